@@ -59,7 +59,8 @@ type Base string
 
 // The values of Base.
 const (
-	// BaseNode is the node's environment, without HOURBELL_STORE (default).
+	// BaseNode is the node's environment, without HOURBELL_STORE and
+	// HOURBELL_NOTIFY_URL (default).
 	BaseNode Base = ""
 	// BaseCron is the environment of Debian's cron: the variables of
 	// /etc/environment and /etc/default/locale, overridden by SHELL=/bin/sh,
@@ -260,7 +261,8 @@ func (e *ExitError) Error() string {
 // in UTC; empty if the job was made for no slot), HOURBELL_TOKEN, the fencing
 // token, HOURBELL_NODE and HOURBELL_HOST, the name and the host of the node. On Unix there is also HOURBELL_RUN, by which the node finds
 // the remaining processes of a command whose supervisor was killed. The node's
-// HOURBELL_STORE is not passed on, because it may contain a password. The
+// HOURBELL_STORE and HOURBELL_NOTIFY_URL are not passed on, because they may
+// contain a password. The
 // command of a hook also has HOURBELL_HOOK, which is success, failure, retry,
 // missed or recovery, and reads the hook's event from its standard input, unless the
 // command has its own input. If the job follows others, HOURBELL_RESULTS names a file

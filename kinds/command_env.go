@@ -30,7 +30,7 @@ func baseEnvironment(base Base, who *user.User) []string {
 		return cronEnvironment(who, systemVariables("/etc/environment", "/etc/default/locale"))
 	}
 	env := slices.DeleteFunc(os.Environ(), func(pair string) bool {
-		return strings.HasPrefix(pair, "HOURBELL_STORE=")
+		return strings.HasPrefix(pair, "HOURBELL_STORE=") || strings.HasPrefix(pair, "HOURBELL_NOTIFY_URL=")
 	})
 	if who != nil {
 		env = append(env, "HOME="+who.HomeDir, "LOGNAME="+who.Username, "USER="+who.Username)

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -64,7 +63,7 @@ func TestEnqueueUnique(t *testing.T) {
 	t.Run("PostgreSQL", func(t *testing.T) {
 		url := postgresURL(t)
 		b := newBench(t)
-		schema := "cli_" + strings.ToLower(rand.Text()[:10])
+		schema := newSchemaName()
 		b.env[storeVariable] = url
 		t.Cleanup(func() { dropSchema(t, url, schema) })
 		enqueueUnique(t, b, "--schema", schema)

@@ -47,8 +47,8 @@ func (p *program) execCommand() *cobra.Command {
 			"--lease to end after SIGTERM, also with a longer --grace.\n\n" +
 			"SIGTERM, SIGINT and SIGHUP are passed on to the command. If the command has not ended after --grace, it is\n" +
 			"killed with all processes it started. SIGQUIT, SIGUSR1 and SIGUSR2 are passed on and have no other effect.\n\n" +
-			"The command has the input and output of this program, and its environment without HOURBELL_STORE. These\n" +
-			"variables are added:\n" +
+			"The command has the input and output of this program, and its environment without HOURBELL_STORE and\n" +
+			"HOURBELL_NOTIFY_URL. These variables are added:\n" +
 			"  HOURBELL_TOKEN  the fencing token: greater than every token granted before under this name\n" +
 			"  HOURBELL_SLOT   with --every or --cron: the instant that the run is for, RFC 3339 in UTC; not set otherwise\n" +
 			"  HOURBELL_RUN    a mark by which the processes of this run are found if they must be ended\n" +
@@ -190,7 +190,7 @@ func (p *program) exec(c *cobra.Command, f execFlags, name string, argv []string
 		}
 		ran = true
 		p.note(lockrun.Seldom(f.every, before, held.Slot()))
-		command := lockrun.Command{Path: path, Argv: argv, Env: lockrun.Environment(held, storeVariable), Grace: f.grace}
+		command := lockrun.Command{Path: path, Argv: argv, Env: lockrun.Environment(held, storeVariable, notifyVariable), Grace: f.grace}
 		status = lockrun.Run(ctx, held, signals, command, p.note)
 		return nil
 	})

@@ -40,7 +40,10 @@ func (b *bench) command(args ...string) *exec.Cmd {
 // program returns the program as a process of its own, on the bench's store.
 func (b *bench) program(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(b.t.Context(), os.Args[0], args...)
-	cmd.Env = append(os.Environ(), asProgram+"=1", storeVariable+"="+b.env[storeVariable])
+	cmd.Env = append(os.Environ(), asProgram+"=1")
+	for name, value := range b.env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
 	return cmd
 }
 

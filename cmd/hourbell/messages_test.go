@@ -125,3 +125,34 @@ func TestExplainsExampleOfAnOutage(t *testing.T) {
 		}
 	}
 }
+
+// TestNotifyURL checks that a node listens for wake-ups at --notify-url or HOURBELL_NOTIFY_URL, and
+// what it logs if it cannot.
+func TestNotifyURL(t *testing.T) {
+	b := newBench(t)
+	b.fails(exitUsage, []string{"notify-url", "SQLite"}, "serve", "--notify-url", "postgres://h/db")
+	b.fails(exitUsage, []string{"notify-url", "is empty"}, "serve", "--notify-url", "")
+	for _, text := range []string{"hunter2", "sqlite:a.db", "mysql://u:hunter2@h/db", "postgres://u:hunter2@h/db?schema=x"} {
+		r := b.fails(exitUsage, []string{"notify-url", "postgres://user@host/database"}, "serve", "--store", "postgres://h/db", "--notify-url", text)
+		if strings.Contains(r.err, "hunter2") {
+			t.Errorf("the message has the password: %s", r.err)
+		}
+	}
+	url, schema := postgresURL(t), newSchemaName()
+	b.env[storeVariable] = url
+	t.Cleanup(func() { dropSchema(t, url, schema) })
+	const nowhere = "postgres://nobody:hunter2@127.0.0.1:1/none"
+	byFlag := b.serve("--schema", schema, "--notify-url", nowhere)
+	byFlag.awaits("wake-ups cannot be pushed; polling", 1)
+	byFlag.awaits("listen for wake-ups: cannot reach the database", 1)
+	byFlag.signal(syscall.SIGTERM)
+	byFlag.ends()
+	b.env[notifyVariable] = nowhere
+	byVariable := b.serve("--schema", schema)
+	byVariable.awaits("listen for wake-ups: cannot reach the database", 1)
+	byVariable.signal(syscall.SIGTERM)
+	byVariable.ends()
+	if strings.Contains(byFlag.logged()+byVariable.logged(), "hunter2") {
+		t.Error("the log has the password")
+	}
+}

@@ -42,6 +42,7 @@ const (
 // serveFlags are the flags of serve as the user wrote them.
 type serveFlags struct {
 	store         storeFlags
+	notifyURL     notifyFlag
 	files         []string
 	crontabs      []string
 	sysCrontabs   []string
@@ -110,6 +111,7 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.IntVar(&f.upgradeCheck, node.UpgradeFlag, 0, "try whether this program can take over a node that is handed over in this format")
 	_ = flags.MarkHidden(node.UpgradeFlag) // it exists
 	f.store.addTo(c)
+	f.notifyURL.addTo(c)
 	return c
 }
 
@@ -133,8 +135,10 @@ func (p *program) serve(c *cobra.Command, f serveFlags) error {
 // newNode reads all input of serve and reports all mistakes.
 func (p *program) newNode(c *cobra.Command, f serveFlags) (*node.Node, error) {
 	n := &node.Node{Migrate: !f.store.noMigrate, Probes: f.probes, ProbesMetrics: f.probesMetrics, HTTPPrivate: f.httpPrivate}
-	var errs [8]error
-	n.Store, errs[0] = p.locate(f.store)
+	var errs [9]error
+	if n.Store, errs[0] = p.locate(f.store); errs[0] == nil {
+		n.Store, errs[0] = f.notifyURL.apply(p, n.Store)
+	}
 	n.Commands, errs[1] = node.ParseCommands(f.commands, c.Flags().Changed("commands"), n.Store)
 	n.Config, errs[2] = f.config(c)
 	n.Config.Logger, errs[3] = logline.New(p.stderr, f.logLevel, f.logFormat)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/rand"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -15,7 +14,7 @@ func TestServePages(t *testing.T) {
 	eachStore(t, func(t *testing.T, b *bench) {
 		var in []string
 		if url := b.env[storeVariable]; strings.HasPrefix(url, "postgres") {
-			schema := "cli_" + strings.ToLower(rand.Text()[:10])
+			schema := newSchemaName()
 			t.Cleanup(func() { dropSchema(t, url, schema) })
 			in = []string{"--schema", schema}
 		}

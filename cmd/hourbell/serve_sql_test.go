@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/rand"
 	"database/sql"
 	"encoding/json"
 	"fmt"
@@ -56,7 +55,7 @@ func sqlPlaces(t *testing.T, b *bench, postgres bool) []sqlPlace {
 		}
 	}
 	admin := postgresURL(t)
-	schema := "cli_" + strings.ToLower(rand.Text()[:10])
+	schema := newSchemaName()
 	role := schema + "_role"
 	at, err := url.Parse(admin)
 	if err != nil {

@@ -30,7 +30,7 @@ func postgresURL(t *testing.T) string {
 func TestPostgres(t *testing.T) {
 	url := postgresURL(t)
 	b := newBench(t)
-	schema := "cli_" + strings.ToLower(rand.Text()[:10])
+	schema := newSchemaName()
 	b.env[storeVariable] = url
 	t.Cleanup(func() { dropSchema(t, url, schema) })
 	b.fails(exitFailed, []string{"migrate up"}, "jobs", "list", "--schema", schema, "--no-migrate")
@@ -45,6 +45,9 @@ func TestPostgres(t *testing.T) {
 	}
 	noStore(t, b)
 }
+
+// newSchemaName returns the name of a schema that does not exist.
+func newSchemaName() string { return "cli_" + strings.ToLower(rand.Text()[:10]) }
 
 func dropSchema(t *testing.T, url, schema string) {
 	ctx := context.Background()

@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	storeVariable = "HOURBELL_STORE"
-	defaultStore  = "sqlite:hourbell.db"
+	storeVariable  = "HOURBELL_STORE"
+	notifyVariable = "HOURBELL_NOTIFY_URL"
+	defaultStore   = "sqlite:hourbell.db"
 )
 
 // storeFlags are the flags of every command that opens a store.
@@ -56,6 +57,24 @@ var errEmptyText = errors.New("is empty")
 // locate reads the flags and the environment. It opens nothing.
 func (p *program) locate(f storeFlags) (stores.Location, error) {
 	return stores.Parse(cmp.Or(f.url, p.getenv(storeVariable), defaultStore), f.schema)
+}
+
+// notifyFlag is the URL of a direct connection for wake-ups, for a node whose store is behind a pooler.
+type notifyFlag string
+
+func (n *notifyFlag) addTo(c *cobra.Command) {
+	c.Flags().Var((*givenText)(n), "notify-url", "postgres://…: the store's database without the pooler in transaction mode that --store goes through, for wake-ups, which such a pooler loses (default $"+notifyVariable+", else --store)")
+}
+
+// apply sets the URL of a store. The variable counts for PostgreSQL only, because it may be set for all stores of a machine.
+func (n notifyFlag) apply(p *program, l stores.Location) (stores.Location, error) {
+	if n == "" && l.File() == "" {
+		n = notifyFlag(p.getenv(notifyVariable))
+	}
+	if n == "" {
+		return l, nil
+	}
+	return l.WithNotify(string(n))
 }
 
 // withClient opens the store while one command runs.

@@ -3,13 +3,11 @@ package main
 import (
 	"bufio"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -86,7 +84,7 @@ func TestEnqueueUniqueRace(t *testing.T) {
 	t.Run("PostgreSQL", func(t *testing.T) {
 		url := postgresURL(t)
 		b := newBench(t)
-		schema := "cli_" + strings.ToLower(rand.Text()[:10])
+		schema := newSchemaName()
 		b.env[storeVariable] = url
 		t.Cleanup(func() { dropSchema(t, url, schema) })
 		b.ok("migrate", "up", "--schema", schema)

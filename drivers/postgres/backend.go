@@ -82,6 +82,7 @@ type Backend struct {
 	schema      string
 	channel     string
 	listenURL   string
+	listenConf  *pgx.ConnConfig // of listenURL; nil: there is none
 	maxConns    int32
 	scans       claimScans
 	catchUps    sync.WaitGroup  // catch-up scans that are under way
@@ -305,6 +306,9 @@ func newBackend(opts []Option) *Backend {
 	if b.maxConns < 0 {
 		b.invalid = errors.New("MaxConns is negative; give 1 or more")
 	}
+	if err := b.parseListenURL(); err != nil {
+		b.invalid = err
+	}
 	b.background, b.end = context.WithCancel(context.Background())
 	b.channel = channelOf(b.schema)
 	var err error
@@ -315,6 +319,25 @@ func newBackend(opts []Option) *Backend {
 	b.insertWakes, b.earlyWakes = newNotifyThrottle(notifyGap, b.sendWakes), newNotifyThrottle(earlyGap, b.sendWakes)
 	b.commitWakes = newCommitWakes(commitWakesServer{b})
 	return b
+}
+
+// parseListenURL reads the URL for listening as Open reads the store's URL.
+func (b *Backend) parseListenURL() error {
+	if b.listenURL == "" {
+		return nil
+	}
+	config, err := pgxpool.ParseConfig(b.listenURL)
+	if err != nil {
+		return fmt.Errorf("the URL for listening: %w", parseError(err))
+	}
+	b.listenConf = config.ConnConfig
+	if b.listenConf.ConnectTimeout == 0 {
+		b.listenConf.ConnectTimeout = connectTimeout
+	}
+	if b.listenConf.RuntimeParams["application_name"] == "" {
+		b.listenConf.RuntimeParams["application_name"] = "hourbell"
+	}
+	return nil
 }
 
 func checkSchemaName(name string) error {

@@ -63,12 +63,8 @@ func (b *Backend) Listen(ctx context.Context, wake func(store.Wake)) error {
 }
 
 func (b *Backend) listenConn(ctx context.Context) (*pgx.Conn, error) {
-	if b.listenURL != "" {
-		config, err := pgx.ParseConfig(b.listenURL)
-		if err != nil {
-			return nil, fmt.Errorf("the URL for listening: %w", parseError(err))
-		}
-		return pgx.ConnectConfig(ctx, config)
+	if b.listenConf != nil {
+		return pgx.ConnectConfig(ctx, b.listenConf)
 	}
 	conn, err := b.poolOf(nodeConns).Acquire(ctx)
 	if err != nil {
@@ -105,12 +101,21 @@ func (b *Backend) startListening(ctx context.Context, conn *pgx.Conn) error {
 			return ctx.Err()
 		case limited.Err() != nil:
 			_, _ = conn.Exec(ctx, "unlisten *") // leaves the pooler's connection as it was, if it can
-			return fmt.Errorf("%w: a notification to ourselves did not arrive within %v; a connection pooler in transaction mode seems to stand in between; "+
-				"give the URL of a direct connection to the same database for listening", store.ErrNoPush, probeTime)
+			return fmt.Errorf("%w: a notification to ourselves did not arrive within %v; %s", store.ErrNoPush, probeTime, b.whyDeaf())
 		default:
 			return err
 		}
 	}
+}
+
+// whyDeaf returns why notifications probably do not arrive, and the remedy.
+func (b *Backend) whyDeaf() string {
+	if b.listenConf != nil {
+		return "the URL for listening seems to name another database than the store's URL, or a connection pooler in transaction mode; " +
+			"give the URL of a direct connection to the same database (ListenURL, serve --notify-url)"
+	}
+	return "a connection pooler in transaction mode seems to stand in between; " +
+		"give the URL of a direct connection to the same database for listening (ListenURL, serve --notify-url)"
 }
 
 // nextPayload waits for a notification. After some silence it tries whether the

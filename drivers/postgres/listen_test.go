@@ -93,6 +93,20 @@ func TestListenURL(t *testing.T) {
 	wantWake(t, wakes, store.Wake{Kind: store.WakeJobs, Queue: "q"})
 }
 
+// TestListenURLIsExplained checks that a URL for listening through which nothing arrives, or which
+// cannot be read, is named with its remedy.
+func TestListenURLIsExplained(t *testing.T) {
+	b := openAt(t, urlFrom(t, serverVariable), newSchema(t), ListenURL(urlFrom(t, bouncerVariable)))
+	err := b.Listen(t.Context(), func(store.Wake) {})
+	if !errors.Is(err, store.ErrNoPush) || !strings.Contains(err.Error(), "the URL for listening seems to name another database") || !strings.Contains(err.Error(), "--notify-url") {
+		t.Errorf("Listen through a pooler ended with %v", err)
+	}
+	_, err = Open(t.Context(), urlFrom(t, serverVariable), ListenURL("postgres://u:hunter2@h/db?sslmode=hunter2"))
+	if err == nil || !strings.Contains(err.Error(), "the URL for listening") || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("Open with a URL that cannot be read: %v", err)
+	}
+}
+
 func TestChannelNames(t *testing.T) {
 	long := channelOf(strings.Repeat("é", 31))
 	if len(long) > 63 || long == channelOf(strings.Repeat("e", 62)) {

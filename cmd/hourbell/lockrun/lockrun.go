@@ -129,14 +129,14 @@ func Often(every time.Duration, err error) string {
 }
 
 // Environment returns the environment of the command: the environment of this
-// process without the variable secret, whose value may contain a password, and
+// process without the variables secrets, whose values may contain passwords, and
 // with the token and the slot of the lock. A token and a slot of this process belong to other
 // work and are removed: without a slot the variable is not set.
-func Environment(held *lock.Lock, secret string) []string {
+func Environment(held *lock.Lock, secrets ...string) []string {
 	const token, slot = "HOURBELL_TOKEN", "HOURBELL_SLOT"
 	env := slices.DeleteFunc(os.Environ(), func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")
-		return name == secret || name == token || name == slot
+		return slices.Contains(secrets, name) || name == token || name == slot
 	})
 	env = append(env, token+"="+strconv.FormatInt(held.Token(), 10))
 	if !held.Slot().IsZero() {

@@ -30,6 +30,7 @@ type Location struct {
 	path   string // of a SQLite file, or empty
 	url    string // of PostgreSQL; may contain a password
 	schema string // of PostgreSQL; empty: the driver's default
+	notify string // of PostgreSQL, for wake-ups; may contain a password; empty: url
 }
 
 // Parse reads a store URL. schema is the schema of the tables in PostgreSQL; if
@@ -113,6 +114,29 @@ func parsePostgres(text string) (Location, error) {
 	return l, nil
 }
 
+// WithNotify returns the location with another URL for wake-ups: of a direct connection to the
+// same database, where a pooler in transaction mode stands before the store. The error is a
+// *check.FieldError that never repeats the URL. A SQLite file needs no such URL.
+func (l Location) WithNotify(text string) (Location, error) {
+	bad := func(problem string) error {
+		return &check.FieldError{Field: "notify-url", Problem: problem, Remedy: "write postgres://user@host/database, the store's database without the pooler"}
+	}
+	if l.path != "" {
+		return l, bad("is given for a SQLite file, which needs none")
+	}
+	given, err := parse(text)
+	switch {
+	case err != nil:
+		return l, bad("is not a PostgreSQL URL")
+	case given.path != "":
+		return l, bad("is a SQLite file")
+	case given.schema != "":
+		return l, bad("names a schema, which the store's URL does")
+	}
+	l.notify = given.url
+	return l, nil
+}
+
 func checkSchemaName(name string) error {
 	if err := check.Name("schema", name); err != nil {
 		return err
@@ -179,11 +203,14 @@ func (l Location) Connect(ctx context.Context) (Backend, error) {
 	return postgres.Open(ctx, l.url, l.options()...)
 }
 
-func (l Location) options() []postgres.Option {
-	if l.schema == "" {
-		return nil
+func (l Location) options() (options []postgres.Option) {
+	if l.schema != "" {
+		options = append(options, postgres.Schema(l.schema))
 	}
-	return []postgres.Option{postgres.Schema(l.schema)}
+	if l.notify != "" {
+		options = append(options, postgres.ListenURL(l.notify))
+	}
+	return options
 }
 
 // Migrations lists the steps of the schema. No database is needed.

@@ -31,6 +31,9 @@ type Hooks struct {
 	// is tried again after a delay: once for each such attempt. An attempt that was
 	// lost with its node is not such an attempt.
 	OnRetry Args
+	// OnOutput runs when an attempt at a job of the schedule that has printed something ends
+	// the job as completed or failed, or is to be tried again: once for each such attempt.
+	OnOutput Args
 	// OnMissed runs when slots were missed: once for all slots that one node
 	// found missed at the same time.
 	OnMissed Args
@@ -73,6 +76,7 @@ func (h *Hooks) fields() []hookField {
 		{"on_success", &h.OnSuccess},
 		{"on_failure", &h.OnFailure},
 		{"on_retry", &h.OnRetry},
+		{"on_output", &h.OnOutput},
 		{"on_missed", &h.OnMissed},
 		{"on_not_started", &h.OnNotStarted},
 		{"on_recovery", &h.OnRecovery},
@@ -91,12 +95,13 @@ func HookNames() (names []string) {
 // handler: a store.HookEvent as JSON.
 const HookHeader = store.HookHeader
 
-// The values of store.HookEvent.Event, and the events of an EventHandler.
+// The values of store.HookEvent.Event and, except HookOutput, the events of an EventHandler.
 const (
 	HookStart      = store.HookStart
 	HookSuccess    = store.HookSuccess
 	HookFailure    = store.HookFailure
 	HookRetry      = store.HookRetry
+	HookOutput     = store.HookOutput
 	HookMissed     = store.HookMissed
 	HookNotStarted = store.HookNotStarted
 	HookRecovery   = store.HookRecovery
@@ -160,7 +165,7 @@ func (h Hooks) encode() (plan.Hooks, error) {
 	}
 	stored := plan.Hooks{
 		OnStart: encode("on_start", h.OnStart), OnSuccess: encode("on_success", h.OnSuccess), OnFailure: encode("on_failure", h.OnFailure),
-		OnRetry: encode("on_retry", h.OnRetry), OnMissed: encode("on_missed", h.OnMissed), OnNotStarted: encode("on_not_started", h.OnNotStarted),
+		OnRetry: encode("on_retry", h.OnRetry), OnOutput: encode("on_output", h.OnOutput), OnMissed: encode("on_missed", h.OnMissed), OnNotStarted: encode("on_not_started", h.OnNotStarted),
 		OnRecovery: encode("on_recovery", h.OnRecovery),
 	}
 	return stored, errors.Join(errs...)
@@ -168,7 +173,7 @@ func (h Hooks) encode() (plan.Hooks, error) {
 
 func storedHooks(h plan.Hooks) Hooks {
 	return Hooks{
-		OnStart: storedHook(h.OnStart), OnSuccess: storedHook(h.OnSuccess), OnFailure: storedHook(h.OnFailure), OnRetry: storedHook(h.OnRetry),
+		OnStart: storedHook(h.OnStart), OnSuccess: storedHook(h.OnSuccess), OnFailure: storedHook(h.OnFailure), OnRetry: storedHook(h.OnRetry), OnOutput: storedHook(h.OnOutput),
 		OnMissed: storedHook(h.OnMissed), OnNotStarted: storedHook(h.OnNotStarted), OnRecovery: storedHook(h.OnRecovery),
 	}
 }

@@ -273,6 +273,7 @@ func TestHooksOfEveryAttempt(t *testing.T) {
 	c := newCluster(t)
 	workers, events := hookWorkers(t, func(_ context.Context, job *hourbell.Job[Note]) error {
 		if job.Attempt == 1 {
+			job.Log("printed")
 			return errors.New("busy")
 		}
 		return nil
@@ -282,7 +283,7 @@ func TestHooksOfEveryAttempt(t *testing.T) {
 	schedule := hooked("s", 3)
 	tell := schedule.Hooks.OnFailure
 	schedule.Group = "g"
-	schedule.Hooks = hourbell.Hooks{OnSuccess: hourbell.Several{tell, tell}, OnRetry: tell}
+	schedule.Hooks = hourbell.Hooks{OnSuccess: hourbell.Several{tell, tell}, OnRetry: tell, OnOutput: tell}
 	if _, err := client.Schedules.Put(t.Context(), schedule); err != nil {
 		t.Fatal(err)
 	}
@@ -295,14 +296,15 @@ func TestHooksOfEveryAttempt(t *testing.T) {
 		t.Fatal(err)
 	}
 	counts := map[string]int{}
-	for range 3 {
+	for range 4 {
 		e := <-events
 		counts[e.Event]++
-		if e.Job != id || e.Kind != "note" || e.Group != "g" || e.Schedule != "s" || e.Attempt != map[string]int{"retry": 1, "success": 2}[e.Event] || (e.Reason == "busy") != (e.Event == "retry") {
+		if e.Job != id || e.Kind != "note" || e.Group != "g" || e.Schedule != "s" || e.Attempt != map[string]int{"retry": 1, "output": 1, "success": 2}[e.Event] ||
+			(e.Reason == "busy") != (e.Attempt == 1) || (e.Output == "printed\n") != (e.Attempt == 1) {
 			t.Errorf("event %+v", e)
 		}
 	}
-	if counts[hourbell.HookRetry] != 1 || counts[hourbell.HookSuccess] != 2 {
+	if counts[hourbell.HookRetry] != 1 || counts[hourbell.HookOutput] != 1 || counts[hourbell.HookSuccess] != 2 {
 		t.Errorf("events %v", counts)
 	}
 	for _, jobs := range []hourbell.Several{{hourbell.Several{tell}}, {hourbell.RawArgs{}}} {

@@ -156,6 +156,7 @@ type Definition struct {
 	OnSuccess          *Hook           `json:"on_success,omitempty"`
 	OnFailure          *Hook           `json:"on_failure,omitempty"`
 	OnRetry            *Hook           `json:"on_retry,omitempty"`
+	OnOutput           *Hook           `json:"on_output,omitempty"`
 	OnMissed           *Hook           `json:"on_missed,omitempty"`
 	OnNotStarted       *Hook           `json:"on_not_started,omitempty"`
 	OnRecovery         *Hook           `json:"on_recovery,omitempty"`
@@ -206,7 +207,7 @@ func (d Definition) schedule(name string) (hourbell.Schedule, error) {
 	s.Job = work("args", d.Kind, d.Args)
 	for field, hook := range map[string]*Hook{
 		"on_start": d.OnStart, "on_not_started": d.OnNotStarted,
-		"on_success": d.OnSuccess, "on_failure": d.OnFailure, "on_retry": d.OnRetry, "on_missed": d.OnMissed, "on_recovery": d.OnRecovery,
+		"on_success": d.OnSuccess, "on_failure": d.OnFailure, "on_retry": d.OnRetry, "on_output": d.OnOutput, "on_missed": d.OnMissed, "on_recovery": d.OnRecovery,
 	} {
 		if hook != nil {
 			s.Hooks.Set(field, work(field, hook.Kind, hook.Args))

@@ -48,7 +48,7 @@ type cell struct {
 }
 
 // blocks are the facts whose values are shown as several lines.
-var blocks = []string{"args", "hook", "result", "on_start", "on_success", "on_failure", "on_retry", "on_missed", "on_not_started", "on_recovery"}
+var blocks = []string{"args", "hook", "result", "on_start", "on_success", "on_failure", "on_retry", "on_output", "on_missed", "on_not_started", "on_recovery"}
 
 // linker returns the address of the page about the value of a column; empty: there is
 // none.

@@ -323,6 +323,7 @@ const (
 	HookSuccess    = "success"
 	HookFailure    = "failure"
 	HookRetry      = "retry"
+	HookOutput     = "output"
 	HookMissed     = "missed"
 	HookNotStarted = "not_started"
 	HookRecovery   = "recovery"
@@ -331,7 +332,7 @@ const (
 // HookEvent is the cause of a job that a hook or a handler made. Its JSON is documented for
 // users; releases only add fields.
 type HookEvent struct {
-	// Event is start, success, failure, retry, missed, not_started or recovery.
+	// Event is start, success, failure, retry, output, missed, not_started or recovery.
 	Event string `json:"event"`
 	// Schedule is the name of the schedule; empty for a job without a schedule.
 	Schedule string `json:"schedule"`

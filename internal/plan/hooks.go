@@ -19,6 +19,7 @@ type Hooks struct {
 	OnSuccess    HookList `json:"on_success,omitempty"`
 	OnFailure    HookList `json:"on_failure,omitempty"`
 	OnRetry      HookList `json:"on_retry,omitempty"`
+	OnOutput     HookList `json:"on_output,omitempty"`
 	OnMissed     HookList `json:"on_missed,omitempty"`
 	OnNotStarted HookList `json:"on_not_started,omitempty"`
 	OnRecovery   HookList `json:"on_recovery,omitempty"`
@@ -32,7 +33,7 @@ type Hooks struct {
 
 // IsZero reports whether there are no hooks; encoding/json calls it.
 func (h Hooks) IsZero() bool {
-	return len(h.OnStart)+len(h.OnSuccess)+len(h.OnFailure)+len(h.OnRetry)+len(h.OnMissed)+len(h.OnNotStarted)+len(h.OnRecovery) == 0 && !h.Count
+	return len(h.OnStart)+len(h.OnSuccess)+len(h.OnFailure)+len(h.OnRetry)+len(h.OnOutput)+len(h.OnMissed)+len(h.OnNotStarted)+len(h.OnRecovery) == 0 && !h.Count
 }
 
 // HookList is the hooks for one event. As JSON a list of one hook is the hook, as releases with
@@ -239,7 +240,7 @@ func FollowUp(job store.Claimed, out store.Outcome, node string) *store.FollowUp
 		return nil
 	}
 	hooks := hooksOf(job.Headers)
-	if hooks.IsZero() || out.Result == store.Retry && len(hooks.OnRetry) == 0 {
+	if hooks.IsZero() {
 		return nil
 	}
 	about := func(event string) store.HookEvent {
@@ -248,14 +249,23 @@ func FollowUp(job store.Claimed, out store.Outcome, node string) *store.FollowUp
 		return e
 	}
 	queue := cmp.Or(hooks.Queue, job.Queue)
+	var printed []store.NewJob
+	if len(out.Output) > 0 {
+		printed = hooks.OnOutput.jobs(queue, about(store.HookOutput))
+	}
 	switch out.Result {
 	case store.Retry:
-		return &store.FollowUp{Always: hooks.OnRetry.jobs(queue, about(store.HookRetry))}
+		after := &store.FollowUp{Always: append(hooks.OnRetry.jobs(queue, about(store.HookRetry)), printed...)}
+		if len(after.Always) == 0 {
+			return nil
+		}
+		return after
 	case store.Failed:
-		return &store.FollowUp{Schedule: job.Schedule, Failing: true, JobFailed: true, Jobs: hooks.OnFailure.jobs(queue, about(store.HookFailure))}
+		return &store.FollowUp{Schedule: job.Schedule, Failing: true, JobFailed: true, Jobs: hooks.OnFailure.jobs(queue, about(store.HookFailure)), Always: printed}
 	}
 	return &store.FollowUp{
-		Schedule: job.Schedule, Always: hooks.OnSuccess.jobs(queue, about(store.HookSuccess)), Jobs: hooks.OnRecovery.jobs(queue, about(store.HookRecovery)),
+		Schedule: job.Schedule, Always: append(hooks.OnSuccess.jobs(queue, about(store.HookSuccess)), printed...),
+		Jobs: hooks.OnRecovery.jobs(queue, about(store.HookRecovery)),
 	}
 }
 

@@ -96,7 +96,7 @@ func TestFollowUp(t *testing.T) {
 // they get.
 func TestFollowUpOfEachEvent(t *testing.T) {
 	two := HookList{tellOps, {Kind: "note"}}
-	hooks := Hooks{OnSuccess: two, OnFailure: two, OnRetry: two, OnRecovery: two}
+	hooks := Hooks{OnSuccess: two, OnFailure: two, OnRetry: two, OnRecovery: two, OnOutput: two}
 	job := store.Claimed{JobSpec: store.JobSpec{Kind: "report", Group: "g", Queue: "q", Headers: hooks.headers()}, ID: 7, Schedule: 5, ScheduleName: "s"}
 	for _, test := range []struct {
 		result       store.Result
@@ -138,6 +138,31 @@ func TestFollowUpOfEachEvent(t *testing.T) {
 	job.Headers = Hooks{OnFailure: two}.headers()
 	if after := FollowUp(job, store.Outcome{Result: store.Retry, Error: "busy"}, "n"); after != nil {
 		t.Errorf("without hooks for retries: %+v", after)
+	}
+}
+
+// TestOnOutput checks that an attempt makes the hooks for output if it has printed something.
+func TestOnOutput(t *testing.T) {
+	job := store.Claimed{JobSpec: store.JobSpec{Kind: "report", Queue: "q", Headers: Hooks{OnOutput: HookList{tellOps}}.headers()}, ID: 7, Schedule: 5, ScheduleName: "s"}
+	for _, result := range []store.Result{store.Completed, store.Failed, store.Retry} {
+		for _, output := range []string{"", "printed"} {
+			var made []store.NewJob
+			if after := FollowUp(job, store.Outcome{Result: result, Output: []byte(output)}, "n"); after != nil {
+				made = append(after.Always, after.Jobs...)
+			}
+			if len(made) != len(output)/7 {
+				t.Errorf("result %d with the output %q makes %+v", result, output, made)
+			}
+			for _, one := range made {
+				var e store.HookEvent
+				if err := json.Unmarshal([]byte(Headers(one.Headers)[store.HookHeader]), &e); err != nil || e.Event != store.HookOutput || e.Output != output || one.Kind != tellOps.Kind {
+					t.Errorf("result %d: %+v %+v %v", result, one, e, err)
+				}
+			}
+		}
+	}
+	if after := FollowUp(job, store.Outcome{Result: store.Cancelled, Output: []byte("printed")}, "n"); after != nil {
+		t.Errorf("a cancelled job makes %+v", after)
 	}
 }
 

@@ -25,6 +25,7 @@ func (d *Definition) Parts() []Part {
 		{"on_success", d.Hooks.OnSuccess},
 		{"on_failure", d.Hooks.OnFailure},
 		{"on_retry", d.Hooks.OnRetry},
+		{"on_output", d.Hooks.OnOutput},
 		{"on_missed", d.Hooks.OnMissed},
 		{"on_not_started", d.Hooks.OnNotStarted},
 		{"on_recovery", d.Hooks.OnRecovery},

@@ -198,6 +198,7 @@ func ScheduleFacts(s Schedule) []Fact {
 		{"on_success", shownHooks(s.Hooks.Field("on_success"))},
 		{"on_failure", shownHooks(s.Hooks.Field("on_failure"))},
 		{"on_retry", shownHooks(s.Hooks.Field("on_retry"))},
+		{"on_output", shownHooks(s.Hooks.Field("on_output"))},
 		{"on_missed", shownHooks(s.Hooks.Field("on_missed"))},
 		{"on_not_started", shownHooks(s.Hooks.Field("on_not_started"))},
 		{"on_recovery", shownHooks(s.Hooks.Field("on_recovery"))},

@@ -40,8 +40,8 @@
 // calendars are part of its schedules; a stored calendar is shared by all
 // schedules that name it.
 //
-// The hooks on_start, on_success, on_failure, on_retry, on_missed, on_not_started
-// and on_recovery are a line for the shell, an http or https URL, a mapping with
+// The hooks on_start, on_success, on_failure, on_retry, on_output, on_missed,
+// on_not_started and on_recovery are a line for the shell, an http or https URL, a mapping with
 // command, shell or url and its details, or a list of these. The nearest hooks apply: the schedule's,
 // its group's, the file's; none switches a hook off.
 //

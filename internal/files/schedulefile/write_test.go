@@ -39,6 +39,7 @@ func TestWriteEveryKey(t *testing.T) {
     on_failure: {command: [tell, "it's"], env: {A: "#"}, dir: /, user: root}
     on_success: [{command: [ok]}, {shell: "a, b] #"}, {url: "https://x/"}]
     on_retry: {shell: again}
+    on_output: {shell: read it}
     on_recovery: {url: "https://x/?a=b&c", method: PUT, header: {X-A: "b: c"}, body: '{"a": 1}'}
 `))
 	if err != nil {

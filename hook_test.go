@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/event"
@@ -108,12 +109,21 @@ func TestRunOnceTellsOfItsFailure(t *testing.T) {
 	c.run(client)
 	s := hooked("@reboot", 1)
 	s.Rule = recur.Spec{}
-	id, err := client.Schedules.RunOnce(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
+	key := []hourbell.Option{hourbell.Unique("boot 1"), hourbell.UniqueFor(time.Hour)}
+	job, err := client.Schedules.RunOnce(t.Context(), s, key...)
+	if err != nil || job.Existed {
+		t.Fatal(job, err)
 	}
-	if e := <-events; e.Event != hourbell.HookFailure || e.Schedule != "@reboot" || e.Job != id {
+	if e := <-events; e.Event != hourbell.HookFailure || e.Schedule != "@reboot" || e.Job != job.ID {
 		t.Errorf("got %+v", e)
+	}
+	if again, err := client.Schedules.RunOnce(t.Context(), s, key...); err != nil || !again.Existed || again.ID != job.ID {
+		t.Errorf("again with the same key: %+v, %v", again, err)
+	}
+	for _, option := range []hourbell.Option{hourbell.UniqueFor(time.Hour), hourbell.Queue("q"), hourbell.InBatch(1)} {
+		if _, err := client.Schedules.RunOnce(t.Context(), s, option); err == nil {
+			t.Error("an option without meaning was accepted")
+		}
 	}
 	if _, err := client.Schedules.RunOnce(t.Context(), hourbell.Schedule{Name: "s"}); err == nil || !strings.Contains(err.Error(), "job: is nil") {
 		t.Errorf("without a job: %v", err)

@@ -16,8 +16,8 @@ import (
 // The nodes that the call concerns are woken with the commit or, in bursts of
 // enqueues, within milliseconds after it; see NotifyInTx.
 //
-// Every call with options takes it. Of the calls of ScheduleService it is the only
-// option.
+// Every call with options takes it. Of the calls of ScheduleService, except RunOnce, it is
+// the only option.
 //
 // A refused call leaves the transaction as it was: it can go on, also in
 // PostgreSQL. A transaction that has ended, that another driver made

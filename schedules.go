@@ -342,28 +342,37 @@ func (s *ScheduleService) CancelJobs(ctx context.Context, name string, options .
 
 // RunOnce makes a job as a slot of the schedule would, due now, for a schedule
 // that is not stored. Its rule does not matter, nor do Overlap, Paused and all
-// hooks except OnFailure. The job has the origin "enqueue".
-func (s *ScheduleService) RunOnce(ctx context.Context, schedule Schedule, options ...Option) (int64, error) {
-	tx, err := onlyTx(options)
-	if err != nil {
-		return 0, fmt.Errorf("run %q once: %w", check.Shorten(schedule.Name), err)
+// hooks except OnFailure. The job has the origin "enqueue". The options are InTx, and
+// Unique and UniqueFor, with which the job is made once for a key.
+func (s *ScheduleService) RunOnce(ctx context.Context, schedule Schedule, options ...Option) (Enqueued, error) {
+	key, err := enqueuing{}.applied(options)
+	if err == nil {
+		err = key.checkKey()
+	}
+	rest := key
+	rest.Unique, rest.UniqueFor = "", 0
+	tx, restErr := rest.onlyTx()
+	if err = cmp.Or(err, restErr); err != nil {
+		return Enqueued{}, fmt.Errorf("run %q once: %w", check.Shorten(schedule.Name), err)
 	}
 	schedule.Rule, schedule.After = recur.Cron("@yearly"), nil // any valid rule
 	definition, err := schedule.encode()
 	if err != nil {
-		return 0, fmt.Errorf("run %q once: %w", check.Shorten(schedule.Name), err)
+		return Enqueued{}, fmt.Errorf("run %q once: %w", check.Shorten(schedule.Name), err)
 	}
 	definitions := []plan.Definition{definition}
 	var inserted store.InsertResult
 	err = s.client.definitionsThrough(ctx, []string{schedule.Name}, definitions, func(ctx context.Context) (err error) {
 		definitions[0].Hooks.Name = schedule.Name
-		inserted, err = s.client.insert(ctx, insertRequest(tx, []store.NewJob{definitions[0].Job(0, store.OriginEnqueue)}))
+		job := definitions[0].Job(0, store.OriginEnqueue)
+		job.Unique, job.UniqueFor = key.Unique, key.UniqueFor
+		inserted, err = s.client.insert(ctx, insertRequest(tx, []store.NewJob{job}))
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("run %q once: %w", schedule.Name, err)
+		return Enqueued{}, fmt.Errorf("run %q once: %w", schedule.Name, err)
 	}
-	return inserted.Jobs[0].ID, nil
+	return Enqueued(inserted.Jobs[0]), nil
 }
 
 // withDefaults sets empty fields to their defaults.

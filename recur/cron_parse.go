@@ -150,8 +150,8 @@ func expandMacro(expr string, words []string) ([]string, error) {
 		return strings.Fields("0 0 * * *"), nil
 	case "@hourly":
 		return strings.Fields("0 * * * *"), nil
-	case "@reboot":
-		return nil, newError("cron", expr, "@reboot is a start, not a time, and belongs into a crontab file", "write the time at which the job runs")
+	case "@reboot", "@start":
+		return nil, newError("cron", expr, words[0]+" is a start, not a time, and belongs into a crontab file", "write the time at which the job runs")
 	}
 	return nil, newError("cron", expr, "there is no macro "+quote(words[0]),
 		"use @yearly, @monthly, @weekly, @daily, @hourly or @every with a duration")

@@ -173,6 +173,7 @@ func TestErrors(t *testing.T) {
 
 		// macros
 		{Spec{Cron: "@reboot"}, "cron", "crontab file"},
+		{Spec{Cron: "@start"}, "cron", "crontab file"},
 		{Spec{Cron: "@fortnightly"}, "cron", "no macro"},
 		{Spec{Cron: "@"}, "cron", "no macro"},
 		{Spec{Cron: "@daily *"}, "cron", "must be the whole rule"},

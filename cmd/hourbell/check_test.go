@@ -29,7 +29,7 @@ func TestCheckCrontab(t *testing.T) {
 		"\n  backup\n    line    6\n    rule    CRON_TZ=Europe/Prague 30 2 * * *\n    means   at 02:30 every day, Europe/Prague\n    runs    /bin/sh -c 'backup --full'\n    as      the node's user\n    in      /srv\n",
 		"    env     cron's: SHELL PATH HOME LOGNAME; set: HOME MAILTO TOKEN\n    input   8 bytes (--show-secrets prints it)\n    limits  1 attempt, timeout 2h0m0s, on_loss fail, overlap skip\n",
 		"    on_failure POST https://x.example/?…\n    next    2027-03-02T02:30:00+01:00\n            2027-03-03T02:30:00+01:00\n            2027-03-04T02:30:00+01:00\n",
-		"    rule    @reboot: once for each start of a node\n    runs    /bin/sh -c 'it'\\''s'\n",
+		"    rule    @reboot: once for each boot of a host\n    runs    /bin/sh -c 'it'\\''s'\n",
 		"    limits  1 attempt, no time limit, on_loss fail\n",
 		"\n  warnings\n    tab:2: MAILTO: nothing is mailed",
 	} {

@@ -9,7 +9,8 @@
 // and in the environment that cron gives (kinds.BaseCron) with the file's own
 // settings. SHELL selects the shell, HOME the working directory, CRON_TZ the
 // zone (otherwise Reader.Zone applies); TZ is an ordinary variable. A % ends
-// the command and begins its input. @reboot runs once for each start of a node.
+// the command and begins its input. @reboot runs once for each boot of a host,
+// and @start once for each start of a node.
 //
 // Comments set the fields for which cron has no syntax. They take the keys of a
 // schedule file, key=value with quotes as in a shell:

@@ -9,8 +9,8 @@ import (
 	"github.com/hourbell/hourbell/kinds"
 )
 
-// entry makes a schedule of a line, or, for an @reboot line, an entry that runs
-// at the start of a node.
+// entry makes a schedule of a line, or, for an @reboot or @start line, an entry that
+// runs at the start of a node.
 func (s *scan) entry(rule, user, line, input string) {
 	sched := hourbell.Schedule{
 		Owner:       s.file.Owner,
@@ -40,8 +40,8 @@ func (s *scan) entry(rule, user, line, input string) {
 		args = nil // only the other fields are checked
 	}
 	sched.Job = hourbell.RawArgs{Name: kinds.CommandKind, JSON: args}
-	if rule == reboot {
-		s.atStart(sched)
+	if rule == declared.Reboot || rule == declared.Start {
+		s.atStart(sched, rule)
 		return
 	}
 	if edge, found := strings.CutPrefix(rule, after+" "); found {
@@ -71,11 +71,11 @@ func (s *scan) follow(sched hourbell.Schedule, text string) {
 	s.file.Entries = append(s.file.Entries, declared.Entry{Schedule: sched, Line: s.line})
 }
 
-// atStart adds a line that runs when a node starts.
-func (s *scan) atStart(sched hourbell.Schedule) {
+// atStart adds a line that runs when a node starts. word is what the line has for a rule.
+func (s *scan) atStart(sched hourbell.Schedule, word string) {
 	for _, key := range append(declared.SlotKeys(), "paused", "on_missed") {
 		if p, given := s.above.find(key); given {
-			s.addAt(p.line, key, "has no meaning for "+reboot+", which has no slots", "remove it")
+			s.addAt(p.line, key, "has no meaning for "+word+", which has no slots", "remove it")
 		}
 	}
 	checked := sched
@@ -87,7 +87,7 @@ func (s *scan) atStart(sched hourbell.Schedule) {
 		}
 	}
 	sched.Paused, sched.Hooks.OnMissed = false, nil
-	s.file.AtStart = append(s.file.AtStart, declared.Entry{Schedule: sched, Line: s.line})
+	s.file.AtStart = append(s.file.AtStart, declared.Entry{Schedule: sched, Line: s.line, Boot: word == declared.Reboot})
 }
 
 // command returns the command of a line, with the environment that applies to

@@ -107,8 +107,9 @@ func TestComments(t *testing.T) {
 		"#hourbell: timeout=30m dir=/tmp detached=keep user=ada queue=slow priority=1 paused=true",
 		"0 2 * * * report",
 		"@reboot warm-up",
+		"@start warm-up",
 	)
-	if file.Owner != "ops" || file.Revision != 12 || len(file.Entries) != 2 || len(file.AtStart) != 1 || len(file.Warnings) != 0 {
+	if file.Owner != "ops" || file.Revision != 12 || len(file.Entries) != 2 || len(file.AtStart) != 2 || !file.AtStart[0].Boot || file.AtStart[1].Boot || len(file.Warnings) != 0 {
 		t.Fatalf("got %+v", file)
 	}
 	backup, report, start := file.Entries[0], file.Entries[1], file.AtStart[0]

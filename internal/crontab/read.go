@@ -170,11 +170,8 @@ func (s *scan) job(line string) {
 	}
 }
 
-// macros are the words for rules; @reboot is not a rule.
+// macros are the words for rules; @reboot and @start are not rules.
 var macros = []string{"@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"}
-
-// reboot is the word for the start of a node.
-const reboot = "@reboot"
 
 // after, with NAME[:OUTCOME[:DELAY]] as the next word, stands for a rule: the line follows
 // another line.
@@ -216,11 +213,11 @@ func (s *scan) splitMacro(line string) (rule, rest string, ok bool) {
 		}
 		macro += " " + edge
 	}
-	known := macro == reboot || strings.HasPrefix(macro, after+" ")
+	known := macro == declared.Reboot || macro == declared.Start || strings.HasPrefix(macro, after+" ")
 	for _, m := range macros {
 		known = known || m == macro
 	}
-	all := append([]string{reboot, after}, macros...)
+	all := append([]string{declared.Reboot, declared.Start, after}, macros...)
 	switch {
 	case !known:
 		s.add(shown(macro), "is not a macro"+declared.Suggest(macro, all), "use "+strings.Join(all, ", ")+" or five time fields")

@@ -29,8 +29,9 @@ type File struct {
 	Revision int64
 	// Entries are the schedules, in the order of the file, each with Owner set.
 	Entries []Entry
-	// AtStart are entries without a rule: each runs once for every start of a
-	// node that has the file (@reboot). They are not in the store.
+	// AtStart are entries without a rule: each runs at the start of a node that has
+	// the file (@start), or at the first start after a boot of its host (@reboot).
+	// They are not in the store.
 	AtStart []Entry
 	// Keep is how long nodes that have the file keep finished jobs, by kind. It
 	// is not in the store.
@@ -60,6 +61,23 @@ func (f *File) SortWarnings() {
 type Entry struct {
 	hourbell.Schedule
 	Line int // counted from 1
+	// Boot is, of an entry without a rule, whether it runs once for each boot of a host (Reboot)
+	// instead of once for each start of a node (Start).
+	Boot bool
+}
+
+// The words that stand for a rule in entries without a rule.
+const (
+	Reboot = "@reboot"
+	Start  = "@start"
+)
+
+// AtStart returns the word that stands for the rule of an entry without a rule.
+func (e Entry) AtStart() string {
+	if e.Boot {
+		return Reboot
+	}
+	return Start
 }
 
 // Schedules returns the entries in the form that a client takes.

@@ -22,7 +22,7 @@ func Apply(ctx context.Context, client *hourbell.Client, set *declared.File, pru
 func WarnAtStart(path string, set *declared.File) {
 	for _, entry := range set.AtStart {
 		set.Warn(declared.Error{
-			File: path, Line: entry.Line, Field: "@reboot", Problem: "is not put into the store",
+			File: path, Line: entry.Line, Field: entry.AtStart(), Problem: "is not put into the store",
 			Remedy: "it runs on the nodes that have the file: hourbell serve --file",
 		})
 	}

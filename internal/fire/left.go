@@ -28,7 +28,9 @@ type leftSchedules struct {
 	read  loop.Instant // when nodes was read
 }
 
-func newLeftSchedules() leftSchedules { return leftSchedules{why: map[int64]string{}, said: map[int64]loop.Instant{}} }
+func newLeftSchedules() leftSchedules {
+	return leftSchedules{why: map[int64]string{}, said: map[int64]loop.Instant{}}
+}
 
 // explainLeft finds out why no node fires overdue slots that this node leaves to other nodes. The
 // first time that it finds a reason for a schedule, it emits an event. A failure to read the nodes

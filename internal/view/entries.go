@@ -13,11 +13,12 @@ import (
 )
 
 // EntryRecord is a schedule, or a command that runs at the start of a node
-// (rule null).
+// (rule null; once says when).
 type EntryRecord struct {
 	Name        string          `json:"name"`
 	Line        int             `json:"line"`
 	Rule        *string         `json:"rule"`
+	Once        *string         `json:"once"` // boot: for each boot of a host; start: for each start of a node; null: a schedule
 	TZ          *string         `json:"tz"`
 	Description *string         `json:"description"`
 	Kind        string          `json:"kind"`
@@ -54,6 +55,9 @@ func NewEntryRecord(entry declared.Entry, now time.Time, secrets bool) EntryReco
 		Timeout: durationOrNull(entry.Timeout), Backoff: orNull(entry.Backoff), OnLoss: lossText(entry.OnLoss), Overlap: overlapWord(entry.Overlap),
 		Group: orNull(entry.Group), Exclude: excludeTexts(entry.Schedule), Paused: entry.Paused, Hooks: map[string]any{}, Next: []time.Time{},
 	}
+	if entry.Rule.String() == "" && !entry.Follows() {
+		r.Once = orNull(map[bool]string{true: "boot", false: "start"}[entry.Boot])
+	}
 	if entry.Rule.String() != "" && !entry.Follows() {
 		r.Description = orNull(describe(entry.Rule, now))
 	}
@@ -83,8 +87,10 @@ func EntryFacts(entry declared.Entry, now time.Time, secrets bool) []Fact {
 	facts := []Fact{{"line", fmt.Sprint(entry.Line)}, {"rule", entry.When()}}
 	switch {
 	case entry.Follows():
+	case entry.Rule.String() == "" && entry.Boot:
+		facts[1].Value = "@reboot: once for each boot of a host"
 	case entry.Rule.String() == "":
-		facts[1].Value = "@reboot: once for each start of a node"
+		facts[1].Value = "@start: once for each start of a node"
 	default:
 		facts = append(facts, Fact{"means", describe(entry.Rule, now)})
 	}

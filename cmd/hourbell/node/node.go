@@ -6,6 +6,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -42,7 +43,7 @@ type Node struct {
 	Env []string
 
 	sites    []*site
-	starting string         // the queue of commands that run at the start; empty: there are none
+	starting starting
 	backend  stores.Backend // the store; nil before it is open
 	closing  []func() error // of the connections of the kind sql
 }
@@ -154,6 +155,9 @@ func (n *Node) files() []dashboard.File {
 	return shown
 }
 
+// host returns the name of the host that the node runs on.
+func (n *Node) host() string { return cmp.Or(n.Config.Host, hourbell.DefaultHost()) }
+
 // prepare completes the configuration and checks it.
 func (n *Node) prepare() error {
 	workers, err := n.workers()
@@ -161,16 +165,16 @@ func (n *Node) prepare() error {
 		return err
 	}
 	n.Config.Workers = workers
-	switch {
-	case n.Commands == NoCommands:
+	if n.Commands == NoCommands {
 		n.Watch.AdmitNothing()
-	case n.Taken != nil:
-		n.starting = n.Taken.StartQueue
-	case len(n.Watch.AtStart()) > 0:
-		n.starting = newStartQueue()
+		return n.Config.Validate()
 	}
-	if n.starting != "" {
-		n.Config.Queues[n.starting] = startWidth
+	n.starting = starting{host: n.host(), boot: bootID()}.serving(n.Watch.AtStart())
+	if n.Taken != nil {
+		n.starting.queue = n.Taken.StartQueue
+	}
+	if n.starting.queue != "" {
+		n.Config.Queues[n.starting.queue] = startWidth
 	}
 	return n.Config.Validate()
 }

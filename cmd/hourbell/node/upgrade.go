@@ -46,7 +46,7 @@ type Message struct {
 	Client     []byte         `json:"client"`                // for hourbell.Config.TakeOver
 	Commands   []int          `json:"commands,omitempty"`    // descriptors of running commands
 	Sites      map[string]int `json:"sites,omitempty"`       // the sockets of sites, by name
-	StartQueue string         `json:"start_queue,omitempty"` // see Node.starting
+	StartQueue string         `json:"start_queue,omitempty"` // see starting.queue
 	Again      bool           `json:"again,omitempty"`       // another upgrade was asked for
 }
 
@@ -155,7 +155,7 @@ func (n *Node) upgrade(ctx context.Context, client *hourbell.Client, program str
 		}
 		m := Message{
 			Format: hourbell.HandOverFormat, Client: state, Commands: descriptors, Sites: map[string]int{},
-			StartQueue: n.starting, Again: len(asks.upgrade) > 0,
+			StartQueue: n.starting.queue, Again: len(asks.upgrade) > 0,
 		}
 		resume, err := n.handOverSites(&m)
 		defer resume()

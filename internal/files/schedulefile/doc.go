@@ -24,8 +24,9 @@
 // misfire_cap, grace, window, start, stop, count, jitter, gap, fold, dialect,
 // pause_after_failures; on (one, {host: NAME} or {label: KEY=VALUE}), where the jobs
 // run; with command and shell also user, base (node or cron),
-// stdin and detached (end or keep). cron: "@reboot" is once for each start of a
-// node that has the file.
+// stdin and detached (end or keep). cron: "@reboot" is once for each boot of a
+// host, at the first start of a node that has the file; "@start" is once for each
+// start of such a node.
 //
 // http is a mapping with url and, if needed, method, header, body, timeout,
 // retry (a list of statuses) and redirects; see kinds.HTTP. The same keys

@@ -24,9 +24,6 @@ var (
 	commandKeys = []string{"env", "dir", "user", "base", "stdin", "detached"}
 )
 
-// reboot, given instead of a rule, means the start of a node.
-const reboot = "@reboot"
-
 // maxExpansion limits the total size in bytes of the args of all schedules of a
 // file, because aliases can make a small file expand to much data.
 const maxExpansion = 64 << 20
@@ -100,7 +97,7 @@ func (r *reader) schedules(m *entry, file *declared.File) {
 	for i, item := range all.value.items {
 		one := &entry{reader: r, node: item, label: fmt.Sprintf("schedules[%d]", i)}
 		schedule, ok := one.schedule(file.Owner)
-		switch found := (declared.Entry{Schedule: schedule, Line: item.line}); {
+		switch found := (declared.Entry{Schedule: schedule, Line: item.line, Boot: one.startWord() == declared.Reboot}); {
 		case !ok:
 		case one.atStart():
 			file.AtStart = append(file.AtStart, found)
@@ -161,17 +158,24 @@ func (e *entry) schedule(owner string) (hourbell.Schedule, bool) {
 	s.Hooks, s.Exclude = e.scheduleHooks(s.Group), e.exclude()
 	if e.atStart() {
 		s.Rule, s.Hooks.OnMissed = recur.Spec{}, nil
-		e.refuse("for "+reboot+", which has no slots", "remove it", slices.Concat([]string{"tz", "paused", "on_missed"}, declared.SlotKeys())...)
+		e.refuse("for "+e.startWord()+", which has no slots", "remove it", slices.Concat([]string{"tz", "paused", "on_missed"}, declared.SlotKeys())...)
 	}
 	e.validate(s)
 	return s, true
 }
 
-// atStart reports whether the schedule runs once for every start of a node.
-func (e *entry) atStart() bool {
+// startWord returns the word that stands for the rule of an entry that runs at the start of a node;
+// empty: the entry is a schedule.
+func (e *entry) startWord() string {
 	f := e.find("cron")
-	return f != nil && f.value.sort == scalar && f.value.text == reboot
+	if f != nil && f.value.sort == scalar && (f.value.text == declared.Reboot || f.value.text == declared.Start) {
+		return f.value.text
+	}
+	return ""
 }
+
+// atStart reports whether the entry runs at the start of a node.
+func (e *entry) atStart() bool { return e.startWord() != "" }
 
 // set reads one of the keys that also exist in crontabs.
 func (e *entry) set(key declared.Key, s *hourbell.Schedule) {

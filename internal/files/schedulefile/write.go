@@ -35,7 +35,7 @@ func Write(set *declared.File) ([]byte, error) {
 	}
 	w.out.WriteString("schedules:\n")
 	for _, entry := range entries {
-		if err := w.entry(entry.Schedule); err != nil {
+		if err := w.entry(entry); err != nil {
 			return nil, fmt.Errorf("write schedule %q: %w", entry.Name, err)
 		}
 	}
@@ -49,11 +49,12 @@ type writer struct {
 	envs map[string]string
 }
 
-func (w *writer) entry(s hourbell.Schedule) error {
+func (w *writer) entry(entry declared.Entry) error {
+	s := entry.Schedule
 	fmt.Fprintf(&w.out, "  - name: %s\n", scalarText(s.Name))
 	rule := s.Rule
 	if s.When() == "" {
-		rule.Cron = reboot
+		rule.Cron = entry.AtStart()
 	}
 	w.text("cron", rule.Cron)
 	w.text("every", rule.Every)

@@ -41,12 +41,13 @@ func TestWriteEveryKey(t *testing.T) {
     on_retry: {shell: again}
     on_output: {shell: read it}
     on_recovery: {url: "https://x/?a=b&c", method: PUT, header: {X-A: "b: c"}, body: '{"a": 1}'}
+  - {name: each start, cron: "@start", shell: warm up}
 `))
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := readBack(t, set)
-	if len(got.AtStart) != 1 || !reflect.DeepEqual(got.AtStart[0].Schedule, set.AtStart[0].Schedule) {
+	if len(got.AtStart) != 2 || !got.AtStart[0].Boot || got.AtStart[1].Boot || !reflect.DeepEqual(got.AtStart[0].Schedule, set.AtStart[0].Schedule) {
 		t.Errorf("got %+v, want %+v", got.AtStart, set.AtStart)
 	}
 	if !reflect.DeepEqual(got.Schedules(), set.Schedules()) || got.Owner != set.Owner || got.Revision != set.Revision {

@@ -47,7 +47,7 @@ type Command struct {
 	// BaseCron runs a command even if Dir cannot be entered: on Unix in /, with
 	// a line about it in the output.
 	Dir string `json:"dir,omitempty"`
-	// Stdin is the command's standard input; empty means no input.
+	// Stdin is the command's standard input, a pipe on Unix; it may be empty.
 	Stdin string `json:"stdin,omitempty"`
 	// Detached selects what happens to processes that have left the command's
 	// session and are still alive when the session has ended.

@@ -20,6 +20,7 @@ import (
 type ready struct {
 	path     string
 	argv     []string
+	shell    bool // path is the shell of a line, not the program of argv
 	env      []string
 	dir      string // empty: the node's own
 	anywhere bool   // run it in / if dir cannot be entered
@@ -50,10 +51,14 @@ func prepare(command Command, job *hourbell.JobRow) (ready, error) {
 		if command.Base == BaseCron {
 			shell = valueOf(r.env, "SHELL")
 		}
-		r.path, r.argv = shell, []string{shell, "-c", command.Shell}
+		r.path, r.argv, r.shell = shell, []string{shell, "-c", command.Shell}, true
 	} else {
+		// A crontab's line under a SHELL is read as the arguments of the shell.
+		r.shell = command.Base == BaseCron && len(r.argv) == 3 && r.argv[1] == "-c" && r.argv[0] == command.Env["SHELL"]
 		var err error
-		if r.path, err = findProgram(command, r.env); err != nil {
+		if r.path, err = findProgram(command, r.env); err != nil && r.shell {
+			return ready{}, noShell(r.argv[0], exec.ErrNotFound)
+		} else if err != nil {
 			return ready{}, err
 		}
 	}
@@ -160,6 +165,9 @@ func (r ready) startError(err error) error {
 		}
 	}
 	name := r.argv[0]
+	if r.shell {
+		return noShell(name, cause(err))
+	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("command %q: %w", name, cause(err))
 	}
@@ -167,6 +175,11 @@ func (r ready) startError(err error) error {
 		return fmt.Errorf("command %q: its interpreter is missing: %w; correct its first line or install the interpreter", name, cause(err))
 	}
 	return fmt.Errorf("command %q: %w; install it on this node or correct the path", name, cause(err))
+}
+
+// noShell is the error for a shell that cannot be started.
+func noShell(name string, why error) error {
+	return fmt.Errorf("shell %q: %w; install it on this node, or set SHELL to another", name, why)
 }
 
 func fromDir(file, dir string) string {

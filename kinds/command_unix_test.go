@@ -43,6 +43,7 @@ func TestCommandRuns(t *testing.T) {
 		{"env", Command{Shell: `echo "$A|$HOURBELL_JOB_ID|$HOURBELL_ATTEMPT|$HOURBELL_SLOT|$HOURBELL_TOKEN|${HOURBELL_STORE-unset}"`, Env: map[string]string{"A": "x\ny"}}, "x\ny|7|2||99|unset\n", ""},
 		{"stdin", Command{Argv: []string{"cat"}, Stdin: "one\ntwo\x00"}, "one\ntwo\x00", ""},
 		{"no stdin", Command{Argv: []string{"cat"}}, "", ""},
+		{"no stdin is an empty pipe", Command{Shell: "test -p /dev/stdin && echo pipe"}, "pipe\n", ""},
 		{"stdin that is not read", Command{Argv: []string{"true"}, Stdin: strings.Repeat("x", 1<<20)}, "", ""},
 		{"dir", Command{Shell: "pwd -P", Dir: "/"}, "/\n", ""},
 		{"program relative to dir", Command{Argv: []string{"./own-tool", "x"}, Dir: dir}, "own x\n", ""},
@@ -78,6 +79,9 @@ func TestCommandThatCannotStart(t *testing.T) {
 		{"no file", Command{Argv: []string{file("gone")}}, `command "` + file("gone") + `": no such file or directory; install it on this node or correct the path`},
 		{"no interpreter", Command{Argv: []string{file("orphan")}}, `command "` + file("orphan") + `": its interpreter is missing: no such file or directory; correct its first line or install the interpreter`},
 		{"not executable", Command{Argv: []string{file("plain")}}, `command "` + file("plain") + `": permission denied`},
+		{"no shell", Command{Argv: []string{file("zsh"), "-c", "x"}, Base: BaseCron, Env: map[string]string{"SHELL": file("zsh")}}, `shell "` + file("zsh") + `": no such file or directory; install it on this node, or set SHELL to another`},
+		{"no shell in the PATH", Command{Argv: []string{"nosh", "-c", "x"}, Base: BaseCron, Env: map[string]string{"SHELL": "nosh"}}, `shell "nosh": executable file not found in $PATH; install it on this node, or set SHELL to another`},
+		{"no shell of a line", Command{Shell: "x", Base: BaseCron, Env: map[string]string{"SHELL": file("zsh")}}, `shell "` + file("zsh") + `": no such file or directory; install it on this node, or set SHELL to another`},
 		{"no dir", Command{Shell: "pwd", Dir: file("gone")}, `dir "` + file("gone") + `": no such file or directory; create it on this node or correct dir`},
 		{"dir is a file", Command{Shell: "pwd", Dir: file("plain")}, `dir "` + file("plain") + `": is not a directory; correct dir`},
 	} {

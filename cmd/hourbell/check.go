@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"time"
 
@@ -50,20 +51,24 @@ func (p *program) checkCommand() *cobra.Command {
 		Use: "check FILE… [--crontab FILE] [--crontab-system FILE]", Short: "Reads schedule files and crontabs, names their mistakes, and changes nothing",
 		Long: "Reads schedule files (YAML) and crontabs and prints what each line will run, as whom, in which environment,\n" +
 			"and its next three instants, or every mistake with file and line. The format of FILE is found from its name and\n" +
-			"text, or given by the flags. FILE may be - for standard input. No store is opened.",
+			"text, or given by the flags. FILE may be - for standard input. No store is opened.\n\n" +
+			"Files without mistakes are shown also if others have mistakes; then the exit code is 2. Run as root, a crontab\n" +
+			"that other users could write is a mistake, as for serve, because they would decide what root runs.",
 		Example: "  hourbell check schedules.yaml\n  hourbell check --crontab /var/spool/cron/crontabs/ops\n" +
 			"  hourbell check --crontab-system /etc/crontab --crontab-system /etc/cron.d",
 		DisableFlagsInUseLine: true,
 		Args:                  f.args,
 		RunE: func(_ *cobra.Command, args []string) error {
-			read, left, err := p.loader().LoadAll(f.inputs(args))
-			if err != nil {
+			loader := p.loader()
+			loader.Refuse = true
+			read, left, err := loader.LoadAll(f.inputs(args))
+			if err != nil && len(read) == 0 {
 				return err
 			}
 			for _, file := range read {
 				files.WarnNever(file, p.now())
 			}
-			return p.printFiles(read, left, out, secrets)
+			return cmp.Or(p.printFiles(read, left, out, secrets), err)
 		},
 	}
 	f.addTo(c)

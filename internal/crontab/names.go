@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -58,16 +59,57 @@ const (
 	inNames  = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 )
 
-// program returns the base name of the program that a command starts, at most
-// 32 bytes. Nothing else becomes part of names, because arguments and values
-// set before the command (NAME=value) may be secret.
+// program returns the base name of the program that a command is about, at most 32 bytes: the
+// first program that is not a guard, a command such as test or cd that only prepares for another.
+// Nothing else becomes part of names, because arguments and values set before a program
+// (NAME=value) may be secret.
 func program(command string) string {
-	first, rest := cut(command)
+	first := ""
+	for rest, ok := command, true; ok; {
+		var part string
+		part, rest, ok = simple(rest)
+		switch word := programOf(part); {
+		case word == guard && first == "":
+			first, _ = cut(strings.TrimLeft(part, blanks))
+		case word != "" && word != guard:
+			return word
+		}
+	}
+	if first == "" || strings.Trim(first, inNames) != "" {
+		return unclear
+	}
+	return first // a command of guards alone
+}
+
+// guard stands for a program that only prepares for another.
+const guard = "\x00"
+
+// openers are words of the shell after which a command begins.
+var openers = []string{"if", "then", "else", "elif", "!", "{", "do", "time"}
+
+// guards are programs that only prepare for another.
+var guards = []string{"test", "[", "[[", "cd", "command", "true", ":", "umask", "fi"}
+
+// programOf returns the name of the program that a simple command starts, guard if it only prepares
+// for another, and an empty text if the command is empty.
+func programOf(part string) string {
+	first, rest := cut(strings.TrimLeft(part, blanks))
+	for slices.Contains(openers, first) {
+		first, rest = cut(rest)
+	}
 	for assigns.MatchString(first) {
 		if strings.ContainsAny(first, quoting+operator) {
 			return unclear // only a shell can find the end of the value
 		}
 		first, rest = cut(rest)
+	}
+	switch second, _ := cut(rest); {
+	case first == "":
+		return ""
+	case first == "command" && second != "-v":
+		return programOf(rest)
+	case slices.Contains(guards, first):
+		return guard
 	}
 	if end := strings.IndexAny(first, operator); end >= 0 {
 		first = first[:end]
@@ -77,4 +119,48 @@ func program(command string) string {
 		return unclear
 	}
 	return base[:min(len(base), 32)]
+}
+
+// simple returns the first simple command of a line, up to an operator of the shell that begins
+// another, and the rest of the line; more: there is a rest. Operators in quotes and in
+// substitutions do not count.
+func simple(line string) (part, rest string, more bool) {
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == '\\':
+			i++
+		case strings.IndexByte("'\"`", c) >= 0, c == '$' && strings.HasPrefix(line[i:], "$("):
+			if i += closing(line[i:]); i >= len(line) {
+				return line, "", false
+			}
+		case c == '&' && (strings.HasPrefix(line[i+1:], ">") || i > 0 && strings.IndexByte("<>", line[i-1]) >= 0): // a redirection
+		case strings.IndexByte(";|&()", c) >= 0:
+			return line[:i], line[i+1:], true
+		}
+	}
+	return line, "", false
+}
+
+// closing returns the index of the byte that ends the quotes or the substitution with which text
+// begins, or the length of text.
+func closing(text string) int {
+	end := text[0]
+	i := 1
+	if end == '$' {
+		end, i = ')', 2
+	}
+	for ; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == end:
+			return i
+		case end == '\'':
+		case c == '\\':
+			i++
+		case c == '$' && strings.HasPrefix(text[i:], "$("), end == ')' && strings.IndexByte("'\"`", c) >= 0, end == '"' && c == '`':
+			i += closing(text[i:])
+		case end == ')' && c == '(':
+			i += closing("$"+text[i:]) - 1
+		}
+	}
+	return len(text)
 }

@@ -139,6 +139,7 @@ func whyNot(path string) string {
 type Loader struct {
 	Stdin  io.Reader // the content of the file "-"; nil: "-" is an ordinary file name
 	Strict bool      // the process runs the lines: lines that it cannot or must not run are mistakes
+	Refuse bool      // crontabs that a node of this user would refuse, because of their owner or mode, are mistakes too
 	Me     Identity  // the user of the process
 	// Host is the name of this host, whose copies the files are; empty: hourbell.DefaultHost.
 	Host string
@@ -293,16 +294,18 @@ func (l Loader) TryAll(list []Input) (files []Tried, left []Skipped, err error) 
 	return files, left, errors.Join(errs...)
 }
 
-// LoadAll reads all files of the inputs, which will be used together, and
-// returns every mistake in any of them.
+// LoadAll reads all files of the inputs, which will be used together. The error has
+// every mistake in any of them; the files are then those without mistakes of their own.
 func (l Loader) LoadAll(list []Input) (files []Loaded, left []Skipped, err error) {
 	all, left, err := l.TryAll(list)
 	errs := []error{err}
 	for _, f := range all {
-		files, errs = append(files, f.Loaded), append(errs, f.Err)
+		if errs = append(errs, f.Err); f.Err == nil {
+			files = append(files, f.Loaded)
+		}
 	}
 	if err := errors.Join(append(errs, CheckTogether(files))...); err != nil {
-		return nil, nil, MistakesError{err}
+		return files, left, MistakesError{err}
 	}
 	return files, left, nil
 }

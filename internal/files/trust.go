@@ -68,7 +68,7 @@ func (l Loader) distrust(s Source, info os.FileInfo) (problems []declared.Error,
 	if uid, known := fileOwner(info); known && !l.trusts(s, uid) {
 		add(fmt.Sprintf("belongs to user %s, and %s", userText(uid), l.Me.runsAs()), l.chown(s)+" it")
 	}
-	return problems, l.Me.Root && l.Strict && s.Form != YAML
+	return problems, l.Me.Root && (l.Strict || l.Refuse) && s.Form != YAML
 }
 
 // trusts reports whether a file may belong to a user: root, the user of this

@@ -88,11 +88,9 @@ func (s *supervisor) files() (in, out *os.File, err error) {
 	return in, out, syscall.SetNonblock(int(out.Fd()), false)
 }
 
-// stdin returns the file from which the command reads its standard input.
+// stdin returns the file from which the command reads its standard input: a pipe, also if
+// the input is empty, as under cron.
 func (s *supervisor) stdin() (*os.File, error) {
-	if len(s.task.Stdin) == 0 {
-		return os.Open(os.DevNull)
-	}
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, err

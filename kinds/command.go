@@ -278,6 +278,8 @@ type CommandWorker struct {
 	// 0 means 3 s, which is less than a stopping node waits
 	// (hourbell.Config.Grace).
 	Grace time.Duration
+	// Mail, if not nil, mails the output of commands in cron's environment.
+	Mail *Mailer
 }
 
 // Work runs the job's command until it ends; it is a hourbell.Handler. A
@@ -288,17 +290,19 @@ type CommandWorker struct {
 // On Linux a running command can be handed over: register the worker with
 // hourbell.CanHandOver.
 func (w CommandWorker) Work(ctx context.Context, job *hourbell.JobRow) error {
-	if left := handover.Of(ctx).Left; left != nil {
-		return w.goOn(ctx, left, job)
-	}
 	command, err := DecodeCommand(job.RawArgs)
-	if err != nil {
+	if left := handover.Of(ctx).Left; left != nil {
+		err = w.goOn(ctx, left, job)
+	} else if err != nil {
 		return hourbell.Fail(err)
+	} else {
+		if about, hook := job.Headers[hourbell.HookHeader]; hook && command.Stdin == "" {
+			command.Stdin = about
+		}
+		err = w.run(ctx, command, job)
 	}
-	if about, hook := job.Headers[hourbell.HookHeader]; hook && command.Stdin == "" {
-		command.Stdin = about
-	}
-	return w.run(ctx, command, job)
+	w.Mail.send(ctx, w, command, job, err)
+	return err
 }
 
 // run starts the command, unless ctx has ended, and waits until it ends.
@@ -339,4 +343,12 @@ func stopped(exit, cause error) error {
 		return fmt.Errorf("command stopped (%w): %w", exit, cause)
 	}
 	return fmt.Errorf("command stopped: %w", cause)
+}
+
+// tell appends a line to the output that does not come from the command.
+func tell(job *hourbell.JobRow, format string, args ...any) {
+	if text := job.Output(); len(text) > 0 && text[len(text)-1] != '\n' {
+		job.Log("")
+	}
+	job.Log("hourbell: "+format, args...)
 }

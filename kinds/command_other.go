@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/user"
@@ -29,12 +30,16 @@ func giveTo(*os.File, *identity) error { return nil }
 
 // execute runs a prepared command, and kills it when ctx ends.
 func (w CommandWorker) execute(ctx context.Context, ready ready, job *hourbell.JobRow) error {
+	return w.runTo(ctx, ready, job, job.Writer())
+}
+
+// runTo runs a program with an output, and kills it when ctx ends.
+func (w CommandWorker) runTo(ctx context.Context, ready ready, _ *hourbell.JobRow, output io.Writer) error {
 	cmd := exec.CommandContext(ctx, ready.path)
 	cmd.Args, cmd.Env, cmd.Dir = ready.argv, ready.env, ready.dir
 	if len(ready.stdin) > 0 {
 		cmd.Stdin = bytes.NewReader(ready.stdin)
 	}
-	output := job.Writer()
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.WaitDelay = w.graceFor(nil) // for its output, if another process holds that open
 	if err := cmd.Start(); err != nil {

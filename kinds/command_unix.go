@@ -76,6 +76,22 @@ func (w CommandWorker) see(ctx context.Context, now running, held *hold, job *ho
 	return outcome(ctx, result)
 }
 
+// runTo runs a program for a job besides its command, with an output of its own.
+func (w CommandWorker) runTo(ctx context.Context, ready ready, job *hourbell.JobRow, output io.Writer) error {
+	held := hold{job: job, grace: w.grace()}
+	claim, _ := held.renewed()
+	process, _, err := start(ready, ready.spec(job, w.grace()), claim, output)
+	if err != nil {
+		return err
+	}
+	w.attend(ctx, running{process: process}, &held)
+	result, err := process.Wait()
+	if err != nil {
+		return err
+	}
+	return outcome(ctx, result)
+}
+
 // start starts a command. As under cron, a command whose directory cannot be
 // entered runs in /, and elsewhere contains the reason.
 func start(ready ready, spec supervise.Spec, claim supervise.Claim, output io.Writer) (process *supervise.Process, elsewhere, err error) {
@@ -199,14 +215,6 @@ func note(job *hourbell.JobRow, result supervise.Result) {
 	if result.Forced {
 		tell(job, "the command's supervisor was stopped and did not end it: the node killed both; run the command as another user, who cannot stop it")
 	}
-}
-
-// tell appends a line to the output that does not come from the command.
-func tell(job *hourbell.JobRow, format string, args ...any) {
-	if text := job.Output(); len(text) > 0 && text[len(text)-1] != '\n' {
-		job.Log("")
-	}
-	job.Log("hourbell: "+format, args...)
 }
 
 // outcome translates the result of a command to the error of the attempt.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -50,6 +51,7 @@ type serveFlags struct {
 	queues        string
 	commands      string
 	httpPrivate   bool
+	mail          string
 	sql           []string
 	web           webFlags
 	probes        string
@@ -93,6 +95,7 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.StringVar(&f.queues, "queues", defaultQueue, "queues to work on, with an optional number of jobs at once: a,b=20 (default 4 × cores, at least 10; with crontabs 200)")
 	flags.StringVar(&f.commands, "commands", "", "which commands, HTTP calls and SQL statements this node runs: off, declared (in its own files) or any (default any with SQLite, otherwise declared)")
 	flags.BoolVar(&f.httpPrivate, "http-private", false, "let HTTP calls that are not in this node's own files reach private addresses too, such as this machine and its network")
+	flags.StringVar(&f.mail, "mail", "", "mail what the lines of crontabs print, through this program with the arguments of sendmail, such as /usr/sbin/sendmail: to MAILTO, else to the user of the line")
 	flags.StringArrayVar(&f.sql, "sql", nil, "a database for jobs of kind sql, NAME=URL, NAME=env:VARIABLE or NAME=@FILE; NAME=apart:… if jobs need not be completed in the statement's transaction; may be repeated")
 	f.web.addTo(c)
 	flags.StringVar(&f.probes, "probes", "", "answer /healthz and /readyz on this address, such as :8081, without access rules")
@@ -143,7 +146,8 @@ func (p *program) newNode(c *cobra.Command, f serveFlags) (*node.Node, error) {
 	n.Config, errs[2] = f.config(c)
 	n.Config.Logger, errs[3] = logline.New(p.stderr, f.logLevel, f.logFormat)
 	host := cmp.Or(f.host, hourbell.DefaultHost())
-	loader := files.Loader{Strict: f.commands != string(node.NoCommands), Me: files.WhoAmI(), Host: host}
+	loader := files.Loader{Strict: f.commands != string(node.NoCommands), Me: files.WhoAmI(), Host: host, Mails: f.mail != ""}
+	n.Mail = f.mail
 	n.Watch, errs[4] = watch.Open(loader, append(files.Inputs(f.files, files.YAML, f.crontabs, f.sysCrontabs), files.Local(f.ownCrontabs, host)...))
 	n.SQL, errs[6] = p.parseSQL(f.sql)
 	if c.Flags().Changed("probes") {
@@ -152,6 +156,9 @@ func (p *program) newNode(c *cobra.Command, f serveFlags) (*node.Node, error) {
 		errs[5] = &check.FieldError{Field: "probes-metrics", Problem: "is given without --probes", Remedy: "give --probes with an address, or read /metrics at the address of --listen"}
 	}
 	n.Web, errs[7] = f.web.read(c, n.Config.Logger)
+	if c.Flags().Changed("mail") {
+		errs[8] = checkProgram("mail", f.mail)
+	}
 	n.Web.Commands = c.Flags().Changed("commands") && n.Commands == node.AnyCommands
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
@@ -160,6 +167,23 @@ func (p *program) newNode(c *cobra.Command, f serveFlags) (*node.Node, error) {
 		n.Config.Queues[defaultQueue] = crontabWidth
 	}
 	return n, nil
+}
+
+// checkProgram checks the path of a program that the node runs.
+func checkProgram(field, path string) error {
+	bad := func(problem string) error {
+		return &check.FieldError{Field: field, Value: check.Shorten(path), Problem: problem, Remedy: "give the full path of a program, such as /usr/sbin/sendmail"}
+	}
+	if !filepath.IsAbs(path) {
+		return bad("is not a full path")
+	}
+	switch info := files.Look(path); {
+	case info == nil:
+		return bad("does not exist")
+	case !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0:
+		return bad("is not a program")
+	}
+	return nil
 }
 
 // parseSQL reads the values of --sql. It removes the variables that they name from the

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"regexp"
 	"strings"
+
+	"github.com/hourbell/hourbell/kinds"
 )
 
 // setting is an environment line.
@@ -72,6 +74,11 @@ func (s *scan) set(one setting, problem string) {
 		s.warn(field, "is not a name that shells can read", "use letters, digits and _")
 	case one.name == "SHELL" && one.value == "":
 		s.warn(field, "is empty: /bin/sh runs the lines below", "write the path of a shell, or remove the line")
+	case one.name == "MAILTO" && s.Mails:
+		if err := kinds.CheckMailTo(one.value); err != nil {
+			s.addFields(err)
+			return
+		}
 	case one.value != "":
 		if m, meant := meaning[one.name]; meant {
 			s.warn(field, m.problem, m.remedy)
@@ -95,10 +102,10 @@ func (s *scan) checkSetting(one setting) {
 // meaning are the variables that have a meaning for a cron and none here.
 // Commands get them nevertheless.
 var meaning = map[string]struct{ problem, remedy string }{
-	"MAILTO":                    {"nothing is mailed: the output is kept with each job", `use on_failure to be told of failures; MAILTO="" ends this warning`},
-	"MAILFROM":                  {"nothing is mailed: the output is kept with each job", "remove the line"},
-	"CONTENT_TYPE":              {"nothing is mailed: the output is kept with each job", "remove the line"},
-	"CONTENT_TRANSFER_ENCODING": {"nothing is mailed: the output is kept with each job", "remove the line"},
+	"MAILTO":                    {"nothing is mailed, except by nodes with serve --mail: the output is kept with each job", `use --mail, on_output or on_failure; MAILTO="" ends this warning`},
+	"MAILFROM":                  {"has no meaning: mails come from the user of the line", "remove the line"},
+	"CONTENT_TYPE":              {"has no meaning: mails are text in UTF-8", "remove the line"},
+	"CONTENT_TRANSFER_ENCODING": {"has no meaning: mails are text in UTF-8", "remove the line"},
 	"RANDOM_DELAY":              {"lines start on time, without a random delay", "remove the line"},
 	"START_HOURS_RANGE":         {"is for anacron and has no meaning here", "remove the line"},
 }

@@ -39,6 +39,9 @@ type Reader struct {
 	// Host is the host to which the crontab belongs: its lines run there and nowhere else, and the
 	// owner and the names contain the host. Empty: the crontab belongs to the cluster.
 	Host string
+	// Mails reports that output is mailed to MAILTO: a MAILTO that is not a list of
+	// addresses is then a mistake, and otherwise nothing is mailed, which is a warning.
+	Mails bool
 	// CheckSetting, if not nil, is called for each setting that applies and is
 	// not empty; a problem becomes a warning.
 	CheckSetting func(name, value string) (problem, remedy string)

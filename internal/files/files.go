@@ -141,6 +141,7 @@ type Loader struct {
 	Strict bool      // the process runs the lines: lines that it cannot or must not run are mistakes
 	Refuse bool      // crontabs that a node of this user would refuse, because of their owner or mode, are mistakes too
 	Me     Identity  // the user of the process
+	Mails  bool      // the process mails the output of crontabs' lines
 	// Host is the name of this host, whose copies the files are; empty: hourbell.DefaultHost.
 	Host string
 	// CheckUser returns why commands of a user do not start on this machine; nil:
@@ -206,6 +207,7 @@ func (l Loader) read(s Source, text []byte) (*declared.File, error) {
 		return schedulefile.Read(s.Path, text)
 	}
 	reader := s.reader()
+	reader.Mails = l.Mails
 	if !l.Strict {
 		reader.CheckSetting = checkSetting
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/cmd/hourbell/stores"
+	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/kinds"
 )
 
@@ -45,7 +46,7 @@ func (n *Node) workers() (*hourbell.Workers, error) {
 	if n.Commands != AnyCommands {
 		options = append(options, hourbell.Restricted())
 	}
-	workers.Handle(kinds.CommandKind, kinds.CommandWorker{}.Work, append(slices.Clone(options), hourbell.CanHandOver())...)
+	workers.Handle(kinds.CommandKind, kinds.CommandWorker{Mail: n.mailer()}.Work, append(slices.Clone(options), hourbell.CanHandOver())...)
 	workers.Handle(kinds.HTTPKind, kinds.HTTPWorker{Private: n.HTTPPrivate}.Work, options...)
 	if len(n.SQL) > 0 {
 		statements, err := n.openSQL()
@@ -55,4 +56,14 @@ func (n *Node) workers() (*hourbell.Workers, error) {
 		workers.Handle(kinds.SQLKind, statements.Work, options...)
 	}
 	return workers, nil
+}
+
+// mailer returns what mails the output of crontabs' lines; nil: nothing does.
+func (n *Node) mailer() *kinds.Mailer {
+	if n.Mail == "" {
+		return nil
+	}
+	return &kinds.Mailer{Program: n.Mail, Host: n.host(), Failed: func(job *hourbell.JobRow, err error) {
+		n.Config.Logger.Warn("output not mailed", "schedule", job.Schedule, "job", job.ID, "error", plain.OneLine(err.Error()))
+	}}
 }

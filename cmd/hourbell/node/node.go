@@ -35,7 +35,10 @@ type Node struct {
 	// HTTPPrivate lets HTTP calls that are not in the node's own files reach
 	// private addresses.
 	HTTPPrivate bool
-	SQL         []stores.SQLConnection // the connections of the kind sql; none: no jobs of this kind are run
+	// Mail is the program that mails the output of crontabs' lines, with the arguments of sendmail;
+	// empty: nothing is mailed.
+	Mail string
+	SQL  []stores.SQLConnection // the connections of the kind sql; none: no jobs of this kind are run
 	// Taken is what the program before has handed over in this process; nil: the process begins as a
 	// node.
 	Taken *Message

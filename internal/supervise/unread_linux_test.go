@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"testing"
+	"time"
 )
 
 // TestHandOverWithinAReport hands a run over when half of a report was read: the rest is read after the
@@ -27,6 +28,7 @@ func TestHandOverWithinAReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	for unread := false; !unread; { // until the first half was read
+		time.Sleep(5 * time.Millisecond) // the hand-over prevents reads that have not begun
 		state, err := p.HandOver()
 		if err != nil {
 			t.Fatal(err)

@@ -17,11 +17,11 @@ import (
 // noChange are the methods of services that change nothing, or only enqueue jobs.
 var noChange = map[string]bool{
 	"JobService.Count": true, "JobService.Get": true, "JobService.Graph": true, "JobService.List": true, "JobService.Output": true, "JobService.Estimate": true, "JobService.Page": true, "JobService.Predecessors": true, "JobService.Waits": true,
-	"ScheduleService.Counts": true, "ScheduleService.Get": true, "ScheduleService.Graph": true, "ScheduleService.List": true, "ScheduleService.RunOnce": true,
+	"ScheduleService.Counts": true, "ScheduleService.Get": true, "ScheduleService.Graph": true, "ScheduleService.List": true, "ScheduleService.Owners": true, "ScheduleService.RunOnce": true,
 	"HandlerService.Get": true, "HandlerService.List": true,
 	"CalendarService.Get": true, "CalendarService.List": true,
-	"GroupService.Get": true, "GroupService.List": true, "GroupService.Schedules": true,
-	"BatchService.Get": true, "BatchService.List": true, "SlotService.List": true, "QueueService.List": true,
+	"GroupService.Estimate": true, "GroupService.Get": true, "GroupService.List": true, "GroupService.Schedules": true,
+	"BatchService.Get": true, "BatchService.List": true, "SlotService.List": true, "QueueService.Estimate": true, "QueueService.List": true,
 	"NodeService.List": true, "NodeService.LeaseLeft": true, "NodeService.Position": true,
 	"EventService.Counts": true, "EventService.Follow": true, "EventService.List": true, "EventService.Subscribe": true,
 	"AuditService.List":  true,
@@ -66,6 +66,9 @@ func TestEachChangeIsRecorded(t *testing.T) {
 		{"ScheduleService.Put", store.AuditSchedulesPut, func() error { return two(schedules.Put(ctx, daily("p", ""))) }},
 		{"ScheduleService.PutAll", store.AuditSchedulesPut, func() error { return two(schedules.PutAll(ctx, "o", 0, []hourbell.Schedule{daily("q", "")})) }},
 		{"ScheduleService.Sync", store.AuditSchedulesSync, func() error { return two(schedules.Sync(ctx, "o", 0, []hourbell.Schedule{daily("r", "")})) }},
+		{"ScheduleService.SyncCopy", store.AuditSchedulesSync, func() error {
+			return two(schedules.SyncCopy(ctx, hourbell.HostCopy{Owner: "o", Host: "web1", Schedules: []hourbell.Schedule{daily("u", "")}}))
+		}},
 		{"ScheduleService.Pause", store.AuditSchedulesPause, func() error { return schedules.Pause(ctx, names()) }},
 		{"ScheduleService.PauseUntil", store.AuditSchedulesPause, func() error { return schedules.PauseUntil(ctx, time.Now().Add(time.Hour), names()) }},
 		{"ScheduleService.Resume", store.AuditSchedulesResume, func() error { return schedules.Resume(ctx, names()) }},

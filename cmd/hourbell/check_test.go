@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
@@ -89,5 +90,41 @@ func TestCheckLooksAround(t *testing.T) {
 	}
 	if strings.Contains(text, "tab:1:") || strings.Contains(text, "tab:2:") || strings.Contains(text, "tab:3:") || strings.Contains(text, "tab:9:") {
 		t.Errorf("check warns of what is right:\n%s", text)
+	}
+}
+
+// TestCheckShowsTheGoodFiles checks that a mistake in a file of a directory hides no other file, and
+// that root is told of a crontab that serve would refuse.
+func TestCheckShowsTheGoodFiles(t *testing.T) {
+	b := newBench(t)
+	filestest.Dir(t, "d")
+	writeFile(t, "d/bad", "0 0 * * * root\n")
+	writeFile(t, "d/good", "0 0 * * * root date\n")
+	r := b.run("check", "--crontab-system", "d")
+	if r.code != exitUsage || !strings.Contains(r.out, "d/good: system crontab, 1 schedule") || !strings.Contains(r.err, "d/bad:1: command: is missing") {
+		t.Errorf("check: %+v", r)
+	}
+	if os.Geteuid() != 0 {
+		return
+	}
+	if err := os.Chmod("d/good", 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range []string{"check", "serve"} {
+		b.fails(exitUsage, []string{"d/good", "chmod go-w"}, verb, "--crontab-system", "d/good")
+	}
+}
+
+// TestMailIsAskedFor checks the program of --mail, and that a MAILTO that a mail program could take
+// for an option is refused only where mails are sent.
+func TestMailIsAskedFor(t *testing.T) {
+	b := newBench(t)
+	for _, path := range []string{"", "sendmail", "/nowhere/sendmail", "/"} {
+		b.fails(exitUsage, []string{"mail", "/usr/sbin/sendmail"}, "serve", "--mail", path)
+	}
+	writeFile(t, "tab", "MAILTO=-oQ\n0 0 * * * date\n")
+	b.fails(exitUsage, []string{"tab:1: MAILTO", "begins with -"}, "serve", "--mail", "/bin/sh", "--crontab", "tab")
+	if text := b.ok("check", "--crontab", "tab"); !strings.Contains(text, "nothing is mailed, except by nodes with serve --mail") {
+		t.Errorf("check prints %s", text)
 	}
 }

@@ -225,10 +225,11 @@ func oneCallersTx(t *testing.T, b *Backend, begin func(t *testing.T) programTx, 
 	return ids, time.Now()
 }
 
-// remembered makes b remember a transaction, and returns it and its job.
+// rememberedTx makes b remember a transaction, and returns it and its job. None is remembered until
+// the loop has announced that, for which it may need a new connection.
 func rememberedTx(t *testing.T, b *Backend, begin func(t *testing.T) programTx) (tx programTx, id int64) {
 	t.Helper()
-	for range 1000 {
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
 		before := rememberedBy(b)
 		tx := begin(t)
 		res, err := b.Insert(t.Context(), store.InsertRequest{Tx: tx.tx, Jobs: noop(1)})

@@ -110,6 +110,12 @@ schedules:
 	}
 	until(t, 20*time.Second, "the recovery to be told", func() bool { return len(m.told("recovery")) > 0 })
 
+	// A job of the schedule that was lost with the node would be another failure, and another recovery.
+	run(t, store, "schedules", "pause", "nightly")
+	until(t, 10*time.Second, "the jobs of the schedule to end", func() bool {
+		return len(list[jobRow](t, store, "jobs", "list", "--schedule", "nightly", "--state", "ready")) == 0 &&
+			len(list[jobRow](t, store, "jobs", "list", "--schedule", "nightly", "--state", "running")) == 0
+	})
 	run(t, store, "schedules", "trigger", "fragile")
 	var victim, other *process
 	running := func() (found *jobRow) {

@@ -24,6 +24,10 @@ func (h *handler) addJobs() {
 	add(h, route{access.Viewer, http.MethodGet, "/api/v1/jobs/{id}", "get-job", "Returns a job with its attempts", "jobs", 0, 0}, h.getJob)
 	add(h, route{access.Viewer, http.MethodGet, "/api/v1/jobs/{id}/output", "get-output", "Returns what an attempt at a job has printed, also while the attempt runs", "jobs", 0, 0}, h.getOutput)
 	add(h, route{access.Operator, http.MethodPost, "/api/v1/jobs", "enqueue-job", "Enqueues a job", "jobs", 0, http.StatusCreated}, h.enqueue)
+	answers := h.api.OpenAPI().Paths["/api/v1/jobs"].Post.Responses
+	existed := *answers["201"]
+	existed.Description = "A job has the key already; nothing was enqueued"
+	answers["200"] = &existed
 	add(h, route{access.Operator, http.MethodPost, "/api/v1/jobs/many", "enqueue-jobs", "Enqueues many jobs, all or none", "jobs", maxMany, http.StatusCreated}, h.enqueueMany)
 	add(h, route{access.Operator, http.MethodPost, "/api/v1/jobs/graph", "enqueue-graph", "Enqueues a graph: jobs that follow each other, all or none", "jobs", maxMany, http.StatusCreated}, h.enqueueGraph)
 }

@@ -36,7 +36,7 @@ func (e *NotInForceError) Error() string {
 	if e.Owner.Version.Host != "" {
 		from = "host " + e.Owner.Version.Host
 	}
-	return fmt.Sprintf("the copy of host %q is not in force: the schedules of owner %q are those that %s declared at %s", e.Copy.Host, e.Copy.Owner, from, e.Owner.Version.At.Format("2006-01-02T15:04:05Z07:00"))
+	return fmt.Sprintf("the copy of host %q is not in force: the schedules of owner %q are as %s declared them at %s", e.Copy.Host, e.Copy.Owner, from, e.Owner.Version.At.Format("2006-01-02T15:04:05Z07:00"))
 }
 
 // Unwrap returns ErrStale.

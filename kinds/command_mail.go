@@ -125,7 +125,8 @@ func letter(r rune) bool {
 	return '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
 }
 
-// recipients returns to whom the output of a command is mailed; empty: to nobody.
+// recipients returns the addresses to which the output of a command is mailed; empty: the output
+// is not mailed.
 func recipients(command Command) (string, error) {
 	to, given := command.Env["MAILTO"]
 	if !given {

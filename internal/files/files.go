@@ -235,8 +235,8 @@ func (s Source) User() string {
 // DefaultOwner returns the owner of a crontab that does not name an owner.
 func (l Loader) DefaultOwner(s Source) string { return l.onHost(s).reader().Owner(s.Path) }
 
-// onHost returns the source of a file in a spool as that of a file of this host: every machine has
-// crontabs of the same users there, which have nothing to do with each other.
+// onHost makes the source of a file in a spool a source of this host alone. Each machine has crontabs
+// of the same users in its spool, and these crontabs are independent of each other.
 func (l Loader) onHost(s Source) Source {
 	if s.Host == "" && s.User() != "" {
 		s.Host = cmp.Or(l.Host, hourbell.DefaultHost())

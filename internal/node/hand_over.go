@@ -94,8 +94,8 @@ func (n *Node) goOn(ctx context.Context) error {
 // Inherited returns the parent context of the runs that were taken over.
 func (n *Node) Inherited() context.Context { return n.inherited }
 
-// restore makes the session that of a node that was handed over, and returns the parent context of
-// its runs.
+// restore gives the session the state of a node that was handed over, and returns the parent context
+// of its runs.
 func (s *session) restore(from *State) context.Context {
 	s.mu.Lock()
 	defer s.mu.Unlock()

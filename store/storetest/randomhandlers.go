@@ -138,7 +138,7 @@ func (w *world) compareAudit(limit int) {
 
 var revisions = regexp.MustCompile(`revision \d+( to \d+)?`)
 
-// withoutNumbers clears the numbers of entries and of revisions, of which only the order is promised.
+// withoutNumbers clears the numbers of entries and of revisions: stores promise only their order.
 func withoutNumbers(entries []store.AuditEntry) (out []store.AuditEntry) {
 	for _, e := range entries {
 		e.ID, e.Detail = 0, revisions.ReplaceAllString(e.Detail, "revision")

@@ -108,8 +108,8 @@ func differsRemedy(f *watched, owner store.Owner, host string) string {
 	return text
 }
 
-// difference returns in words how the schedules in force differ from those of a set; empty if that
-// is not known.
+// difference describes how the schedules in force differ from the schedules of a set; empty if the
+// difference is not known.
 func (w *Watcher) difference(ctx context.Context, set *declared.File) string {
 	found, ok := w.ofOwner(ctx, set.Owner)
 	if !ok {

@@ -1,0 +1,3 @@
+package page
+
+var cursor string

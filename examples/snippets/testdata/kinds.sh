@@ -1,0 +1,2 @@
+echo 'schedules: []' >schedules.yaml
+export REPORTS_URL=sqlite:reports.db

@@ -1,0 +1,2 @@
+create role reports;
+create table sent (job bigint primary key);

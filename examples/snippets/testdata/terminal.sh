@@ -1,0 +1,1 @@
+hourbell enqueue mail --queue mail

@@ -1,0 +1,3 @@
+package page
+
+import "github.com/hourbell/hourbell/observe/otel"

@@ -1,0 +1,23 @@
+package page
+
+import (
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hourbell/hourbell"
+)
+
+var tx pgx.Tx
+
+var job *hourbell.Job[Invoice]
+
+type Invoice struct{}
+
+func (Invoice) Kind() string { return "invoice" }
+
+type WelcomeMail struct{ To string }
+
+func (WelcomeMail) Kind() string { return "welcome" }
+
+type Digest struct{ To string }
+
+func (Digest) Kind() string { return "digest" }

@@ -20,7 +20,6 @@ func TestBadInput(t *testing.T) {
 		args  []string
 	}{
 		// The command line itself.
-		{"command", nil},
 		{"bogus", []string{"bogus"}},
 		{"bogus", []string{"bogus", "--flag"}},
 		{"command", []string{"jobs"}},

@@ -33,6 +33,8 @@ func exitCode(err error) int {
 	switch {
 	case err == nil:
 		return exitDone
+	case errors.Is(err, errMisused):
+		return exitUsage
 	case errors.As(err, &code):
 		return int(code)
 	case errors.As(err, &field), errors.As(err, &rule), errors.As(err, &wrong):
@@ -90,3 +92,6 @@ func (p *program) each(items []string, do func(item string) error) error {
 // errReported ends a command with exit code 1 after its errors have been
 // printed.
 var errReported = errors.New("failed")
+
+// errMisused ends a command with exit code 2 after the right use has been printed.
+var errMisused = errors.New("usage error")

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -83,16 +85,21 @@ func (p *program) importFile(f files.Loaded, into string) error {
 	return err
 }
 
-// writeNew writes a new file, readable by its owner only, because it may
+// writeNew writes a new file, whole or not at all, readable by its owner only, because it may
 // contain secrets.
 func writeNew(path string, text []byte) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("write %s: it exists, and is left as it is; name another file", path)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("write %s: its folder does not exist; make the folder first", path)
+	case err != nil:
 		return err
 	}
-	if _, err := file.Write(text); err != nil {
-		file.Close()
-		return err
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
 	}
-	return file.Close()
+	return nil
 }

@@ -46,7 +46,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(asActor(ctx))
 	var code lockrun.Status
-	if err != nil && !errors.Is(err, errReported) && !errors.As(err, &code) {
+	if err != nil && !errors.Is(err, errReported) && !errors.Is(err, errMisused) && !errors.As(err, &code) {
 		printError(p.stderr, err)
 	}
 	return exitCode(err)
@@ -58,6 +58,8 @@ func (p *program) rootCommand() *cobra.Command {
 		p.nextCommand(),
 		p.explainCommand(),
 		p.checkCommand(),
+		p.schemaCommand(),
+		p.initCommand(),
 		p.importCommand(),
 		p.applyCommand(),
 		p.enqueueCommand(),
@@ -82,6 +84,13 @@ func (p *program) rootCommand() *cobra.Command {
 		p.versionCommand(),
 	)
 	root.CompletionOptions.DisableDefaultCmd = true
+	misused := root.RunE
+	root.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return p.showFirstRun()
+		}
+		return misused(c, args)
+	}
 	root.AddCommand(p.completionCommand(root))
 	root.Long = "Hourbell runs scheduled and queued work exactly where and when it should on a cluster of ordinary\n" +
 		"servers, with nothing to install but the database they already share.\n\n" +

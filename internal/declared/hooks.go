@@ -13,6 +13,21 @@ import (
 // HookKeys are the keys of hooks.
 func HookKeys() []string { return hourbell.HookNames() }
 
+// hookAbouts describe when hooks run.
+var hookAbouts = map[string]string{
+	"on_start":       "When an attempt at a job is about to begin",
+	"on_success":     "When a job completes",
+	"on_failure":     "When a job has ended as failed, after its last attempt",
+	"on_retry":       "When an attempt has failed and the job is tried again",
+	"on_output":      "When an attempt that has printed something has ended",
+	"on_missed":      "When slots were missed",
+	"on_not_started": "When the end of a job that the schedule follows does not start it",
+	"on_recovery":    "When a job completes after a failure or a missed slot",
+}
+
+// HookAbout describes when the hooks of a key run: a sentence without its full stop.
+func HookAbout(key string) string { return hookAbouts[key] }
+
 // HookSet is the hooks declared in one section, by their keys: an empty list switches
 // off the hooks that an outer section declares.
 type HookSet map[string][]hourbell.Args

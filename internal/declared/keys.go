@@ -19,11 +19,12 @@ import (
 // below.
 type Key struct {
 	Name string
+	// About describes what the key means, with its default: a sentence without its full stop.
+	About string
 	// Remedy describes how a value is written.
 	Remedy string
-	// Bare reports that the value is a number or a truth value, which YAML
-	// writes without quotes.
-	Bare bool
+	// Form is the form of a value.
+	Form Form
 
 	set func(s *hourbell.Schedule, text string) (problem, remedy string)
 	// write returns the value of a schedule as a text that set reads, or "" for
@@ -39,6 +40,28 @@ func (k Key) Clear(s *hourbell.Schedule) { k.clear(s) }
 // default, which files leave out.
 func (k Key) Text(s hourbell.Schedule) string { return k.write(s) }
 
+// Bare reports whether the value is a number or a truth value, which YAML writes without quotes.
+func (k Key) Bare() bool { return k.Form.Type == IsNumber || k.Form.Type == IsTruth }
+
+// Form is the form of the value of a Key.
+type Form struct {
+	Type        Type
+	Least, Most int64    // of a number
+	Words       []string // of a choice
+}
+
+// Type is the type of the value of a Key.
+type Type int
+
+// The types of values.
+const (
+	IsText Type = iota
+	IsNumber
+	IsTruth
+	IsDuration
+	IsChoice
+)
+
 // Set reads a value into the schedule. hourbell.Schedule.Validate checks
 // whether it fits the schedule's other fields. The error is a
 // *check.FieldError, and then the schedule is unchanged.
@@ -51,31 +74,31 @@ func (k Key) Set(s *hourbell.Schedule, text string) error {
 }
 
 var scheduleKeys = []Key{
-	name("queue", func(s *hourbell.Schedule) *string { return &s.Queue }),
-	number("priority", 1, 9, func(s *hourbell.Schedule) *int { return &s.Priority }),
-	number("max_attempts", 1, hourbell.MaxAttemptsLimit, func(s *hourbell.Schedule) *int { return &s.MaxAttempts }),
-	choice("on_loss", []string{"retry", "fail"}, func(s *hourbell.Schedule) *store.OnLoss { return &s.OnLoss },
-		hourbell.RetryOnLoss, hourbell.FailOnLoss),
-	duration("timeout", func(s *hourbell.Schedule) *time.Duration { return &s.Timeout }),
-	name("backoff", func(s *hourbell.Schedule) *string { return &s.Backoff }),
-	name("group", func(s *hourbell.Schedule) *string { return &s.Group }),
-	truth("paused", func(s *hourbell.Schedule) *bool { return &s.Paused }),
-	choice("overlap", []string{"skip", "queue", "allow", "replace"}, func(s *hourbell.Schedule) *hourbell.Overlap { return &s.Overlap },
-		hourbell.OverlapSkip, hourbell.OverlapQueue, hourbell.OverlapAllow, hourbell.OverlapReplace),
-	choice("misfire", []string{"skip", "once", "all"}, func(s *hourbell.Schedule) *hourbell.Misfire { return &s.Misfire },
-		hourbell.MisfireSkip, hourbell.MisfireOnce, hourbell.MisfireAll),
-	number("misfire_cap", 1, 1000, func(s *hourbell.Schedule) *int { return &s.MisfireCap }),
-	duration("grace", func(s *hourbell.Schedule) *time.Duration { return &s.Grace }),
-	duration("window", func(s *hourbell.Schedule) *time.Duration { return &s.Window }),
-	number("count", 1, math.MaxInt64, func(s *hourbell.Schedule) *int64 { return &s.Count }),
-	duration("jitter", func(s *hourbell.Schedule) *time.Duration { return &s.Jitter }),
+	name("queue", "The queue of the jobs; default: default", func(s *hourbell.Schedule) *string { return &s.Queue }),
+	number("priority", "The priority of the jobs, 1 is first; default 5", 1, 9, func(s *hourbell.Schedule) *int { return &s.Priority }),
+	number("max_attempts", "How often a job is tried; default 25", 1, hourbell.MaxAttemptsLimit, func(s *hourbell.Schedule) *int { return &s.MaxAttempts }),
+	choice("on_loss", "What becomes of a job whose node died while it ran: retry runs it again, fail never starts it twice; default retry",
+		[]string{"retry", "fail"}, func(s *hourbell.Schedule) *store.OnLoss { return &s.OnLoss }, hourbell.RetryOnLoss, hourbell.FailOnLoss),
+	duration("timeout", "How long an attempt may take; default 1h for commands, HTTP calls and SQL statements", func(s *hourbell.Schedule) *time.Duration { return &s.Timeout }),
+	name("backoff", "The delays between attempts, such as linear:10s:1h; default the fourth power of the attempt in seconds, at most 24h", func(s *hourbell.Schedule) *string { return &s.Backoff }),
+	name("group", "The group of the schedule and its jobs", func(s *hourbell.Schedule) *string { return &s.Group }),
+	truth("paused", "Whether the schedule is put paused; default false", func(s *hourbell.Schedule) *bool { return &s.Paused }),
+	choice("overlap", "What a slot does while a job of the schedule runs; default skip", []string{"skip", "queue", "allow", "replace"},
+		func(s *hourbell.Schedule) *hourbell.Overlap { return &s.Overlap }, hourbell.OverlapSkip, hourbell.OverlapQueue, hourbell.OverlapAllow, hourbell.OverlapReplace),
+	choice("misfire", "What becomes of a slot that is found later than the grace: skip misses it, once makes up for the newest, all for all; default skip",
+		[]string{"skip", "once", "all"}, func(s *hourbell.Schedule) *hourbell.Misfire { return &s.Misfire }, hourbell.MisfireSkip, hourbell.MisfireOnce, hourbell.MisfireAll),
+	number("misfire_cap", "How many slots misfire: all makes up for; default 100", 1, 1000, func(s *hourbell.Schedule) *int { return &s.MisfireCap }),
+	duration("grace", "How late a slot may be found and still be on time; default 1m, at most 24h", func(s *hourbell.Schedule) *time.Duration { return &s.Grace }),
+	duration("window", "The age up to which misfire makes up for slots; default any", func(s *hourbell.Schedule) *time.Duration { return &s.Window }),
+	number("count", "How many slots fire before the schedule ends; default no end", 1, math.MaxInt64, func(s *hourbell.Schedule) *int64 { return &s.Count }),
+	duration("jitter", "Each job starts at a random instant up to this long after its slot; default none, at most 24h", func(s *hourbell.Schedule) *time.Duration { return &s.Jitter }),
 	place,
-	number("pause_after_failures", 1, 1000, func(s *hourbell.Schedule) *int { return &s.PauseAfterFailures }),
-	name("start", func(s *hourbell.Schedule) *string { return &s.Rule.Start }),
-	name("stop", func(s *hourbell.Schedule) *string { return &s.Rule.Stop }),
-	name("gap", func(s *hourbell.Schedule) *string { return &s.Rule.Gap }),
-	name("fold", func(s *hourbell.Schedule) *string { return &s.Rule.Fold }),
-	name("dialect", func(s *hourbell.Schedule) *string { return &s.Rule.Dialect }),
+	number("pause_after_failures", "After this many failed jobs in a row the schedule is paused; default never", 1, 1000, func(s *hourbell.Schedule) *int { return &s.PauseAfterFailures }),
+	name("start", "The first instant, from which intervals count; default when the schedule was first put", func(s *hourbell.Schedule) *string { return &s.Rule.Start }),
+	name("stop", "The last instant; default none", func(s *hourbell.Schedule) *string { return &s.Rule.Stop }),
+	name("gap", "What a fixed time does that a clock change leaves out: shift or skip; default shift", func(s *hourbell.Schedule) *string { return &s.Rule.Gap }),
+	name("fold", "What a fixed time does that a clock change repeats: first, last or both; default first", func(s *hourbell.Schedule) *string { return &s.Rule.Fold }),
+	name("dialect", "The dialect of cron: quartz; default cron's own", func(s *hourbell.Schedule) *string { return &s.Rule.Dialect }),
 	exclude,
 }
 
@@ -85,7 +108,8 @@ const ExcludeKey = "exclude"
 
 // exclude is the key ExcludeKey, with its value as one text.
 var exclude = Key{
-	Name: ExcludeKey, Remedy: "write dates, days of the week, rules or names of calendars",
+	Name: ExcludeKey, About: "The slots that do not fire: dates, days of the week, rules, and names of calendars of this file or of the store",
+	Remedy: "write dates, days of the week, rules or names of calendars",
 	set: func(s *hourbell.Schedule, text string) (problem, remedy string) {
 		calendars, err := hourbell.ParseExclude(text)
 		for _, f := range Fields(err) {
@@ -105,7 +129,8 @@ var exclude = Key{
 const PlaceKey = "on"
 
 // place is the key PlaceKey, with its value as one text.
-var place = keyOf(PlaceKey, "write one, host=NAME or label=KEY=VALUE", false, func(s *hourbell.Schedule) *hourbell.Place { return &s.On },
+var place = keyOf(PlaceKey, "Where the jobs run: one (any node; the default), a host, or a node with a label",
+	"write one, host=NAME or label=KEY=VALUE", Form{}, func(s *hourbell.Schedule) *hourbell.Place { return &s.On },
 	func(text string) (hourbell.Place, string) {
 		on, err := hourbell.ParsePlace(text)
 		for _, f := range Fields(err) {
@@ -152,9 +177,9 @@ func FindKey(name string) (Key, bool) {
 // How values are written.
 
 // keyOf makes a key for a field.
-func keyOf[T comparable](name, remedy string, bare bool, field func(*hourbell.Schedule) *T, read func(text string) (T, string), write func(T) string) Key {
+func keyOf[T comparable](name, about, remedy string, form Form, field func(*hourbell.Schedule) *T, read func(text string) (T, string), write func(T) string) Key {
 	return Key{
-		Name: name, Remedy: remedy, Bare: bare,
+		Name: name, About: about, Remedy: remedy, Form: form,
 		set: func(s *hourbell.Schedule, text string) (string, string) {
 			value, problem := read(text)
 			if problem == "" {
@@ -176,9 +201,9 @@ func keyOf[T comparable](name, remedy string, bare bool, field func(*hourbell.Sc
 	}
 }
 
-func name(key string, field func(*hourbell.Schedule) *string) Key {
+func name(key, about string, field func(*hourbell.Schedule) *string) Key {
 	const remedy = "write a value, or leave the key out"
-	return keyOf(key, remedy, false, field, func(text string) (string, string) {
+	return keyOf(key, about, remedy, Form{}, field, func(text string) (string, string) {
 		if text == "" {
 			return "", "is empty"
 		}
@@ -186,8 +211,8 @@ func name(key string, field func(*hourbell.Schedule) *string) Key {
 	}, func(text string) string { return text })
 }
 
-func number[T int | int64](key string, least, most int64, field func(*hourbell.Schedule) *T) Key {
-	return keyOf(key, NumberRemedy(least, most), true, field, func(text string) (T, string) {
+func number[T int | int64](key, about string, least, most int64, field func(*hourbell.Schedule) *T) Key {
+	return keyOf(key, about, NumberRemedy(least, most), Form{Type: IsNumber, Least: least, Most: most}, field, func(text string) (T, string) {
 		n, ok := Number(text, least, most)
 		if !ok {
 			return 0, fmt.Sprintf("%q is not a number in the allowed range", Label(text, 60))
@@ -196,9 +221,9 @@ func number[T int | int64](key string, least, most int64, field func(*hourbell.S
 	}, func(n T) string { return strconv.FormatInt(int64(n), 10) })
 }
 
-func duration(key string, field func(*hourbell.Schedule) *time.Duration) Key {
+func duration(key, about string, field func(*hourbell.Schedule) *time.Duration) Key {
 	const remedy = "write a number with its unit, like 90s, 15m or 1h30m"
-	return keyOf(key, remedy, false, field, func(text string) (time.Duration, string) {
+	return keyOf(key, about, remedy, Form{Type: IsDuration}, field, func(text string) (time.Duration, string) {
 		d, err := time.ParseDuration(text)
 		if err != nil || d <= 0 {
 			return 0, fmt.Sprintf("%q is not a positive duration", Label(text, 60))
@@ -219,9 +244,9 @@ func durationText(d time.Duration) string {
 	return text
 }
 
-func truth(key string, field func(*hourbell.Schedule) *bool) Key {
+func truth(key, about string, field func(*hourbell.Schedule) *bool) Key {
 	const remedy = "write true or false, without quotes"
-	return keyOf(key, remedy, true, field, func(text string) (bool, string) {
+	return keyOf(key, about, remedy, Form{Type: IsTruth}, field, func(text string) (bool, string) {
 		switch text {
 		case "true", "True", "TRUE":
 			return true, ""
@@ -232,10 +257,10 @@ func truth(key string, field func(*hourbell.Schedule) *bool) Key {
 	}, strconv.FormatBool)
 }
 
-func choice[T comparable](key string, words []string, field func(*hourbell.Schedule) *T, values ...T) Key {
+func choice[T comparable](key, about string, words []string, field func(*hourbell.Schedule) *T, values ...T) Key {
 	last := len(words) - 1
 	remedy := "use " + strings.Join(words[:last], ", ") + " or " + words[last]
-	return keyOf(key, remedy, false, field, func(text string) (value T, problem string) {
+	return keyOf(key, about, remedy, Form{Type: IsChoice, Words: words}, field, func(text string) (value T, problem string) {
 		i := slices.Index(words, text)
 		if i < 0 {
 			return value, fmt.Sprintf("%q is unknown%s", Label(text, 60), Suggest(text, words))

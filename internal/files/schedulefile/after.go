@@ -9,9 +9,6 @@ import (
 	"github.com/hourbell/hourbell/internal/declared"
 )
 
-// afterKeys are the keys of an edge between schedules.
-var afterKeys = []string{"schedule", "on", "delay", "cancelled"}
-
 // after reads the schedules that a schedule follows: a text or a mapping, or a list of these.
 func (e *entry) after() (edges []hourbell.ScheduleEdge) {
 	f := e.find("after")

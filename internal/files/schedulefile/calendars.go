@@ -14,11 +14,6 @@ import (
 	"github.com/hourbell/hourbell/recur"
 )
 
-var (
-	calendarKeys      = []string{"dates", "weekdays", "rules", "tz"}
-	exclusionRuleKeys = []string{"cron", "every", "at", "tz", "dialect", "start", "stop", "gap", "fold"}
-)
-
 // ReadCalendars reads only the calendars of the text of a schedule file, sorted
 // by name; the file need not have schedules. Messages call the file name. The
 // error is a *declared.FileError with every mistake.
@@ -186,7 +181,7 @@ func calendarText(c hourbell.Calendar) string {
 	for _, r := range c.Rules {
 		one := &pairs{}
 		for i, value := range []string{r.Cron, r.Every, r.At, r.Zone, r.Dialect, r.Start, r.Stop, r.Gap, r.Fold} {
-			one.text(exclusionRuleKeys[i], value)
+			one.text(exclusionRuleKeys[i].name, value)
 		}
 		rules = append(rules, one.String())
 	}

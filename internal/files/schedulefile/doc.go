@@ -52,7 +52,8 @@
 // 30d. kinds is not put into the store: apply ignores it.
 //
 // Keys are strict, and every mistake is reported with its line, not only the
-// first mistake.
+// first mistake. keys.go has the keys of each mapping, and schema.go describes
+// them as a JSON Schema.
 //
 // A file is read in three steps: YAML text becomes a small tree (tree.go, after
 // limits.go has checked its shape), the tree becomes schedules (read.go,

@@ -14,7 +14,7 @@ import (
 
 var (
 	graphKeys     = []string{"jobs", "finally"}
-	graphWorkKeys = slices.Concat([]string{"command", "shell", "http", "sql", "kind", "args"}, commandKeys)
+	graphWorkKeys = workKeys.names()
 	// graphOptionKeys are keys of a schedule that a job of a graph has, too.
 	graphOptionKeys = []string{"queue", "priority", "max_attempts", "on_loss", "timeout", "backoff", "group"}
 	graphJobKeys    = slices.Concat(graphWorkKeys, graphOptionKeys, []string{"in", "at", "after", "need"})
@@ -47,7 +47,7 @@ func ReadGraph(name string, text []byte) (hourbell.Graph, error) {
 	}
 	m := &entry{reader: &reader{path: name, errs: &errs}, node: root}
 	if m.isMapping("the graph", "write jobs: and below it the name of each") {
-		m.checkKeys(graphKeys)
+		m.checkNames(graphKeys)
 		m.graphJobs(graph.Jobs)
 		graph.Finally = m.graphFinally()
 	}
@@ -85,14 +85,14 @@ func (e *entry) graphFinally() *hourbell.Finally {
 	if !one.isMapping("", "write kind and args, command or shell as keys, and on") {
 		return nil
 	}
-	one.checkKeys(graphLastKeys)
+	one.checkNames(graphLastKeys)
 	on := one.choice("on", string(hourbell.FinallyAll), string(hourbell.FinallyFailed), string(hourbell.FinallyAlways))
 	args, options := one.graphWork()
 	return &hourbell.Finally{Args: args, Options: options, On: hourbell.FinallyOn(on)}
 }
 
 func (e *entry) graphJob() hourbell.GraphJob {
-	e.checkKeys(graphJobKeys)
+	e.checkNames(graphJobKeys)
 	args, options := e.graphWork()
 	if e.choice("need", "all", "any") == "any" {
 		options = append(options, hourbell.AfterAny())
@@ -169,7 +169,7 @@ func (e *entry) graphEdges() map[string]hourbell.GraphEdge {
 		case scalar:
 			edge.On = one.outcome(field.value.text, field.line)
 		case mapping:
-			one.checkKeys(graphEdgeKeys)
+			one.checkNames(graphEdgeKeys)
 			if on := one.text("on"); one.has("on") {
 				edge.On = one.outcome(on, one.lineOf("on"))
 			}

@@ -9,9 +9,6 @@ import (
 	"github.com/hourbell/hourbell/internal/declared"
 )
 
-// hookKeys are the keys of a hook written as a mapping.
-var hookKeys = []string{"command", "shell", "url", "env", "dir", "user", "base", "detached", "method", "header", "body", "timeout", "retry", "redirects"}
-
 // hookScopes are the hooks that are defined outside the schedules. The nearest
 // hook wins: a schedule's own, its group's, the file's.
 type hookScopes struct {
@@ -41,7 +38,7 @@ func (e *entry) hookScopes() hookScopes {
 		if !one.isMapping("", "write its hooks as keys") {
 			continue
 		}
-		one.checkKeys(declared.HookKeys())
+		one.checkNames(declared.HookKeys())
 		scopes.groups[g.key] = group{one.hookSet(), g.line}
 	}
 	return scopes
@@ -115,7 +112,7 @@ func (e *entry) hookMapping() hourbell.Args {
 		return nil
 	}
 	if !e.has("url") {
-		e.refuse("without url", "remove it", httpKeys[1:]...)
+		e.refuse("without url", "remove it", httpKeys[1:].names()...)
 		return e.checkedHook(declared.NewHook(e.command()))
 	}
 	e.refuse("with url: it belongs to command and shell", "remove it", "env", "dir", "user", "base", "detached")

@@ -12,12 +12,6 @@ import (
 	"github.com/hourbell/hourbell/kinds"
 )
 
-// httpKeys are the keys of an HTTP request.
-var httpKeys = []string{"url", "method", "header", "body", "timeout", "retry", "redirects"}
-
-// sqlKeys are the keys of an SQL statement.
-var sqlKeys = []string{"connection", "statement", "args", "timeout"}
-
 // encodable is the arguments of a ready-made kind.
 type encodable interface {
 	Kind() string
@@ -26,7 +20,7 @@ type encodable interface {
 
 // readyMade reads the job of a ready-made kind, whose arguments are a mapping
 // under key; it returns an empty job after recording what is wrong.
-func (e *entry) readyMade(key string, known []string, read func(*entry) encodable) hourbell.RawArgs {
+func (e *entry) readyMade(key string, known keys, read func(*entry) encodable) hourbell.RawArgs {
 	f := e.find(key)
 	if f == nil {
 		return hourbell.RawArgs{}

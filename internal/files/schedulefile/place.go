@@ -7,9 +7,6 @@ import (
 	"github.com/hourbell/hourbell/internal/declared"
 )
 
-// placeKeys are the keys of a place that is a mapping.
-var placeKeys = []string{"host", "label"}
-
 // place reads where the jobs of a schedule run: a text as hourbell.ParsePlace reads it, or a mapping with one key.
 func (e *entry) place(key declared.Key, s *hourbell.Schedule) {
 	f := e.find(key.Name)
@@ -19,8 +16,8 @@ func (e *entry) place(key declared.Key, s *hourbell.Schedule) {
 	}
 	one := &entry{reader: e.reader, node: f.value, label: e.label + ": " + key.Name}
 	one.checkKeys(placeKeys)
-	one.exactlyOne(key.Name, "where it runs", placeKeys...)
-	for _, name := range placeKeys {
+	one.exactlyOne(key.Name, "where it runs", placeKeys.names()...)
+	for _, name := range placeKeys.names() {
 		if one.has(name) {
 			one.addFields(key.Set(s, name+"="+one.text(name)))
 		}

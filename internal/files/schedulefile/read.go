@@ -14,16 +14,6 @@ import (
 	"github.com/hourbell/hourbell/recur"
 )
 
-var (
-	fileKeys  = slices.Concat([]string{"owner", "revision", "schedules", "groups", "calendars", "kinds"}, declared.HookKeys())
-	entryKeys = slices.Concat(
-		[]string{"name", "cron", "every", "at", "after", "tz", "command", "shell", "http", "sql", "kind", "args"},
-		commandKeys, declared.KeyNames(), declared.HookKeys(),
-	)
-	// commandKeys belong to command and shell.
-	commandKeys = []string{"env", "dir", "user", "base", "stdin", "detached"}
-)
-
 // maxExpansion limits the total size in bytes of the args of all schedules of a
 // file, because aliases can make a small file expand to much data.
 const maxExpansion = 64 << 20
@@ -144,7 +134,7 @@ func (e *entry) schedule(owner string) (hourbell.Schedule, bool) {
 	s := hourbell.Schedule{Name: name, Owner: owner}
 	s.Rule.Cron, s.Rule.Every, s.Rule.At, s.Rule.Zone = e.text("cron"), e.text("every"), e.text("at"), e.properName("tz")
 	s.After = e.after()
-	e.exactlyOne("rule", "when it rings", "cron", "every", "at", "after")
+	e.exactlyOne("rule", "when it rings", ruleNames...)
 	e.work(&s)
 	for _, key := range declared.Keys() {
 		switch key.Name {
@@ -184,7 +174,7 @@ func (e *entry) set(key declared.Key, s *hourbell.Schedule) {
 	case f == nil:
 	case f.value.sort != scalar:
 		e.add(key.Name, "is "+f.value.sort.String(), key.Remedy)
-	case key.Bare && !f.value.plain:
+	case key.Bare() && !f.value.plain:
 		e.add(key.Name, fmt.Sprintf("%q is in quotes, which make it a text", declared.Label(f.value.text, 60)), key.Remedy)
 	default:
 		e.addFields(key.Set(s, f.value.text))
@@ -230,7 +220,7 @@ func (e *entry) exactlyOne(what, purpose string, keys ...string) bool {
 
 // work reads the job of the schedule.
 func (e *entry) work(s *hourbell.Schedule) {
-	one := e.exactlyOne("command", "what it runs", "command", "shell", "http", "sql", "kind")
+	one := e.exactlyOne("command", "what it runs", workNames...)
 	command := e.command()
 	calls := map[string]hourbell.RawArgs{"http": e.readyMade("http", httpKeys, (*entry).http), "sql": e.readyMade("sql", sqlKeys, (*entry).sql)}
 	job := hourbell.RawArgs{Name: e.text("kind"), JSON: e.args()}
@@ -239,7 +229,7 @@ func (e *entry) work(s *hourbell.Schedule) {
 		return
 	}
 	if e.has("kind") {
-		e.refuse("with kind: it belongs to command and shell", "put it into args", commandKeys...)
+		e.refuse("with kind: it belongs to command and shell", "put it into args", commandKeys.names()...)
 		if job.JSON != nil {
 			e.addFields(kinds.CheckArgs(job.Name, job.JSON))
 		}
@@ -247,7 +237,7 @@ func (e *entry) work(s *hourbell.Schedule) {
 	}
 	for key, call := range calls {
 		if e.has(key) {
-			e.refuse("with "+key+": it belongs to command and shell", "remove it", commandKeys...)
+			e.refuse("with "+key+": it belongs to command and shell", "remove it", commandKeys.names()...)
 			e.refuse("without kind", "put it into "+key, "args")
 			s.Job = call
 			return
@@ -368,7 +358,7 @@ func (e *entry) validate(s hourbell.Schedule) {
 		case f.Name == "owner": // recorded once for the whole file
 		case !e.has(f.Name) && f.Name != "args": // missing, which is recorded with the key's name in the file
 		case f.Name == "cron" || f.Name == "every" || f.Name == "at":
-			if e.single("cron", "every", "at", "after") && e.find(f.Name).value.sort == scalar {
+			if e.single(ruleNames...) && e.find(f.Name).value.sort == scalar {
 				e.addField(f)
 			}
 		case f.Name == "name" && s.Name == "", f.Name == "kind" && declared.Raw(s.Job).Name == "" && e.find("kind").value.sort != scalar:
@@ -436,7 +426,10 @@ func (e *entry) isMapping(what, remedy string) bool {
 	return false
 }
 
-func (e *entry) checkKeys(known []string) {
+// checkKeys records a mistake for each key that is not among the known keys.
+func (e *entry) checkKeys(known keys) { e.checkNames(known.names()) }
+
+func (e *entry) checkNames(known []string) {
 	for _, f := range e.node.fields {
 		if !slices.Contains(known, f.key) {
 			label := declared.Label(f.key, 60)

@@ -29,11 +29,11 @@ func (e *entry) keepOfKinds() map[string]hourbell.Keep {
 		if !one.isMapping("", "write keep: with completed and failed") {
 			continue
 		}
-		one.checkKeys([]string{"keep"})
+		one.checkKeys(kindKeys)
 		if times := one.find("keep"); times != nil {
 			in := &entry{reader: e.reader, node: times.value, label: one.label + ": keep"}
 			if in.isMapping("", "write completed and failed as keys") {
-				in.checkKeys([]string{"completed", "failed"})
+				in.checkKeys(keepKeys)
 				keep[k.key] = hourbell.Keep{Completed: in.keepTime("completed", true), Failed: in.keepTime("failed", false)}
 			}
 		}

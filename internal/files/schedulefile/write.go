@@ -71,7 +71,7 @@ func (w *writer) entry(entry declared.Entry) error {
 		case text == "", key.Name == declared.ExcludeKey:
 		case key.Name == declared.PlaceKey:
 			w.key(key.Name, placeText(text))
-		case key.Bare:
+		case key.Bare():
 			w.key(key.Name, text)
 		default:
 			w.text(key.Name, text)

@@ -73,6 +73,7 @@ type Client struct {
 	started chan struct{}     // closed when the node is registered
 	engine  *engine.Engine    // of a client that has started
 	allowed []work.AllowedJob // see Allow
+	changed limitsOfNode      // see SetWorkers
 
 	keeps atomic.Pointer[map[string]Keep] // see KeepKinds; nil: none
 }
@@ -170,6 +171,7 @@ func (c *Client) start(ctx context.Context) (*engine.Engine, error) {
 	c.mu.Lock()
 	c.engine = e
 	e.SetAllowList(c.allowed)
+	c.changed.apply(e)
 	c.mu.Unlock()
 	if err := e.Start(ctx); err != nil {
 		return nil, err
@@ -250,6 +252,8 @@ func (c *Client) engineConfig() engine.Config {
 		Host:        c.cfg.Host,
 		Labels:      c.cfg.labels(),
 		Queues:      queues,
+		MaxRunning:  c.cfg.Workers.maxRunning(),
+		Admission:   c.cfg.Admission,
 		Kinds:       c.cfg.Workers.kinds(false),
 		Restricted:  c.cfg.Workers.kinds(true),
 		Carried:     c.cfg.Workers.carried(),

@@ -26,7 +26,13 @@ type Config struct {
 	Workers *Workers
 	// Queues is how many jobs of each queue run at once on this node. Default:
 	// queue "default" with 4 × cores, at least 10.
+	// Client.SetWorkers changes it while the client runs.
 	Queues map[string]int
+	// Admission is asked before each claim, and the node claims no jobs while it returns false:
+	// jobs that run go on, and slots fire. It is asked again after 100 ms. Its calls are one at
+	// a time, and must be quick. MaxMemory returns an admission by memory. Default: the node
+	// always claims.
+	Admission func() bool
 	// Name is the node's name in lists and logs. Default: host name, process
 	// number and a random part.
 	Name string

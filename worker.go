@@ -32,6 +32,7 @@ type worker struct {
 	timeout    time.Duration
 	backoff    func(attempt int, err error) time.Duration // nil: the default
 	keep       Keep
+	maxRunning int // 0: no bound
 	restricted bool
 	carried    bool  // its running jobs can be handed over
 	err        error // a mistake in an option
@@ -211,7 +212,7 @@ func (w *Workers) add(kind string, entry worker, options []WorkerOption) {
 	for _, option := range options {
 		option(&entry)
 	}
-	if err := errors.Join(checkDuration("timeout", entry.timeout), entry.err, entry.keep.check("keep of kind "+kind)); err != nil {
+	if err := errors.Join(checkDuration("timeout", entry.timeout), checkMaxRunning(kind, entry.maxRunning), entry.err, entry.keep.check("keep of kind "+kind)); err != nil {
 		w.errs = append(w.errs, err)
 	}
 	w.byKind[kind] = entry

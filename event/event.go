@@ -23,6 +23,8 @@ const (
 	PoolSmall     Kind = "pool_small"     // Count: connections of the pool that handlers use too; Detail
 	PushLost      Kind = "push_lost"      // Err; the node polls from now on
 	PushBack      Kind = "push_back"
+	ClaimsHeld    Kind = "claims_held" // the node claims no jobs, because the program's admission refuses
+	ClaimsFree    Kind = "claims_free" // the admission accepts again; Took: how long it refused
 
 	HistoryLost     Kind = "history_lost"     // Detail: how the store went back in time; Count: jobs whose contexts were cancelled
 	HistoryAccepted Kind = "history_accepted" // an operator has accepted the loss; Detail

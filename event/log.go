@@ -47,6 +47,10 @@ func lines(kind Kind) line {
 		return line{slog.LevelInfo, "store is back"}
 	case LeaseRegained:
 		return line{slog.LevelInfo, "lease regained"}
+	case ClaimsHeld:
+		return line{slog.LevelInfo, "node is at its limit: it claims no jobs"}
+	case ClaimsFree:
+		return line{slog.LevelInfo, "node claims jobs again"}
 	case PushBack:
 		return line{slog.LevelInfo, "wake-ups are pushed"}
 	case JobCancelled:

@@ -49,6 +49,7 @@ type serveFlags struct {
 	sysCrontabs   []string
 	ownCrontabs   []string
 	queues        string
+	maxRunning    string
 	commands      string
 	httpPrivate   bool
 	mail          string
@@ -92,7 +93,8 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.StringArrayVar(&f.crontabs, "crontab", nil, "a user's crontab, or a directory of them; may be repeated")
 	flags.StringArrayVar(&f.sysCrontabs, "crontab-system", nil, "a crontab with users in it such as /etc/crontab, or a directory such as /etc/cron.d; may be repeated")
 	flags.StringArrayVar(&f.ownCrontabs, "crontab-local", nil, "a crontab of this host alone, or a directory of them: the lines run here and nowhere else; may be repeated")
-	flags.StringVar(&f.queues, "queues", defaultQueue, "queues to work on, with an optional number of jobs at once: a,b=20 (default 4 × cores, at least 10; with crontabs 200)")
+	flags.StringVar(&f.queues, "queues", defaultQueue, "queues to work on, with an optional number of jobs at once: a,b=20 (default 4 × cores, at least 10; with crontabs 200); @FILE reads them from a file, again whenever it changes")
+	flags.StringVar(&f.maxRunning, "max-running", "", "how many jobs of a kind run at once on this node, over all queues: command=4,http=20; @FILE reads them from a file, again whenever it changes")
 	flags.StringVar(&f.commands, "commands", "", "which commands, HTTP calls and SQL statements this node runs: off, declared (in its own files) or any (default any with SQLite, otherwise declared)")
 	flags.BoolVar(&f.httpPrivate, "http-private", false, "let HTTP calls that are not in this node's own files reach private addresses too, such as this machine and its network")
 	flags.StringVar(&f.mail, "mail", "", "mail what the lines of crontabs print, through this program with the arguments of sendmail, such as /usr/sbin/sendmail: to MAILTO, else to the user of the line")
@@ -138,12 +140,14 @@ func (p *program) serve(c *cobra.Command, f serveFlags) error {
 // newNode reads all input of serve and reports all mistakes.
 func (p *program) newNode(c *cobra.Command, f serveFlags) (*node.Node, error) {
 	n := &node.Node{Migrate: !f.store.noMigrate, Probes: f.probes, ProbesMetrics: f.probesMetrics, HTTPPrivate: f.httpPrivate}
-	var errs [9]error
+	var errs [10]error
 	if n.Store, errs[0] = p.locate(f.store); errs[0] == nil {
 		n.Store, errs[0] = f.notifyURL.apply(p, n.Store)
 	}
 	n.Commands, errs[1] = node.ParseCommands(f.commands, c.Flags().Changed("commands"), n.Store)
-	n.Config, errs[2] = f.config(c)
+	n.Limits = node.Limits{Queues: widthsFlag{f.queues, parseQueues}.source(), MaxRunning: widthsFlag{f.maxRunning, parseMaxRunning}.source()}
+	n.MaxRunning, errs[9] = n.Limits.MaxRunning.Read()
+	n.Config, errs[2] = f.config(c, n.Limits.Queues)
 	n.Config.Logger, errs[3] = logline.New(p.stderr, f.logLevel, f.logFormat)
 	host := cmp.Or(f.host, hourbell.DefaultHost())
 	loader := files.Loader{Strict: f.commands != string(node.NoCommands), Me: files.WhoAmI(), Host: host, Mails: f.mail != ""}
@@ -215,8 +219,8 @@ func (p *program) parseSQL(texts []string) ([]stores.SQLConnection, error) {
 }
 
 // config returns the client's configuration from the flags.
-func (f serveFlags) config(c *cobra.Command) (hourbell.Config, error) {
-	queues, err := parseQueues(f.queues)
+func (f serveFlags) config(c *cobra.Command, widths node.Widths) (hourbell.Config, error) {
+	queues, err := widths.Read()
 	err = errors.Join(err,
 		notNegative("drain", f.drain), notNegative("keep-completed", f.keepCompleted),
 		notNegative("keep-failed", f.keepFailed), notNegative("keep-slots", f.keepSlots))
@@ -288,6 +292,51 @@ func parseQueues(text string) (map[string]int, error) {
 		errs = append(errs, err)
 	}
 	return queues, errors.Join(errs...)
+}
+
+// widthsFlag is the value of --queues or --max-running.
+type widthsFlag struct {
+	text  string
+	parse func(text string) (map[string]int, error)
+}
+
+// source returns from where the numbers are read.
+func (w widthsFlag) source() node.Widths {
+	path, isFile := strings.CutPrefix(w.text, "@")
+	if !isFile {
+		return node.Widths{Parse: func(string) (map[string]int, error) { return w.parse(w.text) }}
+	}
+	return node.Widths{Path: path, Parse: func(text string) (map[string]int, error) {
+		var parts []string
+		for line := range strings.Lines(text) {
+			line, _, _ = strings.Cut(line, "#")
+			if line = strings.Trim(line, " \t\r\n,"); line != "" {
+				parts = append(parts, line)
+			}
+		}
+		return w.parse(strings.Join(parts, ","))
+	}}
+}
+
+// parseMaxRunning reads a list such as command=4,http=20. The range of the numbers and the kinds are
+// checked later.
+func parseMaxRunning(text string) (map[string]int, error) {
+	most := map[string]int{}
+	if text == "" {
+		return most, nil
+	}
+	for _, part := range strings.Split(text, ",") {
+		kind, number, _ := strings.Cut(strings.TrimSpace(part), "=")
+		n, err := strconv.Atoi(number)
+		switch {
+		case err != nil || n < 1 || kind == "":
+			return nil, &check.FieldError{Field: "max-running", Value: check.Shorten(part), Problem: "is not a kind with a number of jobs", Remedy: "write kinds with how many jobs at once, separated by commas: command=4,http=20"}
+		case most[kind] != 0:
+			return nil, &check.FieldError{Field: "max-running", Value: check.Shorten(kind), Problem: "is given twice", Remedy: "give each kind once"}
+		}
+		most[kind] = n
+	}
+	return most, nil
 }
 
 // parseQueue reads one queue. The range of the number is checked later,

@@ -339,3 +339,42 @@ func TestServeStartFails(t *testing.T) {
 		t.Errorf("a name of another owner: %+v", r)
 	}
 }
+
+// TestServeChangesWorkers checks that a node follows the files of --queues and --max-running.
+func TestServeChangesWorkers(t *testing.T) {
+	b := newBench(t)
+	writeFile(t, "queues", "default=1 # of this host\nreports=2\n")
+	writeFile(t, "kinds", "command=4\n")
+	p := b.serve("--queues", "@queues", "--max-running", "@kinds")
+	p.awaits("node started", 1)
+	for range 6 {
+		b.ok("enqueue", "command", "--", "sleep", "1000")
+	}
+	running := func(n int) {
+		t.Helper()
+		eventually(t, fmt.Sprintf("%d jobs run", n), func() bool { return len(b.objects("jobs", "list", "--state", "running")) == n })
+	}
+	running(1)
+	writeFile(t, "queues", "default=5\nother=1\n")
+	running(4)
+	p.awaits("workers of queues changed", 2)
+	p.awaits("other", 1)
+	writeFile(t, "kinds", "command=x\n")
+	p.awaits("jobs at once by kind not changed", 1)
+	writeFile(t, "kinds", "\n")
+	running(5)
+	writeFile(t, "queues", "default=5\nreports=3")
+	p.signal(syscall.SIGHUP)
+	p.awaits("workers of queues changed", 3)
+	p.signal(syscall.SIGTERM)
+	p.signal(syscall.SIGTERM)
+}
+
+func TestServeRefusesWidths(t *testing.T) {
+	b := newBench(t)
+	b.fails(exitUsage, []string{"max-running", "command", "write kinds"}, "serve", "--max-running", "command")
+	b.fails(exitUsage, []string{"max-running", "given twice"}, "serve", "--max-running", "command=1,command=2")
+	b.fails(exitUsage, []string{"nowhere", "cannot be read"}, "serve", "--queues", "@nowhere")
+	b.fails(exitUsage, []string{"max running of kind command", "out of range"}, "serve", "--max-running", "command=10001")
+	b.fails(exitUsage, []string{"max-running", "other", "command, http"}, "serve", "--max-running", "other=1")
+}

@@ -26,6 +26,10 @@ type Config struct {
 	Host    string         // on which the node runs
 	Labels  []string       // KEY=VALUE, each once, in byte order
 	Queues  map[string]int // number of workers by queue; empty: the node runs no jobs
+	// MaxRunning is how many jobs of a kind run at once on the node; kinds without an entry have no bound.
+	MaxRunning map[string]int
+	// Admission reports whether the node may claim jobs at present; nil: always. Its calls are one at a time.
+	Admission func() bool
 	// Kinds are the kinds that this node runs with any args. Jobs of the kinds in Restricted run
 	// only if SetAllowList has their exact args.
 	Kinds      []string
@@ -101,7 +105,7 @@ func New(cfg Config) *Engine {
 	e.runner = work.New(work.Config{
 		Claims: store.PartialClaims(cfg.Backend), Store: cfg.Backend, Far: func() bool { return store.RoundTrip(cfg.Backend) > 0 },
 		Node: e.node, InFlight: e.jobs, Wakes: e.wakes,
-		Queues: cfg.Queues, Places: places, Kinds: cfg.Kinds, Restricted: cfg.Restricted, Carried: cfg.Carried,
+		Queues: cfg.Queues, Places: places, MaxRunning: cfg.MaxRunning, Admission: cfg.Admission, Kinds: cfg.Kinds, Restricted: cfg.Restricted, Carried: cfg.Carried,
 		Work: cfg.Work, Timeout: cfg.Timeout, Backoff: cfg.Backoff, KeepFor: cfg.KeepFor,
 		TxTimeout: cfg.TxTimeout,
 		Heartbeat: cfg.Heartbeat, Alone: cfg.Alone, CallTimeout: cfg.CallTimeout, PollBusy: cfg.PollBusy, PollIdle: cfg.PollIdle,
@@ -117,6 +121,12 @@ func (e *Engine) LeaseLeft() time.Duration {
 
 // SetAllowList replaces the list of the jobs of restricted kinds that this node runs.
 func (e *Engine) SetAllowList(jobs []work.AllowedJob) { e.runner.SetAllowList(jobs) }
+
+// SetWorkers changes the number of workers of a queue, and reports whether the node serves the queue.
+func (e *Engine) SetWorkers(queue string, n int) bool { return e.runner.SetWorkers(queue, n) }
+
+// SetMaxRunning changes how many jobs of a kind run at once on the node; 0: no bound.
+func (e *Engine) SetMaxRunning(kind string, n int) { e.runner.SetMaxRunning(kind, n) }
 
 // Start registers the node, or takes it over. If Start fails, nothing is running.
 func (e *Engine) Start(ctx context.Context) error {

@@ -17,7 +17,8 @@ import (
 type fetcher struct {
 	runner   *Runner
 	queue    string
-	width    int // number of workers
+	crew     crew
+	width    int // number of workers at the last look at crew
 	jobs     chan *Run
 	pace     pace
 	inFlight atomic.Int64 // claimed jobs that are not over
@@ -28,6 +29,12 @@ type fetcher struct {
 	polls    bool       // the next claim is such a poll
 	handled  bool       // the last claim found a handler of starts (store.ClaimResult.Handled)
 	starts   starts
+
+	// short reports whether the last claim may have left jobs of a kind that has as many runs as it may
+	// have on this node.
+	short   atomic.Bool
+	rebound atomic.Bool // the bound of a kind has changed
+	turns   int         // counts claims of parts, so that each part is first in turn
 
 	// A queue of a place is dormant until its first job: it has no workers, and wake-ups that may be
 	// for other queues make it claim at most once per dormantPause. Most places have no jobs.
@@ -45,11 +52,13 @@ type fetcher struct {
 }
 
 func newFetcher(r *Runner, queue string, width int, dormant bool) *fetcher {
-	return &fetcher{
+	f := &fetcher{
 		runner: r, queue: queue, width: width, dormant: dormant,
 		jobs: make(chan *Run, width+farDepth),
 		room: loop.NewSignal(), wake: r.wakes.Jobs(queue), turn: r.wakes.JobTurn(queue),
 	}
+	f.crew.resize(width)
+	return f
 }
 
 // run takes up the runs that were left, and claims jobs until ctx ends; then it closes the channel of
@@ -74,11 +83,16 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run)
 		if f.prefetchIsStale() {
 			f.releaseUnstarted()
 		}
+		f.follow()
 		if opened := f.runner.solo.closed(); opened != nil {
 			f.awaitOpening(ctx, opened)
 			continue
 		}
-		if f.runSuspect(ctx) {
+		if f.width > 0 && !f.runner.admission.admits() {
+			f.await(ctx, time.After(admissionPause), nil)
+			continue
+		}
+		if f.width > 0 && f.runSuspect(ctx) {
 			continue
 		}
 		f.learnSpeed()
@@ -91,7 +105,7 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run)
 			continue
 		}
 		started := loop.Now()
-		limit := f.pace.limit(f.width, int(f.inFlight.Load()))
+		limit := max(min(f.pace.limit(f.width, int(f.inFlight.Load())), cap(f.jobs)-len(f.jobs)), 1)
 		res, err := f.claim(ctx, limit)
 		if err != nil {
 			if !errors.Is(err, errNoLease) {
@@ -110,11 +124,30 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run)
 	}
 }
 
-// hire starts the workers.
+// hire starts the workers that are missing.
 func (f *fetcher) hire() {
 	f.dormant = false
-	for range f.width {
-		f.workers.Go(f.work)
+	for _, number := range f.crew.missing() {
+		f.workers.Go(func() { f.work(number) })
+	}
+}
+
+// follow takes over changes of the number of workers and of the bounds of kinds. Jobs that no worker has
+// taken go back when a bound has changed, or when there are fewer workers than before.
+func (f *fetcher) follow() {
+	width, rebound := f.crew.width(), f.rebound.Swap(false)
+	if width == f.width && !rebound {
+		return
+	}
+	fewer := width < f.width
+	f.width = width
+	if fewer || rebound {
+		f.releaseUnstarted()
+	} else {
+		f.learn(func() {})
+	}
+	if !f.dormant {
+		f.hire()
 	}
 }
 
@@ -146,6 +179,9 @@ func (f *fetcher) awaitWork(ctx context.Context, res store.PartialClaim, started
 	}
 	if !res.NextDue.IsZero() {
 		latest = min(latest, started.Add(res.NextDue.Sub(res.Now)))
+	}
+	if f.short.Load() {
+		latest = min(latest, now.Add(f.runner.cfg.PollBusy))
 	}
 	for {
 		idle := f.turn.Interval()
@@ -200,11 +236,14 @@ func (f *fetcher) learn(change func()) {
 // that time: with a high-latency store, larger batches have to be claimed, not smaller batches.
 func (f *fetcher) awaitRoom(ctx context.Context) {
 	handed := loop.Now()
-	for f.full() && ctx.Err() == nil && !f.prefetchIsStale() {
+	for f.full() && ctx.Err() == nil && !f.prefetchIsStale() && !f.hasChanged() {
 		f.await(ctx, f.stalePrefetchTimer(), f.room)
 	}
 	f.learn(func() { f.pace.used(f.width, handed.Elapsed()) })
 }
+
+// hasChanged reports whether follow has something to take over.
+func (f *fetcher) hasChanged() bool { return f.crew.width() != f.width || f.rebound.Load() }
 
 // full reports whether so many jobs are in flight that another claim is not worth sending yet.
 func (f *fetcher) full() bool { return f.inFlight.Load() > f.refill.Load() }
@@ -270,16 +309,25 @@ func (f *fetcher) claim(ctx context.Context, limit int) (store.PartialClaim, err
 		return store.PartialClaim{}, errNoLease
 	}
 	defer f.runner.solo.endClaim()
-	ahead := f.pace.ahead(limit)
-	if f.handled {
-		ahead = limit
+	if bounds := f.runner.bounds.all(); len(bounds) > 0 {
+		return f.claimParts(ctx, limit, bounds)
 	}
 	note := ""
 	if f.polls {
 		note = f.turn.Note()
 	}
 	f.polls = false
-	res, session, err := f.ask(ctx, store.ClaimRequest{Limit: limit, Ahead: ahead, Polled: note})
+	return f.take(ctx, limit, note, nil)
+}
+
+// take claims up to limit jobs of the kinds that only accepts, or of all kinds if only is nil, and
+// passes them to the workers.
+func (f *fetcher) take(ctx context.Context, limit int, note string, only func(kind string) bool) (store.PartialClaim, error) {
+	ahead := f.pace.ahead(limit)
+	if f.handled {
+		ahead = limit
+	}
+	res, session, err := f.ask(ctx, store.ClaimRequest{Limit: limit, Ahead: ahead, Polled: note}, only)
 	if err == nil {
 		f.turn.Polled(note != "")
 		f.handled = res.Handled
@@ -288,8 +336,9 @@ func (f *fetcher) claim(ctx context.Context, limit int) (store.PartialClaim, err
 	return res, err
 }
 
-// ask sends a claim, and returns its answer and the parent context of its runs.
-func (f *fetcher) ask(ctx context.Context, req store.ClaimRequest) (store.PartialClaim, context.Context, error) {
+// ask sends a claim of the kinds that only accepts, or of all kinds if only is nil, and returns its
+// answer and the parent context of its runs.
+func (f *fetcher) ask(ctx context.Context, req store.ClaimRequest, only func(kind string) bool) (store.PartialClaim, context.Context, error) {
 	r := f.runner
 	number, session, ok := r.node.Session()
 	if !ok || r.node.Blocked() {
@@ -301,7 +350,7 @@ func (f *fetcher) ask(ctx context.Context, req store.ClaimRequest) (store.Partia
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(min(r.cfg.Heartbeat, maxStopWait), cancel) })()
 	started := loop.Now()
 	req.Node, req.Queue = number, f.queue
-	req.Kinds, req.Exact = r.claimable()
+	req.Kinds, req.Exact = r.claimable(only)
 	res, err := r.cfg.Claims.ClaimPart(call, req)
 	switch {
 	case errors.Is(err, store.ErrNodeGone):
@@ -350,7 +399,7 @@ func (f *fetcher) hand(ctx, session context.Context, res store.ClaimResult, firs
 // start puts runs into the channel of the workers.
 func (f *fetcher) start(runs []*Run) {
 	for _, run := range runs {
-		f.jobs <- run // never blocks: the channel has room for all jobs that may be in flight
+		f.jobs <- run // the channel has room for the jobs of a claim, or a worker is free
 	}
 }
 
@@ -408,20 +457,32 @@ func (f *fetcher) addRuns(session context.Context, res store.ClaimResult) []*Run
 	return runs
 }
 
-// work runs jobs one after another until the fetcher closes the channel. If a job ends the
-// goroutine, a new goroutine continues the work.
-func (f *fetcher) work() {
-	closed := false
+// work runs jobs one after another, as the worker with a number, until the fetcher closes the channel
+// or the queue has fewer workers. If a job ends the goroutine, a new goroutine continues the work.
+func (f *fetcher) work(number int) {
+	over := false
 	defer func() {
-		if !closed {
-			f.workers.Go(f.work)
+		if !over {
+			f.workers.Go(func() { f.work(number) })
 		}
 	}()
-	for run := range f.jobs {
-		f.begun.Add(1)
-		f.workOn(run)
+	for {
+		size := f.crew.size.Load() // before the look at the width, so that no change is missed
+		if f.crew.leave(number) {
+			break
+		}
+		select {
+		case run, open := <-f.jobs:
+			if !open {
+				over = true
+				return
+			}
+			f.begun.Add(1)
+			f.workOn(run)
+		case <-size.changed:
+		}
 	}
-	closed = true
+	over = true
 }
 
 func (f *fetcher) workOn(run *Run) { f.workTime.Add(int64(f.attend(run))) }
@@ -431,6 +492,9 @@ func (f *fetcher) attend(run *Run) time.Duration {
 	defer func() {
 		if f.inFlight.Add(-1); !f.full() {
 			f.room.Notify()
+		}
+		if f.short.Load() && f.runner.bounds.has(run.Kind) {
+			f.wake.Notify()
 		}
 	}()
 	return f.runner.execute(run)

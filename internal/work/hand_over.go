@@ -108,14 +108,19 @@ func (r *Runner) others() []*Run {
 	return slices.DeleteFunc(r.inFlight.all(), func(run *Run) bool { return slices.Contains(r.cfg.Carried, run.Kind) })
 }
 
-// claimable returns the kinds, and the jobs of restricted kinds, that claims may return now.
-func (r *Runner) claimable() (kinds []string, exact []store.ExactJob) {
+// claimable returns the kinds, and the jobs of restricted kinds, that claims may return now: all that
+// this node runs, or those of the kinds that only accepts.
+func (r *Runner) claimable(only func(kind string) bool) (kinds []string, exact []store.ExactJob) {
 	kinds, exact = r.cfg.Kinds, r.allowList.list()
-	if !r.leaving.isNarrow() {
+	narrow := r.leaving.isNarrow()
+	if !narrow && only == nil {
 		return kinds, exact
 	}
-	kinds = slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool { return !slices.Contains(r.cfg.Carried, kind) })
-	exact = slices.DeleteFunc(slices.Clone(exact), func(job store.ExactJob) bool { return !slices.Contains(r.cfg.Carried, job.Kind) })
+	out := func(kind string) bool {
+		return narrow && !slices.Contains(r.cfg.Carried, kind) || only != nil && !only(kind)
+	}
+	kinds = slices.DeleteFunc(slices.Clone(kinds), out)
+	exact = slices.DeleteFunc(slices.Clone(exact), func(job store.ExactJob) bool { return out(job.Kind) })
 	return kinds, exact
 }
 

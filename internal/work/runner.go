@@ -3,6 +3,7 @@ package work
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -23,8 +24,12 @@ type Config struct {
 	InFlight *InFlight // also the claims of Node
 	Wakes    *loop.Wakes
 
-	Queues map[string]int // number of workers by queue
+	Queues map[string]int // number of workers by queue, at the start; see SetWorkers
 	Places plan.Places    // of the node; each has a queue within each of Queues, with as many workers
+	// MaxRunning is how many jobs of a kind run at once on the node, at the start; see SetMaxRunning.
+	MaxRunning map[string]int
+	// Admission reports whether the node may claim jobs at present; nil: always. Its calls are one at a time.
+	Admission func() bool
 	// Kinds are the kinds that this node runs with any args. Jobs of the kinds in Restricted run
 	// only if SetAllowList has their exact args.
 	Kinds      []string
@@ -80,6 +85,9 @@ type Runner struct {
 	unknown     unknownClaims
 	allowList   allowList
 	leaving     leaving
+	widths      widths
+	bounds      bounds
+	admission   admission
 }
 
 // New returns a Runner that claims nothing yet.
@@ -92,6 +100,11 @@ func New(cfg Config) *Runner {
 		output:   newOutput(cfg.Store, cfg.CallTimeout, report),
 	}
 	r.setRuns(nil)
+	r.widths.byQueue = maps.Clone(cfg.Queues)
+	r.admission.ask, r.admission.report = cfg.Admission, report
+	for kind, most := range cfg.MaxRunning {
+		r.SetMaxRunning(kind, most)
+	}
 	return r
 }
 
@@ -105,11 +118,8 @@ func (r *Runner) Fetch(ctx context.Context, workers *sync.WaitGroup) {
 		delete(left, f.queue)
 		loops.Go(func() { f.run(ctx, workers, runs) })
 	}
-	for queue, width := range r.cfg.Queues {
-		fetch(newFetcher(r, queue, width, false))
-		for _, place := range r.cfg.Places {
-			fetch(newFetcher(r, place.Queue(queue), width, true))
-		}
+	for _, f := range r.fetchers() {
+		fetch(f)
 	}
 	for _, runs := range left { // of queues that this program does not serve
 		for _, run := range runs {

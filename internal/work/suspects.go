@@ -126,7 +126,7 @@ func (f *fetcher) runSuspect(ctx context.Context) bool {
 	}
 	rest := loop.Instant(0)
 	defer func() { r.solo.open(rest) }()
-	res, session, err := f.ask(ctx, store.ClaimRequest{Limit: 1, Ahead: 1, Suspects: true})
+	res, session, err := f.ask(ctx, store.ClaimRequest{Limit: 1, Ahead: 1, Suspects: true}, nil)
 	if err != nil || len(res.Jobs) == 0 {
 		return false
 	}

@@ -46,16 +46,20 @@ func (n *Node) workers() (*hourbell.Workers, error) {
 	if n.Commands != AnyCommands {
 		options = append(options, hourbell.Restricted())
 	}
-	workers.Handle(kinds.CommandKind, kinds.CommandWorker{Mail: n.mailer()}.Work, append(slices.Clone(options), hourbell.CanHandOver())...)
-	workers.Handle(kinds.HTTPKind, kinds.HTTPWorker{Private: n.HTTPPrivate}.Work, options...)
+	handle := func(kind string, work hourbell.Handler, more ...hourbell.WorkerOption) {
+		more = append(more, hourbell.MaxRunning(n.MaxRunning[kind]))
+		workers.Handle(kind, work, append(slices.Clone(options), more...)...)
+	}
+	handle(kinds.CommandKind, kinds.CommandWorker{Mail: n.mailer()}.Work, hourbell.CanHandOver())
+	handle(kinds.HTTPKind, kinds.HTTPWorker{Private: n.HTTPPrivate}.Work)
 	if len(n.SQL) > 0 {
 		statements, err := n.openSQL()
 		if err != nil {
 			return nil, err
 		}
-		workers.Handle(kinds.SQLKind, statements.Work, options...)
+		handle(kinds.SQLKind, statements.Work)
 	}
-	return workers, nil
+	return workers, checkKinds(n.MaxRunning, workers.Kinds())
 }
 
 // mailer returns what mails the output of crontabs' lines; nil: nothing does.

@@ -39,6 +39,10 @@ type Node struct {
 	// empty: nothing is mailed.
 	Mail string
 	SQL  []stores.SQLConnection // the connections of the kind sql; none: no jobs of this kind are run
+	// Limits are the numbers of workers, which may be read from files; MaxRunning is what they are at
+	// the start for kinds.
+	Limits     Limits
+	MaxRunning map[string]int
 	// Taken is what the program before has handed over in this process; nil: the process begins as a
 	// node.
 	Taken *Message
@@ -205,6 +209,7 @@ func (n *Node) work(ctx context.Context, client *hourbell.Client, probe *probes,
 	defer stop()
 	watching.Go(func() { n.Watch.Run(ctx, asks.reread) })
 	watching.Go(func() { n.upgrades(ctx, client, asks) })
+	watching.Go(func() { n.followLimits(ctx, client, asks.resize) })
 	probe.client.Store(client)
 	reached.start(client, stores.LocksIn(n.backend), n.files)
 	begun.open()

@@ -18,16 +18,18 @@ const EchoTime = 200 * time.Millisecond
 // asks are the signals that ask a node for something other than to stop.
 type asks struct {
 	reread  chan os.Signal // SIGHUP: all files have to be read again
+	resize  chan os.Signal // SIGHUP: the files of --queues and --max-running, too
 	upgrade chan os.Signal // upgradeSignal: the program has to be replaced
 }
 
 func newAsks() *asks {
-	return &asks{reread: make(chan os.Signal, 1), upgrade: make(chan os.Signal, 1)}
+	return &asks{reread: make(chan os.Signal, 1), resize: make(chan os.Signal, 1), upgrade: make(chan os.Signal, 1)}
 }
 
 // hear receives the signals from now on.
 func (a *asks) hear() {
 	signal.Notify(a.reread, syscall.SIGHUP)
+	signal.Notify(a.resize, syscall.SIGHUP)
 	if upgradeSignal != nil {
 		signal.Notify(a.upgrade, upgradeSignal)
 	}
@@ -43,6 +45,7 @@ func (a *asks) ignore() {
 
 func (a *asks) close() {
 	signal.Stop(a.reread)
+	signal.Stop(a.resize)
 	signal.Stop(a.upgrade)
 }
 

@@ -1,0 +1,141 @@
+package hourbell
+
+import (
+	"fmt"
+	"runtime/debug"
+	"runtime/metrics"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/engine"
+)
+
+// MaxRunning limits how many jobs of this kind run at once on a node, over all
+// queues: 1 to 10,000. 0, the default, means no bound but the workers of the queues.
+// Client.SetMaxRunning changes it while the client runs.
+func MaxRunning(n int) WorkerOption { return func(w *worker) { w.maxRunning = n } }
+
+// limitsOfNode are what SetWorkers and SetMaxRunning have set. The zero value is ready.
+type limitsOfNode struct {
+	workers    map[string]int // by queue
+	maxRunning map[string]int // by kind
+}
+
+// apply passes what was set to the engine of a client that starts.
+func (l *limitsOfNode) apply(e *engine.Engine) {
+	for queue, n := range l.workers {
+		e.SetWorkers(queue, n)
+	}
+	for kind, n := range l.maxRunning {
+		e.SetMaxRunning(kind, n)
+	}
+}
+
+// SetWorkers changes how many jobs of a queue run at once on this node: 0 to 10,000,
+// at once if the client runs. The queue must be one of Config.Queues. When there are
+// fewer workers, jobs that run go on, and jobs that were claimed and have not begun
+// are handed back. With 0 the node claims no jobs of the queue.
+func (c *Client) SetWorkers(queue string, n int) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n < 0 || n > maxWidth {
+		return fmt.Errorf("set workers: %w", &check.FieldError{
+			Field: "workers of queue " + check.Shorten(queue), Value: fmt.Sprint(n), Problem: "is out of range", Remedy: fmt.Sprintf("use 0 to %d", maxWidth),
+		})
+	}
+	if _, served := c.cfg.Queues[queue]; !served {
+		return fmt.Errorf("set workers: %w", &check.FieldError{
+			Field: "queue", Value: check.Shorten(queue), Problem: "is not served by this node", Remedy: "name a queue of Config.Queues",
+		})
+	}
+	if c.changed.workers == nil {
+		c.changed.workers = map[string]int{}
+	}
+	c.changed.workers[queue] = n
+	if c.engine != nil {
+		c.engine.SetWorkers(queue, n)
+	}
+	return nil
+}
+
+// SetMaxRunning changes how many jobs of a kind run at once on this node, over all
+// queues: 1 to 10,000, or 0 for no bound, at once if the client runs. The kind must be
+// one that Config.Workers has. Jobs that run go on.
+func (c *Client) SetMaxRunning(kind string, n int) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := checkMaxRunning(kind, n); err != nil {
+		return fmt.Errorf("set max running: %w", err)
+	}
+	if _, known := c.cfg.Workers.byKind[kind]; !known {
+		return fmt.Errorf("set max running: %w", &check.FieldError{
+			Field: "kind", Value: check.Shorten(kind), Problem: "has no worker in this program", Remedy: "name a registered kind: " + check.Shorten(fmt.Sprint(c.cfg.Workers.Kinds())),
+		})
+	}
+	if c.changed.maxRunning == nil {
+		c.changed.maxRunning = map[string]int{}
+	}
+	c.changed.maxRunning[kind] = n
+	if c.engine != nil {
+		c.engine.SetMaxRunning(kind, n)
+	}
+	return nil
+}
+
+// checkMaxRunning checks a bound of a kind.
+func checkMaxRunning(kind string, n int) error {
+	if n < 0 || n > maxWidth {
+		return &check.FieldError{
+			Field: "max running of kind " + check.Shorten(kind), Value: fmt.Sprint(n), Problem: "is out of range", Remedy: fmt.Sprintf("use 1 to %d, or 0 for no bound", maxWidth),
+		}
+	}
+	return nil
+}
+
+// maxRunning returns the bounds of the kinds that have bounds.
+func (w *Workers) maxRunning() map[string]int {
+	most := map[string]int{}
+	for kind, entry := range w.byKind {
+		if entry.maxRunning > 0 {
+			most[kind] = entry.maxRunning
+		}
+	}
+	return most
+}
+
+// returnEvery is how often a node at its limit of memory returns memory to the operating system.
+const returnEvery = 5 * time.Second
+
+// MaxMemory returns an admission (Config.Admission) that refuses while this process
+// holds more than so many bytes of memory. It counts the memory that the Go runtime has from
+// the operating system and has not returned, as the limit GOMEMLIMIT does; memory of
+// other processes, such as external commands, and of C code does not count. While it
+// refuses, it collects garbage and returns memory, every 5 s at most, so that the
+// memory of jobs that have ended does not count for long. bytes should be well below
+// what the process may use, because jobs that run go on and may need more.
+func MaxMemory(bytes uint64) func() bool {
+	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	var returning atomic.Bool
+	var returned time.Time
+	return func() bool {
+		now := slices.Clone(samples) // the function may belong to several clients
+		metrics.Read(now)
+		if now[0].Value.Uint64()-now[1].Value.Uint64() <= bytes {
+			return true
+		}
+		if returning.CompareAndSwap(false, true) {
+			if time.Since(returned) < returnEvery {
+				returning.Store(false)
+				return false
+			}
+			go func() {
+				debug.FreeOSMemory()
+				returned = time.Now()
+				returning.Store(false)
+			}()
+		}
+		return false
+	}
+}

@@ -18,7 +18,7 @@ const firstRun = `hourbell %s: scheduled and queued work, once, on any number of
   hourbell demo
       sample work on a temporary store, with its pages at http://127.0.0.1:8080
 
-` + "`hourbell --help` lists all commands.\n"
+` + "`hourbell --help` lists all commands; `hourbell doctor` examines a store.\n"
 
 // showFirstRun prints firstRun, and fails as every use without a command does, because a script whose
 // command is empty by mistake has to notice it.

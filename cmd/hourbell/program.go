@@ -79,6 +79,7 @@ func (p *program) rootCommand() *cobra.Command {
 		p.execCommand(),
 		p.locksCommand(),
 		p.migrateCommand(),
+		p.doctorCommand(),
 		p.benchCommand(),
 		p.demoCommand(),
 		p.versionCommand(),

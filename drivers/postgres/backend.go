@@ -380,9 +380,10 @@ const (
 	writing = "begin isolation level read committed read write"
 	limited = "; set local idle_in_transaction_session_timeout = '10s'"
 
-	common  = limited + "; set local jit = off; set local datestyle = 'ISO, YMD'"
-	working = writing + common + "; select set_config('plan_cache_mode', " + planMode + ", true); set local enable_seqscan = off; set local enable_hashjoin = off" +
+	common = limited + "; set local jit = off; set local datestyle = 'ISO, YMD'"
+	plans  = "; select set_config('plan_cache_mode', " + planMode + ", true); set local enable_seqscan = off; set local enable_hashjoin = off" +
 		"; set local enable_mergejoin = off; set local enable_bitmapscan = off"
+	working = writing + common + plans
 
 	listing = "begin isolation level repeatable read read only" + common + "; set local plan_cache_mode = force_custom_plan" +
 		"; set local enable_seqscan = on; set local enable_hashjoin = on; set local enable_mergejoin = on; set local enable_bitmapscan = on"

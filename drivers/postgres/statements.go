@@ -67,6 +67,7 @@ const (
 	extendSlots
 	findBatch
 	findBehindCursors
+	findBrokenIndexes
 	findBusySchedules
 	findCalendarUser
 	findChain
@@ -85,12 +86,14 @@ const (
 	findHoldingNodes
 	findKeyHolders
 	findLastEnds
+	findMissingRights
 	findNewestSlots
 	findNextDue
 	estimateGroups
 	estimateQueues
 	findNextExpiry
 	findNextSchedule
+	findOldTransaction
 	findOpenCancels
 	findEdges
 	findNotStarted
@@ -208,6 +211,7 @@ const (
 	readFeed
 	readPosition
 	readPrinted
+	readServer
 	readSnapshot
 	releaseJobs
 	renewFailing
@@ -412,6 +416,10 @@ var sources = [statementCount]source{
 	raiseSequences:         {file: "raise_sequences", params: "token node margin nodes_margin", columns: "token node"},
 	readCancels:            {file: "read_cancels", params: "ids", columns: "job_id reason"},
 	readClock:              {file: "read_clock", params: "now", columns: "now"},
+	readServer:             {file: "read_server", params: "schema", columns: "version version_number database role encoding standby autovacuum connections_left has_schema may_migrate"},
+	findBrokenIndexes:      {file: "find_broken_indexes", params: "schema", columns: "name"},
+	findMissingRights:      {file: "find_missing_rights", params: "schema", columns: "kind name rights"},
+	findOldTransaction:     {file: "find_old_transaction", params: "seconds", columns: "process name seconds"},
 	readPosition:           {file: "read_position", columns: positionColumns},
 	readSnapshot:           {file: "read_snapshot", columns: "snapshot server"},
 	releaseJobs:            {file: "release_jobs", params: "ids", columns: "queue"},

@@ -171,6 +171,8 @@ type Backend interface {
 	store.Backend
 	store.Migrator
 	CheckSchema(ctx context.Context) error
+	// Examine looks for what keeps nodes from working on the store, or makes them slow; it changes nothing.
+	Examine(ctx context.Context) []store.Finding
 	Close() error
 }
 

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// doctor examines a store, and returns the exit code and the findings by check.
+func (b *bench) doctor(args ...string) (int, map[string]map[string]string) {
+	b.t.Helper()
+	r := b.run(append([]string{"doctor", "--output", "json"}, args...)...)
+	var list []map[string]string
+	if err := json.Unmarshal([]byte(r.out), &list); err != nil || r.err != "" || strings.Contains(r.out, "hunter2") {
+		b.t.Fatalf("%v: %+v", err, r)
+	}
+	found := map[string]map[string]string{}
+	for _, one := range list {
+		found[one["check"]] = one
+	}
+	return r.code, found
+}
+
+// TestDoctor checks what is found on a file: none yet, a good file, and a file that is no store.
+func TestDoctor(t *testing.T) {
+	b := newBench(t)
+	code, found := b.doctor()
+	if code != exitDone || !strings.Contains(found["file"]["found"], "does not exist yet") {
+		t.Errorf("without a file: %d, %v", code, found)
+	}
+	noStore(t, b)
+	b.ok("enqueue", "command", "--", "true")
+	before := sum(t, b.path)
+	if code, found = b.doctor(); code != exitDone || found["claim"]["result"] != "ok" || found["schema"]["result"] != "ok" {
+		t.Errorf("a good file: %d, %v", code, found)
+	}
+	if found["work"]["result"] != "warning" || found["work"]["remedy"] == "" { // a job is due, and there is no node
+		t.Errorf("work: %v", found["work"])
+	}
+	if after := sum(t, b.path); after != before {
+		t.Error("the file was changed")
+	}
+	out := b.ok("doctor")
+	for _, text := range []string{"sqlite:" + b.path + "\n\nok ", "→ `hourbell top` shows more", "nothing to mend, 1 warning\n"} {
+		if !strings.Contains(out, text) {
+			t.Errorf("the table lacks %q:\n%s", text, out)
+		}
+	}
+	writeFile(t, "text.db", strings.Repeat("this is no database\n", 1000))
+	for _, store := range []string{"sqlite:text.db", "sqlite:none/a.db"} {
+		if code, found = b.doctor("--store", store); code != exitFailed || found["connection"]["result"] != "error" {
+			t.Errorf("%s: %d, %v", store, code, found)
+		}
+	}
+	b.fails(exitUsage, []string{"store"}, "doctor", "--store", "mysql://u:hunter2@h/db")
+}
+
+// sum returns the digest of a file.
+func sum(t *testing.T, path string) [32]byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sha256.Sum256(text)
+}
+
+// TestDoctorOnPostgres checks what is found on a server: nothing that listens, an empty schema, a good schema, an
+// older schema, a role that may only read, and a pooler.
+func TestDoctorOnPostgres(t *testing.T) {
+	b := newBench(t)
+	server, schema := postgresURL(t), newSchemaName()
+	b.env[storeVariable] = server
+	code, found := b.doctor("--store", "postgres://u:hunter2@127.0.0.1:1/db")
+	if code != exitFailed || !strings.Contains(found["connection"]["found"], "cannot reach the database") {
+		t.Errorf("nothing listens: %d, %v", code, found)
+	}
+	if code, found = b.doctor("--schema", schema); code != exitDone || !strings.Contains(found["schema"]["found"], "no tables of Hourbell yet") {
+		t.Errorf("an empty schema: %d, %v", code, found)
+	}
+	b.ok("migrate", "up", "--schema", schema)
+	t.Cleanup(func() { dropSchema(t, server, schema) })
+	if code, found = b.doctor("--schema", schema); code != exitDone || found["claim"]["result"] != "ok" || found["wake-ups"]["result"] != "ok" || found["work"]["result"] != "ok" {
+		t.Errorf("a good schema: %d, %v", code, found)
+	}
+
+	role := schema + "_reader"
+	conn, err := pgx.Connect(t.Context(), server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	execute := func(text string) {
+		t.Helper()
+		if _, err := conn.Exec(t.Context(), text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+	execute(fmt.Sprintf("create role %s login password 'hunter2'; grant usage on schema %s to %[1]s; grant select on all tables in schema %[2]s to %[1]s", role, schema))
+	defer execute(fmt.Sprintf("drop owned by %s; drop role %[1]s", role))
+	at, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at.User = url.UserPassword(role, "hunter2")
+	if code, found = b.doctor("--schema", schema, "--store", at.String()); code != exitFailed || !strings.Contains(found["rights"]["remedy"], "GRANT SELECT, INSERT, UPDATE, DELETE") {
+		t.Errorf("a role that may only read: %d, %v", code, found)
+	}
+	at.User = url.UserPassword(role, "hunter2x")
+	if code, found = b.doctor("--schema", schema, "--store", at.String()); code != exitFailed || !strings.Contains(found["connection"]["found"], "refuses this user, password or database") {
+		t.Logf("another password: %d, %v", code, found) // a server that trusts local connections accepts it
+	}
+
+	if bouncer := os.Getenv("HOURBELL_TEST_PGBOUNCER_URL"); bouncer != "" {
+		if code, found = b.doctor("--schema", schema, "--store", bouncer); code != exitDone || found["wake-ups"]["result"] != "warning" {
+			t.Errorf("a pooler: %d, %v", code, found)
+		}
+		if code, found = b.doctor("--schema", schema, "--store", bouncer, "--notify-url", server); code != exitDone || found["wake-ups"]["result"] != "ok" {
+			t.Errorf("a pooler, and a direct connection: %d, %v", code, found)
+		}
+	}
+	execute("delete from " + schema + ".migration where version > 1")
+	if code, found = b.doctor("--schema", schema); code != exitFailed || found["schema"]["remedy"] != "run `hourbell migrate up`" {
+		t.Errorf("an older schema: %d, %v", code, found)
+	}
+	noStore(t, b)
+}

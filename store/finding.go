@@ -1,0 +1,29 @@
+package store
+
+// Finding is what the examination of a store has found about one subject: see Examine of a driver.
+type Finding struct {
+	Check  string       // the subject in a word, such as "schema"
+	Level  FindingLevel // what it means for nodes
+	Found  string       // what was found; without a password
+	Remedy string       // what to do; empty if there is nothing to do
+}
+
+// FindingLevel is what a finding means for nodes on the store.
+type FindingLevel int
+
+// The levels of findings.
+const (
+	FindingOK      FindingLevel = iota // as it should be
+	FindingWarning                     // nodes work, slower or in greater danger than they could
+	FindingError                       // nodes do not work, or not as promised, until it is mended
+)
+
+// String returns the level's word: ok, warning or error.
+func (l FindingLevel) String() string {
+	if l < 0 || int(l) >= len(findingWords) {
+		return "unknown"
+	}
+	return findingWords[l]
+}
+
+var findingWords = [...]string{"ok", "warning", "error"}

@@ -51,7 +51,7 @@ var sharedFaults = []fault{
 	{"a running job is deleted", changes, "if state == StateRunning {", "if false {"},
 	{"a lock that was lost is extended", locks + "provider.go", "if !stands {", "if false {"},
 	{"a lock that is held is not refused", locks + "record.go", "case f.until.After(f.now):", "case false:"},
-	{"a lost lock passes a check", locks + "inspect.go", "case err == nil && !stands:", "case false:"},
+	{"a lost lock passes a check", locks + "inspect.go", "case err == nil && !stands:", "case err == nil && !stands && false:"},
 }
 
 var postgresFaults = []fault{

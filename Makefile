@@ -59,6 +59,11 @@ screenshots: ## The pictures of the pages in docs/images, with a browser
 	@scripts/install-deps chromium
 	@cd dashboard/walk && HOURBELL_SCREENSHOTS=$(CURDIR)/docs/images go test -count=1 -timeout=20m .
 
+.PHONY: docs
+docs: ## The site of the documentation, to bin/site, with a search that works offline
+	@scripts/install-deps venv
+	@scripts/docs
+
 .PHONY: see
 see: ## A browser on all pages, schemathesis on all routes of the API, a real OpenTelemetry Collector; bin/see has what they saw
 	@scripts/install-deps chromium venv

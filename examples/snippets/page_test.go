@@ -167,3 +167,19 @@ func TestExceptionsAreUsed(t *testing.T) {
 		}
 	}
 }
+
+// link matches a relative link, which may have an anchor.
+var link = regexp.MustCompile(`\]\(([^)#:\s]+)(#[^)\s]*)?\)`)
+
+// TestLinks follows the relative links of all pages; the site also follows the anchors.
+func TestLinks(t *testing.T) {
+	for _, p := range pages(t) {
+		text, err := os.ReadFile(filepath.Join(root, p.path))
+		must(t, err)
+		for _, found := range link.FindAllStringSubmatch(string(text), -1) {
+			if _, err := os.Stat(filepath.Join(root, filepath.Dir(p.path), found[1])); err != nil {
+				t.Errorf("%s links to %s, which does not exist", p.path, found[1])
+			}
+		}
+	}
+}

@@ -97,6 +97,8 @@ func (p page) run(t *testing.T, program string, except *exceptions) {
 			s.command(where, "hourbell check snippet.crontab", nil)
 		case b.language == "sql":
 			p.statements(t, where, b)
+		case b.language == "ini", b.language == "java":
+			t.Errorf("%s: blocks in %s are not checked; give the reason in testdata/exceptions.txt", where, b.language)
 		case b.language == "sh", b.language == "console":
 			for _, c := range s.commands(b) {
 				if !except.has(p, c.text) {
@@ -239,9 +241,12 @@ func (s *session) close() {
 	_ = s.shell.Wait() // ended by the signal
 }
 
+// write makes a file in the folder in which the shell is.
 func (s *session) write(name, text string) {
 	s.t.Helper()
-	must(s.t, os.WriteFile(filepath.Join(s.folder, name), []byte(text), 0o600))
+	written := filepath.Join(s.folder, ".written")
+	must(s.t, os.WriteFile(written, []byte(text), 0o600))
+	s.command("testdata: "+name, "cp "+written+" "+name, nil)
 }
 
 var (

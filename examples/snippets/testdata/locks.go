@@ -1,0 +1,5 @@
+package page
+
+import "context"
+
+func collect(ctx context.Context) error

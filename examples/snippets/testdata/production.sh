@@ -1,0 +1,1 @@
+echo 'schedules: []' >schedules.yaml

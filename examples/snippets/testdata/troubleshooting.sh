@@ -1,0 +1,2 @@
+hourbell schedules put nightly --cron '30 2 * * *' -- true
+hourbell schedules trigger nightly

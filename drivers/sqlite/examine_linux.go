@@ -13,7 +13,7 @@ func fileSystem(folder string) string {
 	if syscall.Statfs(folder, &s) != nil {
 		return ""
 	}
-	if name := fileSystems[int64(uint32(s.Type))]; name != "" { //nolint:unconvert // the type of Type differs between architectures
+	if name := fileSystems[int64(uint32(s.Type))]; name != "" {
 		return name
 	}
 	return "local"

@@ -49,6 +49,7 @@ type Node struct {
 	// Env is the environment with which the program was started, for the next program.
 	Env []string
 
+	manager  *manager
 	sites    []*site
 	starting starting
 	backend  stores.Backend // the store; nil before it is open
@@ -66,6 +67,11 @@ func (n *Node) Run(ctx context.Context) error {
 	if err := n.prepare(); err != nil {
 		return err
 	}
+	n.manager = newManager(cmp.Or(n.Config.Heartbeat, n.Config.Lease/3), n.Config.Logger)
+	n.Config.Observers = append(n.Config.Observers, n.manager)
+	ended := make(chan struct{})
+	defer close(ended)
+	go n.manager.feed(ended)
 	measured := newMetrics(n.Config.Logger)
 	if n.ProbesMetrics || n.Web.Address != "" {
 		n.Config.Observers = append(n.Config.Observers, measured.Metrics)
@@ -192,10 +198,12 @@ func (n *Node) work(ctx context.Context, client *hourbell.Client, probe *probes,
 	defer stop()
 	begin := func() {
 		probe.ending.Store(true)
+		n.manager.stops()
 		stop()
 	}
 	defer n.onSignals(begin, func() { cutShort(client) })()
 
+	n.Watch.OnReread = n.manager.rereads
 	n.Watch.Start(client, n.Config.Logger)
 	if n.Taken != nil {
 		n.Watch.SyncLater()

@@ -43,6 +43,10 @@ const Every = 500 * time.Millisecond
 // Watcher keeps the schedules in the store equal to the files. It belongs to
 // one goroutine, except States.
 type Watcher struct {
+	// OnReread, if it is set, is called when Run begins to read all files again, and the function that it
+	// returns when they were read.
+	OnReread func() (done func())
+
 	loader files.Loader
 	client *hourbell.Client
 	log    *slog.Logger
@@ -216,6 +220,10 @@ func (w *Watcher) Run(ctx context.Context, reread <-chan os.Signal) {
 			return
 		case <-reread:
 			w.log.Info("files are read again")
+			done := func() {}
+			if w.OnReread != nil {
+				done = w.OnReread()
+			}
 			w.checkUsers()
 			w.directories(ctx)
 			for _, f := range w.files {
@@ -223,6 +231,7 @@ func (w *Watcher) Run(ctx context.Context, reread <-chan os.Signal) {
 					w.reload(ctx, f, now)
 				}
 			}
+			done()
 		case <-users.C:
 			w.checkUsers()
 		case <-others.C:

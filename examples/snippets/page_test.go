@@ -30,7 +30,7 @@ var languages = map[string]bool{
 
 // page is a page of the documentation.
 type page struct {
-	name   string // such as workers, or signup for examples/signup/README.md
+	name   string // such as workers, or example-signup for examples/signup/README.md
 	path   string // from the root
 	blocks []block
 }
@@ -46,7 +46,7 @@ type block struct {
 func pages(t *testing.T) (all []page) {
 	t.Helper()
 	paths := []string{"README.md"}
-	for _, pattern := range []string{"docs/*.md", "examples/*/README.md"} {
+	for _, pattern := range []string{"docs/*.md", "examples/README.md", "examples/*/README.md"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(found) == 0 {
 			t.Fatalf("%s: %v, %d files", pattern, err, len(found))
@@ -63,7 +63,7 @@ func pages(t *testing.T) (all []page) {
 		}
 		name := strings.TrimSuffix(filepath.Base(path), ".md")
 		if name == "README" && path != "README.md" {
-			name = filepath.Base(filepath.Dir(path))
+			name = "example-" + filepath.Base(filepath.Dir(path))
 		}
 		blocks, err := parse(string(text))
 		if err != nil {

@@ -1,0 +1,1 @@
+cp "$REPOSITORY/examples/crontab/ops.crontab" .

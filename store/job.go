@@ -138,7 +138,10 @@ type JobSpec struct {
 	// Group is a label by which jobs and schedules are selected, at most 200 bytes, or
 	// empty. Jobs of a schedule have the group that the schedule had when they were made.
 	Group string
-	// Unique is the key of the job, at most 200 bytes, or empty. At most one
+	// Key is a label by which limits distinguish jobs, such as a customer, at most 200 bytes, or
+	// empty. See Limit.ByKey.
+	Key string
+	// Unique is the unique key of the job, at most 200 bytes, or empty. At most one
 	// live job of a kind has a key; a finished job keeps the text, but the key is
 	// free again, unless NewJob.UniqueFor holds it. Only jobs of Jobs.Insert
 	// without a schedule may have a key.
@@ -156,7 +159,7 @@ func (s JobSpec) Clone() JobSpec {
 // SameButArgs reports whether two specs differ in their Args at most.
 func (s *JobSpec) SameButArgs(other *JobSpec) bool {
 	return s.Kind == other.Kind && s.Queue == other.Queue && s.Priority == other.Priority && s.MaxAttempts == other.MaxAttempts &&
-		s.OnLoss == other.OnLoss && s.Timeout == other.Timeout && s.Group == other.Group && s.Unique == other.Unique && s.Batch == other.Batch &&
+		s.OnLoss == other.OnLoss && s.Timeout == other.Timeout && s.Group == other.Group && s.Key == other.Key && s.Unique == other.Unique && s.Batch == other.Batch &&
 		bytes.Equal(s.Headers, other.Headers) && (s.Headers == nil) == (other.Headers == nil)
 }
 

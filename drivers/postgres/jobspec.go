@@ -28,6 +28,7 @@ var specColumns = []specColumn{
 	specField("queue", "text", func(s *store.JobSpec) string { return s.Queue }, func(s *store.JobSpec) any { return (*repeated)(&s.Queue) }),
 	specField("kind", "text", func(s *store.JobSpec) string { return s.Kind }, func(s *store.JobSpec) any { return (*repeated)(&s.Kind) }),
 	specOrNull("group_name", "text", func(s *store.JobSpec) *string { return orNull(s.Group) }, func(s *store.JobSpec) any { return (*word)(&s.Group) }),
+	specOrNull("job_key", "text", func(s *store.JobSpec) *string { return orNull(s.Key) }, func(s *store.JobSpec) any { return (*word)(&s.Key) }),
 	specOrNull("batch", "bigint", func(s *store.JobSpec) *int64 { return orNull(s.Batch) }, func(s *store.JobSpec) any { return (*number)(&s.Batch) }),
 	specOrNull("unique_key", "text", func(s *store.JobSpec) *string { return orNull(s.Unique) }, func(s *store.JobSpec) any { return (*word)(&s.Unique) }),
 }

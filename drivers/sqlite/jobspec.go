@@ -28,6 +28,7 @@ var specColumns = []specColumn{
 	{"queue", func(s *store.JobSpec) any { return s.Queue }, func(s *store.JobSpec) any { return &s.Queue }},
 	{"kind", func(s *store.JobSpec) any { return s.Kind }, func(s *store.JobSpec) any { return &s.Kind }},
 	{"group_name", func(s *store.JobSpec) any { return textOrNull(s.Group) }, func(s *store.JobSpec) any { return textScanner{&s.Group} }},
+	{"job_key", func(s *store.JobSpec) any { return textOrNull(s.Key) }, func(s *store.JobSpec) any { return textScanner{&s.Key} }},
 	{"batch", func(s *store.JobSpec) any { return orNull(s.Batch) }, func(s *store.JobSpec) any { return numberScanner{&s.Batch} }},
 	{"unique_key", func(s *store.JobSpec) any { return textOrNull(s.Unique) }, func(s *store.JobSpec) any { return textScanner{&s.Unique} }},
 }

@@ -41,7 +41,7 @@ func fullJob(now time.Time) store.NewJob {
 	return store.NewJob{
 		JobSpec: store.JobSpec{
 			Kind: "k", Queue: "q", Args: []byte(`{"a": 1}`), Headers: []byte(`{"traceparent":"00-ab","β":"ü"}`),
-			Priority: 3, MaxAttempts: 7, OnLoss: store.OnLossFail, Timeout: 90*time.Second + 500*time.Millisecond, Group: "grüppe", Batch: 7,
+			Priority: 3, MaxAttempts: 7, OnLoss: store.OnLossFail, Timeout: 90*time.Second + 500*time.Millisecond, Group: "grüppe", Key: "schlüssel", Batch: 7,
 		},
 		Origin: store.OriginTrigger, RunAt: now.Add(-time.Second), Delay: time.Hour,
 	}

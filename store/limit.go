@@ -1,0 +1,270 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hourbell/hourbell/check"
+)
+
+// LimitStore stores limits. A limit bounds how many jobs of its scope run at a time in the whole
+// cluster, and how many start per interval. The right of one job to run under a limit is a permit.
+//
+// A limit of a whole queue (Limit.WholeQueue) moves no rows: nodes hold its permits. For any other
+// limit, jobs hold permits, and a job that finds none waits in the lane of its limit and key,
+// where claims do not see it.
+type LimitStore interface {
+	// PutLimits creates or changes limits, all or none. It refuses, and writes nothing, with
+	// ErrConflict for a wrong IfRevision, and for the name of a limit of another owner.
+	PutLimits(ctx context.Context, req PutLimitsRequest) (PutLimitsResult, error)
+
+	// DeleteLimits deletes limits by name, all or none; ErrNotFound for a name that does not
+	// exist.
+	DeleteLimits(ctx context.Context, req DeleteLimitsRequest) error
+
+	// ListLimits returns limits, by name in byte order.
+	ListLimits(ctx context.Context, req ListLimitsRequest) ([]LimitInfo, error)
+}
+
+const (
+	// MaxLimits is how many limits a store has at most, because jobs are compared with all of
+	// them. A limit by key counts once, whatever the number of its keys.
+	MaxLimits = 200
+	// MaxWeights is how many keys a limit has weights for at most.
+	MaxWeights = 1000
+)
+
+// Limit is a bound on jobs of a scope.
+type Limit struct {
+	ID    int64  // of the row; a change of the scope makes a new row
+	Name  string // 1 to 200 bytes
+	Owner string // as of a schedule; empty: none
+	// Revision changes with the definition, and always to a greater number, also after the
+	// name was deleted.
+	Revision int64
+	// Queue, Kind and ByKey are the scope: jobs of this queue, if it is not empty, of this kind, if it is
+	// not empty, and with ByKey only jobs that have a key, each key for itself. At least one is given.
+	Queue, Kind string
+	ByKey       bool
+	// Concurrency is how many jobs run at a time, of each key with ByKey; 0: no bound.
+	Concurrency int
+	// Rate is how many jobs start within Per, of each key with ByKey; 0: no bound. Burst, at least 1
+	// with a Rate, is how many of them start at once after a rest.
+	Rate  int
+	Per   time.Duration
+	Burst int
+	// Weights multiply Concurrency for some keys, by key; each is at least 1. Other keys have the
+	// weight 1.
+	Weights map[string]int
+	// Strict lets a job that waits for its next attempt keep its permit, so that no later job of
+	// its key overtakes it.
+	Strict               bool
+	CreatedAt, UpdatedAt time.Time
+}
+
+// WholeQueue reports whether the limit concerns all jobs of its queue together, so that nodes
+// hold its permits.
+func (l *Limit) WholeQueue() bool { return l.Kind == "" && !l.ByKey }
+
+// Matches reports whether the limit concerns a job.
+func (l *Limit) Matches(job *JobSpec) bool {
+	return (l.Queue == "" || l.Queue == job.Queue) && (l.Kind == "" || l.Kind == job.Kind) && (!l.ByKey || job.Key != "")
+}
+
+// Lane returns the key of the lane in which a job that the limit concerns gets its permit.
+func (l *Limit) Lane(job *JobSpec) string {
+	if l.ByKey {
+		return job.Key
+	}
+	return ""
+}
+
+// Width returns how many permits a lane has; 0: no bound.
+func (l *Limit) Width(key string) int {
+	if weight := l.Weights[key]; weight > 0 {
+		return l.Concurrency * weight
+	}
+	return l.Concurrency
+}
+
+// SameScope reports whether two limits concern the same jobs, with the same lanes.
+func (l *Limit) SameScope(other *Limit) bool {
+	return l.Queue == other.Queue && l.Kind == other.Kind && l.ByKey == other.ByKey
+}
+
+// Same reports whether a put changes nothing of l, which is nil for a name that does not exist.
+func (l *Limit) Same(put *Limit) bool {
+	return l != nil && l.Owner == put.Owner && l.SameScope(put) && l.Concurrency == put.Concurrency && l.Rate == put.Rate && l.Per == put.Per &&
+		l.Burst == put.Burst && maps.Equal(l.Weights, put.Weights) && l.Strict == put.Strict
+}
+
+// CheckPut returns why a put must be refused, or nil; l is nil for a name that does not exist.
+func (l *Limit) CheckPut(put *PutLimit) error {
+	switch {
+	case put.IfRevision != 0 && (l == nil || l.Revision != put.IfRevision):
+		return ErrConflict
+	case l != nil && l.Owner != put.Limit.Owner:
+		return fmt.Errorf("%w: it belongs to owner %q", ErrConflict, l.Owner)
+	}
+	return nil
+}
+
+// EncodeWeights returns Weights as drivers store them.
+func (l *Limit) EncodeWeights() string {
+	if len(l.Weights) == 0 {
+		return ""
+	}
+	text, err := json.Marshal(l.Weights)
+	if err != nil { // texts and numbers can always be encoded
+		panic(err)
+	}
+	return string(text)
+}
+
+// DecodeWeights is the inverse of EncodeWeights.
+func (l *Limit) DecodeWeights(text string) error {
+	l.Weights = nil
+	if text == "" {
+		return nil
+	}
+	if err := json.Unmarshal([]byte(text), &l.Weights); err != nil {
+		return fmt.Errorf("the weights of limit %q: %w", l.Name, err)
+	}
+	return nil
+}
+
+// Limits are the limits of a store, by name.
+type Limits []Limit
+
+// Named returns the limit with that name; nil: there is none.
+func (l Limits) Named(name string) *Limit {
+	i := slices.IndexFunc(l, func(limit Limit) bool { return limit.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &l[i]
+}
+
+// PutLimit is one limit to be created or changed.
+type PutLimit struct {
+	Limit Limit // without ID, Revision, CreatedAt and UpdatedAt
+	// IfRevision, if not 0, must equal the row's revision (ErrConflict).
+	IfRevision int64
+}
+
+// PutLimitsRequest creates or changes limits, each name at most once. An unchanged limit keeps
+// its row as it is. A limit whose scope changes gets a new row; the old row stays until its lanes are empty.
+type PutLimitsRequest struct {
+	Now    time.Time
+	Limits []PutLimit
+	By     Actor // recorded in the audit
+}
+
+// PutLimitsResult has the result for each limit.
+type PutLimitsResult struct {
+	Revisions []int64 // in the order of the request
+	Changed   int     // created or changed
+}
+
+// DeleteLimitsRequest names limits.
+type DeleteLimitsRequest struct {
+	Now   time.Time
+	Names []string
+	By    Actor // recorded in the audit
+}
+
+// ListLimitsRequest selects limits.
+type ListLimitsRequest struct {
+	Now   time.Time // for what is due; zero: the store's clock
+	Names []string  // only these; empty: all
+	// Lanes is how many lanes of each limit are returned: the lanes with the most permits in use.
+	Lanes int
+}
+
+// MostCounted is how many waiting jobs of a limit are counted; more are reported as that many.
+const MostCounted = 10_000
+
+// LimitInfo is a limit with what it holds at present. The counts are a snapshot.
+type LimitInfo struct {
+	Limit
+	InUse   int64 // permits that jobs, or nodes, hold
+	Waiting int64 // jobs that wait for a permit, at most MostCounted
+	Keys    int64 // lanes with permits in use or waiting jobs
+	Lanes   []LaneInfo
+}
+
+// LaneInfo is what one lane holds at present.
+type LaneInfo struct {
+	Key     string
+	InUse   int64
+	Waiting int64     // at most MostCounted
+	Until   time.Time // nothing starts before; zero: no such instant
+}
+
+// PlanLimits returns what puts change: the limits to write, with IDs of rows that are updated and without
+// IDs where a row is inserted, and the rows that end. all are the limits of the store, to which no
+// transaction adds concurrently. With owner, the puts are the whole set of that owner, and its other limits end.
+func PlanLimits(all Limits, puts []PutLimit, owner string) (write []Limit, end []Limit, err error) {
+	named := map[string]bool{}
+	added := 0
+	for i := range puts {
+		put := &puts[i]
+		row := all.Named(put.Limit.Name)
+		named[put.Limit.Name] = true
+		if err := row.CheckPut(put); err != nil {
+			return nil, nil, fmt.Errorf("limit %q: %w", put.Limit.Name, err)
+		}
+		if row.Same(&put.Limit) {
+			continue
+		}
+		next := put.Limit
+		next.ID = 0
+		switch {
+		case row == nil:
+			added++
+		case row.SameScope(&next):
+			next.ID = row.ID
+		default:
+			end = append(end, *row)
+		}
+		write = append(write, next)
+	}
+	if owner != "" {
+		for _, row := range all {
+			if row.Owner == owner && !named[row.Name] {
+				end = append(end, row)
+				added--
+			}
+		}
+	}
+	if n := len(all) + added; added > 0 && n > MaxLimits {
+		return nil, nil, &check.FieldError{
+			Field: "limits", Problem: fmt.Sprintf("would be %d; a store has at most %d", n, MaxLimits),
+			Remedy: "let a limit by key replace the limits of single customers; weights give some keys more",
+		}
+	}
+	return write, end, nil
+}
+
+// LimitWords describes a bound in words, such as "3 at a time, 10/1s, burst 20".
+func (l *Limit) LimitWords() string {
+	var parts []string
+	if l.Concurrency > 0 {
+		parts = append(parts, fmt.Sprintf("%d at a time", l.Concurrency))
+	}
+	if l.Rate > 0 {
+		parts = append(parts, fmt.Sprintf("%d per %s, burst %d", l.Rate, l.Per, l.Burst))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// SortLimits sorts limits by name.
+func SortLimits(limits Limits) {
+	slices.SortFunc(limits, func(a, b Limit) int { return cmp.Compare(a.Name, b.Name) })
+}

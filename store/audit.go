@@ -50,6 +50,9 @@ const (
 	AuditCalendarsDelete   = "calendars delete"
 	AuditHandlersPut       = "handlers put"
 	AuditHandlersDelete    = "handlers delete"
+	AuditLimitsPut         = "limits put"
+	AuditLimitsSync        = "limits sync"
+	AuditLimitsDelete      = "limits delete"
 	AuditGroupsPause       = "groups pause"
 	AuditGroupsResume      = "groups resume"
 	AuditEventsKeep        = "events keep"
@@ -63,13 +66,14 @@ const (
 	AuditSchedule = "schedule"
 	AuditCalendar = "calendar"
 	AuditHandler  = "handler"
+	AuditLimit    = "limit"
 	AuditGroup    = "group"
 	AuditLock     = "lock"
 )
 
 // AuditKinds returns the kinds of subjects.
 func AuditKinds() []string {
-	return []string{AuditJob, AuditSchedule, AuditCalendar, AuditHandler, AuditGroup, AuditLock}
+	return []string{AuditJob, AuditSchedule, AuditCalendar, AuditHandler, AuditLimit, AuditGroup, AuditLock}
 }
 
 const (
@@ -353,6 +357,38 @@ func (r PutHandlerRequest) Entry() *AuditEntry {
 // Entry returns the entry about deleted handlers; nil: nothing is to be recorded.
 func (r DeleteHandlersRequest) Entry() *AuditEntry {
 	return r.By.entry(AuditHandlersDelete, AuditHandler, r.Names, "")
+}
+
+// Entry returns the entry about limits that a put creates or changes; nil: nothing is to be
+// recorded.
+func (r PutLimitsRequest) Entry(change LimitChange) *AuditEntry {
+	return r.By.limitsEntry(AuditLimitsPut, change)
+}
+
+// LimitsEntry returns the entry about limits that a put of schedules changes; nil: nothing is to
+// be recorded.
+func (r PutSchedulesRequest) LimitsEntry(change LimitChange) *AuditEntry {
+	if r.Sync {
+		return r.By.limitsEntry(AuditLimitsSync, change)
+	}
+	return r.By.limitsEntry(AuditLimitsPut, change)
+}
+
+func (a Actor) limitsEntry(action string, change LimitChange) *AuditEntry {
+	var parts []string
+	for i := range change.Write {
+		parts = append(parts, change.Write[i].Name+": "+change.Write[i].Bound())
+	}
+	deleted := change.Deleted()
+	for _, name := range deleted {
+		parts = append(parts, name+": deleted")
+	}
+	return a.entry(action, AuditLimit, append(LimitNames(change.Write), deleted...), strings.Join(parts, "; "))
+}
+
+// Entry returns the entry about deleted limits; nil: nothing is to be recorded.
+func (r DeleteLimitsRequest) Entry() *AuditEntry {
+	return r.By.entry(AuditLimitsDelete, AuditLimit, r.Names, "")
 }
 
 // Entry returns the entry about a pause; nil: nothing is to be recorded.

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -115,6 +114,12 @@ func (l *Limit) CheckPut(put *PutLimit) error {
 	return nil
 }
 
+// definition returns a text that is the same for limits with the same name and definition.
+func (l *Limit) definition() string {
+	return fmt.Sprintf("%d %s %d %s %d %s %t %d %d %d %d %t %s", len(l.Name), l.Name, len(l.Queue), l.Queue, len(l.Kind), l.Kind,
+		l.ByKey, l.Concurrency, l.Rate, l.Per, l.Burst, l.Strict, l.EncodeWeights())
+}
+
 // EncodeWeights returns Weights as drivers store them.
 func (l *Limit) EncodeWeights() string {
 	if len(l.Weights) == 0 {
@@ -149,6 +154,15 @@ func (l Limits) Named(name string) *Limit {
 		return nil
 	}
 	return &l[i]
+}
+
+// LimitNames returns the names of limits.
+func LimitNames(limits []Limit) []string {
+	names := make([]string, len(limits))
+	for i, limit := range limits {
+		names[i] = limit.Name
+	}
+	return names
 }
 
 // PutLimit is one limit to be created or changed.
@@ -207,53 +221,78 @@ type LaneInfo struct {
 	Until   time.Time // nothing starts before; zero: no such instant
 }
 
-// PlanLimits returns what puts change: the limits to write, with IDs of rows that are updated and without
-// IDs where a row is inserted, and the rows that end. all are the limits of the store, to which no
-// transaction adds concurrently. With owner, the puts are the whole set of that owner, and its other limits end.
-func PlanLimits(all Limits, puts []PutLimit, owner string) (write []Limit, end []Limit, err error) {
-	named := map[string]bool{}
-	added := 0
-	for i := range puts {
-		put := &puts[i]
-		row := all.Named(put.Limit.Name)
-		named[put.Limit.Name] = true
-		if err := row.CheckPut(put); err != nil {
-			return nil, nil, fmt.Errorf("limit %q: %w", put.Limit.Name, err)
-		}
-		if row.Same(&put.Limit) {
-			continue
-		}
-		next := put.Limit
-		next.ID = 0
-		switch {
-		case row == nil:
-			added++
-		case row.SameScope(&next):
-			next.ID = row.ID
-		default:
-			end = append(end, *row)
-		}
-		write = append(write, next)
-	}
-	if owner != "" {
-		for _, row := range all {
-			if row.Owner == owner && !named[row.Name] {
-				end = append(end, row)
-				added--
-			}
-		}
-	}
-	if n := len(all) + added; added > 0 && n > MaxLimits {
-		return nil, nil, &check.FieldError{
-			Field: "limits", Problem: fmt.Sprintf("would be %d; a store has at most %d", n, MaxLimits),
-			Remedy: "let a limit by key replace the limits of single customers; weights give some keys more",
-		}
-	}
-	return write, end, nil
+// LimitChange is what puts and deletions change.
+type LimitChange struct {
+	Write []Limit // rows with an ID are updated, the others are inserted
+	End   []Limit // rows that end; a row whose scope changes ends, and another row has its name
 }
 
-// LimitWords describes a bound in words, such as "3 at a time, 10/1s, burst 20".
-func (l *Limit) LimitWords() string {
+// EndIDs returns the numbers of the rows that end.
+func (c LimitChange) EndIDs() []int64 {
+	ids := make([]int64, len(c.End))
+	for i, row := range c.End {
+		ids[i] = row.ID
+	}
+	return ids
+}
+
+// Deleted returns the names of the limits that no row has any more.
+func (c LimitChange) Deleted() (names []string) {
+	for _, row := range c.End {
+		if Limits(c.Write).Named(row.Name) == nil {
+			names = append(names, row.Name)
+		}
+	}
+	return names
+}
+
+// Counts returns how many limits are created or changed, and how many are deleted.
+func (c LimitChange) Counts() (changed, deleted int) { return len(c.Write), len(c.Deleted()) }
+
+// PlanLimits returns what puts change. all are the limits of the store; no other transaction adds to them. If owner is
+// not empty, the puts are the whole set of that owner, and its other limits end.
+func PlanLimits(all Limits, puts []PutLimit, owner string) (change LimitChange, err error) {
+	named := map[string]bool{}
+	total := len(all)
+	for i := range puts {
+		next, row := puts[i].Limit, all.Named(puts[i].Limit.Name)
+		named[next.Name] = true
+		if err := row.CheckPut(&puts[i]); err != nil {
+			return LimitChange{}, fmt.Errorf("limit %q: %w", next.Name, err)
+		}
+		next.ID, next.CreatedAt = 0, time.Time{}
+		switch {
+		case row == nil:
+			total++
+		case row.Same(&next):
+			continue
+		default:
+			next.CreatedAt = row.CreatedAt
+			if row.SameScope(&next) {
+				next.ID = row.ID
+			} else {
+				change.End = append(change.End, *row)
+			}
+		}
+		change.Write = append(change.Write, next)
+	}
+	for _, row := range all {
+		if owner != "" && row.Owner == owner && !named[row.Name] {
+			change.End = append(change.End, row)
+			total--
+		}
+	}
+	if total > len(all) && total > MaxLimits {
+		return LimitChange{}, &check.FieldError{
+			Field: "limits", Problem: fmt.Sprintf("would be %d; a store has at most %d", total, MaxLimits),
+			Remedy: "delete others first, or let a limit by key replace the limits of single customers; its weights give some keys more",
+		}
+	}
+	return change, nil
+}
+
+// Bound describes the bound of the limit in words, such as "3 at a time, 10 per 1s, burst 20".
+func (l *Limit) Bound() string {
 	var parts []string
 	if l.Concurrency > 0 {
 		parts = append(parts, fmt.Sprintf("%d at a time", l.Concurrency))
@@ -262,9 +301,4 @@ func (l *Limit) LimitWords() string {
 		parts = append(parts, fmt.Sprintf("%d per %s, burst %d", l.Rate, l.Per, l.Burst))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// SortLimits sorts limits by name.
-func SortLimits(limits Limits) {
-	slices.SortFunc(limits, func(a, b Limit) int { return cmp.Compare(a.Name, b.Name) })
 }

@@ -88,12 +88,15 @@ func AddOwner(list []Owner, row Owner) []Owner {
 	return append(list, row)
 }
 
-// Digest returns a text that is the same for the same set of schedules, in any order.
+// Digest returns a text that is the same for the same set of schedules and limits, in any order.
 func (r PutSchedulesRequest) Digest() string {
 	puts := slices.SortedFunc(slices.Values(r.Schedules), func(a, b PutSchedule) int { return cmp.Compare(a.Name, b.Name) })
 	sum := sha256.New()
 	for _, put := range puts {
 		fmt.Fprintf(sum, "%d %s %d %s ", len(put.Name), put.Name, len(put.Definition), put.Definition)
+	}
+	for _, limit := range slices.SortedFunc(slices.Values(r.PutLimits()), func(a, b PutLimit) int { return cmp.Compare(a.Limit.Name, b.Limit.Name) }) {
+		fmt.Fprintf(sum, "limit %s ", limit.Limit.definition())
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }

@@ -139,7 +139,11 @@ type PutSchedulesRequest struct {
 	// in force that a caller without a host has brought and that differs from that copy.
 	// Otherwise the result has Kept.
 	Gone bool
-	By   Actor // recorded in the audit
+	// Limits are limits of the owner, which are put as the schedules are. They count as part of the set
+	// in Digest. With Sync the owner's other limits are deleted; if Limits is nil, the owner's limits stay as they are,
+	// unless the set ends because of Gone. Not with Tx. PutLimits has when limits are refused.
+	Limits []Limit
+	By     Actor // recorded in the audit
 	// Fields, if not nil, returns the names of the fields that differ between two definitions,
 	// for the audit. It is a pure function.
 	Fields func(before, after []byte) []string
@@ -147,6 +151,27 @@ type PutSchedulesRequest struct {
 
 // Ordered reports whether SyncRevision is compared and remembered.
 func (r PutSchedulesRequest) Ordered() bool { return r.Sync || r.SyncRevision != 0 }
+
+// HasLimits reports whether the request may change limits.
+func (r PutSchedulesRequest) HasLimits() bool { return r.Limits != nil || r.Gone }
+
+// LimitOwner returns the owner whose set of limits the request has; empty: its limits are not a whole set.
+func (r PutSchedulesRequest) LimitOwner() string {
+	if r.Sync {
+		return r.Owner
+	}
+	return ""
+}
+
+// PutLimits returns the limits of the request, as of its owner.
+func (r PutSchedulesRequest) PutLimits() []PutLimit {
+	puts := make([]PutLimit, len(r.Limits))
+	for i, limit := range r.Limits {
+		limit.Owner = r.Owner
+		puts[i] = PutLimit{Limit: limit}
+	}
+	return puts
+}
 
 // PutSchedulesResult has the result for each schedule.
 type PutSchedulesResult struct {
@@ -156,6 +181,8 @@ type PutSchedulesResult struct {
 	// Edited has the names of the schedules that were created, changed or
 	// deleted, in any order.
 	Edited []string
+	// LimitsChanged is how many limits were created or changed, LimitsDeleted how many were deleted.
+	LimitsChanged, LimitsDeleted int
 	// Kept, if not nil, is the owner without its copies: the host's copy is not in force, and
 	// nothing was changed but that it was stored, or deleted. The other fields are zero then.
 	Kept *Owner

@@ -43,6 +43,7 @@ type Backend interface {
 	Groups
 	Pauses
 	HandlerStore
+	LimitStore
 	Nodes
 	Maintenance
 	History

@@ -38,6 +38,10 @@ func (b *Backend) putSchedules(ctx context.Context, tx querier, req store.PutSch
 	if err := b.holdCalendars(ctx, tx, req.Schedules); err != nil {
 		return out, err
 	}
+	limits, err := b.syncLimits(ctx, tx, req)
+	if err != nil {
+		return out, err
+	}
 	var pauses map[string]store.Pause
 	if groups := rowwise.GroupsOf(req.Schedules); len(groups) > 0 {
 		if pauses, err = (pausesTx{auditTx{b, tx}}).LockPauses(ctx, store.SubjectGroup, groups); err != nil {
@@ -62,6 +66,7 @@ func (b *Backend) putSchedules(ctx context.Context, tx querier, req store.PutSch
 	if err := chain.write(ctx, req, p); err != nil {
 		return out, err
 	}
+	p.out.LimitsChanged, p.out.LimitsDeleted = limits.Counts()
 	return p.out, b.record(ctx, tx, req.Entry(p.edits), now)
 }
 

@@ -60,6 +60,7 @@ const (
 	deleteOutput
 	deleteReleases
 	endFailing
+	endLimits
 	endJobs
 	enterTransaction
 	expireNodes
@@ -127,6 +128,7 @@ const (
 	insertJob
 	insertJobs
 	insertKeyedJobs
+	insertLimits
 	insertKeyedLinkedJobs
 	insertLinkReleases
 	insertLinkedJobs
@@ -151,6 +153,8 @@ const (
 	listEvents
 	listGroups
 	listHandlers
+	listLanes
+	listLimits
 	listJobs
 	listJobsOldestFirst
 	listLinks
@@ -247,6 +251,9 @@ const (
 	lockEndedPauses
 	lockGroupSchedules
 	lockHandlerTable
+	lockLimitTable
+	readLimits
+	updateLimits
 	lockPauseTable
 	upsertHandlers
 	lockPauses
@@ -451,6 +458,13 @@ var sources = [statementCount]source{
 	lockClaimingNodes:      {file: "lock_claiming_nodes", columns: "node"},
 	lockEndedPauses:        {file: "lock_ended_pauses", params: "now", columns: "name"},
 	lockGroupSchedules:     {file: "lock_group_schedules", params: "group_name", columns: scheduleColumns},
+	endLimits:              {file: "end_limits", params: "now ids"},
+	insertLimits:           {file: "insert_limits", params: "now names owners queues kinds by_keys concurrencies rates pers bursts weights stricts created_ats", columns: "name revision"},
+	listLanes:              {file: "list_lanes", params: "limits lanes candidates most now", columns: "limit_id key used waiting not_before"},
+	listLimits:             {file: "list_limits", params: "names now most", columns: limitColumns + " in_use waiting keys"},
+	lockLimitTable:         {file: "lock_limit_table"},
+	readLimits:             {file: "read_limits", columns: limitColumns},
+	updateLimits:           {file: "update_limits", params: "now ids owners concurrencies rates pers bursts weights stricts", columns: "name revision"},
 	deleteHandlers:         {file: "delete_handlers", params: "names"},
 	findWaitingJobs:        {file: "find_waiting_jobs", params: "ids", columns: "id kind group_name origin"},
 	listHandlers:           {file: "list_handlers", columns: handlerColumns},
@@ -538,7 +552,7 @@ func (b *Backend) q(s statement) string { return b.sql[s] }
 // rulesOf returns the rules for the texts of statements.
 func rulesOf(schema string) sqltext.Rules {
 	lists := specLists()
-	lists["schedule_columns"] = scheduleList
+	lists["schedule_columns"], lists["limit_columns"] = scheduleList, limitList
 	words := schemaWords(schema)
 	maps.Copy(words, store.OriginWords())
 	return sqltext.Rules{Words: words, Lists: lists}

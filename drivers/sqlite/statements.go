@@ -202,6 +202,11 @@ const (
 	parkJobs
 	unparkJobs
 	upsertPauses
+	endLimits
+	listLanes
+	listLimits
+	readLimits
+	upsertLimits
 	deleteAuditSubjects
 	insertAudit
 	insertAuditSubjects
@@ -261,6 +266,11 @@ var sources = [statementCount]source{
 	deleteHandlers:         {file: "delete_handlers", params: "names"},
 	findWaitingJobs:        {file: "find_waiting_jobs", params: "ids", columns: "id kind group_name origin"},
 	listHandlers:           {file: "list_handlers", columns: "name events kind group_name job updated_at"},
+	endLimits:              {file: "end_limits", params: "now ids"},
+	listLanes:              {file: "list_lanes", params: "limit lanes candidates most now", columns: "key used waiting not_before"},
+	listLimits:             {file: "list_limits", params: "names now most", columns: limitColumns + " in_use waiting keys"},
+	readLimits:             {file: "read_limits", columns: limitColumns},
+	upsertLimits:           {file: "upsert_limits", params: "limits now"},
 	upsertHandlers:         {file: "upsert_handlers", params: "name events kind group_name job now"},
 	findBatch:              {file: "find_batch", params: "id", columns: "finally_id finally_on finally_any"},
 	findClaim:              {file: "find_claim", params: "id token", columns: "state"},
@@ -434,7 +444,7 @@ var allTexts = sync.OnceValues(readTexts)
 // statements prepared that end with the text.
 func readTexts() (all texts, err error) {
 	spec, fixed := specLists()
-	rules := sqltext.Rules{Words: store.OriginWords(), Lists: map[string]string{"schedule_columns": scheduleList, "spec": spec, "spec_fixed": fixed}}
+	rules := sqltext.Rules{Words: store.OriginWords(), Lists: map[string]string{"schedule_columns": scheduleList, "limit_columns": limitList, "spec": spec, "spec_fixed": fixed}}
 	for s, from := range sources {
 		file, err := sqlFiles.ReadFile("sql/" + from.file + ".sql")
 		if err != nil {
@@ -469,7 +479,7 @@ func (t text) named(s statement, a args) ([]any, error) {
 
 // lists reports whether a statement is a listing, whose conditions differ by call.
 func (s statement) lists() bool {
-	return s == countJobs || s == listAudit || s == listBatches || s == listCalendars || s == listGroups || s == listJobs || s == listJobsOldestFirst || s == matchJobs || s == listOwners || s == listSchedules || s == listSlots
+	return s == countJobs || s == listAudit || s == listBatches || s == listCalendars || s == listGroups || s == listJobs || s == listJobsOldestFirst || s == listLimits || s == matchJobs || s == listOwners || s == listSchedules || s == listSlots
 }
 
 // conditions returns the conditions whose lines belong to a statement. A listing also

@@ -304,6 +304,22 @@ func (b backend) ListHandlers(ctx context.Context) ([]store.Handler, error) {
 	return Call(ctx, b.limit, plain(b.next.ListHandlers), struct{}{})
 }
 
+// PutLimits implements store.LimitStore.
+func (b backend) PutLimits(ctx context.Context, req store.PutLimitsRequest) (store.PutLimitsResult, error) {
+	return Call(ctx, b.limit, b.next.PutLimits, req)
+}
+
+// DeleteLimits implements store.LimitStore.
+func (b backend) DeleteLimits(ctx context.Context, req store.DeleteLimitsRequest) error {
+	_, err := Call(ctx, b.limit, silent(b.next.DeleteLimits), req)
+	return err
+}
+
+// ListLimits implements store.LimitStore.
+func (b backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) ([]store.LimitInfo, error) {
+	return Call(ctx, b.limit, b.next.ListLimits, req)
+}
+
 // ListQueues implements store.Nodes. It counts all living jobs.
 func (b backend) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
 	return Call(ctx, b.unsized(0), plain(b.next.ListQueues), struct{}{})

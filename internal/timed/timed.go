@@ -222,6 +222,22 @@ func (b backend) ListHandlers(ctx context.Context) ([]store.Handler, error) {
 	return call(ctx, b.observe, "list_handlers", plain(b.next.ListHandlers), struct{}{})
 }
 
+// PutLimits implements store.LimitStore.
+func (b backend) PutLimits(ctx context.Context, req store.PutLimitsRequest) (store.PutLimitsResult, error) {
+	return call(ctx, b.observe, "put_limits", b.next.PutLimits, req)
+}
+
+// DeleteLimits implements store.LimitStore.
+func (b backend) DeleteLimits(ctx context.Context, req store.DeleteLimitsRequest) error {
+	_, err := call(ctx, b.observe, "delete_limits", silent(b.next.DeleteLimits), req)
+	return err
+}
+
+// ListLimits implements store.LimitStore.
+func (b backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) ([]store.LimitInfo, error) {
+	return call(ctx, b.observe, "list_limits", b.next.ListLimits, req)
+}
+
 // Register implements store.Nodes.
 func (b backend) Register(ctx context.Context, req store.RegisterRequest) (store.RegisterResult, error) {
 	return call(ctx, b.observe, "register", b.next.Register, req)

@@ -60,6 +60,7 @@ type tables struct {
 	named     map[int64][]string     // the calendars that each schedule names
 	pauses    map[string]store.Pause // of groups, also pauses that have ended
 	handlers  map[string]store.Handler
+	limits    map[string]store.Limit
 	follows   map[int64][]string     // the predecessors of each schedule
 	ends      []*scheduleEnd         // of jobs of predecessors
 	owners    map[string]store.Owner // that were synced; their copies are by host
@@ -73,8 +74,8 @@ type tables struct {
 	accepted  int64          // losses of history
 	loss      store.Position // the greatest numbers that were reported, and since when; zero: none
 
-	lastJob, lastSchedule, lastSlot, lastNode, lastBatch, lastAudit int64
-	lastToken, lastRevision                                         int64
+	lastJob, lastSchedule, lastSlot, lastNode, lastBatch, lastAudit, lastLimit int64
+	lastToken, lastRevision                                                    int64
 }
 
 // job is a row of the tables live and finished. Its info contains neither the
@@ -127,6 +128,7 @@ func New(options ...Option) *Store {
 			named:      map[int64][]string{},
 			pauses:     map[string]store.Pause{},
 			handlers:   map[string]store.Handler{},
+			limits:     map[string]store.Limit{},
 			follows:    map[int64][]string{},
 			owners:     map[string]store.Owner{},
 			nodes:      map[int64]*store.NodeInfo{},

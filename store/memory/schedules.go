@@ -41,6 +41,9 @@ func (s *Store) PutSchedules(ctx context.Context, req store.PutSchedulesRequest)
 	if missing, found := s.missingCalendar(req.Schedules); found {
 		return store.PutSchedulesResult{}, fmt.Errorf("put schedules: calendar %q: %w", missing, store.ErrNotFound)
 	}
+	if err := s.checkLimits(req.PutLimits(), s.limitsNotIn(req)); err != nil {
+		return store.PutSchedulesResult{}, fmt.Errorf("put schedules: %w", err)
+	}
 	if err := s.checkCycle(req.Schedules); err != nil {
 		return store.PutSchedulesResult{}, fmt.Errorf("put schedules: %w", err)
 	}
@@ -81,6 +84,9 @@ func (s *Store) put(req store.PutSchedulesRequest, gone []*store.Schedule, now t
 		out.Edited = append(out.Edited, row.Name)
 	}
 	s.syncOwner(req, now)
+	limits := s.putLimits(req.PutLimits(), s.limitsNotIn(req), now)
+	out.LimitsChanged, out.LimitsDeleted = len(limits.Write), len(limits.End)
+	s.record(req.LimitsEntry(limits), 0, now)
 	if len(out.Edited) > 0 {
 		s.wake(store.Wake{Kind: store.WakeSchedules})
 	}

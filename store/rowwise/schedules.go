@@ -19,6 +19,10 @@ func PutSchedules(ctx context.Context, tx Tx, req store.PutSchedulesRequest, now
 	if err := checkCalendars(ctx, tx, req.Schedules); err != nil {
 		return out, err
 	}
+	limits, err := SyncLimits(ctx, tx, req, now)
+	if err != nil {
+		return out, err
+	}
 	plan, err := planPut(ctx, tx, req, now)
 	if err != nil {
 		return out, err
@@ -29,7 +33,9 @@ func PutSchedules(ctx context.Context, tx Tx, req store.PutSchedulesRequest, now
 	if err := plan.write(ctx, tx, req); err != nil {
 		return out, err
 	}
-	return plan.result(), Record(ctx, tx, req.Entry(plan.edits), now)
+	out = plan.result()
+	out.LimitsChanged, out.LimitsDeleted = limits.Counts()
+	return out, Record(ctx, tx, req.Entry(plan.edits), now)
 }
 
 // checkCalendars refuses schedules that name a calendar that does not exist.

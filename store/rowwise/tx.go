@@ -21,6 +21,7 @@ type Tx interface {
 	Calendars
 	PausesTx
 	HandlersTx
+	LimitsTx
 	HandledTx
 	Feed
 	AuditTx

@@ -116,6 +116,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"Exact", exactTests, nil},
 		{"FollowUp", followUpTests, nil},
 		{"Handlers", handlerTests, nil},
+		{"Limits", limitTests, nil},
 		{"Feed", feedTests, nil},
 		{"Audit", auditTests, nil},
 		{"Maintenance", maintenanceTests, nil},

@@ -1,0 +1,183 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// laneCandidates is how many lanes of a limit are compared by their waiting jobs.
+const laneCandidates = 1000
+
+// PutLimits creates or changes limits, and wakes nodes; see store.LimitStore.
+func (b *Backend) PutLimits(ctx context.Context, req store.PutLimitsRequest) (out store.PutLimitsResult, err error) {
+	err = b.changeLimits(ctx, "put limits", req.Now, func(tx limitsTx, now time.Time) (err error) {
+		out, err = rowwise.PutLimits(ctx, tx, req, now)
+		return err
+	})
+	if err != nil {
+		return store.PutLimitsResult{}, err
+	}
+	return out, nil
+}
+
+// DeleteLimits deletes limits, and wakes nodes; see store.LimitStore.
+func (b *Backend) DeleteLimits(ctx context.Context, req store.DeleteLimitsRequest) error {
+	return b.changeLimits(ctx, "delete limits", req.Now, func(tx limitsTx, now time.Time) error {
+		return rowwise.DeleteLimits(ctx, tx, req, now)
+	})
+}
+
+// changeLimits makes a change of limits.
+func (b *Backend) changeLimits(ctx context.Context, what string, asked time.Time, change func(tx limitsTx, now time.Time) error) error {
+	return b.work(ctx, programConns, what, func(tx pgx.Tx) error {
+		var now time.Time
+		if err := tx.QueryRow(ctx, b.q(readClock), when(asked)).Scan(into(&now)); err != nil {
+			return err
+		}
+		if err := change(limitsTx{auditTx{b, tx}}, now); err != nil {
+			return err
+		}
+		return b.wake(ctx, tx, store.Wake{Kind: store.WakeJobs})
+	})
+}
+
+// ListLimits lists limits; see store.LimitStore.
+func (b *Backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) (out []store.LimitInfo, err error) {
+	err = b.transact(ctx, nodeConns, "list limits", listing, func(tx pgx.Tx) (err error) {
+		if out, err = collect(ctx, tx, scanLimitInfo, b.q(listLimits), listOrNull(req.Names), when(req.Now), store.MostCounted); err != nil || req.Lanes == 0 {
+			return err
+		}
+		places, ids := map[int64]int{}, []int64{}
+		for i, limit := range out {
+			if !limit.WholeQueue() {
+				places[limit.ID], ids = i, append(ids, limit.ID)
+			}
+		}
+		if len(ids) == 0 {
+			return nil
+		}
+		var id int64
+		var lane store.LaneInfo
+		return each(ctx, tx, []any{&id, &lane.Key, &lane.InUse, &lane.Waiting, into(&lane.Until)}, func() {
+			limit := &out[places[id]]
+			limit.Lanes = append(limit.Lanes, lane)
+		}, b.q(listLanes), ids, req.Lanes, laneCandidates, store.MostCounted, when(req.Now))
+	})
+	return out, err
+}
+
+// limitList is the list "limit_columns" in statements, and limitColumns what limitTargets scan.
+const (
+	limitList    = "id, name, owner, revision, queue, kind, by_key, concurrency, rate, per_us, burst, weights, strict, created_at, updated_at"
+	limitColumns = "{limit_columns}"
+)
+
+// scanLimit scans limitColumns, and then more.
+func scanLimit(r pgx.CollectableRow, l *store.Limit, more ...any) error {
+	var per int64
+	var weights string
+	targets := []any{
+		&l.ID, &l.Name, &l.Owner, &l.Revision, &l.Queue, &l.Kind, &l.ByKey, &l.Concurrency, &l.Rate, &per, &l.Burst, &weights, &l.Strict,
+		into(&l.CreatedAt), into(&l.UpdatedAt),
+	}
+	if err := r.Scan(append(targets, more...)...); err != nil {
+		return err
+	}
+	l.Per = time.Duration(per) * time.Microsecond
+	return l.DecodeWeights(weights)
+}
+
+func scanLimitInfo(r pgx.CollectableRow) (info store.LimitInfo, err error) {
+	err = scanLimit(r, &info.Limit, &info.InUse, &info.Waiting, &info.Keys)
+	return info, err
+}
+
+// limitsTx implements rowwise.LimitsTx.
+type limitsTx struct{ auditTx }
+
+// ReadLimits implements rowwise.LimitsTx.
+func (t limitsTx) ReadLimits(ctx context.Context) (store.Limits, error) {
+	return collect(ctx, t.tx, func(r pgx.CollectableRow) (l store.Limit, err error) {
+		err = scanLimit(r, &l)
+		return l, err
+	}, t.b.q(readLimits))
+}
+
+// LockLimits implements rowwise.LimitsTx.
+func (t limitsTx) LockLimits(ctx context.Context) (store.Limits, error) {
+	if _, err := t.tx.Exec(ctx, t.b.q(lockLimitTable)); err != nil {
+		return nil, err
+	}
+	return t.ReadLimits(ctx)
+}
+
+// EndLimits implements rowwise.LimitsTx.
+func (t limitsTx) EndLimits(ctx context.Context, ids []int64, now time.Time) error {
+	_, err := t.tx.Exec(ctx, t.b.q(endLimits), when(now), ids)
+	return err
+}
+
+// SaveLimits implements rowwise.LimitsTx.
+func (t limitsTx) SaveLimits(ctx context.Context, limits []store.Limit, now time.Time) ([]int64, error) {
+	var created, changed limitArrays
+	for i := range limits {
+		if limits[i].ID == 0 {
+			created.add(&limits[i])
+		} else {
+			changed.add(&limits[i])
+		}
+	}
+	revisions := map[string]int64{}
+	var name string
+	var revision int64
+	save := func(s statement, args ...any) error {
+		return each(ctx, t.tx, []any{&name, &revision}, func() { revisions[name] = revision }, t.b.q(s), args...)
+	}
+	if a := created; len(a.ids) > 0 {
+		if err := save(insertLimits, when(now), a.names, a.owners, a.queues, a.kinds, a.byKeys, a.concurrencies, a.rates, a.pers, a.bursts, a.weights, a.stricts, a.createdAts); err != nil {
+			return nil, err
+		}
+	}
+	if a := changed; len(a.ids) > 0 {
+		if err := save(updateLimits, when(now), a.ids, a.owners, a.concurrencies, a.rates, a.pers, a.bursts, a.weights, a.stricts); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]int64, len(limits))
+	for i, limit := range limits {
+		out[i] = revisions[limit.Name]
+	}
+	return out, nil
+}
+
+// limitArrays are limits as arrays, on their way to statements.
+type limitArrays struct {
+	ids                          []int64
+	names, owners, queues, kinds []string
+	byKeys, stricts              []bool
+	concurrencies, rates, bursts []int32
+	pers                         []int64
+	weights                      []string
+	createdAts                   []*time.Time
+}
+
+func (a *limitArrays) add(l *store.Limit) {
+	a.ids, a.names, a.owners = append(a.ids, l.ID), append(a.names, l.Name), append(a.owners, l.Owner)
+	a.queues, a.kinds, a.byKeys, a.stricts = append(a.queues, l.Queue), append(a.kinds, l.Kind), append(a.byKeys, l.ByKey), append(a.stricts, l.Strict)
+	a.concurrencies, a.rates, a.bursts = append(a.concurrencies, int32(l.Concurrency)), append(a.rates, int32(l.Rate)), append(a.bursts, int32(l.Burst))
+	a.pers, a.weights, a.createdAts = append(a.pers, l.Per.Microseconds()), append(a.weights, l.EncodeWeights()), append(a.createdAts, when(l.CreatedAt))
+}
+
+// syncLimits makes the limits that a put of schedules brings, and wakes nodes.
+func (b *Backend) syncLimits(ctx context.Context, tx querier, req store.PutSchedulesRequest) (store.LimitChange, error) {
+	change, err := rowwise.SyncLimits(ctx, limitsTx{auditTx{b, tx}}, req, req.Now)
+	if err != nil || len(change.Write)+len(change.End) == 0 {
+		return change, err
+	}
+	return change, b.wake(ctx, tx, store.Wake{Kind: store.WakeJobs})
+}

@@ -1,0 +1,2 @@
+-- Prevents other transactions from changing limits; reading goes on.
+LOCK TABLE {schema}.job_limit IN SHARE ROW EXCLUSIVE MODE

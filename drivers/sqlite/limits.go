@@ -1,0 +1,152 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// laneCandidates is how many lanes of a limit are compared by their waiting jobs.
+const laneCandidates = 1000
+
+// PutLimits creates or changes limits; see store.LimitStore.
+func (b *Backend) PutLimits(ctx context.Context, req store.PutLimitsRequest) (out store.PutLimitsResult, err error) {
+	err = b.writeAt(ctx, "put limits", req.Now, func(s *session, now time.Time) (err error) {
+		out, err = rowwise.PutLimits(ctx, s, req, now)
+		return err
+	})
+	if err != nil {
+		return store.PutLimitsResult{}, err
+	}
+	return out, nil
+}
+
+// DeleteLimits deletes limits; see store.LimitStore.
+func (b *Backend) DeleteLimits(ctx context.Context, req store.DeleteLimitsRequest) error {
+	return b.writeAt(ctx, "delete limits", req.Now, func(s *session, now time.Time) error {
+		return rowwise.DeleteLimits(ctx, s, req, now)
+	})
+}
+
+// ListLimits lists limits; see store.LimitStore.
+func (b *Backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) (out []store.LimitInfo, err error) {
+	err = b.read(ctx, "list limits", func(s *session) error {
+		now, err := s.now(ctx, req.Now)
+		if err != nil {
+			return err
+		}
+		var given []string
+		a := args{"now": micros(now), "most": store.MostCounted}
+		if len(req.Names) > 0 {
+			given, a["names"] = append(given, "names"), jsonList(req.Names)
+		}
+		if err := s.list(ctx, listLimits, given, a, func(r row) error {
+			var info store.LimitInfo
+			err := scanLimit(r, &info.Limit, &info.InUse, &info.Waiting, &info.Keys)
+			out = append(out, info)
+			return err
+		}); err != nil {
+			return err
+		}
+		for i := range out {
+			if err := s.listLanes(ctx, &out[i], req.Lanes, now); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// listLanes adds the lanes of a limit in which most jobs wait, at most a number.
+func (s *session) listLanes(ctx context.Context, limit *store.LimitInfo, most int, now time.Time) error {
+	if most == 0 || limit.WholeQueue() {
+		return nil
+	}
+	a := args{"limit": limit.ID, "lanes": most, "candidates": laneCandidates, "most": store.MostCounted, "now": micros(now)}
+	return s.each(ctx, listLanes, a, func(r row) error {
+		var lane store.LaneInfo
+		err := r.Scan(&lane.Key, &lane.InUse, &lane.Waiting, into(&lane.Until))
+		limit.Lanes = append(limit.Lanes, lane)
+		return err
+	})
+}
+
+// limitList is the list "limit_columns" in statements, and limitColumns what scanLimit scans.
+const (
+	limitList    = "id, name, owner, revision, queue, kind, by_key, concurrency, rate, per, burst, weights, strict, created_at, updated_at"
+	limitColumns = "{limit_columns}"
+)
+
+// scanLimit scans limitColumns, and then more.
+func scanLimit(r row, l *store.Limit, more ...any) error {
+	var weights string
+	targets := []any{
+		&l.ID, &l.Name, &l.Owner, &l.Revision, &l.Queue, &l.Kind, &l.ByKey, &l.Concurrency, &l.Rate, durationScanner{&l.Per}, &l.Burst, &weights,
+		&l.Strict, into(&l.CreatedAt), into(&l.UpdatedAt),
+	}
+	if err := r.Scan(append(targets, more...)...); err != nil {
+		return err
+	}
+	return l.DecodeWeights(weights)
+}
+
+// ReadLimits implements rowwise.LimitsTx.
+func (s *session) ReadLimits(ctx context.Context) (all store.Limits, err error) {
+	err = s.each(ctx, readLimits, nil, func(r row) error {
+		var l store.Limit
+		err := scanLimit(r, &l)
+		all = append(all, l)
+		return err
+	})
+	return all, err
+}
+
+// LockLimits implements rowwise.LimitsTx.
+func (s *session) LockLimits(ctx context.Context) (store.Limits, error) { return s.ReadLimits(ctx) }
+
+// EndLimits implements rowwise.LimitsTx.
+func (s *session) EndLimits(ctx context.Context, ids []int64, now time.Time) error {
+	return s.exec(ctx, endLimits, args{"ids": jsonList(ids), "now": micros(now)})
+}
+
+// savedLimit is a limit on its way to upsert_limits.sql.
+type savedLimit struct {
+	ID          *int64 `json:"id"`
+	Name        string `json:"name"`
+	Owner       string `json:"owner"`
+	Revision    int64  `json:"revision"`
+	Queue       string `json:"queue"`
+	Kind        string `json:"kind"`
+	ByKey       bool   `json:"by_key"`
+	Concurrency int    `json:"concurrency"`
+	Rate        int    `json:"rate"`
+	Per         int64  `json:"per"`
+	Burst       int    `json:"burst"`
+	Weights     string `json:"weights"`
+	Strict      bool   `json:"strict"`
+	CreatedAt   *int64 `json:"created_at"`
+}
+
+// SaveLimits implements rowwise.LimitsTx.
+func (s *session) SaveLimits(ctx context.Context, limits []store.Limit, now time.Time) ([]int64, error) {
+	last, err := s.LockRevision(ctx)
+	if err != nil {
+		return nil, err
+	}
+	saved, revisions := make([]savedLimit, len(limits)), make([]int64, len(limits))
+	for i, l := range limits {
+		last++
+		revisions[i] = last
+		saved[i] = savedLimit{
+			ID: orNull(l.ID), Name: l.Name, Owner: l.Owner, Revision: last, Queue: l.Queue, Kind: l.Kind, ByKey: l.ByKey, Concurrency: l.Concurrency,
+			Rate: l.Rate, Per: l.Per.Microseconds(), Burst: l.Burst, Weights: l.EncodeWeights(), Strict: l.Strict, CreatedAt: micros(l.CreatedAt),
+		}
+	}
+	if err := s.exec(ctx, upsertLimits, args{"limits": jsonOf(saved), "now": micros(now)}); err != nil {
+		return nil, err
+	}
+	return revisions, s.RaiseRevision(ctx, last)
+}

@@ -1,0 +1,135 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/store"
+)
+
+// PutLimits creates or changes limits; see store.LimitStore. It first checks everything and then
+// writes, so that a refused request changes nothing.
+func (s *Store) PutLimits(ctx context.Context, req store.PutLimitsRequest) (store.PutLimitsResult, error) {
+	now, err := s.beginWrite(ctx, "put limits", req.Now)
+	if err != nil {
+		return store.PutLimitsResult{}, err
+	}
+	defer s.mu.Unlock()
+	if err := s.checkLimits(req.Limits, nil); err != nil {
+		return store.PutLimitsResult{}, fmt.Errorf("put limits: %w", err)
+	}
+	change := s.putLimits(req.Limits, nil, now)
+	out := store.PutLimitsResult{Changed: len(change.Write)}
+	for _, put := range req.Limits {
+		out.Revisions = append(out.Revisions, s.limits[put.Limit.Name].Revision)
+	}
+	s.record(req.Entry(change), 0, now)
+	return out, nil
+}
+
+// checkLimits returns why puts of limits must be refused, or nil. gone are the limits that end in the same
+// call.
+func (s *Store) checkLimits(puts []store.PutLimit, gone []string) error {
+	added := 0
+	for _, put := range puts {
+		row, known := s.limits[put.Limit.Name]
+		switch {
+		case put.IfRevision != 0 && (!known || row.Revision != put.IfRevision):
+			return fmt.Errorf("limit %q: %w", put.Limit.Name, store.ErrConflict)
+		case known && row.Owner != put.Limit.Owner:
+			return fmt.Errorf("limit %q: %w: it belongs to owner %q", put.Limit.Name, store.ErrConflict, row.Owner)
+		case !known:
+			added++
+		}
+	}
+	if n := len(s.limits) + added - len(gone); added > len(gone) && n > store.MaxLimits {
+		return &check.FieldError{Field: "limits", Problem: fmt.Sprintf("would be %d; a store has at most %d", n, store.MaxLimits)}
+	}
+	return nil
+}
+
+// putLimits writes puts that have been checked, and deletes limits.
+func (s *Store) putLimits(puts []store.PutLimit, gone []string, now time.Time) (change store.LimitChange) {
+	for _, put := range puts {
+		l := put.Limit
+		row, known := s.limits[l.Name]
+		l.ID, l.Revision, l.CreatedAt, l.UpdatedAt = row.ID, row.Revision, row.CreatedAt, row.UpdatedAt
+		if known && sameLimit(row, l) {
+			continue
+		}
+		if !known {
+			l.CreatedAt = now
+		}
+		if !known || row.Queue != l.Queue || row.Kind != l.Kind || row.ByKey != l.ByKey {
+			s.lastLimit++
+			l.ID = s.lastLimit
+		}
+		s.lastRevision++
+		l.Revision, l.UpdatedAt, l.Weights = s.lastRevision, now, maps.Clone(l.Weights)
+		s.limits[l.Name] = l
+		change.Write = append(change.Write, l)
+	}
+	for _, name := range gone {
+		change.End = append(change.End, s.limits[name])
+		delete(s.limits, name)
+	}
+	if len(change.Write)+len(change.End) > 0 {
+		s.wake(store.Wake{Kind: store.WakeJobs})
+	}
+	return change
+}
+
+func sameLimit(a, b store.Limit) bool {
+	return a.Owner == b.Owner && a.Queue == b.Queue && a.Kind == b.Kind && a.ByKey == b.ByKey && a.Concurrency == b.Concurrency &&
+		a.Rate == b.Rate && a.Per == b.Per && a.Burst == b.Burst && maps.Equal(a.Weights, b.Weights) && a.Strict == b.Strict
+}
+
+// limitsNotIn returns the limits of the owner that a Sync deletes, by name.
+func (s *Store) limitsNotIn(req store.PutSchedulesRequest) (gone []string) {
+	for name, row := range s.limits {
+		if req.Sync && (req.Limits != nil || req.Gone) && req.Owner != "" && row.Owner == req.Owner &&
+			!slices.ContainsFunc(req.Limits, func(l store.Limit) bool { return l.Name == name }) {
+			gone = append(gone, name)
+		}
+	}
+	slices.Sort(gone)
+	return gone
+}
+
+// DeleteLimits deletes limits; see store.LimitStore.
+func (s *Store) DeleteLimits(ctx context.Context, req store.DeleteLimitsRequest) error {
+	now, err := s.beginWrite(ctx, "delete limits", req.Now)
+	if err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	for _, name := range req.Names {
+		if _, known := s.limits[name]; !known {
+			return fmt.Errorf("delete limit %q: %w", name, store.ErrNotFound)
+		}
+	}
+	s.putLimits(nil, req.Names, now)
+	s.record(req.Entry(), 0, now)
+	return nil
+}
+
+// ListLimits lists limits; see store.LimitStore.
+func (s *Store) ListLimits(ctx context.Context, req store.ListLimitsRequest) (out []store.LimitInfo, err error) {
+	if _, err := s.begin(ctx, "list limits", req.Now); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	for name, row := range s.limits {
+		if len(req.Names) == 0 || slices.Contains(req.Names, name) {
+			row.Weights = maps.Clone(row.Weights)
+			out = append(out, store.LimitInfo{Limit: row})
+		}
+	}
+	slices.SortFunc(out, func(a, b store.LimitInfo) int { return cmp.Compare(a.Name, b.Name) })
+	return out, nil
+}

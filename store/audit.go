@@ -229,6 +229,7 @@ func (f JobFilter) words() string {
 	add("kind", f.Kind)
 	add("schedule", f.Schedule)
 	add("group", f.Group)
+	add("key", f.Key)
 	given("unique key", f.Unique != "")
 	given("batch "+strconv.FormatInt(f.Batch, 10), f.Batch != 0)
 	given("error", f.Error != "")

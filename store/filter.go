@@ -18,7 +18,8 @@ type JobFilter struct {
 	Kind      string
 	Schedule  string // by name
 	Group     string
-	Unique    string // the key, also of finished jobs
+	Key       string
+	Unique    string // the unique key, also of finished jobs
 	Batch     int64  // 0: no condition
 	// Error is a text that the job's last error contains, byte for byte. The last
 	// error is the Reason of a finished job, and the error of the newest attempt
@@ -34,7 +35,7 @@ type JobFilter struct {
 // Empty reports whether f has no conditions.
 func (f JobFilter) Empty() bool {
 	return len(f.IDs)+len(f.States) == 0 && !f.Scheduled && !f.Retrying && f.Queue == "" && f.Kind == "" && f.Schedule == "" &&
-		f.Group == "" && f.Unique == "" && f.Batch == 0 && f.Error == "" && f.CreatedSince.IsZero() && f.CreatedUntil.IsZero() && !f.byEnd()
+		f.Group == "" && f.Key == "" && f.Unique == "" && f.Batch == 0 && f.Error == "" && f.CreatedSince.IsZero() && f.CreatedUntil.IsZero() && !f.byEnd()
 }
 
 // byEnd reports whether f has a condition that live jobs never meet.

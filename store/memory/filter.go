@@ -33,6 +33,7 @@ func (s *Store) matches(j *job, f store.JobFilter, now time.Time) bool {
 		(f.Kind == "" || f.Kind == j.Kind) &&
 		(f.Schedule == "" || f.Schedule == s.scheduleName(j.Schedule)) &&
 		(f.Group == "" || f.Group == j.Group) &&
+		(f.Key == "" || f.Key == j.Key) &&
 		(f.Unique == "" || f.Unique == j.Unique) &&
 		(f.Batch == 0 || f.Batch == j.Batch) &&
 		(f.Error == "" || strings.Contains(j.Reason, f.Error) || strings.Contains(s.newestError(j.ID), f.Error)) &&

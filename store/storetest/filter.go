@@ -8,6 +8,7 @@ import (
 )
 
 var filterTests = []scenario{
+	{"ByUniqueKey", filterByUniqueKey},
 	{"ByKey", filterByKey},
 	{"ByGroup", filterByGroup},
 	{"ByError", filterByError},
@@ -40,7 +41,7 @@ func (e *env) ended(node int64, job store.NewJob, result store.Result, text stri
 	return id
 }
 
-func filterByKey(e *env) {
+func filterByUniqueKey(e *env) {
 	n := e.node("n")
 	keyed := func(kind, key string) store.NewJob {
 		return with(func(j *store.NewJob) { j.Kind, j.Unique = kind, key })
@@ -64,6 +65,20 @@ func filterByGroup(e *env) {
 	e.want(e.claim(n, 3)[0].Group, "ü", "a claim has the group")
 	e.cancelReason(ids[1], "")
 	e.want(e.job(ids[1]).Group, "Ü", "a job keeps its group when it ends")
+}
+
+func filterByKey(e *env) {
+	n := e.node("n")
+	keyed := func(key string) store.NewJob { return with(func(j *store.NewJob) { j.Key = key }) }
+	ended := e.ended(n, keyed("ü"), store.Failed, "why")
+	ids := e.insert(keyed("ü"), keyed("Ü"), newJob())
+	e.want(e.matching(store.JobFilter{Key: "ü"}), []int64{ended, ids[0]}, "jobs must be found by their key, byte by byte, also jobs that have ended")
+	e.want(e.matching(store.JobFilter{Key: "ü", States: []store.State{store.StateFailed}}), []int64{ended}, "a key is one of the conditions")
+	e.change(store.ChangeJobsRequest{Action: store.RetryJobs, IDs: []int64{ended}})
+	e.want(e.job(ended).Key, "ü", "a job that is retried keeps its key")
+	e.want(e.claim(n, 3)[0].Key, "ü", "a claim has the key")
+	e.cancelReason(ids[1], "")
+	e.want(e.job(ids[1]).Key, "Ü", "a job keeps its key when it ends")
 }
 
 func filterByError(e *env) {

@@ -28,6 +28,9 @@ func (w *world) someJob() store.NewJob {
 	if w.chance(3) {
 		j.Group = pick(w, groupNames...)
 	}
+	if w.chance(2) {
+		j.Key = pick(w, jobKeys...)
+	}
 	if w.chance(5) {
 		j.Headers = []byte(`{"trace":"ü"}`)
 	}
@@ -469,7 +472,7 @@ func (w *world) someFilter() (f store.JobFilter) {
 		to    *string
 		words []string
 	}{
-		{&f.Queue, queues}, {&f.Kind, kinds}, {&f.Schedule, scheduleNamesOf}, {&f.Group, groupNames}, {&f.Unique, []string{"a", "b", "ü"}}, {&f.Error, []string{"error", "1", "asked", "lost"}},
+		{&f.Queue, queues}, {&f.Kind, kinds}, {&f.Schedule, scheduleNamesOf}, {&f.Group, groupNames}, {&f.Key, jobKeys}, {&f.Unique, []string{"a", "b", "ü"}}, {&f.Error, []string{"error", "1", "asked", "lost"}},
 	} {
 		if w.chance(4) {
 			*given.to = pick(w, given.words...)

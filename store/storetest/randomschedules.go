@@ -13,6 +13,7 @@ var (
 	scheduleNamesOf = []string{"a", "b", "c", "d", "e", "f", "g", "h", "ä", "Z"}
 	owners          = []string{"", "one", "two"}
 	groupNames      = []string{"g", "grüppe"}
+	jobKeys         = []string{"c", "ü"}
 )
 
 // someSchedule returns a schedule's number, also of a deleted one, or 0.

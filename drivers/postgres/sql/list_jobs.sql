@@ -19,6 +19,7 @@ WITH found AS (
         AND (:kind::text IS NULL OR kind = :kind)
         AND (:schedule::text IS NULL OR schedule_id = (SELECT id FROM {schema}.schedule WHERE name = :schedule))
         AND (:group_name::text IS NULL OR group_name = :group_name)
+        AND (:job_key::text IS NULL OR job_key = :job_key)
         AND (:unique_key::text IS NULL OR unique_key = :unique_key)
         AND (:batch::bigint IS NULL OR batch = :batch)
         AND batch = :batch::bigint                                                                                       -- if batch
@@ -46,6 +47,7 @@ WITH found AS (
         AND (:kind::text IS NULL OR kind = :kind)
         AND (:schedule::text IS NULL OR schedule_id = (SELECT id FROM {schema}.schedule WHERE name = :schedule))
         AND (:group_name::text IS NULL OR group_name = :group_name)
+        AND (:job_key::text IS NULL OR job_key = :job_key)
         AND (:unique_key::text IS NULL OR unique_key = :unique_key)
         AND (:batch::bigint IS NULL OR batch = :batch)
         AND batch = :batch::bigint                                                                                       -- if batch

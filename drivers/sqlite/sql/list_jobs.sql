@@ -26,6 +26,7 @@ WHERE :live
   AND j.queue = :queue                                                                                          -- if queue
   AND j.kind = :kind                                                                                            -- if kind
   AND j.group_name = :group_name                                                                                -- if group
+  AND j.job_key = :job_key                                                                                      -- if key
   AND j.unique_key = :unique_key                                                                                -- if unique
   AND j.batch = :batch                                                                                          -- if batch
   AND j.created_at >= :created_since                                                                            -- if created_since
@@ -54,6 +55,7 @@ WHERE :finished
   AND h.queue = :queue                                                                                          -- if queue
   AND h.kind = :kind                                                                                            -- if kind
   AND h.group_name = :group_name                                                                                -- if group
+  AND h.job_key = :job_key                                                                                      -- if key
   AND h.unique_key = :unique_key                                                                                -- if unique
   AND h.batch = :batch                                                                                          -- if batch
   AND h.created_at >= :created_since                                                                            -- if created_since

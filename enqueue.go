@@ -47,6 +47,15 @@ func Group(name string) Option {
 	}
 }
 
+// Key names what the job is for, such as a customer, 1 to 200 bytes: a label by which jobs are selected
+// (JobFilter.Key). Any number of jobs may have the same key; see Unique for a key that only one live job has.
+func Key(key string) Option {
+	return func(e *enqueuing) {
+		e.NewJob.Key = key
+		e.errs = append(e.errs, check.Name("key", key))
+	}
+}
+
 // Priority is 1 (first) … 9 (last); default 5.
 func Priority(priority int) Option {
 	return func(e *enqueuing) {

@@ -48,6 +48,7 @@ type JobRow struct {
 	Kind        string
 	Queue       string
 	Group       string // or empty
+	Key         string // of the option Key, or empty
 	Priority    int    // 1 (first) … 9
 	Attempt     int    // the first is 1
 	MaxAttempts int

@@ -26,8 +26,9 @@ type JobFilter struct {
 	Kind      string
 	Schedule  string // by name
 	Group     string
+	Key       string // of the option Key
 	Batch     int64  // the number of a batch
-	Unique    string // the key of the option Unique, also of finished jobs
+	Unique    string // the unique key of the option Unique, also of finished jobs
 	// Error is a text that the last error of the job contains, letter by letter,
 	// at most 1,000 bytes. The last error is the reason for which the job failed or
 	// was cancelled, and the error of the newest attempt that left an error.
@@ -58,7 +59,7 @@ const maxErrorText = 1000
 // nil. It needs no store.
 func (f JobFilter) Validate() error {
 	return errors.Join(
-		checkIfGiven("queue", f.Queue), checkIfGiven("kind", f.Kind), checkIfGiven("schedule", f.Schedule), checkIfGiven("group", f.Group), checkIfGiven("unique", f.Unique),
+		checkIfGiven("queue", f.Queue), checkIfGiven("kind", f.Kind), checkIfGiven("schedule", f.Schedule), checkIfGiven("group", f.Group), checkIfGiven("key", f.Key), checkIfGiven("unique", f.Unique),
 		checkBatch(f.Batch), checkErrorText(f.Error), checkRange("since", f.CreatedSince, "until", f.CreatedUntil), checkRange("finished-since", f.FinishedSince, "finished-until", f.FinishedUntil),
 	)
 }
@@ -67,7 +68,7 @@ func (f JobFilter) Validate() error {
 func (f JobFilter) conditions() (store.JobFilter, error) {
 	return store.JobFilter{
 		IDs: f.IDs, States: f.States, Scheduled: f.Scheduled, Retrying: f.Retrying, Queue: f.Queue, Kind: f.Kind, Schedule: f.Schedule,
-		Group: f.Group, Batch: f.Batch, Unique: f.Unique, Error: f.Error, CreatedSince: f.CreatedSince, CreatedUntil: f.CreatedUntil, FinishedSince: f.FinishedSince, FinishedUntil: f.FinishedUntil,
+		Group: f.Group, Key: f.Key, Batch: f.Batch, Unique: f.Unique, Error: f.Error, CreatedSince: f.CreatedSince, CreatedUntil: f.CreatedUntil, FinishedSince: f.FinishedSince, FinishedUntil: f.FinishedUntil,
 	}, f.Validate()
 }
 

@@ -106,6 +106,9 @@ func (d *Draft) validate() error {
 			errs = append(errs, &check.FieldError{Field: "group", Value: check.Shorten(d.Group), Problem: "is given for a hook", Remedy: "leave it empty: the job of a hook runs also while a group is paused"})
 		}
 	}
+	if d.Key != "" {
+		errs = append(errs, check.Name("key", d.Key))
+	}
 	if d.Unique != "" {
 		errs = append(errs, check.StoredName("unique", d.Unique))
 		if d.made.origin != store.OriginEnqueue {

@@ -75,6 +75,8 @@ type Schedule struct {
 	Exclude []Calendar
 	// Group is a label for users.
 	Group string
+	// Key is the key of its jobs; see the option Key. Empty: none.
+	Key string
 	// Hooks are the jobs that are made because of failures, missed slots and
 	// recoveries.
 	Hooks Hooks

@@ -413,7 +413,7 @@ func (s Schedule) definition(job RawArgs, hooks plan.Hooks) plan.Definition {
 	return plan.Definition{
 		Rule: s.Rule, After: s.edges(), Kind: job.Name, Args: string(job.JSON), Queue: s.Queue,
 		Priority: int16(s.Priority), MaxAttempts: int16(s.MaxAttempts), OnLoss: s.OnLoss,
-		Timeout: s.Timeout, Backoff: s.Backoff, Overlap: plan.Overlap(orSkip(s.Overlap)), Group: s.Group, Paused: s.Paused,
+		Timeout: s.Timeout, Backoff: s.Backoff, Overlap: plan.Overlap(orSkip(s.Overlap)), Group: s.Group, Key: s.Key, Paused: s.Paused,
 		Hooks: hooks, Misfire: plan.Misfire(s.Misfire), MisfireCap: s.MisfireCap, Grace: s.Grace, Window: s.Window,
 		Count: s.Count, Jitter: s.Jitter, PauseAfter: s.PauseAfterFailures, Exclude: excluded(s.Exclude), On: plan.Place(s.On),
 	}
@@ -443,7 +443,7 @@ func newScheduleInfo(row store.Schedule, calendars plan.StoredCalendars, now tim
 	info.Rule, info.Job, info.Queue = d.Rule, RawArgs{Name: d.Kind, JSON: []byte(d.Args)}, d.Queue
 	info.Priority, info.MaxAttempts, info.OnLoss = int(d.Priority), int(d.MaxAttempts), d.OnLoss
 	info.Backoff, info.After, info.On = d.Backoff, storedEdges(d.After), Place(d.On)
-	info.Timeout, info.Overlap, info.Group, info.Paused, info.Hooks = d.Timeout, Overlap(d.Overlap), d.Group, d.Paused, storedHooks(d.Hooks)
+	info.Timeout, info.Overlap, info.Group, info.Key, info.Paused, info.Hooks = d.Timeout, Overlap(d.Overlap), d.Group, d.Key, d.Paused, storedHooks(d.Hooks)
 	if d.Follows() && d.Overlap == plan.OverlapSkip {
 		info.Overlap = "skip" // because the default is another
 	}

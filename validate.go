@@ -111,6 +111,9 @@ func (s Schedule) encode() (plan.Definition, error) {
 	if s.Owner != "" {
 		errs = append(errs, check.Name("owner", s.Owner))
 	}
+	if s.Key != "" {
+		errs = append(errs, check.Name("key", s.Key))
+	}
 	if s.Group != "" {
 		errs = append(errs, check.Name("group", s.Group))
 	}

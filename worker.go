@@ -297,6 +297,7 @@ func (j *JobRow) fill(run *work.Run) {
 		Kind:        run.Kind,
 		Queue:       run.Queue,
 		Group:       run.Group,
+		Key:         run.Key,
 		Priority:    int(run.Priority),
 		Attempt:     int(run.Attempt),
 		MaxAttempts: int(run.MaxAttempts),

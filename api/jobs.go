@@ -39,6 +39,7 @@ type JobQuery struct {
 	Kind          string   `query:"kind" shape:"name"`
 	Schedule      string   `query:"schedule" doc:"Only jobs made for this schedule." shape:"name"`
 	Group         string   `query:"group" doc:"Only jobs of this group." shape:"name"`
+	Key           string   `query:"key" doc:"Only jobs with this key." shape:"name"`
 	Batch         int64    `query:"batch" minimum:"1" doc:"Only jobs of this batch."`
 	Unique        string   `query:"unique" doc:"Only jobs with this unique key." shape:"name"`
 	Error         string   `query:"error" doc:"Only jobs whose last error contains this text."`
@@ -52,7 +53,7 @@ type JobQuery struct {
 // empty field was not given.
 func (q JobQuery) filter(ctx context.Context, client *hourbell.Client) (hourbell.JobFilter, error) {
 	selection, err := view.JobConditions{
-		States: q.State, Queue: given(q.Queue), Kind: given(q.Kind), Schedule: given(q.Schedule), Group: given(q.Group), Batch: given(q.Batch), Unique: given(q.Unique), Error: given(q.Error),
+		States: q.State, Queue: given(q.Queue), Kind: given(q.Kind), Schedule: given(q.Schedule), Group: given(q.Group), Key: given(q.Key), Batch: given(q.Batch), Unique: given(q.Unique), Error: given(q.Error),
 		Since: given(q.Since), Until: given(q.Until), FinishedSince: given(q.FinishedSince), FinishedUntil: given(q.FinishedUntil),
 	}.Select()
 	if err != nil {
@@ -193,6 +194,7 @@ type JobWork struct {
 	Args        json.RawMessage `json:"args,omitempty" doc:"The arguments: any JSON of at most 1 MiB."`
 	Queue       string          `json:"queue,omitempty" minLength:"1" shape:"name"`
 	Group       string          `json:"group,omitempty" minLength:"1" doc:"A label by which jobs are selected." shape:"name"`
+	Key         string          `json:"key,omitempty" minLength:"1" doc:"What the job is for, such as a customer." shape:"name"`
 	Priority    int             `json:"priority,omitempty" minimum:"1" maximum:"9" doc:"1 (first) to 9 (last); default 5."`
 	MaxAttempts int             `json:"max_attempts,omitempty" minimum:"1" maximum:"1000"`
 	OnLoss      string          `json:"on_loss,omitempty" enum:"retry,fail"`
@@ -320,6 +322,7 @@ func (j JobWork) options() jobOptions {
 	var o jobOptions
 	o.set(j.Queue != "", hourbell.Queue(j.Queue))
 	o.set(j.Group != "", hourbell.Group(j.Group))
+	o.set(j.Key != "", hourbell.Key(j.Key))
 	o.set(j.Priority != 0, hourbell.Priority(j.Priority))
 	o.set(j.MaxAttempts != 0, hourbell.MaxAttempts(j.MaxAttempts))
 	o.set(j.OnLoss == "fail", hourbell.OnLoss(hourbell.FailOnLoss))

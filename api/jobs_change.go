@@ -107,6 +107,7 @@ type jobsToChange struct {
 	Kind          string   `json:"kind,omitempty" minLength:"1" shape:"name"`
 	Schedule      string   `json:"schedule,omitempty" minLength:"1" shape:"name"`
 	Group         string   `json:"group,omitempty" minLength:"1" shape:"name"`
+	Key           string   `json:"key,omitempty" minLength:"1" shape:"name"`
 	Batch         int64    `json:"batch,omitempty" minimum:"1"`
 	Unique        string   `json:"unique,omitempty" minLength:"1" shape:"name"`
 	Error         string   `json:"error,omitempty" minLength:"1"`
@@ -138,7 +139,7 @@ type changesOutput struct{ Body Changes }
 
 func (h *handler) changeJobs(ctx context.Context, change jobChange, in jobsToChange) (*changesOutput, error) {
 	filter, err := JobQuery{
-		State: in.State, Queue: in.Queue, Kind: in.Kind, Schedule: in.Schedule, Group: in.Group, Batch: in.Batch, Unique: in.Unique, Error: in.Error,
+		State: in.State, Queue: in.Queue, Kind: in.Kind, Schedule: in.Schedule, Group: in.Group, Key: in.Key, Batch: in.Batch, Unique: in.Unique, Error: in.Error,
 		Since: in.Since, Until: in.Until, FinishedSince: in.FinishedSince, FinishedUntil: in.FinishedUntil,
 	}.filter(ctx, h.client)
 	if err != nil {

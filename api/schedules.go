@@ -150,6 +150,7 @@ type Definition struct {
 	Jitter             string          `json:"jitter,omitempty" minLength:"1"`
 	PauseAfterFailures int             `json:"pause_after_failures,omitempty" minimum:"1" maximum:"1000"`
 	Group              string          `json:"group,omitempty" minLength:"1" shape:"name"`
+	Key                string          `json:"key,omitempty" minLength:"1" doc:"The key of its jobs." shape:"name"`
 	Paused             bool            `json:"paused,omitempty" doc:"Start paused."`
 	Exclude            []string        `json:"exclude,omitempty" nullable:"false" maxItems:"100" doc:"Dates, days of the week, rules or names of calendars at which no slot fires."`
 	OnStart            *Hook           `json:"on_start,omitempty"`
@@ -187,7 +188,7 @@ func (d Definition) schedule(name string) (hourbell.Schedule, error) {
 	for name, text := range map[string]string{
 		"queue": d.Queue, "priority": number(d.Priority), "max_attempts": number(d.MaxAttempts), "on_loss": d.OnLoss, "timeout": d.Timeout, "backoff": d.Backoff,
 		"overlap": d.Overlap, "misfire": d.Misfire, "misfire_cap": number(d.MisfireCap), "grace": d.Grace, "window": d.Window, "count": number(d.Count),
-		"jitter": d.Jitter, "on": d.On, "pause_after_failures": number(d.PauseAfterFailures), "group": d.Group,
+		"jitter": d.Jitter, "on": d.On, "pause_after_failures": number(d.PauseAfterFailures), "group": d.Group, "key": d.Key,
 	} {
 		errs = append(errs, setKey(&s, name, text))
 	}

@@ -21,6 +21,7 @@ type enqueueFlags struct {
 	in     time.Duration
 	at     string
 	group  string
+	key    string
 	unique uniqueFlags
 	after  []string
 	graph  string
@@ -68,6 +69,7 @@ func (p *program) enqueueCommand() *cobra.Command {
 	f.unique.addTo(c)
 	addAfter(c, &f.after)
 	c.Flags().StringVar(&f.group, "group", "", "its group: a label by which jobs are selected")
+	c.Flags().StringVar(&f.key, "key", "", "its key: what the job is for, such as a customer")
 	c.Flags().Int64Var(&f.batch, "batch", 0, "add it to the batch with this number, which has not ended")
 	c.Flags().StringVar(&f.graph, "graph", "", "enqueue the jobs of this file, - for standard input, instead of one job")
 	c.Flags().StringVar(&f.at, "at", "", "run it no sooner than this instant, such as 2027-03-01T09:00:00Z")
@@ -146,6 +148,9 @@ func (f enqueueFlags) options(c *cobra.Command) ([]hourbell.Option, error) {
 	}
 	if c.Flags().Changed("group") {
 		options = append(options, hourbell.Group(f.group))
+	}
+	if c.Flags().Changed("key") {
+		options = append(options, hourbell.Key(f.key))
 	}
 	if c.Flags().Changed("batch") {
 		options = append(options, hourbell.InBatch(f.batch))

@@ -18,7 +18,7 @@ import (
 )
 
 // graphFlags are the flags of enqueue that may be given together with --graph.
-var graphFlags = []string{"graph", "batch", "store", "output", "queue", "priority", "max-attempts", "on-loss", "timeout", "backoff", "group"}
+var graphFlags = []string{"graph", "batch", "store", "output", "queue", "priority", "max-attempts", "on-loss", "timeout", "backoff", "group", "key"}
 
 // enqueueGraph enqueues the jobs of a file. Flags of jobs are defaults of all of them.
 func (p *program) enqueueGraph(c *cobra.Command, f enqueueFlags) error {

@@ -11,16 +11,16 @@ import (
 // jobFilterFlags are the flags that select jobs, for all commands that list, count or
 // change them.
 type jobFilterFlags struct {
-	states                       []string
-	queue, kind, schedule, group string
-	since, until                 string
-	finishedSince, finishedUntil string
-	errorText, unique            string
-	batch                        int64
+	states                            []string
+	queue, kind, schedule, group, key string
+	since, until                      string
+	finishedSince, finishedUntil      string
+	errorText, unique                 string
+	batch                             int64
 }
 
 // jobFilterNames are the names of these flags.
-var jobFilterNames = []string{"state", "queue", "kind", "schedule", "group", "batch", "since", "until", "finished-since", "finished-until", "error", "unique"}
+var jobFilterNames = []string{"state", "queue", "kind", "schedule", "group", "key", "batch", "since", "until", "finished-since", "finished-until", "error", "unique"}
 
 func (l *jobFilterFlags) addTo(c *cobra.Command) {
 	flags := c.Flags()
@@ -29,6 +29,7 @@ func (l *jobFilterFlags) addTo(c *cobra.Command) {
 	flags.StringVar(&l.kind, "kind", "", "only jobs of this kind")
 	flags.StringVar(&l.schedule, "schedule", "", "only jobs made for this schedule")
 	flags.StringVar(&l.group, "group", "", "only jobs of this group")
+	flags.StringVar(&l.key, "key", "", "only jobs with this key")
 	flags.Int64Var(&l.batch, "batch", 0, "only jobs of the batch with this number")
 	flags.StringVar(&l.since, "since", "", "only jobs enqueued at or after this instant, such as 2027-03-01T09:00:00Z, or this long ago, such as 2h or 7d")
 	flags.StringVar(&l.until, "until", "", "only jobs enqueued before this instant, or longer ago than this")
@@ -52,7 +53,7 @@ func (l *jobFilterFlags) read(c *cobra.Command) (*view.JobSelection, error) {
 		return value
 	}
 	conditions := view.JobConditions{
-		Queue: given("queue", &l.queue), Kind: given("kind", &l.kind), Schedule: given("schedule", &l.schedule), Group: given("group", &l.group), Unique: given("unique", &l.unique),
+		Queue: given("queue", &l.queue), Kind: given("kind", &l.kind), Schedule: given("schedule", &l.schedule), Group: given("group", &l.group), Key: given("key", &l.key), Unique: given("unique", &l.unique),
 		Error: given("error", &l.errorText), Since: given("since", &l.since), Until: given("until", &l.until),
 		FinishedSince: given("finished-since", &l.finishedSince), FinishedUntil: given("finished-until", &l.finishedUntil),
 	}

@@ -21,6 +21,7 @@ type putFlags struct {
 	work       workFlags
 	kind       string
 	group      string
+	key        string
 	paused     bool
 	ifRevision int64
 	format     format
@@ -53,6 +54,7 @@ func (p *program) schedulesPutCommand(f *storeFlags) *cobra.Command {
 	flags.StringVar(&s.kind, "kind", kinds.CommandKind, "the kind of the jobs")
 	allPolicies.addTo(c)
 	flags.StringVar(&s.group, "group", "", "its group, and the group of its jobs: a label by which they are selected")
+	flags.StringVar(&s.key, "key", "", "the key of its jobs: what they are for, such as a customer")
 	flags.BoolVar(&s.paused, "paused", false, "start paused")
 	flags.Int64Var(&s.ifRevision, "if-revision", 0, "only if it still has this revision, which schedules show prints")
 	s.format.addTo(c)
@@ -90,7 +92,7 @@ func (p *program) newSchedule(c *cobra.Command, s putFlags, name string, argv []
 	schedule := hourbell.Schedule{
 		Name: name, Rule: s.rule.Spec, After: after, Job: job,
 		Queue: s.work.queue, Priority: s.work.priority, MaxAttempts: s.work.maxAttempts, OnLoss: onLoss, Timeout: s.work.timeout, Backoff: s.work.backoff,
-		Group: s.group, Paused: s.paused, Revision: s.ifRevision,
+		Group: s.group, Key: s.key, Paused: s.paused, Revision: s.ifRevision,
 	}
 	errs := []error{check.Name("NAME", name), afterErr, workErr, allPolicies.apply(c, &schedule, false), s.exclude.apply(c, &schedule, false)}
 	if len(after) == 0 {
@@ -99,7 +101,7 @@ func (p *program) newSchedule(c *cobra.Command, s putFlags, name string, argv []
 	if c.Flags().Changed("if-revision") && s.ifRevision < 1 {
 		errs = append(errs, &check.FieldError{Field: "if-revision", Value: fmt.Sprint(s.ifRevision), Problem: "is not a revision", Remedy: "use the revision that `hourbell schedules show` prints"})
 	}
-	errs = append(errs, notEmpty(c, "group"))
+	errs = append(errs, notEmpty(c, "group"), notEmpty(c, "key"))
 	if err := errors.Join(errs...); err != nil {
 		return hourbell.Schedule{}, err
 	}

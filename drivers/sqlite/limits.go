@@ -84,7 +84,9 @@ const (
 func scanLimit(r row, l *store.Limit, more ...any) error {
 	var weights string
 	targets := []any{
-		&l.ID, &l.Name, &l.Owner, &l.Revision, &l.Queue, &l.Kind, &l.ByKey, &l.Concurrency, &l.Rate, durationScanner{&l.Per}, &l.Burst, &weights,
+		&l.ID, &l.Name, &l.Owner, &l.Revision, &l.Queue, &l.Kind, &l.ByKey, &l.Concurrency, &l.Rate,
+		durationScanner{&l.Per},
+		&l.Burst, &weights,
 		&l.Strict, into(&l.CreatedAt), into(&l.UpdatedAt),
 	}
 	if err := r.Scan(append(targets, more...)...); err != nil {

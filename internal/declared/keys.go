@@ -82,6 +82,7 @@ var scheduleKeys = []Key{
 	duration("timeout", "How long an attempt may take; default 1h for commands, HTTP calls and SQL statements", func(s *hourbell.Schedule) *time.Duration { return &s.Timeout }),
 	name("backoff", "The delays between attempts, such as linear:10s:1h; default the fourth power of the attempt in seconds, at most 24h", func(s *hourbell.Schedule) *string { return &s.Backoff }),
 	name("group", "The group of the schedule and its jobs", func(s *hourbell.Schedule) *string { return &s.Group }),
+	name("key", "The key of the jobs: what they are for, such as a customer", func(s *hourbell.Schedule) *string { return &s.Key }),
 	truth("paused", "Whether the schedule is put paused; default false", func(s *hourbell.Schedule) *bool { return &s.Paused }),
 	choice("overlap", "What a slot does while a job of the schedule runs; default skip", []string{"skip", "queue", "allow", "replace"},
 		func(s *hourbell.Schedule) *hourbell.Overlap { return &s.Overlap }, hourbell.OverlapSkip, hourbell.OverlapQueue, hourbell.OverlapAllow, hourbell.OverlapReplace),

@@ -28,6 +28,7 @@ type Definition struct {
 	Backoff     string        `json:"backoff,omitempty"` // as package backoff writes it
 	Overlap     Overlap       `json:"overlap,omitempty"`
 	Group       string        `json:"group,omitempty"`
+	Key         string        `json:"key,omitempty"`
 	Hooks       Hooks         `json:"hooks,omitzero"`
 	Paused      bool          `json:"paused,omitempty"` // as declared; the row contains the present state
 	Misfire     Misfire       `json:"misfire,omitempty"`
@@ -141,6 +142,7 @@ func (d Definition) Job(schedule int64, origin store.Origin) store.NewJob {
 			OnLoss:      d.OnLoss,
 			Timeout:     d.Timeout,
 			Group:       d.Group,
+			Key:         d.Key,
 			Headers:     headers,
 		},
 		Origin:   origin,

@@ -43,7 +43,7 @@ func (d *Definition) Parts() []Part {
 func (d *Definition) Adopt(part Part, spec store.JobSpec, headers map[string]string) {
 	if part.hook == nil {
 		d.Kind, d.Args, d.Queue, d.Priority, d.MaxAttempts = spec.Kind, string(spec.Args), spec.Queue, spec.Priority, spec.MaxAttempts
-		d.OnLoss, d.Timeout, d.Group, d.Headers = spec.OnLoss, spec.Timeout, spec.Group, headers
+		d.OnLoss, d.Timeout, d.Group, d.Key, d.Headers = spec.OnLoss, spec.Timeout, spec.Group, spec.Key, headers
 		return
 	}
 	h := part.hook

@@ -33,6 +33,7 @@ type EntryRecord struct {
 	OnLoss      string          `json:"on_loss"`
 	Overlap     string          `json:"overlap"`
 	Group       *string         `json:"group"`
+	Key         *string         `json:"key"`
 	Exclude     []string        `json:"exclude"` // stored calendars by name; they were not read
 	Paused      bool            `json:"paused"`
 	Hooks       map[string]any  `json:"hooks"` // the arguments of a hook, or a list of several
@@ -53,7 +54,7 @@ func NewEntryRecord(entry declared.Entry, now time.Time, secrets bool) EntryReco
 		Name: entry.Name, Line: entry.Line, Rule: orNull(strings.TrimPrefix(entry.When(), "CRON_TZ="+entry.Rule.Zone+" ")), TZ: orNull(entry.Rule.Zone),
 		Kind: job.Name, Args: show(job), Queue: orNull(entry.Queue), MaxAttempts: orNull(entry.MaxAttempts),
 		Timeout: durationOrNull(entry.Timeout), Backoff: orNull(entry.Backoff), OnLoss: lossText(entry.OnLoss), Overlap: overlapWord(entry.Overlap),
-		Group: orNull(entry.Group), Exclude: excludeTexts(entry.Schedule), Paused: entry.Paused, Hooks: map[string]any{}, Next: []time.Time{},
+		Group: orNull(entry.Group), Key: orNull(entry.Key), Exclude: excludeTexts(entry.Schedule), Paused: entry.Paused, Hooks: map[string]any{}, Next: []time.Time{},
 	}
 	if entry.Rule.String() == "" && !entry.Follows() {
 		r.Once = orNull(map[bool]string{true: "boot", false: "start"}[entry.Boot])

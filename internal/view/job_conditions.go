@@ -15,7 +15,7 @@ import (
 type JobConditions struct {
 	States                       []string // the words of ParseJobStates
 	Queue, Kind, Schedule        *string
-	Group, Unique                *string
+	Group, Key, Unique           *string
 	Batch                        *int64
 	Error                        *string // a part of the last error
 	Since, Until                 *string // when the job was enqueued: an instant, or how long ago
@@ -34,7 +34,7 @@ func (c JobConditions) Select() (*JobSelection, error) {
 	states, err := ParseJobStates(c.States, c.States != nil)
 	s := &JobSelection{JobFilter: states, ago: map[*time.Time]time.Duration{}}
 	err = errors.Join(err,
-		name("queue", c.Queue, &s.Queue), name("kind", c.Kind, &s.Kind), name("schedule", c.Schedule, &s.Schedule), name("group", c.Group, &s.Group), name("unique", c.Unique, &s.Unique),
+		name("queue", c.Queue, &s.Queue), name("kind", c.Kind, &s.Kind), name("schedule", c.Schedule, &s.Schedule), name("group", c.Group, &s.Group), name("key", c.Key, &s.Key), name("unique", c.Unique, &s.Unique),
 		text("error", c.Error, &s.Error), number("batch", c.Batch, &s.Batch),
 		s.instant("since", c.Since, &s.CreatedSince), s.instant("until", c.Until, &s.CreatedUntil),
 		s.instant("finished-since", c.FinishedSince, &s.FinishedSince), s.instant("finished-until", c.FinishedUntil, &s.FinishedUntil),

@@ -19,6 +19,7 @@ type JobRecord struct {
 	Kind        string  `json:"kind"`
 	Queue       string  `json:"queue"`
 	Group       *string `json:"group"`
+	Key         *string `json:"key"`
 	Batch       *int64  `json:"batch"`
 	Name        *string `json:"name"` // in its graph
 	State       string  `json:"state"`
@@ -102,7 +103,7 @@ func JobName(j store.JobInfo) string { return header(j, hourbell.NameHeader) }
 // NewJobRecord returns the record of a job.
 func NewJobRecord(j Job) JobRecord {
 	r := JobRecord{
-		ID: j.ID, Kind: j.Kind, Queue: j.Queue, Group: orNull(j.Group), Batch: orNull(j.Batch), Name: orNull(JobName(j.JobInfo)), State: j.State.String(),
+		ID: j.ID, Kind: j.Kind, Queue: j.Queue, Group: orNull(j.Group), Key: orNull(j.Key), Batch: orNull(j.Batch), Name: orNull(JobName(j.JobInfo)), State: j.State.String(),
 		Priority: j.Priority, Attempt: j.Attempt, MaxAttempts: j.MaxAttempts, Losses: j.Losses, Snoozes: j.Snoozes, Token: orNull(j.Token),
 		RunAt: timeOrNull(j.RunAt), CreatedAt: timeOrNull(j.CreatedAt),
 		StartedAt: timeOrNull(j.StartedAt), FinishedAt: timeOrNull(j.FinishedAt),
@@ -168,6 +169,7 @@ func JobFacts(j Job, now time.Time) []Fact {
 		{"hook", string(aboutHook(j.JobInfo))},
 		{"queue", j.Queue},
 		{"group", j.Group},
+		{"key", j.Key},
 		{"batch", batchText(j.Batch)},
 		{"name", JobName(j.JobInfo)},
 		{"priority", fmt.Sprint(j.Priority)},

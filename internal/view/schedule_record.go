@@ -52,6 +52,7 @@ type ScheduleRecord struct {
 	PausedUntil *time.Time      `json:"paused_until"`
 	Exclude     []string        `json:"exclude"` // in the syntax of --exclude; the file's calendars by name
 	Group       *string         `json:"group"`
+	Key         *string         `json:"key"`
 	Paused      bool            `json:"paused"`
 	PausedAt    *time.Time      `json:"paused_at"`
 	// The pause of its group.
@@ -146,7 +147,7 @@ func NewScheduleRecord(s Schedule) ScheduleRecord {
 		Name: s.Name, Owner: orNull(s.Owner), Revision: s.Revision, State: s.State(),
 		Cron: orNull(s.Rule.Cron), Every: orNull(s.Rule.Every), At: orNull(s.Rule.At), TZ: orNull(s.Rule.Zone),
 		Kind: job.Name, Args: rawJSON(job.JSON), Queue: s.Queue, On: s.On.String(), Priority: s.Priority, MaxAttempts: s.MaxAttempts,
-		OnLoss: s.OnLoss.String(), Timeout: durationOrNull(s.Timeout), Backoff: orNull(s.Backoff), Overlap: overlapWord(s.Overlap), Group: orNull(s.Group),
+		OnLoss: s.OnLoss.String(), Timeout: durationOrNull(s.Timeout), Backoff: orNull(s.Backoff), Overlap: overlapWord(s.Overlap), Group: orNull(s.Group), Key: orNull(s.Key),
 		Paused: s.State() == "paused", PausedAt: timeOrNull(s.PausedAt), GroupPausedAt: timeOrNull(s.GroupPausedAt), GroupPausedUntil: timeOrNull(s.GroupPausedUntil), NextAt: timeOrNull(s.NextAt),
 		Mark: timeOrNull(s.Mark), Anchor: timeOrNull(s.Anchor), Fired: s.Fired,
 		CreatedAt: timeOrNull(s.CreatedAt), UpdatedAt: timeOrNull(s.UpdatedAt), DeletedAt: timeOrNull(s.DeletedAt),
@@ -177,6 +178,7 @@ func ScheduleFacts(s Schedule) []Fact {
 		{"problem", s.Problem},
 		{"owner", s.Owner},
 		{"group", s.Group},
+		{"key", s.Key},
 		{"revision", fmt.Sprint(s.Revision)},
 		{"rule", s.When()},
 		{"means", meaning(s)},

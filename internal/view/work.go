@@ -149,7 +149,7 @@ func limits(s hourbell.Schedule) string {
 			parts = append(parts, policies)
 		}
 	}
-	for _, f := range []Fact{{"queue", s.Queue}, {"group", s.Group}} {
+	for _, f := range []Fact{{"queue", s.Queue}, {"group", s.Group}, {"key", s.Key}} {
 		if f.Value != "" {
 			parts = append(parts, f.Name+" "+f.Value)
 		}

@@ -18,6 +18,7 @@
 //	    dir: /srv
 //	    timeout: 2h
 //	    group: backups
+//	    key: site-2           # a label of its jobs
 //
 // Further keys of a schedule: queue, priority, max_attempts, on_loss, paused;
 // overlap (skip, queue, allow, replace), misfire (skip, once, all),

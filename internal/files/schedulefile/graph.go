@@ -16,7 +16,7 @@ var (
 	graphKeys     = []string{"jobs", "finally"}
 	graphWorkKeys = workKeys.names()
 	// graphOptionKeys are keys of a schedule that a job of a graph has, too.
-	graphOptionKeys = []string{"queue", "priority", "max_attempts", "on_loss", "timeout", "backoff", "group"}
+	graphOptionKeys = []string{"queue", "priority", "max_attempts", "on_loss", "timeout", "backoff", "group", "key"}
 	graphJobKeys    = slices.Concat(graphWorkKeys, graphOptionKeys, []string{"in", "at", "after", "need"})
 	graphEdgeKeys   = []string{"on", "delay"}
 	graphLastKeys   = slices.Concat(graphWorkKeys, graphOptionKeys, []string{"in", "at", "on"})
@@ -127,6 +127,9 @@ func (e *entry) graphWork() (hourbell.Args, []hourbell.Option) {
 	}
 	if s.Group != "" {
 		options = append(options, hourbell.Group(s.Group))
+	}
+	if s.Key != "" {
+		options = append(options, hourbell.Key(s.Key))
 	}
 	if s.Backoff != "" {
 		options = append(options, hourbell.Backoff(s.Backoff))

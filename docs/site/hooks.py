@@ -1,4 +1,5 @@
-"""Lets links that lead out of docs/ lead to the repository, and fails for links to files that do not exist."""
+"""Lets links that lead out of docs/ lead to the repository, and fails for links to files that do not exist. Lets the search
+prefer pages that answer questions to pages with many words."""
 
 import os
 import re
@@ -7,8 +8,14 @@ from mkdocs.exceptions import PluginError
 
 LINK = re.compile(r"(\]\()((?:\.\./)+)([^)#\s]*)(#[^)\s]*)?(\))")
 
+# How much more than other pages a page counts in the search.
+BOOSTS = {"questions": 5, "benchmarks": 0.1, "guarantees": 0.3, "glossary": 0.5, "defaults": 0.5, "comparison": 0.5, "keys": 0.5}
+DECISIONS = 0.05
+
 
 def on_page_markdown(markdown, page, config, files):
+    name = page.file.src_path.removesuffix(".md")
+    page.meta["search"] = {"boost": DECISIONS if name.startswith("adr/") else BOOSTS.get(name, 1)}
     root = os.path.dirname(config.config_file_path)
     folder = os.path.dirname(page.file.src_path)
 

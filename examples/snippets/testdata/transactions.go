@@ -2,11 +2,16 @@ package page
 
 import (
 	"github.com/jackc/pgx/v5"
+	"gorm.io/gorm"
 
 	"github.com/hourbell/hourbell"
 )
 
 var tx pgx.Tx
+
+var orm *gorm.DB
+
+type Account struct{ Email string }
 
 var job *hourbell.Job[Invoice]
 

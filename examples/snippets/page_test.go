@@ -112,21 +112,16 @@ func parse(text string) (blocks []block, err error) {
 	return blocks, nil
 }
 
-// exceptions are the blocks and commands that are not run.
-type exceptions struct {
-	reasons map[string]string // by page and first line
-	used    map[string]bool
-}
+// exceptions are the blocks and commands that are not run: the reason by the page and the first line.
+type exceptions map[string]string
 
 // readExceptions reads exceptions.txt: a page, the first line of a block or a command, and the reason, separated by tabs.
-func readExceptions(t *testing.T) *exceptions {
+func readExceptions(t *testing.T) exceptions {
 	t.Helper()
 	file, err := os.Open("testdata/exceptions.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer file.Close()
-	e := &exceptions{reasons: map[string]string{}, used: map[string]bool{}}
+	all := exceptions{}
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		line := lines.Text()
 		if line == "" || strings.HasPrefix(line, "#") {
@@ -136,35 +131,34 @@ func readExceptions(t *testing.T) *exceptions {
 		if len(fields) != 3 || fields[2] == "" {
 			t.Fatalf("exceptions.txt: %q is not a page, a first line and a reason, separated by tabs", line)
 		}
-		e.reasons[fields[0]+"\t"+fields[1]] = fields[2]
+		all[fields[0]+"\t"+fields[1]] = fields[2]
 	}
-	return e
+	return all
 }
 
 // has reports whether the block or the command that begins with this line is an exception of the page.
-func (e *exceptions) has(p page, text string) bool {
-	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	key := p.name + "\t" + strings.TrimSpace(first)
-	_, found := e.reasons[key]
-	e.used[key] = e.used[key] || found
+func (e exceptions) has(p page, text string) bool {
+	_, found := e[key(p, text)]
 	return found
+}
+
+func key(p page, text string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return p.name + "\t" + strings.TrimSpace(first)
 }
 
 // TestExceptionsAreUsed fails for exceptions whose block or command is gone.
 func TestExceptionsAreUsed(t *testing.T) {
-	e := readExceptions(t)
+	unused := readExceptions(t)
 	for _, p := range pages(t) {
 		for _, b := range p.blocks {
-			e.has(p, b.text)
 			for line := range strings.Lines(b.text) {
-				e.has(p, strings.TrimPrefix(line, "$ "))
+				delete(unused, key(p, strings.TrimPrefix(line, "$ ")))
 			}
 		}
 	}
-	for key := range e.reasons {
-		if !e.used[key] {
-			t.Errorf("exceptions.txt: %q is in no block", key)
-		}
+	for key := range unused {
+		t.Errorf("exceptions.txt: %q is in no block", key)
 	}
 }
 

@@ -64,7 +64,7 @@ func build(t *testing.T) string {
 var fileName = regexp.MustCompile(`^(?:#|//) ([A-Za-z0-9_.-]+\.[a-z]+)\n`)
 
 // run checks the blocks of a page that are not Go.
-func (p page) run(t *testing.T, program string, except *exceptions) {
+func (p page) run(t *testing.T, program string, except exceptions) {
 	var s *session
 	for _, b := range p.blocks {
 		if except.has(p, b.text) {

@@ -16,12 +16,13 @@ import (
 
 // noChange are the methods of services that change nothing, or only enqueue jobs.
 var noChange = map[string]bool{
-	"JobService.Count": true, "JobService.Get": true, "JobService.Graph": true, "JobService.List": true, "JobService.Output": true, "JobService.Estimate": true, "JobService.Page": true, "JobService.Predecessors": true, "JobService.Waits": true,
+	"JobService.Count": true, "JobService.Get": true, "JobService.Graph": true, "JobService.List": true, "JobService.Output": true, "JobService.Estimate": true, "JobService.Page": true, "JobService.Pauses": true, "JobService.Predecessors": true, "JobService.Waits": true,
 	"ScheduleService.Counts": true, "ScheduleService.Get": true, "ScheduleService.Graph": true, "ScheduleService.List": true, "ScheduleService.Owners": true, "ScheduleService.RunOnce": true,
 	"HandlerService.Get": true, "HandlerService.List": true,
 	"CalendarService.Get": true, "CalendarService.List": true,
 	"GroupService.Estimate": true, "GroupService.Get": true, "GroupService.List": true, "GroupService.Schedules": true,
-	"BatchService.Get": true, "BatchService.List": true, "SlotService.List": true, "QueueService.Estimate": true, "QueueService.List": true,
+	"BatchService.Get": true, "BatchService.List": true, "SlotService.List": true, "QueueService.Estimate": true, "QueueService.Get": true, "QueueService.List": true,
+	"KindService.Estimate": true, "KindService.Get": true, "KindService.List": true,
 	"NodeService.List": true, "NodeService.LeaseLeft": true, "NodeService.Position": true,
 	"EventService.Counts": true, "EventService.Follow": true, "EventService.List": true, "EventService.Subscribe": true,
 	"AuditService.List":  true,
@@ -78,8 +79,12 @@ func TestEachChangeIsRecorded(t *testing.T) {
 			return two(schedules.Backfill(ctx, "s", hourbell.BackfillRequest{From: from, To: time.Now(), Force: true}))
 		}},
 		{"ScheduleService.CancelJobs", store.AuditJobsCancel, func() error { return two(schedules.CancelJobs(ctx, "s")) }},
-		{"GroupService.Pause", store.AuditGroupsPause, func() error { return client.Groups.Pause(ctx, "g", hourbell.GroupPause{}) }},
+		{"GroupService.Pause", store.AuditGroupsPause, func() error { return client.Groups.Pause(ctx, "g", hourbell.Pause{}) }},
 		{"GroupService.Resume", store.AuditGroupsResume, func() error { return two(client.Groups.Resume(ctx, "g")) }},
+		{"QueueService.Pause", store.AuditQueuesPause, func() error { return client.Queues.Pause(ctx, "q", hourbell.Pause{}) }},
+		{"QueueService.Resume", store.AuditQueuesResume, func() error { return two(client.Queues.Resume(ctx, "q")) }},
+		{"KindService.Pause", store.AuditKindsPause, func() error { return client.Kinds.Pause(ctx, "k", hourbell.Pause{}) }},
+		{"KindService.Resume", store.AuditKindsResume, func() error { return two(client.Kinds.Resume(ctx, "k")) }},
 		{"GroupService.Trigger", store.AuditSchedulesTrigger, func() error { return two(client.Groups.Trigger(ctx, "g")) }},
 		{"GroupService.Cancel", store.AuditJobsCancel, func() error { return two(client.Groups.Cancel(ctx, "g")) }},
 		{"ScheduleService.Delete", store.AuditSchedulesDelete, func() error { return schedules.Delete(ctx, names()) }},

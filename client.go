@@ -52,6 +52,7 @@ type Client struct {
 	Batches   *BatchService
 	Slots     *SlotService
 	Queues    *QueueService
+	Kinds     *KindService
 	Nodes     *NodeService
 	Events    *EventService
 	Audit     *AuditService
@@ -113,7 +114,7 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 	c.Jobs, c.Schedules, c.Calendars = &JobService{c}, &ScheduleService{c}, &CalendarService{c}
 	c.Groups, c.Batches = &GroupService{c}, &BatchService{c}
 	c.Slots, c.Queues, c.Nodes, c.Events = &SlotService{c}, &QueueService{c}, &NodeService{c}, &EventService{c}
-	c.Audit = &AuditService{c}
+	c.Audit, c.Kinds = &AuditService{c}, &KindService{c}
 	return c, nil
 }
 

@@ -4,10 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
-	"time"
-	"unicode/utf8"
 
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/store"
@@ -55,34 +51,19 @@ func (s *GroupService) list(ctx context.Context, name string) ([]GroupInfo, erro
 
 // withPauses adds the pauses to groups, and the groups that are only paused; name is as in list.
 func (s *GroupService) withPauses(ctx context.Context, rows []store.GroupInfo, name string) ([]GroupInfo, error) {
-	pauses, err := s.pauses(ctx)
+	pauses, err := s.pausing().list(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var groups []GroupInfo
-	for _, row := range rows {
-		groups = append(groups, GroupInfo{row, pauses[row.Name]})
-		delete(pauses, row.Name)
-	}
-	for _, pause := range pauses {
-		if name == "" || name == pause.Name {
-			groups = append(groups, GroupInfo{store.GroupInfo{Name: pause.Name}, pause})
+	if pause, found := pauses[name]; name != "" {
+		if clear(pauses); found {
+			pauses[name] = pause
 		}
 	}
-	slices.SortFunc(groups, func(a, b GroupInfo) int { return strings.Compare(a.Name, b.Name) })
-	return groups, nil
-}
-
-// pauses returns the pauses of groups.
-func (s *GroupService) pauses(ctx context.Context) (map[string]store.Pause, error) {
-	rows, err := s.client.backend.ListPauses(ctx, store.ListPausesRequest{})
-	pauses := map[string]store.Pause{}
-	for _, row := range rows {
-		if row.Subject == store.SubjectGroup {
-			pauses[row.Name] = row
-		}
-	}
-	return pauses, err
+	return withPauses(rows, pauses, func(g store.GroupInfo) string { return g.Name }, func(g store.GroupInfo, name string, pause store.Pause) GroupInfo {
+		g.Name = name
+		return GroupInfo{g, pause}
+	}), nil
 }
 
 // Get returns the group with that name, or ErrNotFound. A group whose jobs have all
@@ -108,83 +89,37 @@ func (s *GroupService) Get(ctx context.Context, name string) (GroupInfo, error) 
 	return GroupInfo{GroupInfo: store.GroupInfo{Name: name}}, nil
 }
 
-// GroupPause describes a pause of a group.
-type GroupPause struct {
-	// Until is when the pause ends by itself, by the store's clock; zero: at Resume.
-	Until  time.Time
-	Reason string // in words, at most 1,024 bytes of UTF-8 without NUL; may be empty
-	Actor  string // who pauses, at most 200 bytes; may be empty
-}
-
-// maxPauseReason is the greatest length of GroupPause.Reason in bytes.
-const maxPauseReason = 1024
-
 // Pause pauses a group, or changes the pause of a group that is paused already. The group
 // need not exist yet.
 //
 // When Pause has returned without an error, no node takes a job of the group any more,
 // also no job that is enqueued, retried or made ready later, and the slots of the group's
-// schedules are recorded as skipped, also of schedules that are put later. Jobs that run
-// go on. Slots that were due before are accounted for first, and their jobs wait. Trigger
+// schedules are recorded as skipped, also of schedules that are put later. Within a second,
+// nodes hand back jobs that they have claimed and not begun. Jobs that run go on, unless
+// Pause.CancelRunning is set. Slots that were due before are accounted for first, and their jobs wait. Trigger
 // makes jobs that wait, too.
-func (s *GroupService) Pause(ctx context.Context, name string, pause GroupPause) error {
-	if err := s.checkPause(ctx, name, pause); err != nil {
-		return fmt.Errorf("pause group: %w", err)
-	}
-	req := store.PauseRequest{Subject: store.SubjectGroup, Name: name, Until: pause.Until, Reason: pause.Reason, Actor: pause.Actor, By: s.client.actor(ctx)}
-	err := s.settled(ctx, name, func() error { return s.client.backend.PauseSubject(ctx, req) })
-	if err != nil {
-		return fmt.Errorf("pause group %q: %w", name, err)
-	}
-	return nil
-}
-
-// checkPause returns what is wrong with a pause.
-func (s *GroupService) checkPause(ctx context.Context, name string, pause GroupPause) error {
-	err := errors.Join(check.Name("group", name), checkTime("until", pause.Until), checkIfGiven("actor", pause.Actor))
-	switch {
-	case len(pause.Reason) > maxPauseReason:
-		err = errors.Join(err, &check.FieldError{Field: "reason", Value: check.Shorten(pause.Reason), Problem: fmt.Sprintf("has %d bytes", len(pause.Reason)), Remedy: fmt.Sprintf("use at most %d bytes", maxPauseReason)})
-	case !utf8.ValidString(pause.Reason) || strings.ContainsRune(pause.Reason, 0):
-		err = errors.Join(err, &check.FieldError{Field: "reason", Value: check.Shorten(pause.Reason), Problem: "is not UTF-8 without NUL", Remedy: "use another text"})
-	}
-	if err != nil || pause.Until.IsZero() {
-		return err
-	}
-	now, err := s.client.Now(ctx)
-	if err == nil && !pause.Until.After(now) {
-		err = &check.FieldError{
-			Field: "until", Value: pause.Until.Format(time.RFC3339), Problem: "is not in the future",
-			Remedy: fmt.Sprintf("give an instant after %s, the store's clock", now.Format(time.RFC3339)),
-		}
-	}
-	return err
+func (s *GroupService) Pause(ctx context.Context, name string, pause Pause) error {
+	return s.pausing().pause(ctx, name, pause, s.settling(ctx, name))
 }
 
 // Resume ends the pause of a group, and reports whether the group was paused. The jobs
 // that have waited may run at once. Slots in the pause stay skipped.
 func (s *GroupService) Resume(ctx context.Context, name string) (bool, error) {
-	if err := check.StoredName("group", name); err != nil {
-		return false, fmt.Errorf("resume group: %w", err)
-	}
-	var res store.ResumeResult
-	err := s.settled(ctx, name, func() (err error) {
-		res, err = s.client.backend.ResumeSubject(ctx, store.ResumeRequest{Subject: store.SubjectGroup, Name: name, By: s.client.actor(ctx)})
-		return err
-	})
-	if err != nil {
-		return res.Resumed, fmt.Errorf("resume group %q: %w", name, err)
-	}
-	return res.Resumed, nil
+	return s.pausing().resume(ctx, name, s.settling(ctx, name))
 }
 
-// settled makes a change after the due slots of the group's schedules are accounted for.
-func (s *GroupService) settled(ctx context.Context, name string, change func() error) error {
-	names, err := s.Schedules(ctx, name)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return err
+func (s *GroupService) pausing() pausing { return pausing{s.client, store.SubjectGroup} }
+
+// settling returns a function that makes a change after the due slots of the group's schedules are
+// accounted for.
+func (s *GroupService) settling(ctx context.Context, name string) func(change func() error) error {
+	return func(change func() error) error {
+		names, err := s.Schedules(ctx, name)
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return err
+		}
+		return s.client.settler(nil).Change(ctx, names, func() ([]string, error) { return names, change() })
 	}
-	return s.client.settler(nil).Change(ctx, names, func() ([]string, error) { return names, change() })
 }
 
 // Triggered is a job that Trigger has made.

@@ -37,7 +37,7 @@ func TestPauseOfAGroup(t *testing.T) {
 	}
 	put("bell")
 	eventually(t, "some slots", func() bool { return ran.Load() >= 2 })
-	must(client.Groups.Pause(t.Context(), "reports", hourbell.GroupPause{Reason: "repair", Actor: "me"}))
+	must(client.Groups.Pause(t.Context(), "reports", hourbell.Pause{Reason: "repair", Actor: "me"}))
 	eventually(t, "the jobs that run", func() bool {
 		n, err := client.Jobs.Count(t.Context(), hourbell.JobFilter{States: []store.State{store.StateRunning}})
 		return err == nil && n == 0
@@ -112,7 +112,7 @@ func TestPauseOfAGroupEndsByItself(t *testing.T) {
 	}
 	c.run(client)
 	at := now.Add(time.Second)
-	if err := client.Groups.Pause(t.Context(), "g", hourbell.GroupPause{Until: at}); err != nil {
+	if err := client.Groups.Pause(t.Context(), "g", hourbell.Pause{Until: at}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := client.Enqueue(t.Context(), Note{}, hourbell.Group("g")); err != nil {
@@ -132,9 +132,9 @@ func TestPauseOfAGroupEndsByItself(t *testing.T) {
 func TestPausesThatAreRefused(t *testing.T) {
 	client := newCluster(t).client(nil)
 	for field, err := range map[string]error{
-		"until":  client.Groups.Pause(t.Context(), "g", hourbell.GroupPause{Until: time.Now().Add(-time.Hour)}),
-		"reason": client.Groups.Pause(t.Context(), "g", hourbell.GroupPause{Reason: strings.Repeat("x", 1025)}),
-		"group":  client.Groups.Pause(t.Context(), "", hourbell.GroupPause{}),
+		"until":  client.Groups.Pause(t.Context(), "g", hourbell.Pause{Until: time.Now().Add(-time.Hour)}),
+		"reason": client.Groups.Pause(t.Context(), "g", hourbell.Pause{Reason: strings.Repeat("x", 1025)}),
+		"group":  client.Groups.Pause(t.Context(), "", hourbell.Pause{}),
 	} {
 		if err == nil || !strings.Contains(err.Error(), field) {
 			t.Errorf("%s: %v", field, err)

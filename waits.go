@@ -12,7 +12,7 @@ import (
 )
 
 // Waits returns the reasons, by number, why due jobs are taken by no living
-// node or wait for the end of their group's pause, and which jobs a waiting job waits for (After), if the given job has
+// node or wait for the end of a pause, and which jobs a waiting job waits for (After), if the given job has
 // JobInfo.After. A given job without a reason in the result is not due, is not
 // ready, or has nodes that are only busy.
 func (s *JobService) Waits(ctx context.Context, jobs ...store.JobInfo) (map[int64]string, error) {
@@ -39,27 +39,35 @@ func (s *JobService) Waits(ctx context.Context, jobs ...store.JobInfo) (map[int6
 	return reasons, nil
 }
 
-// paused adds the reasons of jobs whose groups are paused, and returns the other jobs.
+// paused adds the reasons of jobs that pauses concern, and returns the other jobs.
 func (s *JobService) paused(ctx context.Context, jobs []store.JobInfo, reasons map[int64]string) ([]store.JobInfo, error) {
-	if !slices.ContainsFunc(jobs, func(j store.JobInfo) bool { return j.Group != "" }) {
-		return jobs, nil
-	}
-	pauses, err := s.client.Groups.pauses(ctx)
+	pauses, err := s.client.backend.ListPauses(ctx, store.ListPausesRequest{})
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(jobs, func(j store.JobInfo) bool {
-		pause, found := pauses[j.Group]
-		if found {
-			reasons[j.ID] = pauseText(pause)
+		concern := concerning(j, pauses)
+		if len(concern) > 0 {
+			reasons[j.ID] = strings.Join(converted(concern, pauseText), "; ")
 		}
-		return found
+		return len(concern) > 0
 	}), nil
 }
 
-// pauseText describes the pause of a group.
+// Pauses returns the active pauses that concern a job, of its group, its queue and its kind.
+func (s *JobService) Pauses(ctx context.Context, job store.JobInfo) ([]store.Pause, error) {
+	pauses, err := s.client.backend.ListPauses(ctx, store.ListPausesRequest{})
+	return concerning(job, pauses), err
+}
+
+// concerning returns the pauses that concern a job.
+func concerning(job store.JobInfo, pauses []store.Pause) []store.Pause {
+	return slices.DeleteFunc(slices.Clone(pauses), func(p store.Pause) bool { return !p.Concerns(job.JobSpec) })
+}
+
+// pauseText describes a pause.
 func pauseText(p store.Pause) string {
-	text := fmt.Sprintf("group %s is paused since %s", p.Name, p.At.Format(time.RFC3339))
+	text := fmt.Sprintf("%v %s is paused since %s", p.Subject, p.Name, p.At.Format(time.RFC3339))
 	if !p.Until.IsZero() {
 		text += " until " + p.Until.Format(time.RFC3339)
 	}

@@ -111,6 +111,7 @@ func newHandler(client *hourbell.Client, o Options) *handler {
 	h.addTimes()
 	h.addCalendars()
 	h.addGroups()
+	h.addQueues()
 	h.addHandlers()
 	h.addBatches()
 	h.addLocks()

@@ -171,6 +171,13 @@ var cells = map[string]struct {
 	"GET /api/v1/audit":                      {role: access.Operator},
 	"GET /api/v1/slots":                      {role: access.Viewer},
 	"GET /api/v1/queues":                     {role: access.Viewer},
+	"GET /api/v1/queues/{name}":              {role: access.Viewer, target: "/api/v1/queues/default"},
+	"POST /api/v1/queues/{name}/pause":       {role: access.Operator, target: "/api/v1/queues/other/pause"},
+	"POST /api/v1/queues/{name}/resume":      {role: access.Operator, target: "/api/v1/queues/other/resume"},
+	"GET /api/v1/kinds":                      {role: access.Viewer},
+	"GET /api/v1/kinds/{name}":               {role: access.Viewer, target: "/api/v1/kinds/idle"},
+	"POST /api/v1/kinds/{name}/pause":        {role: access.Operator, target: "/api/v1/kinds/other/pause"},
+	"POST /api/v1/kinds/{name}/resume":       {role: access.Operator, target: "/api/v1/kinds/other/resume"},
 	"GET /api/v1/nodes":                      {role: access.Viewer},
 	"GET /api/v1/events":                     {role: access.Viewer},
 }
@@ -257,11 +264,11 @@ func TestJobs(t *testing.T) {
 func TestPages(t *testing.T) {
 	b := newBench(t, Options{})
 	for i := range 5 {
-		b.ok(nil, "POST", "/api/v1/jobs", fmt.Sprintf(`{"kind":"k","queue":"q%d"}`, i))
+		b.ok(nil, "POST", "/api/v1/jobs", fmt.Sprintf(`{"kind":"k%d","queue":"q%d"}`, i, i))
 		b.ok(nil, "PUT", fmt.Sprintf("/api/v1/schedules/s%d", i), `{"every":"1h","kind":"k"}`)
 		b.ok(nil, "PUT", fmt.Sprintf("/api/v1/calendars/c%d", i), `{"weekdays":["sun"]}`)
 	}
-	for path, field := range map[string]string{"/api/v1/jobs": "id", "/api/v1/schedules": "name", "/api/v1/calendars": "name", "/api/v1/queues": "name"} {
+	for path, field := range map[string]string{"/api/v1/jobs": "id", "/api/v1/schedules": "name", "/api/v1/calendars": "name", "/api/v1/queues": "name", "/api/v1/kinds": "name"} {
 		seen := map[string]bool{}
 		target, pages := path+"?limit=2", 0
 		for target != "" {
@@ -505,6 +512,41 @@ func TestNamesOfAnyForm(t *testing.T) {
 	b.fails(422, "PUT", "/ops/api/v1/schedules?name=a%0Ab", body)
 	b.fails(422, "PUT", "/ops/api/v1/schedules/a%FFb", body)
 	b.fails(404, "GET", "/api/v1/schedules", "")
+}
+
+// TestPauseOfQueuesAndKinds checks the routes that list, pause and resume queues and kinds.
+func TestPauseOfQueuesAndKinds(t *testing.T) {
+	b := newBench(t, Options{})
+	b.ok(nil, "POST", "/api/v1/jobs/many", `{"jobs":[{"kind":"a/b","queue":"a/b"},{"kind":"a/b","queue":"a/b"},{"kind":"k","queue":"a/b"}]}`)
+	for collection, ready := range map[string]int64{"queues": 3, "kinds": 2} {
+		var one view.QueueRecord
+		b.ok(&one, "GET", "/api/v1/"+collection+"/a%2Fb", "")
+		if one.Name != "a/b" || one.Ready != ready || one.PausedAt != nil {
+			t.Errorf("%s: %+v", collection, one)
+		}
+		b.ok(&one, "POST", "/api/v1/"+collection+"/pause?name=a/b", `{"reason":"the mail server moves","until":"2099-01-01","cancel":true}`)
+		if one.PausedAt == nil || one.PausedUntil == nil || *one.PausedBy != "ada" || *one.PauseReason != "the mail server moves" || one.Ready != ready {
+			t.Errorf("paused %s: %+v", collection, one)
+		}
+		b.ok(nil, "POST", "/api/v1/"+collection+"/later/pause", "")
+		var list struct{ Items []view.QueueRecord }
+		b.ok(&list, "GET", "/api/v1/"+collection, "")
+		if last := list.Items[len(list.Items)-1]; last.Name != "later" || last.PausedAt == nil || last.PausedUntil != nil {
+			t.Errorf("list of %s: %+v", collection, list)
+		}
+		var job view.JobRecord
+		b.ok(&job, "GET", "/api/v1/jobs/1", "")
+		if want := strings.TrimSuffix(collection, "s") + " a/b is paused since "; job.Waits == nil || !strings.HasPrefix(*job.Waits, want) {
+			t.Errorf("the job waits: %v", job.Waits)
+		}
+		b.ok(&one, "POST", "/api/v1/"+collection+"/a%2Fb/resume", "")
+		if one.PausedAt != nil || one.Name != "a/b" {
+			t.Errorf("resumed %s: %+v", collection, one)
+		}
+		b.fails(422, "POST", "/api/v1/"+collection+"/a/pause", `{"until":"2001-01-01"}`)
+		b.fails(404, "GET", "/api/v1/"+collection+"/none", "")
+		b.fails(404, "POST", "/api/v1/"+collection+"/none/resume", "")
+	}
 }
 
 func TestGroups(t *testing.T) {

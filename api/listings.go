@@ -17,7 +17,6 @@ import (
 
 func (h *handler) addListings() {
 	add(h, route{access.Viewer, http.MethodGet, "/api/v1/slots", "list-slots", "Lists what became of slots, newest first", "slots", 0, 0}, h.listSlots)
-	add(h, route{access.Viewer, http.MethodGet, "/api/v1/queues", "list-queues", "Lists queues and counts their live jobs", "queues", 0, 0}, h.listQueues)
 	add(h, route{access.Viewer, http.MethodGet, "/api/v1/nodes", "list-nodes", "Lists living nodes, and nodes that ended recently", "nodes", 0, 0}, h.listNodes)
 }
 
@@ -74,24 +73,7 @@ func instant(field, text, zone string) (time.Time, error) {
 	return view.ParseInstant(field, text, zone)
 }
 
-// The store returns queues and nodes as a whole; there are few.
-
-func (h *handler) listQueues(ctx context.Context, in *struct{ Paging }) (*listed[view.QueueRecord], error) {
-	ctx, stop := context.WithTimeout(ctx, readTime)
-	defer stop()
-	after, err := decodeCursor(in.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	queues, err := h.client.Queues.Estimate(ctx)
-	if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(queues, func(a, b store.QueueInfo) int { return strings.Compare(a.Name, b.Name) })
-	queues = slices.DeleteFunc(queues, func(q store.QueueInfo) bool { return q.Name <= after && after != "" })
-	return newPage(in.Limit, queues, func(q store.QueueInfo) string { return q.Name }, view.NewQueueRecord), nil
-}
-
+// listNodes reads all nodes, as the store returns them; there are few.
 func (h *handler) listNodes(ctx context.Context, in *struct{ Paging }) (*listed[view.NodeRecord], error) {
 	ctx, stop := context.WithTimeout(ctx, readTime)
 	defer stop()

@@ -20,7 +20,7 @@ func TestPagesAudit(t *testing.T) {
 		t.Fatalf("cancel: status %d", res.StatusCode)
 	}
 	ctx := hourbell.WithActor(t.Context(), hourbell.Actor{Name: `<script>alert(1)</script>`, Source: "\x1b[2J\u202e"})
-	b.must(b.client.Groups.Pause(ctx, "g", hourbell.GroupPause{Reason: `"><img src=x>`}))
+	b.must(b.client.Groups.Pause(ctx, "g", hourbell.Pause{Reason: `"><img src=x>`}))
 	shown := b.ok("audit")
 	b.contains("audit", shown, "jobs cancel", "127.0.0.1", jobLink(id), "groups pause", "&lt;script&gt;")
 	for _, bad := range []string{"<script>alert", "<img", "\x1b", "\u202e"} {

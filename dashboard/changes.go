@@ -14,7 +14,6 @@ import (
 	"github.com/hourbell/hourbell/access"
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/plain"
-	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -95,24 +94,12 @@ func (p *pages) pause(ctx context.Context, name, until string) (done, next strin
 	if until == "" {
 		return "The schedule is paused until it is resumed.", next, p.client.Schedules.Pause(ctx, []string{name})
 	}
-	now, err := p.client.Now(ctx)
+	at, err := p.readUntil(ctx, until, func() (string, error) {
+		info, err := p.client.Schedules.Get(ctx, name)
+		return info.Rule.Zone, err
+	})
 	if err != nil {
 		return "", "", err
-	}
-	var at time.Time
-	if ahead, ok := view.ParseAgo(until); ok { // 2h: so much later than now
-		at = now.Add(ahead)
-	} else {
-		info, err := p.client.Schedules.Get(ctx, name)
-		if err != nil {
-			return "", "", err
-		}
-		if at, err = view.ParseInstant("until", until, info.Rule.Zone); err != nil {
-			return "", "", err
-		}
-	}
-	if !at.After(now) {
-		return "", "", fieldError("until", until, "is not in the future", "give a later instant, or leave it out to pause until the schedule is resumed")
 	}
 	return "The schedule is paused until " + plain.Stamp(at) + ".", next, p.client.Schedules.PauseUntil(ctx, at, []string{name})
 }

@@ -77,7 +77,7 @@ func Handler(client *hourbell.Client, options Options) http.Handler {
 	for path, show := range map[string]shower{
 		"/{$}": p.overview, "/jobs": p.jobs, "/job": p.job, "/confirm": p.confirmJobs,
 		"/schedules": p.schedules, "/schedule": p.schedule, "/whatif": p.whatIf, "/backfill": p.confirmBackfill,
-		"/slots": p.slots, "/queues": p.queues, "/groups": p.groups, "/nodes": p.nodes, "/calendars": p.calendars, "/calendar": p.calendar,
+		"/slots": p.slots, "/queues": p.queues, "/kinds": p.kinds, "/pause": p.pausePage, "/groups": p.groups, "/nodes": p.nodes, "/calendars": p.calendars, "/calendar": p.calendar,
 		"/batches": p.batches, "/events": p.events, "/handlers": p.handlers, "/handler": p.handler, "/locks": p.locks, "/audit": p.audit, "/files": p.files,
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { p.serve(w, r, show) })
@@ -85,6 +85,7 @@ func Handler(client *hourbell.Client, options Options) http.Handler {
 	mux.HandleFunc("POST /change-jobs", p.posted(p.changeJobs))
 	mux.HandleFunc("POST /change-schedule", p.posted(p.changeSchedule))
 	mux.HandleFunc("POST /change-handler", p.posted(p.changeHandler))
+	mux.HandleFunc("POST /change-pause", p.posted(p.changePause))
 	for _, name := range []string{"style.css", "live.js"} {
 		mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Cache-Control", "private, max-age=300")

@@ -34,10 +34,40 @@ func (p *pages) queues(ctx context.Context, _ *http.Request) (*page, error) {
 		return nil, err
 	}
 	note := "Live jobs of each queue, and since when its oldest due job waits."
-	if slices.ContainsFunc(queues, func(q store.QueueInfo) bool { return q.Estimated }) {
+	if slices.ContainsFunc(queues, func(q hourbell.QueueInfo) bool { return q.Estimated }) {
 		note += estimatesNote
 	}
 	return listing("Queues", note, queueTable(queues)), nil
+}
+
+func (p *pages) kinds(ctx context.Context, _ *http.Request) (*page, error) {
+	kinds, err := p.client.Kinds.Estimate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	note := "Live jobs of each kind, and since when its oldest due job waits."
+	if slices.ContainsFunc(kinds, func(k hourbell.KindInfo) bool { return k.Estimated }) {
+		note += estimatesNote
+	}
+	t := tableOf(view.KindListing(), kinds, func(k hourbell.KindInfo, column string) string {
+		if column == "KIND" {
+			return link("jobs", "kind", k.Name)
+		}
+		if state := liveStates[column]; state != "" {
+			return link("jobs", "kind", k.Name, "state", state)
+		}
+		return ""
+	})
+	t.Caption, t.Empty = "Kinds", "No job is live."
+	return listing("Kinds", note, withPauseLinks(t, store.SubjectKind, named(kinds, func(k hourbell.KindInfo) string { return k.Name }))), nil
+}
+
+// named returns the names of items.
+func named[T any](items []T, nameOf func(T) string) (names []string) {
+	for _, item := range items {
+		names = append(names, nameOf(item))
+	}
+	return names
 }
 
 func (p *pages) groups(ctx context.Context, _ *http.Request) (*page, error) {
@@ -59,7 +89,7 @@ func (p *pages) groups(ctx context.Context, _ *http.Request) (*page, error) {
 	if slices.ContainsFunc(groups, func(g hourbell.GroupInfo) bool { return g.Estimated }) {
 		note += estimatesNote
 	}
-	return listing("Groups", note, t), nil
+	return listing("Groups", note, withPauseLinks(t, store.SubjectGroup, named(groups, func(g hourbell.GroupInfo) string { return g.Name }))), nil
 }
 
 func (p *pages) batches(ctx context.Context, r *http.Request) (*page, error) {
@@ -142,8 +172,8 @@ func (p *pages) events(ctx context.Context, r *http.Request) (*page, error) {
 // liveStates are the states that columns of counts count.
 var liveStates = map[string]string{"READY": "ready", "SCHEDULED": "scheduled", "RUNNING": "running", "WAITING": "waiting"}
 
-func queueTable(queues []store.QueueInfo) table {
-	t := tableOf(view.QueueListing(), queues, func(q store.QueueInfo, column string) string {
+func queueTable(queues []hourbell.QueueInfo) table {
+	t := tableOf(view.QueueListing(), queues, func(q hourbell.QueueInfo, column string) string {
 		if column == "QUEUE" {
 			return link("jobs", "queue", q.Name)
 		}
@@ -153,7 +183,7 @@ func queueTable(queues []store.QueueInfo) table {
 		return ""
 	})
 	t.Caption, t.Empty = "Queues", "No job is live."
-	return t
+	return withPauseLinks(t, store.SubjectQueue, named(queues, func(q hourbell.QueueInfo) string { return q.Name }))
 }
 
 func (p *pages) nodes(ctx context.Context, _ *http.Request) (*page, error) {

@@ -57,7 +57,7 @@ func parseTemplates() map[string]*template.Template {
 	functions := template.FuncMap{"when": when, "clean": plain.Clean, "lines": func(text string) string { return plain.CleanLines(text, "") }}
 	frame := template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/frame.html", "templates/parts.html"))
 	all := map[string]*template.Template{}
-	for _, name := range []string{"overview", "jobs", "job", "confirm", "schedules", "schedule", "whatif", "backfill", "handlers", "handler", "listing", "calendar", "audit", "files", "problem"} {
+	for _, name := range []string{"overview", "jobs", "job", "confirm", "schedules", "schedule", "whatif", "backfill", "handlers", "handler", "listing", "pause", "calendar", "audit", "files", "problem"} {
 		all[name] = template.Must(template.Must(frame.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
 	}
 	return all
@@ -125,6 +125,7 @@ func (p *pages) navigation(r *http.Request) []navigation {
 		{Text: "Batches", Href: "batches"},
 		{Text: "Slots", Href: "slots"},
 		{Text: "Queues", Href: "queues"},
+		{Text: "Kinds", Href: "kinds"},
 		{Text: "Groups", Href: "groups"},
 		{Text: "Nodes", Href: "nodes"},
 		{Text: "Calendars", Href: "calendars"},
@@ -144,6 +145,9 @@ func (p *pages) navigation(r *http.Request) []navigation {
 		"": "./", "job": "jobs", "confirm": "jobs", "schedule": "schedules", "whatif": "schedules", "backfill": "schedules", "calendar": "calendars", "handler": "handlers",
 	}
 	here := strings.TrimPrefix(r.URL.Path, "/")
+	if here == "pause" {
+		here = p.pausables()[r.URL.Query().Get("of")].list
+	}
 	if whole, found := part[here]; found {
 		here = whole
 	}

@@ -23,7 +23,7 @@ import (
 func TestPagesEscape(t *testing.T) {
 	b := newBench(t)
 	b.run()
-	paths := []string{"", "jobs", "schedules", "slots", "queues", "groups", "nodes", "calendars", "locks", "files", "batches", "events", "handlers", "audit", "jobs?state=failed"}
+	paths := []string{"", "jobs", "schedules", "slots", "queues", "kinds", "groups", "nodes", "calendars", "locks", "files", "batches", "events", "handlers", "audit", "jobs?state=failed"}
 	exclude, err := hourbell.ParseExclude("2027-01-01")
 	b.must(err)
 	for i, text := range nasty {
@@ -215,6 +215,40 @@ func TestPagesChange(t *testing.T) {
 		if res := b.post("change-jobs", form); res.StatusCode != http.StatusBadRequest {
 			t.Errorf("%v: status %d", form, res.StatusCode)
 		}
+	}
+}
+
+// TestPauses checks the pages that pause and resume groups, queues and kinds.
+func TestPauses(t *testing.T) {
+	b := newBench(t)
+	id := b.enqueue("works", `{}`, hourbell.Group("g"))
+	for of, name := range map[string]string{"queue": "default", "kind": "works", "group": "g"} {
+		at := link("pause", "of", of, "name", name)
+		b.contains("the list of "+of, b.ok(of+"s"), `href="`+strings.ReplaceAll(at, "&", "&amp;")+`">no</a>`)
+		b.contains(of, b.ok(at), ">active<", "Pause until", "Resume", `href="audit?subject=`+of+":"+name)
+		if res := b.post("change-pause", url.Values{"of": {of}, "name": {name}, "action": {"pause"}, "until": {"2h"}, "reason": {`"><b>`}, "cancel": {"true"}}); res.StatusCode != http.StatusSeeOther {
+			t.Fatalf("pause of a %s: status %d", of, res.StatusCode)
+		}
+		b.contains("a paused "+of, b.ok(at), ">paused<", "until", "&#34;&gt;&lt;b&gt;")
+		b.contains("the job", b.ok(jobLink(id)), of+" "+name+" is paused since")
+		b.role = access.Viewer
+		if body := b.ok(at); strings.Contains(body, `method="post"`) {
+			t.Errorf("%s offers a viewer to change something", at)
+		}
+		b.role = access.Operator
+		if res := b.post("change-pause", url.Values{"of": {of}, "name": {name}, "action": {"resume"}}); res.StatusCode != http.StatusSeeOther {
+			t.Fatalf("resume of a %s: status %d", of, res.StatusCode)
+		}
+		b.contains("a resumed "+of, b.ok(at), ">active<")
+		if status, _ := b.get(link("pause", "of", of, "name", "typo")); status != http.StatusNotFound {
+			t.Errorf("a %s that does not exist: status %d", of, status)
+		}
+		if res := b.post("change-pause", url.Values{"of": {of}, "name": {name}, "action": {"pause"}, "until": {"2001-01-01"}}); res.StatusCode != http.StatusBadRequest {
+			t.Errorf("a pause until the past: status %d", res.StatusCode)
+		}
+	}
+	if status, _ := b.get("pause?of=all&name=x"); status != http.StatusBadRequest {
+		t.Errorf("an unknown sort: status %d", status)
 	}
 }
 

@@ -55,6 +55,10 @@ const (
 	AuditLimitsDelete      = "limits delete"
 	AuditGroupsPause       = "groups pause"
 	AuditGroupsResume      = "groups resume"
+	AuditQueuesPause       = "queues pause"
+	AuditQueuesResume      = "queues resume"
+	AuditKindsPause        = "kinds pause"
+	AuditKindsResume       = "kinds resume"
 	AuditEventsKeep        = "events keep"
 	AuditHistoryAccept     = "history accept"
 	AuditLocksRelease      = "locks release"
@@ -68,12 +72,14 @@ const (
 	AuditHandler  = "handler"
 	AuditLimit    = "limit"
 	AuditGroup    = "group"
+	AuditQueue    = "queue"
+	AuditKind     = "kind"
 	AuditLock     = "lock"
 )
 
 // AuditKinds returns the kinds of subjects.
 func AuditKinds() []string {
-	return []string{AuditJob, AuditSchedule, AuditCalendar, AuditHandler, AuditLimit, AuditGroup, AuditLock}
+	return []string{AuditJob, AuditSchedule, AuditCalendar, AuditHandler, AuditLimit, AuditGroup, AuditQueue, AuditKind, AuditLock}
 }
 
 const (
@@ -392,15 +398,20 @@ func (r DeleteLimitsRequest) Entry() *AuditEntry {
 	return r.By.entry(AuditLimitsDelete, AuditLimit, r.Names, "")
 }
 
+// pauseActions are the actions that pause a subject, and that resume it.
+var pauseActions = map[PauseSubject][2]string{
+	SubjectGroup: {AuditGroupsPause, AuditGroupsResume}, SubjectQueue: {AuditQueuesPause, AuditQueuesResume}, SubjectKind: {AuditKindsPause, AuditKindsResume},
+}
+
 // Entry returns the entry about a pause; nil: nothing is to be recorded.
 func (r PauseRequest) Entry() *AuditEntry {
 	parts := slices.DeleteFunc([]string{untilWords(r.Until), r.Reason}, func(part string) bool { return part == "" })
-	return r.By.entry(AuditGroupsPause, AuditGroup, []string{r.Name}, strings.Join(parts, "; "))
+	return r.By.entry(pauseActions[r.Subject][0], r.Subject.String(), []string{r.Name}, strings.Join(parts, "; "))
 }
 
 // Entry returns the entry about the end of a pause; nil: nothing is to be recorded.
 func (r ResumeRequest) Entry() *AuditEntry {
-	return r.By.entry(AuditGroupsResume, AuditGroup, []string{r.Name}, "")
+	return r.By.entry(pauseActions[r.Subject][1], r.Subject.String(), []string{r.Name}, "")
 }
 
 // Entry returns the entry about the setting; nil: nothing is to be recorded.

@@ -310,7 +310,8 @@ type ClaimResult struct {
 	Batch int64
 	// NextDue is, if fewer than Limit jobs were returned, the earliest run_at
 	// after now among ready jobs of the queue, of any kind, except suspects, and
-	// Until after now of pauses; zero: none, or a claim of suspects.
+	// Until after now of pauses; only the latter while the queue is paused; zero: none, or
+	// a claim of suspects.
 	NextDue time.Time
 	// Handled means that a handler has HandleStart, so that the node lets each job begin by
 	// BeginJobs when a worker has it, and claims all jobs ahead.
@@ -360,6 +361,32 @@ type Start struct {
 // HasHooks reports whether a start makes jobs without handlers.
 func (r BeginRequest) HasHooks() bool {
 	return slices.ContainsFunc(r.Starts, func(s Start) bool { return len(s.Hooks) > 0 })
+}
+
+// Without returns the request without the claims of some jobs.
+func (r BeginRequest) Without(jobs []int64) BeginRequest {
+	if len(jobs) == 0 {
+		return r
+	}
+	claims, starts := r.Claims, r.Starts
+	r.Claims, r.Starts = nil, nil
+	for i, ref := range claims {
+		if slices.Contains(jobs, ref.ID) {
+			continue
+		}
+		r.Claims = append(r.Claims, ref)
+		if len(starts) > 0 {
+			r.Starts = append(r.Starts, starts[i])
+		}
+	}
+	return r
+}
+
+// BeginResult is the result of BeginJobs.
+type BeginResult struct {
+	// Paused are the numbers of the jobs that do not begin, because a pause concerns them. The
+	// node hands them back.
+	Paused []int64
 }
 
 // ClaimRef names one claim of one job.

@@ -55,8 +55,10 @@ type HeartbeatResult struct {
 
 // ClaimsRequest asks for a node's claims.
 type ClaimsRequest struct {
+	Now       time.Time // for Paused
 	Node      int64
 	Cancelled bool // only those for which a cancel request waits
+	Paused    bool // only those of jobs that an active pause concerns, running or not begun; not together with Cancelled
 }
 
 // RescueRequest looks for dead nodes. Only a node with a recent heartbeat may
@@ -147,6 +149,9 @@ type QueueInfo struct {
 	Oldest    time.Time // the earliest run_at of the jobs that are due now; zero: none is due
 	Estimated bool      // the counts are estimates; see Estimator
 }
+
+// KindInfo counts a kind's live jobs.
+type KindInfo QueueInfo
 
 // PruneRequest has the ages from which rows are deleted. A zero duration keeps
 // that sort for ever. The ages of jobs do not apply to jobs that ended with an

@@ -8,14 +8,23 @@ type PauseSubject int16
 // The subjects.
 const (
 	SubjectGroup PauseSubject = 0 // the schedules and the jobs of a group
+	SubjectQueue PauseSubject = 1 // the jobs of a queue
+	SubjectKind  PauseSubject = 2 // the jobs of a kind
 )
 
+// subjectWords are the words for subjects, in the order of their numbers.
+var subjectWords = []string{"group", "queue", "kind"}
+
+// String returns the word for the subject.
+func (s PauseSubject) String() string { return subjectWords[s] }
+
 // Pause is a stored pause. While it is active, no claim takes a job that it concerns,
-// also a job that is inserted, retried or made ready later, and the schedules that it
-// concerns have the pause, also those that are put later. Jobs that run go on.
+// also a job that is inserted, retried or made ready later. The schedules of a paused
+// group have the pause, also those that are put later; slots of other schedules fire, and
+// their jobs wait. Jobs that run go on.
 type Pause struct {
 	Subject PauseSubject
-	Name    string    // of the group
+	Name    string    // of the group, the queue or the kind
 	At      time.Time // since when
 	Until   time.Time // when it ends by itself; zero: never
 	Reason  string    // in words; may be empty
@@ -27,12 +36,19 @@ func (p Pause) Active(now time.Time) bool {
 	return !p.At.IsZero() && (p.Until.IsZero() || now.Before(p.Until))
 }
 
+// Concerns reports whether no claim takes the job while the pause is active.
+func (p Pause) Concerns(job JobSpec) bool {
+	return p.Name == [...]string{job.Group, job.Queue, job.Kind}[p.Subject]
+}
+
 // PauseRequest pauses a subject.
 //
 // A subject that is paused already keeps At and gets the other values of the request.
-// The call refuses with ErrUnsettled if a schedule that it concerns is unsettled, as
+// The call refuses with ErrUnsettled if a schedule of the group is unsettled, as
 // PutSchedules does. No claim that returns after the call has returned has a job of
-// the subject, and no firing that was decided before the pause is accepted.
+// the subject, no BeginJobs that is called after it lets such a job begin, and no firing of
+// the group's schedules that was decided before the pause is accepted. Nodes are woken by
+// WakeCancels after the last claim of such a job, to hand back jobs that have not begun.
 type PauseRequest struct {
 	Now     time.Time
 	Subject PauseSubject

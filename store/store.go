@@ -113,8 +113,8 @@ type Jobs interface {
 	// of the jobs counts as begun (also if the call and the declaration are
 	// concurrent). After any other error it is unknown whether they count as
 	// begun. Claims that the node does not hold are ignored, and a repetition is
-	// harmless.
-	BeginJobs(ctx context.Context, req BeginRequest) error
+	// harmless. A job that an active pause concerns does not begin, and is in the result.
+	BeginJobs(ctx context.Context, req BeginRequest) (BeginResult, error)
 
 	// Finish records outcomes of claims. An outcome counts only if the job still
 	// has the token of the claim, so that no later claim has taken it; the other
@@ -268,7 +268,7 @@ type Groups interface {
 	ListGroups(ctx context.Context, req ListGroupsRequest) ([]GroupInfo, error)
 }
 
-// Pauses stores pauses.
+// Pauses stores pauses of groups, queues and kinds.
 //
 // A store may move due jobs of a paused subject out of the way of claims, in steps. Such
 // a job does not change for callers: it is ready.
@@ -299,7 +299,8 @@ type Nodes interface {
 	Heartbeat(ctx context.Context, req HeartbeatRequest) (HeartbeatResult, error)
 
 	// Claims returns the claims that a node holds according to the store, or
-	// only the claims with a cancel request. It only reads.
+	// only the claims with a cancel request, or the claims of jobs that active pauses
+	// concern. It only reads.
 	Claims(ctx context.Context, req ClaimsRequest) ([]ClaimRef, error)
 
 	// Rescue declares dead every other node whose lease has expired (its end is
@@ -344,6 +345,9 @@ type Nodes interface {
 
 	// ListQueues counts the live jobs of each queue, by name.
 	ListQueues(ctx context.Context) ([]QueueInfo, error)
+
+	// ListKinds counts the live jobs of each kind, by name in byte order.
+	ListKinds(ctx context.Context) ([]KindInfo, error)
 }
 
 // Maintenance deletes old rows and reads the clock of the store.
@@ -427,7 +431,7 @@ const (
 	WakeAll WakeKind = iota
 	WakeJobs
 	WakeSchedules
-	WakeCancels // also for ended jobs whose dependents are to be released; see Releaser
+	WakeCancels // also for ended jobs whose dependents are to be released (see Releaser), and for pauses
 	WakeWatch   // wake-ups of the queue may be lost for a while; see PollSharer
 	WakePolled  // a node has polled; see PollSharer
 )

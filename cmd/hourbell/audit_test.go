@@ -75,7 +75,7 @@ func TestAuditIsSafe(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := hourbell.WithActor(t.Context(), hourbell.Actor{Name: "eve\x1b[2J\n2027-01-01T00:00:00Z  ada  cli  jobs delete", Source: "\u202eevil\r"})
-	if err := client.Groups.Pause(ctx, "g", hourbell.GroupPause{Reason: "\x1b]0;x\a\nline"}); err != nil {
+	if err := client.Groups.Pause(ctx, "g", hourbell.Pause{Reason: "\x1b]0;x\a\nline"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, output := range []string{"table", "ndjson", "json"} {

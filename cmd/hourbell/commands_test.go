@@ -330,7 +330,7 @@ func TestApplyAndCheck(t *testing.T) {
 
 func TestEmptyListings(t *testing.T) {
 	b := newBench(t)
-	for _, args := range [][]string{{"jobs", "list"}, {"schedules", "list"}, {"slots"}, {"queues"}, {"nodes"}} {
+	for _, args := range [][]string{{"jobs", "list"}, {"schedules", "list"}, {"slots"}, {"queues"}, {"kinds"}, {"kinds", "list"}, {"nodes"}} {
 		equal(t, fmt.Sprint(args, " json"), b.ok(append(args, "--output", "json")...), "[]\n")
 		equal(t, fmt.Sprint(args, " ndjson"), b.ok(append(args, "--output", "ndjson")...), "")
 		if table := b.ok(args...); strings.Count(table, "\n") != 1 {
@@ -345,8 +345,11 @@ func TestQueuesAndNodes(t *testing.T) {
 	b.ok("enqueue", "a", "--in", "1h")
 	b.ok("enqueue", "command", "--", "true")
 	b.work()
-	equal(t, "queues", steady(b.ok("queues")), "QUEUE  READY  SCHEDULED  RUNNING  WAITING  OLDEST\ndefault  1  1  0  0  TIME\n")
-	equal(t, "queues", steady(b.ok("queues", "--output", "ndjson")), `{"name":"default","ready":1,"scheduled":1,"running":0,"waiting":0,"oldest":"TIME ","estimated":false}`+"\n")
+	equal(t, "queues", steady(b.ok("queues")), "QUEUE  READY  SCHEDULED  RUNNING  WAITING  OLDEST  PAUSED\ndefault  1  1  0  0  TIME -\n")
+	equal(t, "queues", steady(b.ok("queues", "--output", "ndjson")), `{"name":"default","ready":1,"scheduled":1,"running":0,"waiting":0,"oldest":"TIME ","estimated":false,"paused_at":null,"paused_until":null,"paused_by":null,"pause_reason":null}`+"\n")
+	equal(t, "queues list", b.ok("queues", "list"), b.ok("queues"))
+	equal(t, "kinds", steady(b.ok("kinds")), "KIND  READY  SCHEDULED  RUNNING  WAITING  OLDEST  PAUSED\na  1  1  0  0  TIME -\n")
+	equal(t, "kinds list", b.ok("kinds", "list"), b.ok("kinds"))
 	equal(t, "nodes", steady(b.ok("nodes")), "ID  NAME  HOST  LABELS  STATE  RUNNING  QUEUES  KINDS  STARTED  SEEN  VERSION  DIFFERS\n1  bench  tower  -  left  0  default  command  TIME TIME 0.1.0  -\n")
 	node := b.objects("nodes")[0]
 	if node["name"] != "bench" || node["state"] != "left" || node["lease"] != "15s" || fmt.Sprint(node["kinds"]) != "[command]" || node["host"] != "tower" || fmt.Sprint(node["labels"]) != "[]" || fmt.Sprint(node["differs"]) != "[]" {

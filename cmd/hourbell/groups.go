@@ -4,23 +4,29 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/user"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
-	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/view"
 )
 
 func (p *program) groupsCommand() *cobra.Command {
 	f := &storeFlags{}
+	groups := pausable{
+		noun: "group", effect: "its slots are skipped, and its jobs wait", example: "reports",
+		long: "slots of its schedules are recorded as skipped, and no node takes its jobs. Both also hold for\n" +
+			"schedules and jobs that come later, so that the group need not exist yet.",
+		service: func(client *hourbell.Client) pauser { return client.Groups },
+		find: func(ctx context.Context, client *hourbell.Client, name string) error {
+			return second(client.Groups.Get(ctx, name))
+		},
+	}
 	c := p.group("groups", "Lists groups of schedules and jobs, and changes all of a group",
 		p.groupsListCommand(f),
-		p.groupsPauseCommand(f),
-		p.groupsResumeCommand(f),
+		p.pauseCommand(f, groups),
+		p.resumeCommand(f, groups),
 		p.groupsTriggerCommand(f),
 	)
 	for _, change := range jobChanges() {
@@ -49,90 +55,6 @@ func (p *program) groupsListCommand(f *storeFlags) *cobra.Command {
 	}
 	l.addTo(c)
 	return c
-}
-
-func (p *program) groupsPauseCommand(f *storeFlags) *cobra.Command {
-	var until, reason string
-	c := &cobra.Command{
-		Use: "pause NAME [flags]", Short: "Pauses a group: its slots are skipped, and its jobs wait", Args: takes(false, "NAME"),
-		Long: "Pauses a group: slots of its schedules are recorded as skipped, and no node takes its jobs. Both also hold for\n" +
-			"schedules and jobs that come later, so that the group need not exist yet. Jobs that run go on. A group that is\n" +
-			"paused already gets the new end and reason.",
-		Example:               "  hourbell groups pause reports --reason 'the ledger is being repaired'\n  hourbell groups pause reports --until 2027-03-01T09:00:00Z",
-		DisableFlagsInUseLine: true,
-		RunE: func(c *cobra.Command, names []string) error {
-			end, err := instantFlag(c, "until", "")
-			if err := errors.Join(check.Name("NAME", names[0]), err); err != nil {
-				return err
-			}
-			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
-				if err := client.Groups.Pause(c.Context(), names[0], hourbell.GroupPause{Until: end, Reason: reason, Actor: actor()}); err != nil {
-					return err
-				}
-				done := "paused"
-				if !end.IsZero() {
-					done += " until " + plain.Stamp(end)
-				}
-				fmt.Fprintf(p.stdout, "group %q: %s\n", names[0], done)
-				return nil
-			})
-		},
-	}
-	c.Flags().StringVar(&until, "until", "", "resume by itself at this instant of the store's clock, such as 2027-03-01T09:00:00Z")
-	c.Flags().StringVar(&reason, "reason", "", "why, for people")
-	return c
-}
-
-func (p *program) groupsResumeCommand(f *storeFlags) *cobra.Command {
-	return &cobra.Command{
-		Use: "resume NAME", Short: "Ends the pause of a group: its jobs may run at once", Args: takes(false, "NAME"),
-		Example:               "  hourbell groups resume reports",
-		DisableFlagsInUseLine: true,
-		RunE: func(c *cobra.Command, names []string) error {
-			if err := checkNames(names); err != nil {
-				return err
-			}
-			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
-				done := "resumed"
-				resumed, err := client.Groups.Resume(c.Context(), names[0])
-				if err == nil && !resumed {
-					done = "was not paused"
-					_, err = client.Groups.Get(c.Context(), names[0]) // a misspelt name is an error
-				}
-				if err != nil {
-					return err
-				}
-				fmt.Fprintf(p.stdout, "group %q: %s\n", names[0], done)
-				return nil
-			})
-		},
-	}
-}
-
-// actor returns who runs the program, as user@host.
-func actor() string {
-	name := "?"
-	if me, err := user.Current(); err == nil {
-		name = me.Username
-	}
-	host, err := os.Hostname()
-	if err != nil {
-		host = "?"
-	}
-	return plain.Cut(name+"@"+host, 100)
-}
-
-// notePaused prints, in addition to its number, that a new job waits because its group is
-// paused. A failure to find that is ignored, because the job was made.
-func (p *program) notePaused(ctx context.Context, client *hourbell.Client, id int64) {
-	job, err := client.Jobs.Get(ctx, id)
-	if err != nil || job.Group == "" {
-		return
-	}
-	group, err := client.Groups.Get(ctx, job.Group)
-	if err == nil && !group.Pause.At.IsZero() {
-		fmt.Fprintf(p.stderr, "hourbell: job %d waits: its group %q is paused; `groups resume` lets it run\n", id, group.Name)
-	}
 }
 
 func (p *program) groupsTriggerCommand(f *storeFlags) *cobra.Command {

@@ -74,6 +74,7 @@ func (p *program) rootCommand() *cobra.Command {
 		p.topCommand(),
 		p.auditCommand(),
 		p.queuesCommand(),
+		p.kindsCommand(),
 		p.nodesCommand(),
 		p.authCommand(),
 		p.execCommand(),

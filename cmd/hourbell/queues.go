@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
@@ -8,24 +10,61 @@ import (
 )
 
 func (p *program) queuesCommand() *cobra.Command {
-	var (
-		f storeFlags
-		l listFlags
-	)
-	c := &cobra.Command{
-		Use: "queues", Short: "Counts the jobs of each queue that have not finished", Args: takes(false),
-		Example: "  hourbell queues\n  hourbell queues --output json",
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.list(c, f, l, func(p *program, client *hourbell.Client) error {
-				queues, err := client.Queues.List(c.Context())
-				if err != nil {
-					return err
-				}
-				return printList(p, view.QueueListing(), l.format, all(queues))
-			})
+	return countsCommand(p, "queues", "Counts the jobs of each queue that have not finished, and pauses queues", view.QueueListing(),
+		func(ctx context.Context, client *hourbell.Client) ([]hourbell.QueueInfo, error) {
+			return client.Queues.List(ctx)
 		},
+		pausable{
+			noun: "queue", effect: "its jobs wait", example: "exports",
+			long: "no node takes its jobs, also jobs and nodes that come later, so that the queue need not exist\n" +
+				"yet. Slots fire, and their jobs wait in the queue.",
+			service: func(client *hourbell.Client) pauser { return client.Queues },
+			find: func(ctx context.Context, client *hourbell.Client, name string) error {
+				return second(client.Queues.Get(ctx, name))
+			},
+		})
+}
+
+func (p *program) kindsCommand() *cobra.Command {
+	return countsCommand(p, "kinds", "Counts the jobs of each kind that have not finished, and pauses kinds", view.KindListing(),
+		func(ctx context.Context, client *hourbell.Client) ([]hourbell.KindInfo, error) {
+			return client.Kinds.List(ctx)
+		},
+		pausable{
+			noun: "kind", effect: "its jobs wait, in all queues", example: "invoice",
+			long: "no node takes its jobs from any queue, also jobs and nodes that come later, so that the kind need\n" +
+				"not exist yet. Slots fire, and their jobs wait.",
+			service: func(client *hourbell.Client) pauser { return client.Kinds },
+			find: func(ctx context.Context, client *hourbell.Client, name string) error {
+				return second(client.Kinds.Get(ctx, name))
+			},
+		})
+}
+
+// countsCommand is a command that lists what it counts, also without the word list, and pauses it.
+func countsCommand[Info any](p *program, name, short string, listing view.Listing[Info], count func(context.Context, *hourbell.Client) ([]Info, error), s pausable) *cobra.Command {
+	f := &storeFlags{}
+	lists := func(use, example string) *cobra.Command {
+		var l listFlags
+		c := &cobra.Command{
+			Use: use, Short: short, Args: takes(false), Example: example,
+			RunE: func(c *cobra.Command, _ []string) error {
+				return p.list(c, *f, l, func(p *program, client *hourbell.Client) error {
+					counted, err := count(c.Context(), client)
+					if err != nil {
+						return err
+					}
+					return printList(p, listing, l.format, all(counted))
+				})
+			},
+		}
+		l.addTo(c)
+		return c
 	}
-	l.addTo(c)
+	c := lists(name, "  hourbell "+name+"\n  hourbell "+name+" --output json")
+	list := lists("list", "  hourbell "+name+" list")
+	list.Short = "Counts the jobs of each " + s.noun + " that have not finished"
+	c.AddCommand(list, p.pauseCommand(f, s), p.resumeCommand(f, s))
 	f.addTo(c)
 	return c
 }

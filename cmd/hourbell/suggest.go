@@ -58,7 +58,7 @@ func askedFor(c *cobra.Command, args []string) (names []asked) {
 	case c.Name() == "explain":
 		what = "schedule"
 	case c.HasParent():
-		what = map[string]string{"schedules": "schedule", "groups": "group", "calendars": "calendar"}[c.Parent().Name()]
+		what = map[string]string{"schedules": "schedule", "groups": "group", "queues": "queue", "kinds": "kind", "calendars": "calendar"}[c.Parent().Name()]
 	}
 	if what != "" {
 		for _, name := range args {

@@ -41,7 +41,7 @@ func TestTop(t *testing.T) {
 	})
 	for _, text := range []string{
 		`1 job failed in the last hour; the newest is job 2 of kind pay: no \x1b[31mmoney (` + "`hourbell jobs show 2`)\n1 node alive, 1 running, 0 ready, 1 scheduled, 0 waiting, ",
-		"\nNodes\nNAME  STATE  RUNNING  SEEN ", "\nnorth  alive  1 ", "\nlater  0  1  0  0  -  -\n",
+		"\nNodes\nNAME  STATE  RUNNING  SEEN ", "\nnorth  alive  1 ", "\nlater  0  1  0  0  -  -  -\n",
 		"\nRunning now\nID  KIND  QUEUE  NODE  SINCE  TOKEN  ATTEMPT  SCHEDULE  PROGRESS\n1  copy  default  north  TIME 1  1/25  -  1 of 4 (25 %), a.txt\n",
 		"\nFailed in the last day\nID  KIND  QUEUE  FINISHED AT  ATTEMPT  SCHEDULE  REASON\n2  pay  default  TIME 1/25  -  no \\x1b[31mmoney\n",
 	} {

@@ -17,30 +17,39 @@ import (
 // all due jobs. The node's row is locked first, so that the node cannot be
 // declared dead before the claim is committed or rolled back.
 func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
-	return b.claim(ctx, req, cursors{})
+	out, _, err := b.claim(ctx, req, cursors{})
+	return out, err
 }
 
 // claim makes one claim with cursors, in one round trip where the connection allows it. If a
 // pause has ended, it claims after a step that makes parked jobs claimable, which may lie
 // before the cursors. Jobs that the step leaves are for later claims.
-func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, from cursors) (store.ClaimResult, error) {
+func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, from cursors) (store.ClaimResult, pausesFound, error) {
 	out, pauses, err := b.claimOnce(ctx, req, from, false)
-	if err != nil || pauses == (pausesFound{}) {
-		return out, err
+	if err != nil || pauses.stored == (storedPauses{}) {
+		return out, pauses, err
 	}
 	err = b.tendPauses(ctx, req.Now, pauses.ended)
 	if pauses.ended && err == nil {
-		out, _, err = b.claimOnce(ctx, req, cursors{}, true)
+		out, pauses, err = b.claimOnce(ctx, req, cursors{}, true)
 	} else if err != nil && len(out.Jobs) > 0 {
 		err = nil // the jobs are claimed; the next claim tends to the pauses
 	}
-	return out, err
+	return out, pauses, err
 }
 
 // pausesFound is what a claim has found of pauses.
 type pausesFound struct {
-	any   bool // there are pauses
-	ended bool // a pause has ended; unless it was told to claim all the same, the claim has no jobs
+	stored storedPauses
+	ended  bool // a pause has ended; unless it was told to claim all the same, the claim has no jobs
+	queue  bool // the queue is paused
+}
+
+// storedPauses changes whenever a pause begins, or is deleted after its end. The zero value: there
+// are no pauses.
+type storedPauses struct {
+	count int64
+	last  time.Time // when the last of them began
 }
 
 // claimOnce makes one claim; despiteEnds: also if a pause has ended.
@@ -85,26 +94,26 @@ func (b *Backend) claimOnce(ctx context.Context, req store.ClaimRequest, from cu
 }
 
 // BeginJobs lets claims begin; see store.Jobs.
-func (b *Backend) BeginJobs(ctx context.Context, req store.BeginRequest) error {
-	ids := make([]int64, len(req.Claims))
+func (b *Backend) BeginJobs(ctx context.Context, req store.BeginRequest) (out store.BeginResult, err error) {
+	ids, tokens := make([]int64, len(req.Claims)), make([]int64, len(req.Claims))
 	for i, ref := range req.Claims {
-		ids[i] = ref.ID
+		ids[i], tokens[i] = ref.ID, ref.Token
 	}
 	var handled bool
 	if !req.HasHooks() {
 		err := b.pipeline(ctx, nodeConns, "begin jobs", func(s sender) error {
 			var batch pgx.Batch
-			batch.Queue(b.q(beginJobs), req.Node, req.Batch, ids, false)
+			batch.Queue(b.q(beginJobs), when(req.Now), req.Node, req.Batch, ids, tokens, false)
 			answers := s.SendBatch(ctx, &batch)
 			var node int64
-			err := nodeAlive(req.Node, answers.QueryRow().Scan(&node, &handled))
+			err := nodeAlive(req.Node, answers.QueryRow().Scan(&node, &handled, &out.Paused))
 			return cmp.Or(err, answers.Close())
 		})
 		if err != nil || !handled {
-			return err
+			return out, err
 		}
 	}
-	return b.beginHandled(ctx, req, ids)
+	return b.beginHandled(ctx, req, ids, tokens)
 }
 
 // exactColumns are the kinds of exact jobs, each once, and the kind and digest of
@@ -130,7 +139,7 @@ func readClaim(answers pgx.BatchResults, req store.ClaimRequest) (out store.Clai
 		return out, pauses, err
 	}
 	slices.SortFunc(out.Jobs, inOrder)
-	if err := answers.QueryRow().Scan(into(&out.NextDue), &pauses.any, &pauses.ended, &out.Handled); err != nil || len(out.Jobs) >= req.Limit || req.Suspects {
+	if err := answers.QueryRow().Scan(into(&out.NextDue), &pauses.stored.count, into(&pauses.stored.last), &pauses.ended, &pauses.queue, &out.Handled); err != nil || len(out.Jobs) >= req.Limit || req.Suspects {
 		out.NextDue = time.Time{} // not asked for
 		return out, pauses, err
 	}

@@ -14,14 +14,15 @@ import (
 // cursors of the node and queue.
 func (b *Backend) ClaimPart(ctx context.Context, req store.ClaimRequest) (store.PartialClaim, error) {
 	if !req.Now.IsZero() || req.Suspects { // suspects are few and have their own index; cursors follow the clock of the store, not of a test
-		out, err := b.claim(ctx, req, cursors{})
+		out, _, err := b.claim(ctx, req, cursors{})
 		return store.PartialClaim{ClaimResult: out}, err
 	}
 	scan := b.scans.of(req.Node, req.Queue)
 	from, next, behind := scan.begin()
 	switch next {
 	case fullScan:
-		return b.scanClaim(ctx, req, scan, cursors{}, scan.recordFullScan)
+		out, _, err := b.scanClaim(ctx, req, scan, cursors{}, scan.recordFullScan)
+		return out, err
 	case catchUpScan:
 		look := func() { b.catchUp(b.background, req, scan, from, behind) }
 		if behind.number < recentScans {
@@ -31,15 +32,16 @@ func (b *Backend) ClaimPart(ctx context.Context, req store.ClaimRequest) (store.
 			b.catchUps.Go(look)
 		}
 	}
-	out, err := b.scanClaim(ctx, req, scan, from, scan.recordClaim)
-	if err != nil || len(out.Jobs) >= req.Limit {
+	out, unsearched, err := b.scanClaim(ctx, req, scan, from, scan.recordClaim)
+	if err != nil || unsearched || len(out.Jobs) >= req.Limit {
 		return out, err
 	}
 	var over bool
 	if out.Again, over = scan.again(len(out.Jobs)); out.Again > 0 || over {
 		return out, nil
 	}
-	return b.scanClaim(ctx, req, scan, cursors{}, scan.recordFullScan)
+	out, _, err = b.scanClaim(ctx, req, scan, cursors{}, scan.recordFullScan)
+	return out, err
 }
 
 // catchUpTimeout bounds the time of a catch-up scan or a recent scan.
@@ -73,16 +75,26 @@ func (b *Backend) catchUp(ctx context.Context, req store.ClaimRequest, scan *cla
 	scan.caughtUp(reach, found, took, err == nil)
 }
 
-// scanClaim makes a claim and records it in scan.
-func (b *Backend) scanClaim(ctx context.Context, req store.ClaimRequest, scan *claimScan, from cursors, took func(jobs int, took time.Duration)) (store.PartialClaim, error) {
+// scanClaim makes a claim and records it in scan, unless the queue is paused, so that no job was
+// looked for. If a pause began or ended since the last claim, jobs behind the cursors may have
+// become claimable, and scan begins again.
+func (b *Backend) scanClaim(ctx context.Context, req store.ClaimRequest, scan *claimScan, from cursors, took func(jobs int, took time.Duration)) (out store.PartialClaim, unsearched bool, err error) {
 	began := time.Now()
-	out, err := b.claim(ctx, req, from)
+	claim, pauses, err := b.claim(ctx, req, from)
+	out.ClaimResult = claim
 	switch {
+	case err == nil && pauses.queue:
+		return out, true, nil
+	case err == nil && scan.pausesChanged(pauses.stored):
+		if len(out.Jobs) < req.Limit {
+			out.Again = time.Millisecond
+		}
+		return out, true, nil
 	case err == nil:
 		took(len(out.Jobs), time.Since(began))
 		scan.found(out.Jobs, len(out.Jobs) >= req.Limit, out.Now)
 	case errors.Is(err, store.ErrNodeGone):
 		b.scans.forget(req.Node)
 	}
-	return store.PartialClaim{ClaimResult: out}, err
+	return out, false, err
 }

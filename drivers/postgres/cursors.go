@@ -80,6 +80,8 @@ type claimScan struct {
 	// clear is true if the last catch-up scan found no job, and no claim did since.
 	clear bool
 
+	pauses *storedPauses // at the last claim that searched; nil: there was none
+
 	now     time.Time // the store's clock at the last claim
 	recents [recentScans]recentScan
 	recent  int       // which recent scan is under way, if since is not zero
@@ -345,6 +347,19 @@ func (s *claimScan) found(jobs []store.Claimed, full bool, now time.Time) {
 			p.raise(at)
 		}
 	}
+}
+
+// pausesChanged reports whether pauses differ from the pauses at the last claim. Then the scan
+// forgets all positions, so that the next claim is a full scan.
+func (s *claimScan) pausesChanged(now storedPauses) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	changed := s.pauses != nil && (s.pauses.count != now.count || !s.pauses.last.Equal(now.last))
+	s.pauses = &now
+	if changed {
+		s.low, s.behind, s.clear, s.scanned = cursors{}, nil, false, time.Time{}
+	}
+	return changed
 }
 
 // recordClaim records how long a claim with cursors took.

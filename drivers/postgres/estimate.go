@@ -25,6 +25,15 @@ func (b *Backend) EstimateQueues(ctx context.Context, req store.EstimateRequest)
 		})
 }
 
+// EstimateKinds counts live jobs by kind, or estimates how many there are; see store.Estimator.
+func (b *Backend) EstimateKinds(ctx context.Context, req store.EstimateRequest) ([]store.KindInfo, error) {
+	return estimate(ctx, b, req, "kinds",
+		func(tx pgx.Tx) ([]store.KindInfo, error) { return collect(ctx, tx, scanKind, b.q(listKinds)) },
+		func(tx pgx.Tx) ([]store.KindInfo, error) {
+			return collect(ctx, tx, scanKindEstimate, b.q(estimateKinds), sampleShares, sampleNumbers)
+		})
+}
+
 // EstimateGroups counts schedules and live jobs by group, or estimates how many there are; see
 // store.Estimator.
 func (b *Backend) EstimateGroups(ctx context.Context, req store.EstimateRequest) ([]store.GroupInfo, error) {
@@ -67,6 +76,12 @@ func scanQueueEstimate(r pgx.CollectableRow) (q store.QueueInfo, err error) {
 		q.Ready = max(q.Ready, 1)
 	}
 	return q, nil
+}
+
+// scanKindEstimate scans a row of estimate_kinds.sql.
+func scanKindEstimate(r pgx.CollectableRow) (store.KindInfo, error) {
+	q, err := scanQueueEstimate(r)
+	return store.KindInfo(q), err
 }
 
 // scanGroupEstimate scans a row of estimate_groups.sql.

@@ -111,21 +111,18 @@ func (t edgesTx) InsertJobs(ctx context.Context, jobs []store.NewJob, now time.T
 }
 
 // beginHandled lets claims begin and inserts what their starts make.
-func (b *Backend) beginHandled(ctx context.Context, req store.BeginRequest, ids []int64) error {
-	return b.work(ctx, nodeConns, "begin jobs", func(tx pgx.Tx) error {
+func (b *Backend) beginHandled(ctx context.Context, req store.BeginRequest, ids, tokens []int64) (out store.BeginResult, err error) {
+	err = b.work(ctx, nodeConns, "begin jobs", func(tx pgx.Tx) error {
 		var node int64
 		var handled bool
-		if err := nodeAlive(req.Node, tx.QueryRow(ctx, b.q(beginJobs), req.Node, req.Batch, ids, true).Scan(&node, &handled)); err != nil {
+		if err := nodeAlive(req.Node, tx.QueryRow(ctx, b.q(beginJobs), when(req.Now), req.Node, req.Batch, ids, tokens, true).Scan(&node, &handled, &out.Paused)); err != nil {
 			return err
 		}
 		handlers, err := b.readHandlers(ctx, tx)
 		if err != nil || len(req.Starts) == 0 {
 			return err
 		}
-		tokens := make([]int64, len(req.Claims))
-		for i, ref := range req.Claims {
-			tokens[i] = ref.Token
-		}
+		req := req.Without(out.Paused)
 		held := map[store.ClaimRef]bool{}
 		byID := map[int64]store.ClaimRef{}
 		for _, ref := range req.Claims {
@@ -141,4 +138,5 @@ func (b *Backend) beginHandled(ctx context.Context, req store.BeginRequest, ids 
 		_, err = b.insertionIn(tx, req.Now).insert(ctx, handlers.AtStart(req, held))
 		return err
 	})
+	return out, err
 }

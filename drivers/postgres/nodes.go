@@ -61,14 +61,17 @@ func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (st
 
 // Claims lists what a node holds; see store.Nodes.
 func (b *Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.ClaimRef, error) {
-	text := b.q(listClaims)
-	if req.Cancelled {
+	text, args := b.q(listClaims), []any{req.Node}
+	switch {
+	case req.Cancelled:
 		text = b.q(listCancelledClaims)
+	case req.Paused:
+		text, args = b.q(listPausedClaims), []any{when(req.Now), req.Node}
 	}
 	var out []store.ClaimRef
 	err := b.pipeline(ctx, leaseConns, "read claims", func(s sender) error {
 		var batch pgx.Batch
-		queueCollect(&batch, &out, scanClaimRef, text, req.Node)
+		queueCollect(&batch, &out, scanClaimRef, text, args...)
 		return send(ctx, s, &batch)
 	})
 	return out, err
@@ -313,6 +316,21 @@ func (b *Backend) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
 		return err
 	})
 	return out, err
+}
+
+// ListKinds counts live jobs; see store.Nodes.
+func (b *Backend) ListKinds(ctx context.Context) ([]store.KindInfo, error) {
+	var out []store.KindInfo
+	err := b.list(ctx, "list kinds", func(tx pgx.Tx) (err error) {
+		out, err = collect(ctx, tx, scanKind, b.q(listKinds))
+		return err
+	})
+	return out, err
+}
+
+func scanKind(r pgx.CollectableRow) (store.KindInfo, error) {
+	q, err := scanQueue(r)
+	return store.KindInfo(q), err
 }
 
 func scanQueue(r pgx.CollectableRow) (q store.QueueInfo, err error) {

@@ -14,6 +14,11 @@ import (
 // its group is paused.
 const parked = -1
 
+// pausedCondition is what statements have in place of {paused}: a pause concerns job j. Claims
+// compare in other ways, because they look at many jobs.
+const pausedCondition = `EXISTS (SELECT FROM {schema}.pause AS p WHERE coalesce(p.until > coalesce(:now::timestamptz, now()), true)
+        AND p.name = CASE p.subject WHEN 0 THEN j.group_name WHEN 1 THEN j.queue ELSE j.kind END)`
+
 const (
 	// pauseStep is how many jobs one transaction parks, or makes claimable.
 	pauseStep = 1000
@@ -23,8 +28,8 @@ const (
 )
 
 // PauseSubject pauses a subject; see store.Pauses. A claim that does not see the pause has
-// begun before its commit, so that the last transaction waits for it. Then due jobs are
-// parked in steps.
+// begun before its commit, so that the next transaction waits for it, and then wakes nodes
+// that have such claims. Then due jobs of groups are parked in steps.
 func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) error {
 	const what = "pause"
 	if err := b.changePause(ctx, what, req.Now, func(tx pausesTx, now time.Time) error {
@@ -33,10 +38,12 @@ func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) erro
 		return err
 	}
 	err := b.work(ctx, programConns, what, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, b.q(lockClaimingNodes))
-		return err
+		if _, err := tx.Exec(ctx, b.q(lockClaimingNodes)); err != nil {
+			return err
+		}
+		return b.wake(ctx, tx, store.Wake{Kind: store.WakeCancels})
 	})
-	for n := int64(pauseStep); err == nil && n == pauseStep; {
+	for n := int64(pauseStep); req.Subject == store.SubjectGroup && err == nil && n == pauseStep; {
 		err = b.work(ctx, programConns, what, func(tx pgx.Tx) (err error) {
 			n, err = b.park(ctx, tx, req.Now)
 			return err
@@ -91,15 +98,24 @@ func (b *Backend) park(ctx context.Context, tx pgx.Tx, now time.Time) (int64, er
 
 // endPauses makes parked jobs claimable whose pauses have ended, and returns how many.
 func (b *Backend) endPauses(ctx context.Context, tx pgx.Tx, now time.Time) (int64, error) {
-	names, err := collect(ctx, tx, pgx.RowTo[string], b.q(lockEndedPauses), when(now))
+	var subjects []int16
+	var names, groups []string
+	var subject int16
+	var name string
+	err := each(ctx, tx, []any{&subject, &name}, func() {
+		subjects, names = append(subjects, subject), append(names, name)
+		if subject == int16(store.SubjectGroup) {
+			groups = append(groups, name)
+		}
+	}, b.q(lockEndedPauses), when(now))
 	if err != nil || len(names) == 0 {
 		return 0, err
 	}
-	tag, err := tx.Exec(ctx, b.q(unparkJobs), names, pauseStep)
+	tag, err := tx.Exec(ctx, b.q(unparkJobs), groups, pauseStep)
 	if err != nil {
 		return 0, err
 	}
-	if _, err := tx.Exec(ctx, b.q(deletePauses), when(now), names); err != nil || tag.RowsAffected() == 0 {
+	if _, err := tx.Exec(ctx, b.q(deletePauses), when(now), subjects, names); err != nil || tag.RowsAffected() == 0 {
 		return 0, err
 	}
 	return tag.RowsAffected(), b.wake(ctx, tx, store.Wake{Kind: store.WakeJobs})

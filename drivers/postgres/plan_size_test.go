@@ -132,6 +132,55 @@ func TestPausedJobsAreOutOfTheWay(t *testing.T) {
 	}
 }
 
+// TestJobsOfPausedKindsAreOutOfTheWay counts the pages of claims, with their cursors, in a queue where
+// 100,000 jobs of a paused kind are due before the other jobs, and more come. These jobs are not
+// parked: each node passes them once. A claim of a paused queue touches a few pages, whatever the
+// queue has.
+func TestJobsOfPausedKindsAreOutOfTheWay(t *testing.T) {
+	p := newCrowd(t)
+	const paused, added = 100_000, 2_000
+	insertPaused := func(n int) {
+		p.insert("'q', 1, clock_timestamp() - interval '1 hour' + i * interval '1 millisecond'", n)
+		execute(t, withSchema("update {schema}.job set kind = 'paused' where kind <> 'paused' and priority = 1", p.b.schema))
+	}
+	p.insert("'q', 5, clock_timestamp() - interval '1 hour' + i * interval '1 millisecond'", 12*planBatch)
+	insertPaused(paused)
+	execute(t, withSchema("vacuum analyze {schema}.job", p.b.schema))
+	kind := store.PauseRequest{Subject: store.SubjectKind, Name: "paused"}
+	must(t, p.b.PauseSubject(t.Context(), kind))
+	claim := func(what string) float64 {
+		t.Helper()
+		var jobs []store.Claimed
+		plans := p.during(func() { jobs = p.claimKinds("q", "k", "paused") })
+		if len(jobs) != planBatch || jobs[0].Priority != 5 {
+			t.Fatalf("%s: %d jobs", what, len(jobs))
+		}
+		pages := float64(plans.pages()) / planBatch
+		t.Logf("%s: %.2f pages a job (%s)", what, pages, p.spent(plans))
+		return pages
+	}
+	claim("the first claim, which is a full scan")
+	most := 1.2 * bounds["claim, a job"]
+	for range 3 {
+		if pages := claim("a claim in the pause"); pages > most {
+			t.Errorf("a claim in the pause touches %.2f pages a job, at most %.2f are allowed", pages, most)
+		}
+	}
+	insertPaused(added)
+	if pages := claim("a claim after more jobs came"); pages > most {
+		t.Errorf("a claim touches %.2f pages a job after jobs came in the pause, at most %.2f are allowed", pages, most)
+	}
+	must(t, p.b.PauseSubject(t.Context(), store.PauseRequest{Subject: store.SubjectQueue, Name: "q"}))
+	plans := p.during(func() {
+		if jobs := p.claimKinds("q", "k", "paused"); len(jobs) != 0 {
+			t.Errorf("%d jobs of a paused queue", len(jobs))
+		}
+	})
+	if pages := plans.pages(); pages > 20 {
+		t.Errorf("a claim of a paused queue touches %d pages (%s)", pages, p.spent(plans))
+	}
+}
+
 // crowd is a backend whose plans are read, and the node that works in it.
 type crowd struct {
 	t     *testing.T
@@ -244,9 +293,12 @@ func (p *crowd) insert(columns string, n int) {
 }
 
 // claim claims a batch, with cursors unless this is the first claim of the queue.
-func (p *crowd) claim(queue string) []store.Claimed {
+func (p *crowd) claim(queue string) []store.Claimed { return p.claimKinds(queue, "k") }
+
+// claimKinds is claim for some kinds.
+func (p *crowd) claimKinds(queue string, kinds ...string) []store.Claimed {
 	p.t.Helper()
-	res, err := p.b.ClaimPart(p.t.Context(), store.ClaimRequest{Node: p.node, Queue: queue, Kinds: []string{"k"}, Limit: planBatch})
+	res, err := p.b.ClaimPart(p.t.Context(), store.ClaimRequest{Node: p.node, Queue: queue, Kinds: kinds, Limit: planBatch})
 	must(p.t, err)
 	scan := p.b.scans.of(p.node, queue)
 	for range scan.costs { // so that the next full scan is due in a day

@@ -92,6 +92,7 @@ const (
 	findNextDue
 	estimateGroups
 	estimateQueues
+	estimateKinds
 	findNextExpiry
 	findNextSchedule
 	findOldTransaction
@@ -149,6 +150,7 @@ const (
 	listCalendars
 	listCancelledClaims
 	listClaims
+	listPausedClaims
 	listEdges
 	listEvents
 	listGroups
@@ -164,6 +166,7 @@ const (
 	listOwners
 	listProgress
 	listQueues
+	listKinds
 	listSchedules
 	listSlots
 	lockBatchJob
@@ -285,7 +288,7 @@ var sources = [statementCount]source{
 	acceptLoss:             {file: "accept_loss", columns: "seen_token seen_node"},
 	advanceSchedules:       {file: "advance_schedules", params: "now until ids revisions marks next_ats paused_ats new_marks new_next_ats fired ahead", columns: "id early releases"},
 	beginFailing:           {file: "begin_failing", params: "now ids failures", columns: "schedule_id"},
-	beginJobs:              {file: "begin_jobs", params: "node batch ids handled", columns: "node handled"},
+	beginJobs:              {file: "begin_jobs", params: "now node batch ids tokens handled", columns: "node handled paused"},
 	checkRecorded:          {file: "check_recorded", params: "ids tokens states forgets", columns: "id token"},
 	claimExactJobs:         {file: "claim_jobs", given: "exact plain", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends exact_kinds exact_jobs exact_digests", columns: claimedColumns},
 	claimExactSuspects:     {file: "claim_jobs", given: "exact suspects", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends exact_kinds exact_jobs exact_digests", columns: claimedColumns},
@@ -331,7 +334,8 @@ var sources = [statementCount]source{
 	findNewestSlots:        {file: "find_newest_slots", params: "schedules", columns: "id schedule_id slot last count outcome reason"},
 	estimateGroups:         {file: "estimate_groups", params: "shares numbers", columns: "name schedules ready scheduled running waiting job_part schedule_part"},
 	estimateQueues:         {file: "estimate_queues", params: "shares numbers", columns: "queue ready scheduled running waiting oldest part"},
-	findNextDue:            {file: "find_next_due", params: "now queue", columns: "next_due pauses ended handled"},
+	estimateKinds:          {file: "estimate_kinds", params: "shares numbers", columns: "kind ready scheduled running waiting oldest part"},
+	findNextDue:            {file: "find_next_due", params: "now queue", columns: "next_due pauses last ended queue handled"},
 	findNextExpiry:         {file: "find_next_expiry", params: "node", columns: "next_expiry"},
 	findNextSchedule:       {file: "find_next_schedule", params: "now ahead", columns: "now next_at"},
 	findOpenCancels:        {file: "find_open_cancels", params: "limit", columns: "job_id"},
@@ -379,6 +383,7 @@ var sources = [statementCount]source{
 	listCalendars:          {file: "list_calendars", params: "names after limit", columns: calendarColumns},
 	listCancelledClaims:    {file: "list_cancelled_claims", params: "node", columns: "id token"},
 	listClaims:             {file: "list_claims", params: "node", columns: "id token"},
+	listPausedClaims:       {file: "list_paused_claims", params: "now node", columns: "id token"},
 	listGroups:             {file: "list_groups", params: "now name", columns: groupColumns},
 	listJobs:               {file: "list_jobs", given: "page open newest", params: jobFilterParams + jobRangeParams + jobPageParams, columns: jobColumns},
 	listJobsOldestFirst:    {file: "list_jobs", given: "page open oldest", params: jobFilterParams + jobRangeParams + jobPageParams, columns: jobColumns},
@@ -387,6 +392,7 @@ var sources = [statementCount]source{
 	listOwners:             {file: "list_owners", params: "names after limit", columns: ownerRows},
 	listProgress:           {file: "list_progress", params: "ids", columns: "job_id token done total note at"},
 	listQueues:             {file: "list_queues", columns: "queue ready scheduled running waiting oldest"},
+	listKinds:              {file: "list_kinds", columns: "kind ready scheduled running waiting oldest"},
 	listSchedules:          {file: "list_schedules", given: "any", params: scheduleFilterParams, columns: scheduleColumns + " since"},
 	listCalendarSchedules:  {file: "list_schedules", given: "calendar", params: scheduleFilterParams, columns: scheduleColumns + " since"},
 	listSlots:              {file: "list_slots", params: "schedule from to before_slot before_id limit group_name", columns: "id schedule_id schedule_name slot last count outcome reason job_id recorded_at after_id after_schedule"},
@@ -453,10 +459,10 @@ var sources = [statementCount]source{
 	upsertKeyHolds:         {file: "upsert_key_holds", params: "now ids holds kind unique_key", columns: "ids"},
 	markReleases:           {file: "mark_releases", params: "ids"},
 	findEnds:               {file: "find_ends", params: "ids", columns: "id state finished_at reason"},
-	deletePauses:           {file: "delete_pauses", params: "now names"},
+	deletePauses:           {file: "delete_pauses", params: "now paused_subjects names"},
 	listPauses:             {file: "list_pauses", params: "now", columns: pauseColumns},
 	lockClaimingNodes:      {file: "lock_claiming_nodes", columns: "node"},
-	lockEndedPauses:        {file: "lock_ended_pauses", params: "now", columns: "name"},
+	lockEndedPauses:        {file: "lock_ended_pauses", params: "now", columns: "subject name"},
 	lockGroupSchedules:     {file: "lock_group_schedules", params: "group_name", columns: scheduleColumns},
 	endLimits:              {file: "end_limits", params: "now ids"},
 	insertLimits:           {file: "insert_limits", params: "now names owners queues kinds by_keys concurrencies rates pers bursts weights stricts created_ats", columns: "name revision"},
@@ -554,6 +560,7 @@ func rulesOf(schema string) sqltext.Rules {
 	lists := specLists()
 	lists["schedule_columns"], lists["limit_columns"] = scheduleList, limitList
 	words := schemaWords(schema)
+	words["paused"] = withSchema(pausedCondition, schema)
 	maps.Copy(words, store.OriginWords())
 	return sqltext.Rules{Words: words, Lists: lists}
 }

@@ -38,6 +38,7 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (out store.
 		return out, false, err
 	}
 	err = b.write(ctx, doing, func(s *session) error {
+		req := req // a repetition may find other pauses
 		pauses, handled, err := s.checkNode(ctx, req.Node)
 		if err != nil {
 			return err
@@ -51,6 +52,14 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (out store.
 		if pauses {
 			moved, err := s.tendPauses(ctx, now)
 			if undigested = moved > 0 && len(req.Exact) > 0; err != nil || undigested {
+				return err
+			}
+			var paused bool
+			if req, paused, err = s.withoutPaused(ctx, req, now); err != nil {
+				return err
+			}
+			if due = nil; paused {
+				out.NextDue, err = s.nextDue(ctx, req.Queue, now)
 				return err
 			}
 			if due, err = s.due(ctx, req, now); err != nil {
@@ -73,6 +82,7 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (out store.
 // asks for suspects, in which streams; where it would not, out is the answer to the claim.
 func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.ClaimRequest) (out store.ClaimResult, due []stream, found bool, err error) {
 	err = b.read(ctx, doing, func(s *session) error {
+		req := req
 		pauses, handled, err := s.checkNode(ctx, req.Node)
 		if err != nil {
 			return err
@@ -85,6 +95,14 @@ func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.Claim
 		out.Now = now
 		if pauses {
 			if err := s.one(ctx, findPauseWork, args{"now": micros(now)}, &found); err != nil || found {
+				return err
+			}
+			var paused bool
+			if req, paused, err = s.withoutPaused(ctx, req, now); err != nil {
+				return err
+			}
+			if paused {
+				out.NextDue, err = s.nextDue(ctx, req.Queue, now)
 				return err
 			}
 		}
@@ -278,15 +296,32 @@ func scanClaimed(r row) (store.Claimed, error) {
 }
 
 // BeginJobs lets claims begin; see store.Jobs.
-func (b *Backend) BeginJobs(ctx context.Context, req store.BeginRequest) error {
-	claims := make([]claimRef, len(req.Claims))
-	for i, ref := range req.Claims {
-		claims[i] = claimRef{ref.ID, ref.Token}
-	}
-	return b.write(ctx, "begin jobs", func(s *session) error {
-		_, handled, err := s.checkNode(ctx, req.Node)
+func (b *Backend) BeginJobs(ctx context.Context, asked store.BeginRequest) (out store.BeginResult, err error) {
+	err = b.write(ctx, "begin jobs", func(s *session) error {
+		out = store.BeginResult{}
+		pauses, handled, err := s.checkNode(ctx, asked.Node)
 		if err != nil {
 			return err
+		}
+		if pauses {
+			now, err := s.now(ctx, asked.Now)
+			if err != nil {
+				return err
+			}
+			paused, err := s.claims(ctx, listPausedClaims, args{"node": asked.Node, "now": micros(now)})
+			if err != nil {
+				return err
+			}
+			for _, ref := range asked.Claims {
+				if slices.Contains(paused, ref) {
+					out.Paused = append(out.Paused, ref.ID)
+				}
+			}
+		}
+		req := asked.Without(out.Paused)
+		claims := make([]claimRef, len(req.Claims))
+		for i, ref := range req.Claims {
+			claims[i] = claimRef{ref.ID, ref.Token}
 		}
 		if err := s.exec(ctx, beginJobs, args{"claims": jsonList(claims), "node": req.Node}); err != nil || !handled && !req.HasHooks() {
 			return err
@@ -301,6 +336,7 @@ func (b *Backend) BeginJobs(ctx context.Context, req store.BeginRequest) error {
 		}
 		return rowwise.Begin(ctx, s, req, handlers, now)
 	})
+	return out, err
 }
 
 // nextDue is when the queue's next ready job is due; zero: there is none.

@@ -76,23 +76,36 @@ func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (st
 
 // Claims lists what a node holds; see store.Nodes.
 func (b *Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.ClaimRef, error) {
-	name := listClaims
-	if req.Cancelled {
-		name = listCancelledClaims
-	}
 	var out []store.ClaimRef
-	err := b.read(ctx, "read claims", func(s *session) error {
-		return s.each(ctx, name, args{"node": req.Node}, func(r row) error {
-			var ref store.ClaimRef
-			err := r.Scan(&ref.ID, &ref.Token)
-			out = append(out, ref)
-			return err
-		})
+	err := b.read(ctx, "read claims", func(s *session) (err error) {
+		switch {
+		case req.Cancelled:
+			out, err = s.claims(ctx, listCancelledClaims, args{"node": req.Node})
+		case req.Paused:
+			var now time.Time
+			if now, err = s.now(ctx, req.Now); err == nil {
+				out, err = s.claims(ctx, listPausedClaims, args{"node": req.Node, "now": micros(now)})
+			}
+		default:
+			out, err = s.claims(ctx, listClaims, args{"node": req.Node})
+		}
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+// claims reads the claims that a statement lists.
+func (s *session) claims(ctx context.Context, list statement, a args) (out []store.ClaimRef, err error) {
+	err = s.each(ctx, list, a, func(r row) error {
+		var ref store.ClaimRef
+		err := r.Scan(&ref.ID, &ref.Token)
+		out = append(out, ref)
+		return err
+	})
+	return out, err
 }
 
 // Rescue declares nodes dead; see store.Nodes. It looks first without the
@@ -198,13 +211,27 @@ func (s *session) nodes(ctx context.Context, name statement, a args) ([]store.No
 
 // ListQueues counts live jobs; see store.Nodes.
 func (b *Backend) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
+	return b.countJobs(ctx, "list queues", listQueues)
+}
+
+// ListKinds counts live jobs; see store.Nodes.
+func (b *Backend) ListKinds(ctx context.Context) (out []store.KindInfo, err error) {
+	counts, err := b.countJobs(ctx, "list kinds", listKinds)
+	for _, c := range counts {
+		out = append(out, store.KindInfo(c))
+	}
+	return out, err
+}
+
+// countJobs counts live jobs by a name.
+func (b *Backend) countJobs(ctx context.Context, doing string, list statement) ([]store.QueueInfo, error) {
 	var out []store.QueueInfo
-	err := b.read(ctx, "list queues", func(s *session) error {
+	err := b.read(ctx, doing, func(s *session) error {
 		now, err := s.now(ctx, time.Time{})
 		if err != nil {
 			return err
 		}
-		return s.each(ctx, listQueues, args{"now": micros(now)}, func(r row) error {
+		return s.each(ctx, list, args{"now": micros(now)}, func(r row) error {
 			var q store.QueueInfo
 			err := r.Scan(&q.Name, &q.Ready, &q.Scheduled, &q.Running, &q.Waiting, into(&q.Oldest))
 			out = append(out, q)

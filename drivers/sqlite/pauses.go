@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"context"
+	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -21,7 +23,7 @@ func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) erro
 	err := b.withinAt(ctx, doing, nil, req.Now, func(s *session, now time.Time) error {
 		return rowwise.PauseSubject(ctx, s, req, now)
 	})
-	for n := pauseStep; err == nil && n >= pauseStep; {
+	for n := pauseStep; req.Subject == store.SubjectGroup && err == nil && n >= pauseStep; {
 		err = b.withinAt(ctx, doing, nil, req.Now, func(s *session, now time.Time) (err error) {
 			n, err = s.count(ctx, parkJobs, args{"now": micros(now), "limit": pauseStep})
 			return err
@@ -66,6 +68,22 @@ func (s *session) tendPauses(ctx context.Context, now time.Time) (int, error) {
 	}
 	const all = 1 << 40
 	return moved, s.exec(ctx, parkJobs, args{"now": micros(now), "limit": all})
+}
+
+// withoutPaused returns a claim without the kinds that are paused, and whether its queue is
+// paused.
+func (s *session) withoutPaused(ctx context.Context, req store.ClaimRequest, now time.Time) (_ store.ClaimRequest, paused bool, err error) {
+	var text string
+	if err := s.one(ctx, findPauses, args{"queue": req.Queue, "now": micros(now)}, &paused, &text); err != nil {
+		return req, false, err
+	}
+	var kinds []string
+	if err := json.Unmarshal([]byte(text), &kinds); err != nil || len(kinds) == 0 {
+		return req, paused, err
+	}
+	req.Kinds = slices.DeleteFunc(slices.Clone(req.Kinds), func(kind string) bool { return slices.Contains(kinds, kind) })
+	req.Exact = slices.DeleteFunc(slices.Clone(req.Exact), func(job store.ExactJob) bool { return slices.Contains(kinds, job.Kind) })
+	return req, paused, nil
 }
 
 // ListPauses reads pauses; see store.Pauses.

@@ -108,6 +108,7 @@ const (
 	listCalendars
 	listCancelledClaims
 	listClaims
+	listPausedClaims
 	listEdges
 	listEvents
 	listGroups
@@ -120,6 +121,7 @@ const (
 	listOwners
 	listProgress
 	listQueues
+	listKinds
 	listReleases
 	listSchedules
 	listSlots
@@ -196,6 +198,7 @@ const (
 	listHandlers
 	upsertHandlers
 	findPauseWork
+	findPauses
 	listPauses
 	lockGroupSchedules
 	lockPauses
@@ -315,6 +318,7 @@ var sources = [statementCount]source{
 	listCalendars:          {file: "list_calendars", params: "after names limit", columns: calendarColumns},
 	listCancelledClaims:    {file: "list_cancelled_claims", params: "node", columns: "id token"},
 	listClaims:             {file: "list_claims", params: "node", columns: "id token"},
+	listPausedClaims:       {file: "list_paused_claims", params: "node now", columns: "id token"},
 	listGroups:             {file: "list_groups", params: "now name", columns: groupColumns},
 	listJobs:               {file: "list_jobs", given: "page newest", params: jobFilterParams + jobRangeParams + jobPageParams, columns: jobColumns},
 	listJobsOldestFirst:    {file: "list_jobs", given: "page oldest", params: jobFilterParams + jobRangeParams + jobPageParams, columns: jobColumns},
@@ -323,6 +327,7 @@ var sources = [statementCount]source{
 	listOwners:             {file: "list_owners", params: "after names limit", columns: "name revision digest host synced_at copy_host copy_path copy_digest copy_revision changed_at"},
 	listProgress:           {file: "list_progress", params: "ids", columns: "job_id token done total note at"},
 	listQueues:             {file: "list_queues", params: "now", columns: "queue ready scheduled running waiting oldest"},
+	listKinds:              {file: "list_kinds", params: "now", columns: "kind ready scheduled running waiting oldest"},
 	listSchedules:          {file: "list_schedules", params: "after names ids owner calendar group_name limit", columns: scheduleColumns + " since"},
 	listSlots:              {file: "list_slots", params: "schedule from to before_slot before_id limit group_name", columns: "id schedule_id schedule_name slot last count outcome reason job_id recorded_at after_id after_schedule"},
 	lockBatchJob:           {file: "lock_batch_job", params: "batch", columns: "id"},
@@ -399,6 +404,7 @@ var sources = [statementCount]source{
 	findRelease:            {file: "find_release", columns: "found"},
 	deletePauses:           {file: "delete_pauses", params: "now"},
 	findPauseWork:          {file: "find_pause_work", params: "now", columns: "found"},
+	findPauses:             {file: "find_pauses", params: "queue now", columns: "queue kinds"},
 	listPauses:             {file: "list_pauses", params: "now", columns: pauseColumns},
 	lockGroupSchedules:     {file: "lock_group_schedules", params: "group_name", columns: scheduleColumns},
 	lockPauses:             {file: "lock_pauses", params: "subject names", columns: pauseColumns},

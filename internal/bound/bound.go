@@ -98,9 +98,8 @@ func (b backend) ClaimPart(ctx context.Context, req store.ClaimRequest) (store.P
 }
 
 // BeginJobs implements store.Jobs.
-func (b backend) BeginJobs(ctx context.Context, req store.BeginRequest) error {
-	_, err := Call(ctx, b.limit, silent(b.next.BeginJobs), req)
-	return err
+func (b backend) BeginJobs(ctx context.Context, req store.BeginRequest) (store.BeginResult, error) {
+	return Call(ctx, b.limit, b.next.BeginJobs, req)
 }
 
 // Finish implements store.Jobs.
@@ -325,9 +324,19 @@ func (b backend) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
 	return Call(ctx, b.unsized(0), plain(b.next.ListQueues), struct{}{})
 }
 
+// ListKinds implements store.Nodes. It counts all living jobs.
+func (b backend) ListKinds(ctx context.Context) ([]store.KindInfo, error) {
+	return Call(ctx, b.unsized(0), plain(b.next.ListKinds), struct{}{})
+}
+
 // EstimateQueues implements store.Estimator. Without the ability it counts by ListQueues.
 func (b backend) EstimateQueues(ctx context.Context, req store.EstimateRequest) ([]store.QueueInfo, error) {
 	return Call(ctx, b.unsized(0), store.Estimates(b.next).EstimateQueues, req)
+}
+
+// EstimateKinds implements store.Estimator. Without the ability it counts by ListKinds.
+func (b backend) EstimateKinds(ctx context.Context, req store.EstimateRequest) ([]store.KindInfo, error) {
+	return Call(ctx, b.unsized(0), store.Estimates(b.next).EstimateKinds, req)
 }
 
 // EstimateGroups implements store.Estimator. Without the ability it counts by ListGroups.

@@ -24,6 +24,10 @@ func (able) EstimateGroups(context.Context, store.EstimateRequest) ([]store.Grou
 	return nil, nil
 }
 
+func (able) EstimateKinds(context.Context, store.EstimateRequest) ([]store.KindInfo, error) {
+	return nil, nil
+}
+
 func (able) EstimateQueues(context.Context, store.EstimateRequest) ([]store.QueueInfo, error) {
 	return nil, nil
 }

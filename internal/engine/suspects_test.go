@@ -198,7 +198,7 @@ type gated struct {
 	let   chan error
 }
 
-func (g *gated) BeginJobs(ctx context.Context, req store.BeginRequest) error {
+func (g *gated) BeginJobs(ctx context.Context, req store.BeginRequest) (store.BeginResult, error) {
 	var ids []int64
 	for _, ref := range req.Claims {
 		ids = append(ids, ref.ID)
@@ -207,7 +207,7 @@ func (g *gated) BeginJobs(ctx context.Context, req store.BeginRequest) error {
 	g.asked = append(g.asked, ids)
 	g.mu.Unlock()
 	if err := <-g.let; err != nil {
-		return err
+		return store.BeginResult{}, err
 	}
 	return g.Backend.BeginJobs(ctx, req)
 }

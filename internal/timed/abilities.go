@@ -72,6 +72,11 @@ func (b estimator) EstimateQueues(ctx context.Context, req store.EstimateRequest
 	return call(ctx, b.observe, "estimate_queues", b.able.EstimateQueues, req)
 }
 
+// EstimateKinds implements store.Estimator.
+func (b estimator) EstimateKinds(ctx context.Context, req store.EstimateRequest) ([]store.KindInfo, error) {
+	return call(ctx, b.observe, "estimate_kinds", b.able.EstimateKinds, req)
+}
+
 // EstimateGroups implements store.Estimator.
 func (b estimator) EstimateGroups(ctx context.Context, req store.EstimateRequest) ([]store.GroupInfo, error) {
 	return call(ctx, b.observe, "estimate_groups", b.able.EstimateGroups, req)

@@ -72,9 +72,8 @@ func (b backend) Claim(ctx context.Context, req store.ClaimRequest) (store.Claim
 }
 
 // BeginJobs implements store.Jobs.
-func (b backend) BeginJobs(ctx context.Context, req store.BeginRequest) error {
-	_, err := call(ctx, b.observe, "begin_jobs", silent(b.next.BeginJobs), req)
-	return err
+func (b backend) BeginJobs(ctx context.Context, req store.BeginRequest) (store.BeginResult, error) {
+	return call(ctx, b.observe, "begin_jobs", b.next.BeginJobs, req)
 }
 
 // Finish implements store.Jobs.
@@ -271,6 +270,11 @@ func (b backend) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
 // ListQueues implements store.Nodes.
 func (b backend) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
 	return call(ctx, b.observe, "list_queues", plain(b.next.ListQueues), struct{}{})
+}
+
+// ListKinds implements store.Nodes.
+func (b backend) ListKinds(ctx context.Context) ([]store.KindInfo, error) {
+	return call(ctx, b.observe, "list_kinds", plain(b.next.ListKinds), struct{}{})
 }
 
 // Prune implements store.Maintenance.

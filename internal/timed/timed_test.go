@@ -29,6 +29,10 @@ func (able) EstimateGroups(context.Context, store.EstimateRequest) ([]store.Grou
 	return nil, errBroken
 }
 
+func (able) EstimateKinds(context.Context, store.EstimateRequest) ([]store.KindInfo, error) {
+	return nil, errBroken
+}
+
 func (able) EstimateQueues(context.Context, store.EstimateRequest) ([]store.QueueInfo, error) {
 	return nil, errBroken
 }

@@ -17,15 +17,15 @@ func GroupListing() Listing[hourbell.GroupInfo] {
 			count := func(n int64) string { return shownCount(n, g.Estimated) }
 			return []string{
 				g.Name, count(g.Schedules), count(g.Ready), count(g.Scheduled), count(g.Running), count(g.Waiting),
-				plain.Dash(plain.Cut(shownPause(g.Pause), 80)),
+				plain.Dash(shownPause(g.Pause)),
 			}
 		},
 		Record: func(g hourbell.GroupInfo) any { return NewGroupRecord(g) },
 	}
 }
 
-// shownPause returns since when and by whom something is paused, until when, and why; empty
-// if it is not paused.
+// shownPause returns since when and by whom something is paused, until when, and why, in at most
+// 80 bytes; empty if it is not paused.
 func shownPause(p store.Pause) string {
 	if p.At.IsZero() {
 		return ""
@@ -41,7 +41,7 @@ func shownPause(p store.Pause) string {
 	if p.Reason != "" {
 		text += ": " + p.Reason
 	}
-	return text
+	return plain.Cut(text, 80)
 }
 
 // GroupRecord is a group in machine-readable output: how many schedules it has, how many

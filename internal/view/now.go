@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/store"
 )
@@ -54,16 +55,16 @@ func FailedListing() Listing[store.JobInfo] {
 }
 
 // RateListing shows queues, with about how many jobs a second ended lately.
-func (o Overview) RateListing() Listing[store.QueueInfo] {
+func (o Overview) RateListing() Listing[hourbell.QueueInfo] {
 	l := QueueListing()
-	row := l.Row
-	l.Columns = append(slices.Clone(l.Columns), "RATE/S")
-	l.Row = func(q store.QueueInfo) []string {
+	row, at := l.Row, slices.Index(l.Columns, "PAUSED")
+	l.Columns = slices.Insert(slices.Clone(l.Columns), at, "RATE/S")
+	l.Row = func(q hourbell.QueueInfo) []string {
 		rate := "-"
 		if r := o.Rates[q.Name]; r > 0 {
 			rate = fmt.Sprintf("%.3g", r)
 		}
-		return append(row(q), rate)
+		return slices.Insert(row(q), at, rate)
 	}
 	return l
 }

@@ -16,7 +16,7 @@ type Overview struct {
 	Now       time.Time // of the store's clock
 	Suspended bool      // the store went back in time, and this is not accepted yet
 	Nodes     []store.NodeInfo
-	Queues    []store.QueueInfo
+	Queues    []hourbell.QueueInfo
 	// Untaken is a due job that no living node takes, and Why the reason; zero: none
 	// was found.
 	Untaken store.JobInfo
@@ -263,7 +263,9 @@ func (o Overview) untaken() (a Attention) {
 	return a
 }
 
+// behind leaves out paused queues, because an operator has stopped them.
 func (o Overview) behind() (a Attention) {
+	o.Queues = slices.DeleteFunc(slices.Clone(o.Queues), func(q hourbell.QueueInfo) bool { return !q.Pause.At.IsZero() })
 	if sum := o.Sum(); !sum.Oldest.IsZero() && o.Now.Sub(sum.Oldest) > behindAfter {
 		a = Attention{Text: fmt.Sprintf("Queue %s is behind: its oldest due job has waited for %s", sum.Name, plain.Brief(o.Now.Sub(sum.Oldest).Round(time.Second))), About: "queues"}
 	}

@@ -6,14 +6,25 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/store"
 )
+
+func queuesOf(rows ...store.QueueInfo) (queues []hourbell.QueueInfo) {
+	for _, row := range rows {
+		queues = append(queues, hourbell.QueueInfo{QueueInfo: row})
+	}
+	return queues
+}
 
 // TestFirst adds to an overview, one after the other, what an operator has to look at,
 // the least urgent first: each addition must come before the additions made earlier.
 func TestFirst(t *testing.T) {
 	now := time.Date(2027, 3, 1, 12, 0, 0, 0, time.UTC)
-	o := Overview{Now: now, Nodes: []store.NodeInfo{{Name: "a", SeenAt: now, Lease: time.Second}}, Queues: []store.QueueInfo{{Name: "q", Ready: 2, Oldest: now}, {Name: "p"}}}
+	o := Overview{Now: now, Nodes: []store.NodeInfo{{Name: "a", SeenAt: now, Lease: time.Second}}, Queues: queuesOf(store.QueueInfo{Name: "q", Ready: 2, Oldest: now}, store.QueueInfo{Name: "p"})}
+	paused := queuesOf(store.QueueInfo{Name: "paused", Oldest: now.Add(-time.Hour)})[0]
+	paused.Pause.At = now.Add(-time.Hour)
+	o.Queues = append(o.Queues, paused)
 	if first := o.First(); first != (Attention{}) {
 		t.Errorf("nothing is wrong, but got %+v", first)
 	}
@@ -82,7 +93,7 @@ func TestPresentAndLongest(t *testing.T) {
 		},
 		Running: []store.JobInfo{{ID: 3, StartedAt: now}, {ID: 2, StartedAt: now.Add(-time.Hour)}},
 		Rates:   map[string]float64{"p": 1, "q": 0.5},
-		Queues:  []store.QueueInfo{{Name: "q"}},
+		Queues:  queuesOf(store.QueueInfo{Name: "q"}),
 	}
 	if nodes := o.Present(); len(nodes) != 2 || nodes[0].Name != "alive" || nodes[1].Name != "died" {
 		t.Errorf("nodes %v", nodes)

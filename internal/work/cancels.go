@@ -12,8 +12,8 @@ import (
 // wake-up after every change, of any kind.
 const cancelReadGap = 50 * time.Millisecond
 
-// WatchCancels passes cancel requests to the runs of this node. It reads them after a wake-up; each
-// heartbeat reads them too. Requests for jobs that do not run are carried out here only, so that a
+// WatchCancels passes cancel requests and pauses to the runs of this node. It reads them after a
+// wake-up; each heartbeat reads them too. Requests for jobs that do not run are carried out here only, so that a
 // failure is tried again without a wake-up.
 func (r *Runner) WatchCancels(ctx context.Context) {
 	failures := 0
@@ -34,6 +34,7 @@ func (r *Runner) WatchCancels(ctx context.Context) {
 		// Each has a time of its own, because settleCancels may wait for a job that a transaction has
 		// locked.
 		r.bounded(ctx, r.readCancels)
+		r.bounded(ctx, r.readPauses)
 		r.bounded(ctx, func(call context.Context) {
 			if failures++; r.settleCancels(call) {
 				failures = 0
@@ -87,20 +88,34 @@ func (r *Runner) releaseDependents(ctx context.Context) {
 	}
 }
 
+// readCancels passes cancel requests to runs.
 func (r *Runner) readCancels(ctx context.Context) {
-	if r.inFlight.Len() == 0 {
-		return
-	}
-	claims, err := r.cfg.Store.Claims(ctx, store.ClaimsRequest{Node: r.node.Number(), Cancelled: true})
-	if err != nil {
-		if ctx.Err() == nil {
-			r.report.StoreFailed("read cancel requests", err)
-		}
-		return
-	}
-	r.report.StoreWorks("read cancel requests")
-	known, _ := r.inFlight.split(claims)
-	for _, run := range known {
+	for _, run := range r.claimed(ctx, "read cancel requests", store.ClaimsRequest{Cancelled: true}) {
 		run.requestCancel()
 	}
+}
+
+// readPauses keeps the runs from beginning that pauses concern. Runs that have begun go on.
+func (r *Runner) readPauses(ctx context.Context) {
+	for _, run := range r.claimed(ctx, "read paused claims", store.ClaimsRequest{Paused: true}) {
+		run.paused.Store(true)
+	}
+}
+
+// claimed returns the runs in flight that are among the claims which a request selects.
+func (r *Runner) claimed(ctx context.Context, doing string, req store.ClaimsRequest) []*Run {
+	if r.inFlight.Len() == 0 {
+		return nil
+	}
+	req.Node = r.node.Number()
+	claims, err := r.cfg.Store.Claims(ctx, req)
+	if err != nil {
+		if ctx.Err() == nil {
+			r.report.StoreFailed(doing, err)
+		}
+		return nil
+	}
+	r.report.StoreWorks(doing)
+	known, _ := r.inFlight.split(claims)
+	return known
 }

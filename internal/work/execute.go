@@ -72,6 +72,9 @@ func (r *Runner) begin(run *Run) bool {
 	if run.starts != nil && r.trusted(run, loop.Now()) && !run.starts.await(run) {
 		r.deliver(run, result{outcome: unstarted(run.Claimed), why: "it could not begin in time"})
 	}
+	if run.paused.Load() {
+		r.deliver(run, result{outcome: unstarted(run.Claimed), why: "a pause concerns it"})
+	}
 	run.started = loop.Now()
 	if run.delivered.Load() || !r.trusted(run, run.started) { // the last check before the start, because the process may have been stopped at any line before, longer than its lease
 		return false

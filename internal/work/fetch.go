@@ -3,6 +3,7 @@ package work
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -403,7 +404,8 @@ func (f *fetcher) start(runs []*Run) {
 	}
 }
 
-// begin records in the store that runs of one claim may begin, and reports whether they may.
+// begin records in the store that runs of one claim may begin, and reports whether they may, except
+// the runs that are paused then.
 func (f *fetcher) begin(ctx context.Context, runs []*Run) bool {
 	r := f.runner
 	what := "begin jobs of queue " + f.queue
@@ -417,7 +419,8 @@ func (f *fetcher) begin(ctx context.Context, runs []*Run) bool {
 	for i, run := range runs {
 		req.Claims[i], req.Starts[i] = run.ref(), store.Start{Job: &run.Claimed, Hooks: plan.StartHooks(&run.Claimed, req.Name)}
 	}
-	switch err := r.cfg.Store.BeginJobs(call, req); {
+	res, err := r.cfg.Store.BeginJobs(call, req)
+	switch {
 	case errors.Is(err, store.ErrNodeGone):
 		r.node.HeartbeatNow()
 		return false
@@ -426,6 +429,11 @@ func (f *fetcher) begin(ctx context.Context, runs []*Run) bool {
 		return false
 	}
 	r.report.StoreWorks(what)
+	for _, run := range runs {
+		if slices.Contains(res.Paused, run.ID) {
+			run.paused.Store(true)
+		}
+	}
 	return true
 }
 

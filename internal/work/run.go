@@ -29,6 +29,7 @@ type Run struct {
 	runner     *Runner         // nil in tests of workers
 	delivered  atomic.Bool     // the outcome was passed to outcomes
 	completing atomic.Int32    // see completion.go
+	paused     atomic.Bool     // a pause concerns the job: the run does not begin
 
 	mu       sync.Mutex
 	endCause error           // why the run was ended; nil: it was not, or the session ended

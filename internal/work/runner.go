@@ -61,7 +61,7 @@ type Config struct {
 // Store is the part of a store that a Runner uses besides claims. The methods belong to store.Jobs and
 // store.Nodes.
 type Store interface {
-	BeginJobs(ctx context.Context, req store.BeginRequest) error
+	BeginJobs(ctx context.Context, req store.BeginRequest) (store.BeginResult, error)
 	Finish(ctx context.Context, req store.FinishRequest) (store.FinishResult, error)
 	FindClaim(ctx context.Context, ref store.ClaimRef) (store.ClaimState, error)
 	Claims(ctx context.Context, req store.ClaimsRequest) ([]store.ClaimRef, error)
@@ -139,11 +139,12 @@ func (r *Runner) SaveProgress(ctx context.Context) { r.progress.run(ctx) }
 func (r *Runner) SaveOutput(ctx context.Context) { r.output.run(ctx) }
 
 // CompareClaims compares the claims of this node with the claims that the store holds for it:
-// it releases claims whose answers were lost, and passes cancel requests to runs. The node calls it
-// after each heartbeat.
+// it releases claims whose answers were lost, and passes cancel requests and pauses to runs. The node
+// calls it after each heartbeat.
 func (r *Runner) CompareClaims(ctx context.Context) {
 	r.reconcile(ctx)
 	r.readCancels(ctx)
+	r.readPauses(ctx)
 }
 
 // HandBack releases the jobs in flight that did not end when their node stopped. A job whose

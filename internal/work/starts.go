@@ -7,7 +7,7 @@ import "sync"
 // anything. Jobs that wait for this at the same moment begin with one statement. starts is safe
 // for concurrent use.
 type starts struct {
-	begin func(runs []*Run) bool // records that runs of one claim may begin, and reports whether they may
+	begin func(runs []*Run) bool // see fetcher.begin
 
 	mu      sync.Mutex
 	waiting []start

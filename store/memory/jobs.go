@@ -125,7 +125,7 @@ func (s *Store) claimable(req store.ClaimRequest, now time.Time) []*job {
 	var due []*job
 	for _, j := range s.live {
 		if j.State == store.StateReady && j.Queue == req.Queue && !j.RunAt.After(now) && admitted(req, j) &&
-			!s.groupPaused(j.Group, now) && (j.Losses >= store.SuspectLosses) == req.Suspects {
+			!s.jobPaused(j, now) && (j.Losses >= store.SuspectLosses) == req.Suspects {
 			due = append(due, j)
 		}
 	}
@@ -166,23 +166,29 @@ func (s *Store) claim(j *job, node *store.NodeInfo, now time.Time) store.Claimed
 }
 
 // BeginJobs lets claims begin; see store.Jobs.
-func (s *Store) BeginJobs(ctx context.Context, req store.BeginRequest) error {
+func (s *Store) BeginJobs(ctx context.Context, req store.BeginRequest) (out store.BeginResult, err error) {
 	now, err := s.beginWrite(ctx, "begin jobs", req.Now)
 	if err != nil {
-		return err
+		return out, err
 	}
 	defer s.mu.Unlock()
 	if _, err := s.livingNode(req.Node); err != nil {
-		return fmt.Errorf("begin jobs: %w", err)
+		return out, fmt.Errorf("begin jobs: %w", err)
 	}
 	held := map[store.ClaimRef]bool{}
 	for _, ref := range req.Claims {
-		if j := s.live[ref.ID]; j != nil && j.State == store.StateRunning && j.node == req.Node && j.Token == ref.Token {
-			j.begun, held[ref] = true, true
+		j := s.live[ref.ID]
+		if j == nil || j.State != store.StateRunning || j.node != req.Node || j.Token != ref.Token {
+			continue
 		}
+		if s.jobPaused(j, now) {
+			out.Paused = append(out.Paused, ref.ID)
+			continue
+		}
+		j.begun, held[ref] = true, true
 	}
-	s.addNew(s.allHandlers().AtStart(req, held), now)
-	return nil
+	s.addNew(s.allHandlers().AtStart(req.Without(out.Paused), held), now)
+	return out, nil
 }
 
 // nextDue returns when the queue's next ready job is due; zero: there is none.
@@ -192,6 +198,9 @@ func (s *Store) nextDue(queue string, now time.Time) time.Time {
 		if p.Until.After(now) {
 			next = earliest(next, p.Until)
 		}
+	}
+	if s.isPaused(subject{store.SubjectQueue, queue}, now) {
+		return next
 	}
 	for _, j := range s.live {
 		if j.State == store.StateReady && j.Queue == queue && j.RunAt.After(now) && j.Losses < store.SuspectLosses {

@@ -57,8 +57,8 @@ type tables struct {
 	schedules map[int64]*store.Schedule
 	failing   map[int64]failure // of the schedules that are failing
 	calendars map[string]*store.Calendar
-	named     map[int64][]string     // the calendars that each schedule names
-	pauses    map[string]store.Pause // of groups, also pauses that have ended
+	named     map[int64][]string      // the calendars that each schedule names
+	pauses    map[subject]store.Pause // also pauses that have ended
 	handlers  map[string]store.Handler
 	limits    map[string]store.Limit
 	follows   map[int64][]string     // the predecessors of each schedule
@@ -126,7 +126,7 @@ func New(options ...Option) *Store {
 			failing:    map[int64]failure{},
 			calendars:  map[string]*store.Calendar{},
 			named:      map[int64][]string{},
-			pauses:     map[string]store.Pause{},
+			pauses:     map[subject]store.Pause{},
 			handlers:   map[string]store.Handler{},
 			limits:     map[string]store.Limit{},
 			follows:    map[int64][]string{},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -84,13 +85,14 @@ func expiry(node *store.NodeInfo) time.Time { return node.SeenAt.Add(node.Lease)
 
 // Claims lists the claims of a node; see store.Nodes.
 func (s *Store) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.ClaimRef, error) {
-	if _, err := s.begin(ctx, "read claims", time.Time{}); err != nil {
+	now, err := s.begin(ctx, "read claims", req.Now)
+	if err != nil {
 		return nil, err
 	}
 	defer s.mu.Unlock()
 	var out []store.ClaimRef
 	for _, j := range s.held(req.Node) {
-		if _, asked := s.cancels[j.ID]; asked || !req.Cancelled {
+		if _, asked := s.cancels[j.ID]; (asked || !req.Cancelled) && (!req.Paused || s.jobPaused(j, now)) {
 			out = append(out, store.ClaimRef{ID: j.ID, Token: j.Token})
 		}
 	}
@@ -279,34 +281,43 @@ func (s *Store) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
 
 // ListQueues counts live jobs; see store.Nodes.
 func (s *Store) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
-	now, err := s.begin(ctx, "list queues", time.Time{})
+	return s.countJobs(ctx, "list queues", func(j *job) string { return j.Queue })
+}
+
+// ListKinds counts live jobs; see store.Nodes.
+func (s *Store) ListKinds(ctx context.Context) (out []store.KindInfo, err error) {
+	counts, err := s.countJobs(ctx, "list kinds", func(j *job) string { return j.Kind })
+	for _, c := range counts {
+		out = append(out, store.KindInfo(c))
+	}
+	return out, err
+}
+
+// countJobs counts live jobs by a name.
+func (s *Store) countJobs(ctx context.Context, what string, nameOf func(*job) string) ([]store.QueueInfo, error) {
+	now, err := s.begin(ctx, what, time.Time{})
 	if err != nil {
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	queues := map[string]store.QueueInfo{}
+	counts := map[string]store.QueueInfo{}
 	for _, j := range s.live {
-		queue := queues[j.Queue]
-		queue.Name = j.Queue
+		c := counts[nameOf(j)]
+		c.Name = nameOf(j)
 		switch {
 		case j.State == store.StateRunning:
-			queue.Running++
+			c.Running++
 		case j.State == store.StateWaiting:
-			queue.Waiting++
+			c.Waiting++
 		case j.RunAt.After(now):
-			queue.Scheduled++
+			c.Scheduled++
 		default:
-			queue.Ready++
-			if queue.Oldest.IsZero() || j.RunAt.Before(queue.Oldest) {
-				queue.Oldest = j.RunAt
+			c.Ready++
+			if c.Oldest.IsZero() || j.RunAt.Before(c.Oldest) {
+				c.Oldest = j.RunAt
 			}
 		}
-		queues[j.Queue] = queue
+		counts[c.Name] = c
 	}
-	var out []store.QueueInfo
-	for _, queue := range queues {
-		out = append(out, queue)
-	}
-	slices.SortFunc(out, func(a, b store.QueueInfo) int { return cmp.Compare(a.Name, b.Name) })
-	return out, nil
+	return slices.SortedFunc(maps.Values(counts), func(a, b store.QueueInfo) int { return cmp.Compare(a.Name, b.Name) }), nil
 }

@@ -11,79 +11,94 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// PauseSubject pauses a group; see store.Pauses.
+// subject is what a pause concerns.
+type subject struct {
+	of   store.PauseSubject
+	name string
+}
+
+// PauseSubject pauses a subject; see store.Pauses.
 func (s *Store) PauseSubject(ctx context.Context, req store.PauseRequest) error {
 	now, err := s.beginWrite(ctx, "pause", req.Now)
 	if err != nil {
 		return err
 	}
 	defer s.mu.Unlock()
-	if err := s.groupSettled(req.Name, now); err != nil {
+	of := subject{req.Subject, req.Name}
+	if err := s.subjectSettled(of, now); err != nil {
 		return fmt.Errorf("pause: %w", err)
 	}
 	p := store.Pause{Subject: req.Subject, Name: req.Name, At: now, Until: instant(req.Until), Reason: req.Reason, Actor: req.Actor}
-	if s.groupPaused(req.Name, now) {
-		p.At = s.pauses[req.Name].At
+	if s.isPaused(of, now) {
+		p.At = s.pauses[of].At
 	}
 	s.setPause(p, now)
 	s.record(req.Entry(), 0, now)
 	return nil
 }
 
-// ResumeSubject ends the pause of a group; see store.Pauses.
+// ResumeSubject ends the pause of a subject; see store.Pauses.
 func (s *Store) ResumeSubject(ctx context.Context, req store.ResumeRequest) (store.ResumeResult, error) {
 	now, err := s.beginWrite(ctx, "resume", req.Now)
 	if err != nil {
 		return store.ResumeResult{}, err
 	}
 	defer s.mu.Unlock()
-	if !s.groupPaused(req.Name, now) {
+	of := subject{req.Subject, req.Name}
+	if !s.isPaused(of, now) {
 		return store.ResumeResult{}, nil
 	}
-	if err := s.groupSettled(req.Name, now); err != nil {
+	if err := s.subjectSettled(of, now); err != nil {
 		return store.ResumeResult{}, fmt.Errorf("resume: %w", err)
 	}
-	s.setPause(store.Pause{Name: req.Name}, now)
+	s.setPause(store.Pause{Subject: req.Subject, Name: req.Name}, now)
 	s.record(req.Entry(), 0, now)
 	return store.ResumeResult{Resumed: true}, nil
 }
 
-// setPause stores a pause, or the end of a pause, for a group and its schedules.
+// setPause stores a pause, or the end of a pause, and gives it to the schedules of a group.
 func (s *Store) setPause(p store.Pause, now time.Time) {
-	s.pauses[p.Name] = p
+	s.pauses[subject{p.Subject, p.Name}] = p
 	for _, row := range s.schedules {
-		if row.Group == p.Name && row.DeletedAt.IsZero() {
+		if p.Subject == store.SubjectGroup && row.Group == p.Name && row.DeletedAt.IsZero() {
 			s.followPause(row, now)
 		}
 	}
 	s.wake(store.Wake{Kind: store.WakeJobs})
 	s.wake(store.Wake{Kind: store.WakeSchedules})
+	s.wake(store.Wake{Kind: store.WakeCancels})
 }
 
 // followPause gives a schedule the pause of its group.
 func (s *Store) followPause(row *store.Schedule, now time.Time) {
 	row.GroupPausedAt, row.GroupPausedUntil = time.Time{}, time.Time{}
-	if s.groupPaused(row.Group, now) {
-		row.GroupPausedAt, row.GroupPausedUntil = s.pauses[row.Group].At, s.pauses[row.Group].Until
+	if of := (subject{store.SubjectGroup, row.Group}); s.isPaused(of, now) {
+		row.GroupPausedAt, row.GroupPausedUntil = s.pauses[of].At, s.pauses[of].Until
 	}
 }
 
-// groupPaused reports whether a group is paused.
-func (s *Store) groupPaused(group string, now time.Time) bool {
-	p, found := s.pauses[group]
+// isPaused reports whether a subject is paused.
+func (s *Store) isPaused(of subject, now time.Time) bool {
+	p, found := s.pauses[of]
 	return found && !p.At.IsZero() && (p.Until.IsZero() || now.Before(p.Until))
+}
+
+// jobPaused reports whether a pause concerns a job.
+func (s *Store) jobPaused(j *job, now time.Time) bool {
+	return s.isPaused(subject{store.SubjectGroup, j.Group}, now) || s.isPaused(subject{store.SubjectQueue, j.Queue}, now) ||
+		s.isPaused(subject{store.SubjectKind, j.Kind}, now)
 }
 
 // deleteEndedPauses deletes pauses that have ended, so that they do not come back if the clock
 // is set back.
 func (s *Store) deleteEndedPauses(now time.Time) {
-	maps.DeleteFunc(s.pauses, func(_ string, p store.Pause) bool { return p.At.IsZero() || !p.Until.IsZero() && !now.Before(p.Until) })
+	maps.DeleteFunc(s.pauses, func(_ subject, p store.Pause) bool { return p.At.IsZero() || !p.Until.IsZero() && !now.Before(p.Until) })
 }
 
-// groupSettled returns store.ErrUnsettled if a schedule of a group is unsettled.
-func (s *Store) groupSettled(group string, now time.Time) error {
+// subjectSettled returns store.ErrUnsettled if the subject is a group with an unsettled schedule.
+func (s *Store) subjectSettled(of subject, now time.Time) error {
 	for _, row := range s.schedules {
-		if row.Group == group && row.DeletedAt.IsZero() && unsettled(row, now) {
+		if of.of == store.SubjectGroup && row.Group == of.name && row.DeletedAt.IsZero() && unsettled(row, now) {
 			return fmt.Errorf("schedule %q: %w", row.Name, store.ErrUnsettled)
 		}
 	}
@@ -98,11 +113,13 @@ func (s *Store) ListPauses(ctx context.Context, req store.ListPausesRequest) ([]
 	}
 	defer s.mu.Unlock()
 	var out []store.Pause
-	for _, p := range s.pauses {
-		if s.groupPaused(p.Name, now) {
+	for of, p := range s.pauses {
+		if s.isPaused(of, now) {
 			out = append(out, p)
 		}
 	}
-	slices.SortFunc(out, func(a, b store.Pause) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b store.Pause) int {
+		return cmp.Or(cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Name, b.Name))
+	})
 	return out, nil
 }

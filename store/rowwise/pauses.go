@@ -54,8 +54,11 @@ func ResumeSubject(ctx context.Context, tx PausesTx, req store.ResumeRequest, no
 	return out, Record(ctx, tx, req.Entry(), now)
 }
 
-// setPause stores a pause, and gives it to the schedules that it concerns.
+// setPause stores a pause, and gives it to the schedules of a group.
 func setPause(ctx context.Context, tx PausesTx, p store.Pause, now time.Time) error {
+	if p.Subject != store.SubjectGroup {
+		return tx.SavePause(ctx, p)
+	}
 	rows, err := tx.LockGroupSchedules(ctx, p.Name)
 	if err != nil {
 		return err

@@ -121,6 +121,16 @@ func auditEachChange(e *env) {
 	e.must(err)
 	e.last(e.entry(store.AuditGroupsResume, "", store.AuditGroup, "g"), "the end of a pause must be recorded")
 
+	for subject, words := range map[store.PauseSubject][2]string{
+		store.SubjectQueue: {store.AuditQueuesPause, store.AuditQueuesResume}, store.SubjectKind: {store.AuditKindsPause, store.AuditKindsResume},
+	} {
+		e.must(e.a.PauseSubject(e.ctx, store.PauseRequest{Now: e.now, Subject: subject, Name: "s", By: operator}))
+		e.last(e.entry(words[0], "", subject.String(), "s"), "a pause must be recorded")
+		_, err = e.a.ResumeSubject(e.ctx, store.ResumeRequest{Now: e.now, Subject: subject, Name: "s", By: operator})
+		e.must(err)
+		e.last(e.entry(words[1], "", subject.String(), "s"), "the end of a pause must be recorded")
+	}
+
 	e.planned("s")
 	for action, word := range map[store.ScheduleAction]string{
 		store.PauseSchedules: store.AuditSchedulesPause, store.ResetSchedules: store.AuditSchedulesReset,

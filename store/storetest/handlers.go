@@ -229,7 +229,8 @@ func handlersNotOfHooks(e *env) {
 	e.putHandler(handler("h", store.HandleSuccess|store.HandleFailure|store.HandleStart|store.HandleRetry))
 	e.insertOne(with(func(j *store.NewJob) { j.Origin = store.OriginHook }))
 	c := e.claimOne(n)
-	e.must(e.a.BeginJobs(e.ctx, store.BeginRequest{Now: e.now, Node: n, Name: "n", Claims: []store.ClaimRef{{ID: c.ID, Token: c.Token}}, Starts: []store.Start{{Job: &c}}}))
+	_, err := e.a.BeginJobs(e.ctx, store.BeginRequest{Now: e.now, Node: n, Name: "n", Claims: []store.ClaimRef{{ID: c.ID, Token: c.Token}}, Starts: []store.Start{{Job: &c}}})
+	e.must(err)
 	e.endsOn(c, nil, store.Failed)
 	e.wantHandled("a job that a hook or a handler has made must set off no handler")
 }
@@ -351,9 +352,10 @@ func handlersStart(e *env) {
 	e.ok(!res.Handled, "without handlers of starts a claim must not ask for BeginJobs")
 	c := res.Jobs[0]
 	begin := func(token int64, hooks ...store.NewJob) {
-		e.must(e.a.BeginJobs(e.ctx, store.BeginRequest{
+		_, err := e.a.BeginJobs(e.ctx, store.BeginRequest{
 			Now: e.now, Node: n, Name: "n", Batch: res.Batch, Claims: []store.ClaimRef{{ID: c.ID, Token: token}}, Starts: []store.Start{{Job: &c, Hooks: hooks}},
-		}))
+		})
+		e.must(err)
 	}
 	begin(c.Token)
 	e.wantHandled("without handlers a start must make nothing")

@@ -118,6 +118,8 @@ func listenWakes(e *env) {
 	e.insertOne(newJob())
 	c = e.claimOne(n)
 	e.wakes(l, store.WakeCancels, "a cancel request", func() { e.cancel(c.ID) })
+	e.wakes(l, store.WakeCancels, "a pause of a queue", func() { e.pauseOf(store.SubjectQueue, "other", time.Time{}) })
+	e.wakes(l, store.WakeJobs, "the end of a pause", func() { e.resumeOf(store.SubjectQueue, "other") })
 	c = e.claimOne(n)
 	e.wakes(l, store.WakeJobs, "a retry", func() { e.finishWell(outcome(c, store.Retry)) })
 	c = e.claimOne(n)

@@ -30,7 +30,8 @@ func (e *env) claimAhead(node int64, limit, first int) store.ClaimResult {
 }
 
 func (e *env) beginJobs(node int64, batch int64, claims ...store.Claimed) error {
-	return e.b.BeginJobs(e.ctx, store.BeginRequest{Node: node, Batch: batch, Claims: refsOf(claims)})
+	_, err := e.b.BeginJobs(e.ctx, store.BeginRequest{Node: node, Batch: batch, Claims: refsOf(claims)})
+	return err
 }
 
 func refsOf(claims []store.Claimed) (refs []store.ClaimRef) {
@@ -134,7 +135,7 @@ func lossBeginRace(e *env) {
 		errs := make([]error, 2)
 		e.both(func(i int, client store.Backend) {
 			if i == 0 {
-				errs[0] = client.BeginJobs(e.ctx, store.BeginRequest{Node: dead, Batch: got.Batch, Claims: refsOf(got.Jobs)})
+				_, errs[0] = client.BeginJobs(e.ctx, store.BeginRequest{Node: dead, Batch: got.Batch, Claims: refsOf(got.Jobs)})
 				return
 			}
 			rescued, errs[1] = client.Rescue(e.ctx, store.RescueRequest{Now: e.now, Node: alive})

@@ -227,4 +227,14 @@ func listQueues(e *env) {
 	e.want(queues, []store.QueueInfo{
 		{Name: "a", Ready: 1, Oldest: oldest["a"]}, {Name: "b", Scheduled: 1}, {Name: "q", Ready: 1, Scheduled: 2, Running: 1, Oldest: oldest["q"]},
 	}, "each queue's live jobs must be counted, by name: ready (due), scheduled (due later), running; with the earliest run_at of the due jobs")
+	e.insertOne(with(func(j *store.NewJob) { j.Kind, j.RunAt = "a", time.Now().Add(time.Hour) }))
+	all, err := e.b.ListKinds(e.ctx)
+	e.must(err)
+	first := oldest["a"]
+	if oldest["q"].Before(first) {
+		first = oldest["q"]
+	}
+	e.want(all, []store.KindInfo{
+		{Name: "a", Scheduled: 1}, {Name: "k", Ready: 2, Scheduled: 3, Running: 1, Oldest: first},
+	}, "each kind's live jobs must be counted, in the same way")
 }

@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"errors"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -20,18 +22,38 @@ var pauseTests = []scenario{
 	{"FiringDecidedBefore", pauseFiring},
 	{"Unsettled", pauseUnsettled},
 	{"ClaimAtOnce", pauseRace},
+	{"Queue", pauseQueue},
+	{"Kind", pauseKind},
+	{"Subjects", pauseSubjects},
+	{"UntilOfQueuesAndKinds", pauseEndsOthers},
+	{"SchedulesGoOn", pauseSchedulesGoOn},
+	{"ClaimedAhead", pauseAhead},
+	{"Starts", pauseStarts},
+	{"ClaimsInPart", pausePart},
 }
 
 // pause pauses a group; until is zero or when the pause ends.
 func (e *env) pause(group string, until time.Time) {
 	e.t.Helper()
-	e.must(e.a.PauseSubject(e.ctx, store.PauseRequest{Now: e.now, Name: group, Until: until, Reason: "why", Actor: "me"}))
+	e.pauseOf(store.SubjectGroup, group, until)
+}
+
+// pauseOf pauses a subject.
+func (e *env) pauseOf(subject store.PauseSubject, name string, until time.Time) {
+	e.t.Helper()
+	e.must(e.a.PauseSubject(e.ctx, store.PauseRequest{Now: e.now, Subject: subject, Name: name, Until: until, Reason: "why", Actor: "me"}))
 }
 
 // resume ends the pause of a group, and reports whether there was one.
 func (e *env) resume(group string) bool {
 	e.t.Helper()
-	res, err := e.b.ResumeSubject(e.ctx, store.ResumeRequest{Now: e.now, Name: group})
+	return e.resumeOf(store.SubjectGroup, group)
+}
+
+// resumeOf ends the pause of a subject, and reports whether there was one.
+func (e *env) resumeOf(subject store.PauseSubject, name string) bool {
+	e.t.Helper()
+	res, err := e.b.ResumeSubject(e.ctx, store.ResumeRequest{Now: e.now, Subject: subject, Name: name})
 	e.must(err)
 	return res.Resumed
 }
@@ -244,11 +266,237 @@ func pauseUnsettled(e *env) {
 	e.ok(errors.Is(err, store.ErrUnsettled), "slots in the pause have to be accounted for before its end", err)
 }
 
-// pauseRace claims concurrently with a pause: after the pause has returned, no claim
-// returns a job of the group.
-func pauseRace(e *env) {
+func inQueue(queue string) store.NewJob {
+	return with(func(j *store.NewJob) { j.Queue = queue })
+}
+
+func ofKind(kind string) store.NewJob {
+	return with(func(j *store.NewJob) { j.Kind = kind })
+}
+
+// claimIn claims up to ten jobs of kinds k and l from a queue, and returns their numbers.
+func (e *env) claimIn(node int64, queue string, exact ...store.ExactJob) (ids []int64) {
+	e.t.Helper()
+	res, err := e.a.Claim(e.ctx, store.ClaimRequest{Now: e.now, Node: node, Queue: queue, Kinds: []string{"k", "l"}, Exact: exact, Limit: 10})
+	e.must(err)
+	for _, job := range res.Jobs {
+		ids = append(ids, job.ID)
+	}
+	return ids
+}
+
+func pauseQueue(e *env) {
 	n := e.node("n")
-	for range 20 {
+	first := e.insertOne(newJob())
+	running := e.claimOne(n)
+	e.want(running.ID, first, "the job that runs")
+	due, other := e.insertOne(newJob()), e.insertOne(inQueue("r"))
+	later := e.insertOne(with(func(j *store.NewJob) { j.RunAt = e.now.Add(time.Second) }))
+	e.pauseOf(store.SubjectQueue, "q", time.Time{})
+	e.want(e.claimIn(n, "q"), []int64(nil), "a paused queue gives no job")
+	e.want(e.claimIn(n, "r"), []int64{other}, "another queue goes on")
+	res := e.claimHundred(n)
+	e.want(res.NextDue, time.Time{}, "when a job of a paused queue is due is of no use to a node")
+	e.tick(time.Second)
+	e.finishWell(outcome(running, store.Retry))
+	e.want(e.claimIn(n, "q"), []int64(nil), "what becomes due or is retried waits, too")
+	e.want(e.state(due), store.StateReady, "a job of a paused queue is ready")
+	queues, err := e.b.ListQueues(e.ctx)
+	e.must(err)
+	e.want(queues[0].Ready+queues[0].Scheduled, int64(3), "the queue counts its jobs")
+	e.change(store.ChangeJobsRequest{Action: store.MoveJobs, IDs: []int64{later}, Queue: "r"})
+	e.want(e.claimIn(n, "r"), []int64{later}, "a job that is moved to another queue runs there")
+	e.ok(e.resumeOf(store.SubjectQueue, "q"), "the queue was paused")
+	e.want(e.claimIn(n, "q"), []int64{due, first}, "the end of the pause lets all jobs run, in their order")
+	e.ok(!e.resumeOf(store.SubjectQueue, "q"), "the queue is not paused any more")
+}
+
+func pauseKind(e *env) {
+	n := e.node("n")
+	ids := e.insert(ofKind("l"), newJob(), ofKind("l"), with(func(j *store.NewJob) { j.Kind, j.Queue = "l", "r" }), ofKind("m"))
+	e.pauseOf(store.SubjectKind, "l", time.Time{})
+	e.pauseOf(store.SubjectKind, "m", time.Time{})
+	exact := store.NewExactJob("m", newJob().Args)
+	e.want(e.claimIn(n, "q", exact), ids[1:2], "no claim takes jobs of a paused kind, of any queue, also by their arguments")
+	e.want(e.claimIn(n, "r", exact), []int64(nil), "in another queue neither")
+	late := e.insertOne(ofKind("l"))
+	e.want(e.claimIn(n, "q", exact), []int64(nil), "a job that is inserted later waits, too")
+	e.want(e.state(late), store.StateReady, "it is ready")
+	res, err := e.a.Claim(e.ctx, store.ClaimRequest{Now: e.now, Node: n, Queue: "q", Kinds: []string{"l"}, Limit: 1})
+	e.must(err)
+	e.want(len(res.Jobs), 0, "a claim of nothing else gets nothing")
+	e.ok(e.resumeOf(store.SubjectKind, "l"), "the kind was paused")
+	e.want(e.claimIn(n, "q", exact), []int64{ids[0], ids[2], late}, "the end of the pause lets all jobs run, in their order")
+	e.ok(e.resumeOf(store.SubjectKind, "m"), "the other kind was paused")
+	e.want(e.claimIn(n, "q", exact), ids[4:], "the other kind")
+	e.want(e.claimIn(n, "r"), ids[3:4], "the other queue")
+}
+
+func pauseSubjects(e *env) {
+	n := e.node("n")
+	since := e.now
+	job := e.insertOne(with(func(j *store.NewJob) { j.Group = "x" }))
+	for _, subject := range []store.PauseSubject{store.SubjectKind, store.SubjectGroup, store.SubjectQueue} {
+		e.pauseOf(subject, "x", time.Time{})
+	}
+	pauses, err := e.b.ListPauses(e.ctx, store.ListPausesRequest{Now: e.now})
+	e.must(err)
+	e.want(pauses, []store.Pause{
+		{Subject: store.SubjectGroup, Name: "x", At: since, Reason: "why", Actor: "me"},
+		{Subject: store.SubjectQueue, Name: "x", At: since, Reason: "why", Actor: "me"},
+		{Subject: store.SubjectKind, Name: "x", At: since, Reason: "why", Actor: "me"},
+	}, "pauses are listed by subject")
+	e.ok(e.resumeOf(store.SubjectQueue, "x") && e.resumeOf(store.SubjectKind, "x"), "each subject was paused")
+	e.want(e.claimIn(n, "q"), []int64(nil), "the group of the same name is still paused")
+	e.pauseOf(store.SubjectQueue, "q", time.Time{})
+	e.pauseOf(store.SubjectKind, "k", time.Time{})
+	e.ok(e.resume("x"), "the group was paused")
+	e.want(e.claimIn(n, "q"), []int64(nil), "a job runs when no pause concerns it any more")
+	e.ok(e.resumeOf(store.SubjectQueue, "q"), "the queue was paused")
+	e.want(e.claimIn(n, "q"), []int64(nil), "the kind is still paused")
+	e.ok(e.resumeOf(store.SubjectKind, "k"), "the kind was paused")
+	e.want(e.claimIn(n, "q"), []int64{job}, "the job runs")
+}
+
+func pauseEndsOthers(e *env) {
+	n := e.node("n")
+	for _, subject := range []store.PauseSubject{store.SubjectQueue, store.SubjectKind} {
+		id := e.insertOne(newJob())
+		end := e.now.Add(time.Minute)
+		e.pauseOf(subject, map[store.PauseSubject]string{store.SubjectQueue: "q", store.SubjectKind: "k"}[subject], end)
+		res := e.claimHundred(n)
+		e.want(len(res.Jobs), 0, subject.String()+": no job")
+		e.want(res.NextDue, end, subject.String()+": a claim returns when the pause ends")
+		e.tick(time.Minute - time.Microsecond)
+		e.want(e.claimIn(n, "q"), []int64(nil), subject.String()+": the pause lasts to its end")
+		e.tick(time.Microsecond)
+		e.want(e.claimIn(n, "q"), []int64{id}, subject.String()+": at its end by the store's clock the pause is over")
+		pauses, err := e.b.ListPauses(e.ctx, store.ListPausesRequest{Now: e.now})
+		e.must(err)
+		e.want(pauses, []store.Pause(nil), "a pause that has ended is not listed")
+	}
+}
+
+func pauseSchedulesGoOn(e *env) {
+	n := e.node("n")
+	e.planned("s")
+	e.pauseOf(store.SubjectQueue, "q", time.Time{})
+	e.pauseOf(store.SubjectKind, "k", time.Time{})
+	row := e.schedule("s")
+	e.want(row.LastPausedAt(), time.Time{}, "a pause of a queue or a kind does not pause schedules")
+	e.now = row.NextAt
+	e.fire(ringing(row))
+	e.want(e.claimIn(n, "q"), []int64(nil), "the job of the slot waits")
+	e.tick(time.Minute)
+	e.pauseOf(store.SubjectQueue, "q", e.now.Add(time.Second)) // with a due slot that is not accounted for
+	e.ok(e.resumeOf(store.SubjectQueue, "q") && e.resumeOf(store.SubjectKind, "k"), "due slots do not hold up the end of a pause")
+	e.want(len(e.claimIn(n, "q")), 1, "the job of the slot runs")
+}
+
+// pauseAhead checks what becomes of jobs that were claimed before a pause.
+func pauseAhead(e *env) {
+	n := e.node("n")
+	e.insert(inGroup("g"), newJob(), ofKind("l"), inGroup("g"))
+	res, err := e.a.Claim(e.ctx, store.ClaimRequest{Now: e.now, Node: n, Queue: "q", Kinds: []string{"k", "l"}, Limit: 4, Ahead: 3})
+	e.must(err)
+	refs := refsOf(res.Jobs)
+	begin := func(refs ...store.ClaimRef) []int64 {
+		e.t.Helper()
+		out, err := e.b.BeginJobs(e.ctx, store.BeginRequest{Now: e.now, Node: n, Batch: res.Batch, Claims: refs})
+		e.must(err)
+		slices.Sort(out.Paused)
+		return append([]int64(nil), out.Paused...)
+	}
+	paused := func() []store.ClaimRef {
+		e.t.Helper()
+		claims, err := e.b.Claims(e.ctx, store.ClaimsRequest{Now: e.now, Node: n, Paused: true})
+		e.must(err)
+		return claims
+	}
+	e.want(len(paused()), 0, "without pauses no claim is paused")
+	e.pauseOf(store.SubjectKind, "l", time.Time{})
+	e.pause("g", e.now.Add(time.Minute))
+	e.want(paused(), []store.ClaimRef{refs[0], refs[2], refs[3]}, "the claims of paused jobs, begun or not")
+	e.want(begin(refs[1:]...), []int64{refs[2].ID, refs[3].ID}, "jobs that were claimed ahead and are paused must not begin")
+	e.want(begin(store.ClaimRef{ID: refs[2].ID, Token: refs[2].Token + 1}), []int64(nil), "a claim that the node does not hold is ignored")
+	e.finishWell(outcome(res.Jobs[2], store.Release))
+	e.want(e.claimIn(n, "q"), []int64(nil), "a job that was handed back waits")
+	e.want(e.job(refs[2].ID).Attempt, int16(0), "its attempt is refunded")
+	e.tick(time.Minute)
+	e.want(begin(refs[3]), []int64(nil), "after the pause the job may begin")
+	e.pauseOf(store.SubjectQueue, "q", time.Time{})
+	e.want(len(paused()), 3, "all jobs of a paused queue")
+	other := e.node("other")
+	e.tick(time.Minute)
+	e.heartbeat(other)
+	e.want(e.lose(other), map[int64]bool{refs[0].ID: true, refs[1].ID: true, refs[3].ID: true}, "jobs that were let begin count as begun")
+}
+
+// pauseStarts checks that the start of a paused job makes nothing.
+func pauseStarts(e *env) {
+	n := e.node("n")
+	e.insert(inGroup("g"), newJob())
+	res, err := e.a.Claim(e.ctx, store.ClaimRequest{Now: e.now, Node: n, Queue: "q", Kinds: []string{"k"}, Limit: 2, Ahead: 2})
+	e.must(err)
+	e.pause("g", time.Time{})
+	var starts []store.Start
+	for i := range res.Jobs {
+		starts = append(starts, store.Start{Job: &res.Jobs[i], Hooks: []store.NewJob{hook(strconv.Quote(strconv.FormatInt(res.Jobs[i].ID, 10)))}})
+	}
+	e.putHandler(handler("h", store.HandleStart))
+	out, err := e.a.BeginJobs(e.ctx, store.BeginRequest{Now: e.now, Node: n, Name: "n", Batch: res.Batch, Claims: refsOf(res.Jobs), Starts: starts})
+	e.must(err)
+	e.want(out.Paused, []int64{res.Jobs[0].ID}, "the paused job must not begin")
+	e.want(len(e.hooks()), 2, "only the other job makes its hook and the job of the handler")
+}
+
+// pausePart checks that claims which begin at low-water cursors find what waited for the end of a
+// pause.
+func pausePart(e *env) {
+	e.now = time.Time{} // cursors follow the store's clock
+	part := store.PartialClaims(e.a)
+	n := e.nodeFor("n", time.Hour)
+	claim := func() (ids []int64) {
+		e.t.Helper()
+		for {
+			res, err := part.ClaimPart(e.ctx, store.ClaimRequest{Node: n, Queue: "q", Kinds: []string{"k", "l"}, Limit: 3})
+			e.must(err)
+			for _, job := range res.Jobs {
+				ids = append(ids, job.ID)
+			}
+			if len(res.Jobs) == 0 && res.Again == 0 {
+				return ids
+			}
+			time.Sleep(res.Again)
+		}
+	}
+	for _, subject := range []store.PauseSubject{store.SubjectQueue, store.SubjectKind, store.SubjectGroup} {
+		name := [...]string{"g", "q", "k"}[subject]
+		e.pauseOf(subject, name, time.Time{})
+		ids := e.insert(inGroup("g"), inGroup("g"))
+		other := e.insert(ofKind("l"), ofKind("l"))
+		if subject == store.SubjectQueue {
+			ids, other = append(ids, other...), nil
+		}
+		e.want(claim(), other, subject.String()+": other jobs")
+		time.Sleep(30 * time.Millisecond) // the cursors pass the paused jobs
+		e.want(claim(), []int64(nil), subject.String()+": nothing more")
+		e.ok(e.resumeOf(subject, name), "the subject was paused")
+		e.want(claim(), ids, subject.String()+": the end of a pause")
+	}
+}
+
+// pauseRace claims concurrently with pauses of each subject: after a pause has returned, no
+// claim returns a job of the subject.
+func pauseRace(e *env) {
+	for subject, name := range []string{"g", "q", "k"} {
+		pauseRaceOf(e, store.PauseSubject(subject), name)
+	}
+}
+
+func pauseRaceOf(e *env, subject store.PauseSubject, name string) {
+	n := e.node("n")
+	for range 8 {
 		for range 30 {
 			e.insert(inGroup("g"))
 		}
@@ -279,7 +527,7 @@ func pauseRace(e *env) {
 				}
 			}
 		}()
-		e.must(e.a.PauseSubject(e.ctx, store.PauseRequest{Now: e.now, Name: "g"}))
+		e.must(e.a.PauseSubject(e.ctx, store.PauseRequest{Now: e.now, Subject: subject, Name: name}))
 		running := map[int64]bool{}
 		listed, err := e.a.ListJobs(e.ctx, store.ListJobsRequest{JobFilter: store.JobFilter{States: []store.State{store.StateRunning}}, Limit: 10_000})
 		e.must(err)
@@ -290,15 +538,21 @@ func pauseRace(e *env) {
 		for id := range claimed {
 			e.ok(running[id], "a job that was claimed was running when the pause returned", id)
 		}
-		e.resume("g")
+		e.resumeOf(subject, name)
 	}
 }
 
-// changePause pauses or resumes a group in both stores.
+// changePause pauses or resumes a subject in both stores.
 func (w *world) changePause() {
-	group := pick(w, groupNames...)
-	if w.chance(2) {
-		req := store.ResumeRequest{Now: w.now, Name: group, By: w.someone()}
+	subject, name := store.SubjectGroup, pick(w, groupNames...)
+	switch w.rng.IntN(4) {
+	case 0:
+		subject, name = store.SubjectQueue, pick(w, queues...)
+	case 1:
+		subject, name = store.SubjectKind, pick(w, kinds...)
+	}
+	if w.chance(2) || subject != store.SubjectGroup && w.chance(2) { // most of the time jobs can be claimed
+		req := store.ResumeRequest{Now: w.now, Subject: subject, Name: name, By: w.someone()}
 		want, wantErr := w.model.ResumeSubject(w.ctx, req)
 		got, gotErr := w.client.ResumeSubject(w.ctx, req)
 		if w.agree("ResumeSubject", req, gotErr, wantErr, false) {
@@ -307,7 +561,7 @@ func (w *world) changePause() {
 		w.auditBoth(req.By)
 		return
 	}
-	req := store.PauseRequest{Now: w.now, Name: group, Reason: pick(w, "", "ü"), Actor: "me", By: w.someone()}
+	req := store.PauseRequest{Now: w.now, Subject: subject, Name: name, Reason: pick(w, "", "ü"), Actor: "me", By: w.someone()}
 	if w.chance(2) {
 		req.Until = w.now.Add(w.within(time.Minute) + time.Microsecond)
 	}

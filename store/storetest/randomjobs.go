@@ -271,10 +271,15 @@ func (w *world) beginJobs(node, batch int64, refs []store.ClaimRef) {
 	if node == own {
 		sent.Starts, req.Starts = w.someStarts(refs)
 	}
-	want := w.model.BeginJobs(w.ctx, req)
-	got := w.client.BeginJobs(w.ctx, sent)
-	if w.agree("BeginJobs", req, got, want, true) {
-		w.compare("BeginJobs", req, nil, nil)
+	want, wantErr := w.model.BeginJobs(w.ctx, req)
+	got, gotErr := w.client.BeginJobs(w.ctx, sent)
+	if w.agree("BeginJobs", req, gotErr, wantErr, true) {
+		for i, id := range got.Paused {
+			got.Paused[i] = w.names.jobs.model(id)
+		}
+		slices.Sort(got.Paused)
+		slices.Sort(want.Paused)
+		w.compare("BeginJobs", req, append([]int64{}, got.Paused...), append([]int64{}, want.Paused...))
 	}
 	w.pairMade("BeginJobs", req)
 }

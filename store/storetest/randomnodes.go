@@ -229,7 +229,7 @@ func (w *world) nodesBoth() {
 	w.compare("ListNodes", nil, nodes, want)
 }
 
-// queuesBoth compares counts; ListQueues has no Now, so the counts of ready and
+// queuesBoth compares counts; ListQueues and ListKinds have no Now, so the counts of ready and
 // scheduled jobs are added up, and the oldest due job is left out.
 func (w *world) queuesBoth() {
 	want, err := w.model.ListQueues(w.ctx)
@@ -237,11 +237,17 @@ func (w *world) queuesBoth() {
 	got, err := w.client.ListQueues(w.ctx)
 	w.must(err)
 	w.compare("ListQueues", nil, withoutDue(got), withoutDue(want))
+	wantKinds, err := w.model.ListKinds(w.ctx)
+	w.must(err)
+	gotKinds, err := w.client.ListKinds(w.ctx)
+	w.must(err)
+	w.compare("ListKinds", nil, withoutDue(gotKinds), withoutDue(wantKinds))
 }
 
-func withoutDue(queues []store.QueueInfo) []store.QueueInfo {
+func withoutDue[Counts store.QueueInfo | store.KindInfo](counts []Counts) []store.QueueInfo {
 	var out []store.QueueInfo
-	for _, q := range queues {
+	for _, c := range counts {
+		q := store.QueueInfo(c)
 		q.Ready, q.Scheduled, q.Oldest = q.Ready+q.Scheduled, 0, time.Time{}
 		out = append(out, q)
 	}

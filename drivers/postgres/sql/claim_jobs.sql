@@ -5,8 +5,9 @@
 -- sorts nor reads jobs that are due later. ctid is safe under FOR UPDATE in the same
 -- statement only. A node that is gone gets no job. The rows are returned in no order. Of
 -- more than :begin jobs the first :begin in the order of their start may begin; begin_jobs adds
--- to them. Jobs of paused groups are left out. If a pause has ended, no job is claimed unless
--- :despite_ends, because parked jobs have to be made claimable first.
+-- to them. Jobs of paused groups and kinds are left out, and a paused queue gives no job. If a
+-- pause has ended, no job is claimed unless :despite_ends, because parked jobs have to be made
+-- claimable first.
 WITH claimed AS (
     UPDATE {schema}.job
     SET running = true, node = :node::bigint, attempt = attempt + 1, started_at = coalesce(:now::timestamptz, now()),
@@ -24,12 +25,15 @@ WITH claimed AS (
                 )
                 AND j.losses < 2                                                                                   -- if plain
                 AND j.losses >= 2                                                                                  -- if suspects
+                AND j.kind <> ALL (ARRAY(SELECT p.name FROM {schema}.pause AS p
+                    WHERE p.subject = 2 AND coalesce(p.until > coalesce(:now::timestamptz, now()), true)))
                 AND (j.group_name IS NULL OR NOT EXISTS (SELECT FROM {schema}.pause AS p
                     WHERE p.subject = 0 AND p.name = j.group_name AND coalesce(p.until > coalesce(:now::timestamptz, now()), true)))
             ORDER BY j.run_at, j.id LIMIT :limit::bigint FOR UPDATE SKIP LOCKED
         ) AS due
         WHERE EXISTS (SELECT FROM {schema}.heartbeat AS h WHERE h.node = :node::bigint)
-            AND (:despite_ends::boolean OR NOT EXISTS (SELECT FROM {schema}.pause AS p WHERE p.until <= coalesce(:now::timestamptz, now())))
+            AND NOT EXISTS (SELECT FROM {schema}.pause AS p
+                WHERE CASE WHEN p.until <= coalesce(:now::timestamptz, now()) THEN NOT :despite_ends::boolean ELSE p.subject = 1 AND p.name = :queue::text END)
         LIMIT :limit::bigint))
     RETURNING id, token, args, headers, attempt, origin, run_at, created_at, schedule_id, slot, losses, refunds, {spec_claimed}
 ), batch AS (

@@ -1,0 +1,151 @@
+package hourbell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/store"
+)
+
+// Pause describes a pause of a group, a queue or a kind.
+type Pause struct {
+	// Until is when the pause ends by itself, by the store's clock; zero: at Resume.
+	Until  time.Time
+	Reason string // in words, at most 1,024 bytes of UTF-8 without NUL; may be empty
+	Actor  string // who pauses, at most 200 bytes; may be empty
+	// CancelRunning cancels the jobs that run when the pause has begun; see JobService.Cancel. A job
+	// that a node has claimed and not begun counts as running. If that fails, the subject is paused.
+	CancelRunning bool
+}
+
+// maxPauseReason is the greatest length of Pause.Reason in bytes.
+const maxPauseReason = 1024
+
+// pausing pauses and resumes subjects of one sort.
+type pausing struct {
+	client  *Client
+	subject store.PauseSubject
+}
+
+// pause pauses a subject. change makes the given call of the store, which may answer that slots have
+// to be accounted for first.
+func (s pausing) pause(ctx context.Context, name string, pause Pause, change func(call func() error) error) error {
+	if err := s.check(ctx, name, pause); err != nil {
+		return fmt.Errorf("pause %v: %w", s.subject, err)
+	}
+	req := store.PauseRequest{Subject: s.subject, Name: name, Until: pause.Until, Reason: pause.Reason, Actor: pause.Actor, By: s.client.actor(ctx)}
+	err := change(func() error { return s.client.backend.PauseSubject(ctx, req) })
+	if err == nil && pause.CancelRunning {
+		running := s.jobs(name)
+		running.States = []store.State{store.StateRunning}
+		_, err = s.client.Jobs.Cancel(ctx, running, EachBatch(func([]store.JobChange) error { return nil }))
+	}
+	if err != nil {
+		return fmt.Errorf("pause %v %q: %w", s.subject, name, err)
+	}
+	return nil
+}
+
+// jobs selects the jobs of a subject.
+func (s pausing) jobs(name string) JobFilter {
+	switch s.subject {
+	case store.SubjectQueue:
+		return JobFilter{Queue: name}
+	case store.SubjectKind:
+		return JobFilter{Kind: name}
+	default:
+		return JobFilter{Group: name}
+	}
+}
+
+// check returns what is wrong with a pause.
+func (s pausing) check(ctx context.Context, name string, pause Pause) error {
+	err := errors.Join(check.Name(s.subject.String(), name), checkTime("until", pause.Until), checkIfGiven("actor", pause.Actor))
+	switch {
+	case len(pause.Reason) > maxPauseReason:
+		err = errors.Join(err, &check.FieldError{Field: "reason", Value: check.Shorten(pause.Reason), Problem: fmt.Sprintf("has %d bytes", len(pause.Reason)), Remedy: fmt.Sprintf("use at most %d bytes", maxPauseReason)})
+	case !utf8.ValidString(pause.Reason) || strings.ContainsRune(pause.Reason, 0):
+		err = errors.Join(err, &check.FieldError{Field: "reason", Value: check.Shorten(pause.Reason), Problem: "is not UTF-8 without NUL", Remedy: "use another text"})
+	}
+	if err != nil || pause.Until.IsZero() {
+		return err
+	}
+	now, err := s.client.Now(ctx)
+	if err == nil && !pause.Until.After(now) {
+		err = &check.FieldError{
+			Field: "until", Value: pause.Until.Format(time.RFC3339), Problem: "is not in the future",
+			Remedy: fmt.Sprintf("give an instant after %s, the store's clock", now.Format(time.RFC3339)),
+		}
+	}
+	return err
+}
+
+// resume ends a pause, and reports whether there was a pause. change is as in pause.
+func (s pausing) resume(ctx context.Context, name string, change func(call func() error) error) (bool, error) {
+	if err := check.StoredName(s.subject.String(), name); err != nil {
+		return false, fmt.Errorf("resume %v: %w", s.subject, err)
+	}
+	var res store.ResumeResult
+	err := change(func() (err error) {
+		res, err = s.client.backend.ResumeSubject(ctx, store.ResumeRequest{Subject: s.subject, Name: name, By: s.client.actor(ctx)})
+		return err
+	})
+	if err != nil {
+		return res.Resumed, fmt.Errorf("resume %v %q: %w", s.subject, name, err)
+	}
+	return res.Resumed, nil
+}
+
+// atOnce makes a call of the store for which no slots have to be accounted for.
+func atOnce(call func() error) error { return call() }
+
+// list returns the active pauses of the subjects, by name.
+func (s pausing) list(ctx context.Context) (map[string]store.Pause, error) {
+	rows, err := s.client.backend.ListPauses(ctx, store.ListPausesRequest{})
+	pauses := map[string]store.Pause{}
+	for _, row := range rows {
+		if row.Subject == s.subject {
+			pauses[row.Name] = row
+		}
+	}
+	return pauses, err
+}
+
+// withPauses adds their pauses to counted rows, and rows for names that are only paused, and sorts
+// all by name. join makes an element of a row, or of a name without a row, and its pause.
+func withPauses[Row, Info any](rows []Row, pauses map[string]store.Pause, nameOf func(Row) string, join func(row Row, name string, pause store.Pause) Info) (all []Info) {
+	byName := make(map[string]Row, len(rows))
+	for _, row := range rows {
+		byName[nameOf(row)] = row
+	}
+	names := maps.Clone(byName)
+	for name := range pauses {
+		names[name] = byName[name]
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		all = append(all, join(byName[name], name, pauses[name]))
+	}
+	return all
+}
+
+// exists returns ErrNotFound if a queue or kind is in no job that is kept, and no node has it.
+func (s pausing) exists(ctx context.Context, name string, ofNode func(store.NodeInfo) []string) error {
+	f := s.jobs(name)
+	f.Limit = 1
+	jobs, err := s.client.Jobs.List(ctx, f)
+	if err != nil || len(jobs) > 0 {
+		return err
+	}
+	nodes, err := s.client.Nodes.List(ctx)
+	if err == nil && !slices.ContainsFunc(nodes, func(n store.NodeInfo) bool { return slices.Contains(ofNode(n), name) }) {
+		err = fmt.Errorf("%w; no job and no node has it", ErrNotFound)
+	}
+	return err
+}

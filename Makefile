@@ -24,7 +24,7 @@ build: ## The program, to bin/hourbell
 # -parallel=4, because the tests that run in parallel wait most of the time.
 .PHONY: test
 test: ## The tests of every module, with the race detector, on throw-away servers; TESTFLAGS for go test
-	@scripts/install-deps cc chromium cron promtool
+	@scripts/install-deps cc chromium cron curl promtool
 	@JOBS=2 scripts/with-servers scripts/each-module env GOWORK=off go test $(RACE) -timeout=20m -parallel=4 $(TESTFLAGS) ./...
 
 .PHONY: test-short

@@ -91,10 +91,19 @@ verify: ## Format, imports, go.mod files, and each module on its own
 	@JOBS=4 scripts/each-module env GOWORK=off go mod tidy -diff
 	@scripts/each-module env GOWORK=off go vet $(RACE) ./...
 
+.PHONY: release
+release: ## All files of a release, to bin/release: programs, packages, images, digests
+	@scripts/install-deps ca-certificates
+	@scripts/release
+
+.PHONY: release-check
+release-check: ## Builds a release and tries it: deb, upgrade, removal, rpm, image, unit, manifests, tags, API; as root, in a container
+	@scripts/release-check
+
 .PHONY: lint
 lint: ## golangci-lint, and shellcheck for the scripts
 	@scripts/install-deps shellcheck
-	@shellcheck .ci/run scripts/*
+	@shellcheck .ci/run scripts/* deploy/packages/*.sh
 	@lint=$$(scripts/tool golangci-lint) && scripts/each-module "$$lint" run ./...
 
 .PHONY: fmt

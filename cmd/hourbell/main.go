@@ -1,3 +1,5 @@
+//go:build !man
+
 // Hourbell runs scheduled and queued work exactly where and when it should on a
 // cluster of ordinary servers. It needs only the database that the servers
 // already share. `hourbell --help` lists its commands.

@@ -35,6 +35,9 @@ import (
 // schedule files and crontabs are read by hourbell check. testdata/PAGE.sh prepares the folder: rows that a page takes for
 // granted, and stand-ins for programs. A page that names a PostgreSQL database has an empty one.
 func TestSessions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not with -short: the program is built, and commands run for half a minute")
+	}
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("bash is not installed")
 	}

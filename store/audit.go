@@ -61,6 +61,7 @@ const (
 	AuditKindsResume       = "kinds resume"
 	AuditEventsKeep        = "events keep"
 	AuditHistoryAccept     = "history accept"
+	AuditNodesForget       = "nodes forget"
 	AuditLocksRelease      = "locks release"
 )
 
@@ -432,6 +433,14 @@ func (r AcceptLossRequest) Entry() *AuditEntry {
 		return nil
 	}
 	return &AuditEntry{Actor: r.By, Action: AuditHistoryAccept}
+}
+
+// Entry returns the entry about a host that was forgotten; nil: nothing is to be recorded.
+func (r ForgetHostRequest) Entry() *AuditEntry {
+	if !r.By.Recorded() {
+		return nil
+	}
+	return &AuditEntry{Actor: r.By, Action: AuditNodesForget, Detail: auditDetail("host " + r.Host)}
 }
 
 // Entry returns the entry about jobs that were made for a schedule by hand; nil: nothing is

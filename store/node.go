@@ -1,6 +1,9 @@
 package store
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // RegisterRequest adds a node, or continues the registration of a node.
 type RegisterRequest struct {
@@ -122,6 +125,33 @@ type RescuedJob struct {
 	Begun bool
 }
 
+// ForgetHostRequest deletes what is known of a host.
+type ForgetHostRequest struct {
+	Now  time.Time
+	Host string
+	// Ended is the number of copies of the host that the caller has ended just before: with them the host is known.
+	Ended int
+	By    Actor // recorded in the audit
+}
+
+// ForgetHostResult counts the deleted rows.
+type ForgetHostResult struct {
+	Nodes  int // that had ended
+	Copies int // of owners' sets; see Copy
+}
+
+// Check returns why a host is not forgotten, or nil; living is the number of its nodes that live, or that still hold jobs
+// after their end.
+func (r ForgetHostRequest) Check(living int, found ForgetHostResult) error {
+	switch {
+	case living > 0:
+		return fmt.Errorf("host %q: %w: a node of it lives", r.Host, ErrConflict)
+	case found == ForgetHostResult{} && r.Ended == 0:
+		return fmt.Errorf("host %q: %w", r.Host, ErrNotFound)
+	}
+	return nil
+}
+
 // NodeInfo is a node as it is shown to users.
 type NodeInfo struct {
 	ID        int64
@@ -161,7 +191,7 @@ type PruneRequest struct {
 	Completed time.Duration // completed and cancelled jobs, since they finished
 	Failed    time.Duration // failed jobs, and jobs that were not started
 	Slots     time.Duration // records of slots, since they were recorded
-	Nodes     time.Duration // nodes that ended
+	Nodes     time.Duration // nodes that ended, and older copies of hosts without nodes
 	Audit     time.Duration // entries of the audit
 	Limit     int           // rows of each sort
 }

@@ -75,7 +75,8 @@ type PutSchedule struct {
 	// the same group.
 	Group string
 	// After are the names of the schedules that this schedule follows, each once, also of
-	// schedules that do not exist yet. Equal definitions name the same schedules.
+	// schedules that do not exist yet. Equal definitions name the same schedules. It also follows the
+	// schedules of hosts that are made from these schedules (EveryOwner).
 	After []string
 	// IfRevision, if not 0, must equal the row's revision (ErrConflict).
 	IfRevision int64
@@ -439,10 +440,13 @@ type ListSchedulesRequest struct {
 
 // ListSlotsRequest selects records of slots.
 type ListSlotsRequest struct {
-	Schedule string    // by name; empty: all
-	Group    string    // the group that their schedules have now; empty: all
-	From     time.Time // records whose range ends at or after this
-	To       time.Time // … and begins before this
+	Schedule string // by name; empty: all
+	// HostsOf, if not empty, is a schedule by name: records of this schedule, and of the schedules of hosts that are made from it,
+	// also of deleted schedules (EveryOwner).
+	HostsOf string
+	Group   string    // the group that their schedules have now; empty: all
+	From    time.Time // records whose range ends at or after this
+	To      time.Time // … and begins before this
 	// Before continues a listing: only records after the cursor in its order
 	// (slot descending, then number descending).
 	Before SlotCursor
@@ -461,8 +465,9 @@ type SlotInfo struct {
 	ID           int64 // the record's number
 	Schedule     int64
 	ScheduleName string
-	SlotRecord         // Extend is not used
-	Job          int64 // for SlotFired
+	Host         string // HostOf its schedule
+	SlotRecord          // Extend is not used
+	Job          int64  // for SlotFired
 	RecordedAt   time.Time
 	// After is the job whose end the (first) slot is, and AfterSchedule the name of its
 	// schedule; 0 and empty for slots of a rule, and for ends that are not kept any more.

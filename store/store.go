@@ -343,6 +343,11 @@ type Nodes interface {
 	// greatest number first.
 	ListNodes(ctx context.Context) ([]NodeInfo, error)
 
+	// ForgetHost deletes the nodes of a host, which have ended, and the copies that the host
+	// declared (Copy). ErrConflict if a node of the host lives, or still holds jobs; ErrNotFound if
+	// nothing is known of the host.
+	ForgetHost(ctx context.Context, req ForgetHostRequest) (ForgetHostResult, error)
+
 	// ListQueues counts the live jobs of each queue, by name.
 	ListQueues(ctx context.Context) ([]QueueInfo, error)
 

@@ -43,3 +43,14 @@ func TestJobsRunAtTheirPlaces(t *testing.T) {
 		return a, openAt(t, urlFrom(t, serverVariable), a.schema)
 	})
 }
+
+func TestSchedulesOnEveryHost(t *testing.T) {
+	clienttest.EveryHost(t, func(t *testing.T) (store.Backend, store.Backend) {
+		a := fresh(t)
+		return a, openAt(t, urlFrom(t, serverVariable), a.schema)
+	}, func(t *testing.T, b store.Backend) (store.Tx, func() error) {
+		tx, err := b.(*Backend).pool.Begin(t.Context())
+		must(t, err)
+		return Tx(tx), func() error { return tx.Commit(t.Context()) }
+	})
+}

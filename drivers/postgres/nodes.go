@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // Register enters a node; see store.Nodes.
@@ -306,6 +307,34 @@ func (b *Backend) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
 		return err
 	})
 	return out, err
+}
+
+// ForgetHost deletes what is known of a host; see store.Nodes.
+func (b *Backend) ForgetHost(ctx context.Context, req store.ForgetHostRequest) (out store.ForgetHostResult, err error) {
+	err = b.within(ctx, "forget host", nil, req.Now, func(tx querier, now time.Time) (err error) {
+		out, err = rowwise.ForgetHost(ctx, hostsTx{auditTx{b, tx}}, req, now)
+		return err
+	})
+	return out, err
+}
+
+// hostsTx implements rowwise.Hosts.
+type hostsTx struct{ auditTx }
+
+// CountHost implements rowwise.Hosts. It locks the nodes.
+func (t hostsTx) CountHost(ctx context.Context, host string) (living int, found store.ForgetHostResult, err error) {
+	err = t.tx.QueryRow(ctx, t.b.q(lockHostNodes), host).Scan(&living, &found.Nodes, &found.Copies)
+	return living, found, err
+}
+
+// DeleteHost implements rowwise.Hosts.
+func (t hostsTx) DeleteHost(ctx context.Context, host string) error {
+	for _, name := range []statement{deleteHostNodes, deleteHostCopies} {
+		if _, err := t.tx.Exec(ctx, t.b.q(name), host); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ListQueues counts live jobs; see store.Nodes.

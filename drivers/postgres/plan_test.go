@@ -198,13 +198,14 @@ func TestSlotPlans(t *testing.T) {
 	execute(t, withSchema("update {schema}.slot set count = 2 where id % 1000 = 0; analyze {schema}.slot; analyze {schema}.schedule", b.schema))
 	from := time.Now().Add(9000 * time.Second)
 	for name, c := range map[string]struct {
-		values []any // schedule from to before_slot before_id limit group_name
+		values []any // schedule from to before_slot before_id limit group_name hosts_of
 		want   []string
 	}{
-		"all":           {[]any{nil, nil, nil, nil, 0, 20, nil}, []string{"Index Scan Backward using slot_newest"}},
-		"page":          {[]any{nil, nil, nil, from, 7, 20, nil}, []string{"Index Cond: (ROW(slot, id) < "}},
-		"since":         {[]any{nil, from, nil, nil, 0, 20, nil}, []string{"Index Cond: (slot >= ", "using slot_spans", "Index Cond: (last >= "}},
-		"of a schedule": {[]any{"s1", from, nil, nil, 0, 20, nil}, []string{"slot_pkey", "slot_spans"}},
+		"all":           {[]any{nil, nil, nil, nil, 0, 20, nil, nil}, []string{"Index Scan Backward using slot_newest"}},
+		"page":          {[]any{nil, nil, nil, from, 7, 20, nil, nil}, []string{"Index Cond: (ROW(slot, id) < "}},
+		"since":         {[]any{nil, from, nil, nil, 0, 20, nil, nil}, []string{"Index Cond: (slot >= ", "using slot_spans", "Index Cond: (last >= "}},
+		"of a schedule": {[]any{"s1", from, nil, nil, 0, 20, nil, nil}, []string{"slot_pkey", "slot_spans"}},
+		"of hosts":      {[]any{nil, from, nil, nil, 0, 20, nil, "s1"}, []string{"schedule_name_key"}},
 	} {
 		plan := listingPlan(t, b, listSlots, c.values)
 		for _, part := range c.want {

@@ -33,7 +33,8 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 		p.more = p.prune(ctx, b.q(pruneNodes), p.limit, &out.Nodes, req.Nodes) <= 0 || p.more
 		p.more = p.prune(ctx, b.q(pruneAudit), p.limit, &out.Audit, req.Audit) <= 0 || p.more
 		p.more = p.delete(ctx, b.q(pruneEvents), p.limit, &out.Events, p.now, p.limit) <= 0 || p.more
-		var ends int
+		var ends, copies int
+		p.more = p.prune(ctx, b.q(pruneCopies), p.limit, &copies, req.Nodes) <= 0 || p.more
 		p.more = p.prune(ctx, b.q(pruneChainEnds), p.limit, &ends, req.Slots) <= 0 || p.more
 		p.pruneKeyHolds(ctx, b)
 		p.pruneBatches(ctx, b, req.BatchAge())

@@ -140,7 +140,7 @@ func grownColumns(rows []*slotRow) []any {
 func (b *Backend) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]store.SlotInfo, error) {
 	var out []store.SlotInfo
 	err := b.list(ctx, "list slots", func(tx pgx.Tx) (err error) {
-		out, err = collect(ctx, tx, scanSlot, b.q(listSlots), orNull(req.Schedule), when(req.From), when(req.To), when(req.Before.Slot), req.Before.ID, req.Limit, orNull(req.Group))
+		out, err = collect(ctx, tx, scanSlot, b.q(listSlots), orNull(req.Schedule), when(req.From), when(req.To), when(req.Before.Slot), req.Before.ID, req.Limit, orNull(req.Group), orNull(req.HostsOf))
 		return err
 	})
 	return out, err
@@ -148,8 +148,9 @@ func (b *Backend) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]
 
 func scanSlot(r pgx.CollectableRow) (s store.SlotInfo, err error) {
 	var outcome int16
-	err = r.Scan(&s.ID, &s.Schedule, (*word)(&s.ScheduleName), into(&s.Slot), into(&s.Last), &s.Count, &outcome, &s.Reason,
+	var owner string
+	err = r.Scan(&s.ID, &s.Schedule, (*word)(&s.ScheduleName), (*word)(&owner), into(&s.Slot), into(&s.Last), &s.Count, &outcome, &s.Reason,
 		(*number)(&s.Job), into(&s.RecordedAt), (*number)(&s.After), (*word)(&s.AfterSchedule))
-	s.Outcome = store.SlotOutcome(outcome)
+	s.Outcome, s.Host = store.SlotOutcome(outcome), store.HostOf(s.ScheduleName, owner)
 	return s, err
 }

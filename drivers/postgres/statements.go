@@ -50,6 +50,10 @@ const (
 	deleteCancels
 	deleteChain
 	deleteCopy
+	deleteHostCopies
+	deleteHostNodes
+	lockHostNodes
+	pruneCopies
 	deleteClaimBatches
 	deleteHandlers
 	deleteHistoryBatches
@@ -395,7 +399,7 @@ var sources = [statementCount]source{
 	listKinds:              {file: "list_kinds", columns: "kind ready scheduled running waiting oldest"},
 	listSchedules:          {file: "list_schedules", given: "any", params: scheduleFilterParams, columns: scheduleColumns + " since"},
 	listCalendarSchedules:  {file: "list_schedules", given: "calendar", params: scheduleFilterParams, columns: scheduleColumns + " since"},
-	listSlots:              {file: "list_slots", params: "schedule from to before_slot before_id limit group_name", columns: "id schedule_id schedule_name slot last count outcome reason job_id recorded_at after_id after_schedule"},
+	listSlots:              {file: "list_slots", params: "schedule from to before_slot before_id limit group_name hosts_of", columns: "id schedule_id schedule_name owner slot last count outcome reason job_id recorded_at after_id after_schedule"},
 	lockBatchJob:           {file: "lock_batch_job", params: "batch", columns: "id"},
 	lockCalendarUsers:      {file: "lock_calendar_users", params: "now names", columns: "id name due"},
 	lockCalendars:          {file: "lock_calendars", params: "names", columns: calendarColumns},
@@ -449,6 +453,10 @@ var sources = [statementCount]source{
 	updateJobs:             {file: "update_jobs", params: "now ids queue priority"},
 	updateOwner:            {file: "update_owner", params: "owner revision digest host synced_at"},
 	deleteCopy:             {file: "delete_copy", params: "owner host"},
+	deleteHostCopies:       {file: "delete_host_copies", params: "host"},
+	deleteHostNodes:        {file: "delete_host_nodes", params: "host"},
+	lockHostNodes:          {file: "lock_host_nodes", params: "host", columns: "living ended copies"},
+	pruneCopies:            {file: "prune_copies", params: "now keep limit", columns: "deleted seen"},
 	upsertCopy:             {file: "upsert_copy", params: "owner host path digest revision changed_at"},
 	updateLeftNodes:        {file: "update_left_nodes", params: "now wait left nodes"},
 	updateNode:             {file: "update_node", params: "now node version host labels queues kinds lease", columns: "id seen_at"},

@@ -34,3 +34,16 @@ func TestJobsRunAtTheirPlaces(t *testing.T) {
 		return openFile(t, path), openFile(t, path)
 	})
 }
+
+func TestSchedulesOnEveryHost(t *testing.T) {
+	clienttest.EveryHost(t, func(t *testing.T) (store.Backend, store.Backend) {
+		path := newFile(t)
+		return openFile(t, path), openFile(t, path)
+	}, func(t *testing.T, b store.Backend) (store.Tx, func() error) {
+		tx, err := beginOn(b.(*Backend).writer)(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tx.Tx, tx.Commit
+	})
+}

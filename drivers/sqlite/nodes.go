@@ -182,6 +182,29 @@ func (s *session) CountLosses(ctx context.Context, ids []int64) error {
 	return s.onIDs(ctx, ids, nil, countLosses)
 }
 
+// ForgetHost deletes what is known of a host; see store.Nodes.
+func (b *Backend) ForgetHost(ctx context.Context, req store.ForgetHostRequest) (out store.ForgetHostResult, err error) {
+	err = b.writeAt(ctx, "forget host", req.Now, func(s *session, now time.Time) (err error) {
+		out, err = rowwise.ForgetHost(ctx, s, req, now)
+		return err
+	})
+	return out, err
+}
+
+// CountHost implements rowwise.Hosts.
+func (s *session) CountHost(ctx context.Context, host string) (living int, found store.ForgetHostResult, err error) {
+	err = s.one(ctx, lockHostNodes, args{"host": host}, &living, &found.Nodes, &found.Copies)
+	return living, found, err
+}
+
+// DeleteHost implements rowwise.Hosts.
+func (s *session) DeleteHost(ctx context.Context, host string) error {
+	if err := s.exec(ctx, deleteHostNodes, args{"host": host}); err != nil {
+		return err
+	}
+	return s.exec(ctx, deleteHostCopies, args{"host": host})
+}
+
 // ListNodes lists nodes; see store.Nodes.
 func (b *Backend) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
 	var out []store.NodeInfo

@@ -133,8 +133,8 @@ var plans = []struct {
 	{statement: pruneChainEnds, want: []string{"hourbell_chain_end_slot (slot<?)"}},
 	{statement: findChain, want: []string{"SEARCH d USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)", "SEARCH c USING COVERING INDEX hourbell_chain_schedule (schedule_id=?)"}},
 	{statement: deleteChain, want: []string{"hourbell_chain_schedule (schedule_id=?)"}},
-	{statement: markPredecessors, want: []string{"SEARCH hourbell_schedule USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)", "SEARCH c USING PRIMARY KEY (predecessor=?)"}},
-	{statement: markScheduleJobs, want: []string{"SEARCH hourbell_job USING INDEX hourbell_job_schedule (schedule_id=?)", "SEARCH s USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}},
+	{statement: markPredecessors, want: []string{"SEARCH hourbell_schedule USING INTEGER PRIMARY KEY (rowid=?)", "sqlite_autoindex_hourbell_schedule_1 (name=?)", "(name>? AND name<?)", "SEARCH c USING PRIMARY KEY (predecessor=?)"}},
+	{statement: markScheduleJobs, want: []string{"SEARCH hourbell_job USING INDEX hourbell_job_schedule (schedule_id=?)", "SEARCH s USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)", "(name>? AND name<?)"}},
 	{statement: findScheduleRelease, want: []string{"SEARCH p USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH c USING PRIMARY KEY (predecessor=?)", "SEARCH d USING INTEGER PRIMARY KEY (rowid=?)"}, walks: true},
 	{statement: listEvents, want: []string{"SEARCH e USING INTEGER PRIMARY KEY (rowid>?)"}},
 	{statement: listNewestEvents, want: []string{"SEARCH e USING INTEGER PRIMARY KEY (rowid>?)"}},
@@ -152,6 +152,7 @@ var plans = []struct {
 	{statement: listSlots, given: "from", want: []string{"SEARCH r USING INDEX hourbell_slot_time (slot>?)", "SEARCH x USING INDEX hourbell_slot_spans (last>?)"}, sorts: true},
 	{statement: listSlots, given: "before", want: []string{"SEARCH r USING INDEX hourbell_slot_time (slot<?)"}},
 	{statement: listSlots, given: "schedule", want: []string{"SEARCH r USING INDEX hourbell_slot_schedule (schedule_id=?)"}},
+	{statement: listSlots, given: "hosts", want: []string{"SEARCH r USING INDEX hourbell_slot_schedule (schedule_id=?)", "(name>? AND name<?)"}, sorts: true},
 }
 
 // TestPlans explains on an empty file, on a filled one, and on one whose owner

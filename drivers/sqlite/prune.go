@@ -50,8 +50,15 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 		if err != nil {
 			return err
 		}
+		if err != nil {
+			return err
+		}
+		copies, err := s.pruneRows(ctx, pruneCopies, req.Nodes, req.Limit, now)
+		if err != nil {
+			return err
+		}
 		batches, err := s.pruneRows(ctx, pruneBatches, req.BatchAge(), req.Limit, now)
-		out.More = max(completed, failed, kept, out.Slots, out.Nodes, out.Events, out.Audit, held, ends, batches) >= req.Limit
+		out.More = max(completed, failed, kept, out.Slots, out.Nodes, out.Events, out.Audit, held, ends, batches, copies) >= req.Limit
 		return err
 	})
 	if err != nil {

@@ -13,7 +13,9 @@ func (b *Backend) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]
 		given, a := slotConditions(req)
 		return s.list(ctx, listSlots, given, a, func(r row) error {
 			var x store.SlotInfo
-			err := r.Scan(&x.ID, &x.Schedule, &x.ScheduleName, into(&x.Slot), into(&x.Last), &x.Count, &x.Outcome, &x.Reason, &x.Job, into(&x.RecordedAt), &x.After, &x.AfterSchedule)
+			var owner string
+			err := r.Scan(&x.ID, &x.Schedule, &x.ScheduleName, &owner, into(&x.Slot), into(&x.Last), &x.Count, &x.Outcome, &x.Reason, &x.Job, into(&x.RecordedAt), &x.After, &x.AfterSchedule)
+			x.Host = store.HostOf(x.ScheduleName, owner)
 			out = append(out, x)
 			return err
 		})
@@ -29,6 +31,9 @@ func slotConditions(req store.ListSlotsRequest) (given []string, a args) {
 	a = args{"limit": req.Limit}
 	if req.Schedule != "" {
 		given, a["schedule"] = append(given, "schedule"), req.Schedule
+	}
+	if req.HostsOf != "" {
+		given, a["hosts_of"] = append(given, "hosts"), req.HostsOf
 	}
 	if req.Group != "" {
 		given, a["group_name"] = append(given, "group"), req.Group

@@ -40,6 +40,10 @@ const (
 	deleteCancels
 	deleteChain
 	deleteCopy
+	deleteHostCopies
+	deleteHostNodes
+	lockHostNodes
+	pruneCopies
 	deleteEdges
 	deleteEndedJobs
 	deleteFinishedJobs
@@ -329,7 +333,7 @@ var sources = [statementCount]source{
 	listQueues:             {file: "list_queues", params: "now", columns: "queue ready scheduled running waiting oldest"},
 	listKinds:              {file: "list_kinds", params: "now", columns: "kind ready scheduled running waiting oldest"},
 	listSchedules:          {file: "list_schedules", params: "after names ids owner calendar group_name limit", columns: scheduleColumns + " since"},
-	listSlots:              {file: "list_slots", params: "schedule from to before_slot before_id limit group_name", columns: "id schedule_id schedule_name slot last count outcome reason job_id recorded_at after_id after_schedule"},
+	listSlots:              {file: "list_slots", params: "schedule from to before_slot before_id limit group_name hosts_of", columns: "id schedule_id schedule_name owner slot last count outcome reason job_id recorded_at after_id after_schedule"},
 	lockBatchJob:           {file: "lock_batch_job", params: "batch", columns: "id"},
 	lockCalendarUsers:      {file: "lock_calendar_users", params: "names", columns: "calendar name next_at"},
 	lockCalendars:          {file: "lock_calendars", params: "names", columns: calendarColumns},
@@ -375,6 +379,10 @@ var sources = [statementCount]source{
 	updateJobs:             {file: "update_jobs", params: "jobs"},
 	upsertCalendars:        {file: "upsert_calendars", params: "revision bytes now calendars"},
 	deleteCopy:             {file: "delete_copy", params: "owner host"},
+	deleteHostCopies:       {file: "delete_host_copies", params: "host"},
+	deleteHostNodes:        {file: "delete_host_nodes", params: "host"},
+	lockHostNodes:          {file: "lock_host_nodes", params: "host", columns: "living ended copies"},
+	pruneCopies:            {file: "prune_copies", params: "before limit"},
 	upsertCopy:             {file: "upsert_copy", params: "owner host path digest revision changed_at"},
 	upsertKeyHolds:         {file: "upsert_key_holds", params: "holds"},
 	upsertOutput:           {file: "upsert_output", params: "rows bytes"},

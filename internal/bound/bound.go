@@ -264,6 +264,11 @@ func (b backend) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
 	return Call(ctx, b.limit, plain(b.next.ListNodes), struct{}{})
 }
 
+// ForgetHost implements store.Nodes.
+func (b backend) ForgetHost(ctx context.Context, req store.ForgetHostRequest) (store.ForgetHostResult, error) {
+	return Call(ctx, b.unsized(0), b.next.ForgetHost, req)
+}
+
 // ListGroups implements store.Groups. It counts all jobs with a group.
 func (b backend) ListGroups(ctx context.Context, req store.ListGroupsRequest) ([]store.GroupInfo, error) {
 	return Call(ctx, b.unsized(0), b.next.ListGroups, req)

@@ -267,6 +267,11 @@ func (b backend) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
 	return call(ctx, b.observe, "list_nodes", plain(b.next.ListNodes), struct{}{})
 }
 
+// ForgetHost implements store.Nodes.
+func (b backend) ForgetHost(ctx context.Context, req store.ForgetHostRequest) (store.ForgetHostResult, error) {
+	return call(ctx, b.observe, "forget_host", b.next.ForgetHost, req)
+}
+
 // ListQueues implements store.Nodes.
 func (b backend) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
 	return call(ctx, b.observe, "list_queues", plain(b.next.ListQueues), struct{}{})

@@ -37,7 +37,7 @@ func (s *Store) passOn(schedule int64, end store.Ended) {
 		return
 	}
 	for _, row := range s.schedules {
-		if !row.DeletedAt.IsZero() || !slices.Contains(s.follows[row.ID], predecessor.Name) {
+		if !row.DeletedAt.IsZero() || !slices.ContainsFunc(s.follows[row.ID], predecessor.IsOrIsMadeFrom) {
 			continue
 		}
 		var last time.Time

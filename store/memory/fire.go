@@ -234,6 +234,9 @@ func (s *Store) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]st
 	for _, row := range rows[:min(len(rows), req.Limit)] {
 		info := *row
 		info.ScheduleName = s.scheduleName(row.Schedule)
+		if schedule := s.schedules[row.Schedule]; schedule != nil {
+			info.Host = store.HostOf(schedule.Name, schedule.Owner)
+		}
 		if e := s.endOf(row.Schedule, row.Slot); e != nil {
 			info.After, info.AfterSchedule = e.ID, e.ScheduleEnd.After
 		}
@@ -245,8 +248,15 @@ func (s *Store) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]st
 func (s *Store) slotSelected(row *store.SlotInfo, req store.ListSlotsRequest) bool {
 	cursor := store.SlotInfo{ID: req.Before.ID, SlotRecord: store.SlotRecord{Slot: instant(req.Before.Slot)}}
 	return (req.Schedule == "" || req.Schedule == s.scheduleName(row.Schedule)) &&
+		(req.HostsOf == "" || s.ofHosts(row.Schedule, req.HostsOf)) &&
 		(req.Group == "" || s.schedules[row.Schedule] != nil && s.schedules[row.Schedule].Group == req.Group) &&
 		(req.From.IsZero() || !row.Last.Before(req.From)) &&
 		(req.To.IsZero() || row.Slot.Before(req.To)) &&
 		(req.Before == store.SlotCursor{} || compareSlots(row, &cursor) > 0)
+}
+
+// ofHosts reports whether a schedule has this name, or is made for a host from the schedule with this name.
+func (s *Store) ofHosts(id int64, name string) bool {
+	row := s.schedules[id]
+	return row != nil && row.IsOrIsMadeFrom(name)
 }

@@ -25,11 +25,12 @@ func (s *Store) Prune(ctx context.Context, req store.PruneRequest) (store.PruneR
 	out.Slots = s.pruneSlots(req.Slots, req.Limit, now)
 	ends := s.pruneEnds(req.Slots, req.Limit, now)
 	out.Nodes = s.pruneNodes(req.Nodes, req.Limit, now)
+	copies := s.pruneCopies(req.Nodes, req.Limit, now)
 	out.Events = s.pruneEvents(req.Limit, now)
 	out.Audit = s.pruneAudit(req.Audit, req.Limit, now)
 	held := s.pruneHolds(req.Limit, now)
 	batches := s.pruneBatches(req.BatchAge(), req.Limit, now)
-	out.More = max(done, failed, kept, out.Slots, out.Nodes, out.Events, out.Audit, held, ends, batches) >= req.Limit
+	out.More = max(done, failed, kept, out.Slots, out.Nodes, out.Events, out.Audit, held, ends, batches, copies) >= req.Limit
 	return out, nil
 }
 
@@ -88,6 +89,25 @@ func (s *Store) pruneSlots(keep time.Duration, limit int, now time.Time) int {
 		gone++
 		return true
 	})
+	return gone
+}
+
+// pruneCopies deletes old copies of hosts of which no node is known.
+func (s *Store) pruneCopies(keep time.Duration, limit int, now time.Time) (gone int) {
+	hosts := map[string]bool{}
+	for _, node := range s.nodes {
+		hosts[node.Host] = true
+	}
+	for name, owner := range s.owners {
+		owner.Copies = slices.DeleteFunc(slices.Clone(owner.Copies), func(c store.Copy) bool {
+			over := gone < limit && !hosts[c.Host] && old(c.ChangedAt, keep, now)
+			if over {
+				gone++
+			}
+			return over
+		})
+		s.owners[name] = owner
+	}
 	return gone
 }
 

@@ -265,6 +265,42 @@ func (s *Store) nodeInfo(node *store.NodeInfo) store.NodeInfo {
 	return out
 }
 
+// ForgetHost deletes what is known of a host; see store.Nodes.
+func (s *Store) ForgetHost(ctx context.Context, req store.ForgetHostRequest) (store.ForgetHostResult, error) {
+	now, err := s.beginWrite(ctx, "forget host", req.Now)
+	if err != nil {
+		return store.ForgetHostResult{}, err
+	}
+	defer s.mu.Unlock()
+	living, found := 0, store.ForgetHostResult{}
+	of := func(c store.Copy) bool { return c.Host == req.Host }
+	for _, node := range s.nodes {
+		_, left := s.lookAt[node.ID]
+		switch {
+		case node.Host != req.Host:
+		case node.EndedAt.IsZero() || left:
+			living++
+		default:
+			found.Nodes++
+		}
+	}
+	for _, owner := range s.owners {
+		if slices.ContainsFunc(owner.Copies, of) {
+			found.Copies++
+		}
+	}
+	if err := req.Check(living, found); err != nil {
+		return store.ForgetHostResult{}, fmt.Errorf("forget host: %w", err)
+	}
+	maps.DeleteFunc(s.nodes, func(_ int64, node *store.NodeInfo) bool { return node.Host == req.Host })
+	for name, owner := range s.owners {
+		owner.Copies = slices.DeleteFunc(slices.Clone(owner.Copies), of)
+		s.owners[name] = owner
+	}
+	s.record(req.Entry(), 0, now)
+	return found, nil
+}
+
 // ListNodes lists nodes; see store.Nodes.
 func (s *Store) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
 	if _, err := s.begin(ctx, "list nodes", time.Time{}); err != nil {

@@ -137,3 +137,32 @@ func (p *lossPlan) write(ctx context.Context, tx Tx, after func(store.LostJob) *
 	}
 	return Follow(ctx, tx, handlers.AfterLosses(p.lost, after), now)
 }
+
+// Hosts reads and writes what is known of hosts.
+type Hosts interface {
+	AuditTx
+
+	// CountHost counts the nodes of a host that live or hold jobs, its other nodes, and its copies.
+	CountHost(ctx context.Context, host string) (living int, found store.ForgetHostResult, err error)
+
+	// DeleteHost deletes the nodes of a host that have ended, and its copies.
+	DeleteHost(ctx context.Context, host string) error
+}
+
+// ForgetHost deletes what is known of a host; see store.Nodes.
+func ForgetHost(ctx context.Context, tx Hosts, req store.ForgetHostRequest, now time.Time) (store.ForgetHostResult, error) {
+	living, found, err := tx.CountHost(ctx, req.Host)
+	if err == nil {
+		err = req.Check(living, found)
+	}
+	if err == nil {
+		err = tx.DeleteHost(ctx, req.Host)
+	}
+	if err == nil {
+		err = Record(ctx, tx, req.Entry(), now)
+	}
+	if err != nil {
+		return store.ForgetHostResult{}, err
+	}
+	return found, nil
+}

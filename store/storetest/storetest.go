@@ -110,6 +110,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"Batch", batchTests, nil},
 		{"Chain", chainTests, nil},
 		{"ListSlots", slotTests, nil},
+		{"SchedulesOfHosts", everyHostTests, nil},
 		{"Nodes", nodeTests, nil},
 		{"Rescue", rescueTests, nil},
 		{"Loss", lossTests, nil},

@@ -5,4 +5,4 @@ SELECT EXISTS (
     WHERE p.name = ANY (:names::text[])
         OR EXISTS (
             SELECT FROM {schema}.chain AS c JOIN {schema}.schedule AS d ON d.id = c.schedule_id
-            WHERE c.predecessor = p.name AND d.name = ANY (:names::text[]))) AS found
+            WHERE c.predecessor = ANY (ARRAY[p.name, CASE WHEN left(p.owner, 6) = 'every:' THEN substr(p.owner, 7) END]) AND d.name = ANY (:names::text[]))) AS found

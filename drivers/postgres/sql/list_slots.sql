@@ -1,8 +1,12 @@
 -- Records of slots, newest first. A condition that is null does not count. Records that begin
--- before :from and reach it are few, and have an index; so no record before :from is read else.
+-- before :from and reach it are few, and have an index; so no record before :from is read else. The schedules of hosts that are
+-- made from a schedule have its name and @ as prefix.
 WITH found AS (
     (SELECT * FROM {schema}.slot
     WHERE (:schedule::text IS NULL OR schedule_id = (SELECT id FROM {schema}.schedule WHERE name = :schedule))
+        AND (:hosts_of::text IS NULL OR schedule_id IN (
+            SELECT id FROM {schema}.schedule
+            WHERE name = :hosts_of OR owner = 'every:' || :hosts_of AND name >= :hosts_of || '@' AND name < :hosts_of || 'A'))
         AND (:group_name::text IS NULL OR schedule_id IN (SELECT id FROM {schema}.schedule WHERE group_name = :group_name))
         AND (:from::timestamptz IS NULL OR slot >= :from)
         AND (:to::timestamptz IS NULL OR slot < :to)
@@ -12,13 +16,16 @@ WITH found AS (
     (SELECT * FROM {schema}.slot
     WHERE count > 1 AND last >= :from AND slot < :from
         AND (:schedule::text IS NULL OR schedule_id = (SELECT id FROM {schema}.schedule WHERE name = :schedule))
+        AND (:hosts_of::text IS NULL OR schedule_id IN (
+            SELECT id FROM {schema}.schedule
+            WHERE name = :hosts_of OR owner = 'every:' || :hosts_of AND name >= :hosts_of || '@' AND name < :hosts_of || 'A'))
         AND (:group_name::text IS NULL OR schedule_id IN (SELECT id FROM {schema}.schedule WHERE group_name = :group_name))
         AND (:to::timestamptz IS NULL OR slot < :to)
         AND (:before_slot::timestamptz IS NULL OR (slot, id) < (:before_slot, :before_id::bigint))
     OFFSET 0)
     ORDER BY slot DESC, id DESC LIMIT :limit::bigint
 )
-SELECT l.id, l.schedule_id, s.name AS schedule_name, l.slot, l.last, l.count, l.outcome, l.reason, l.job_id, l.recorded_at, e.job_id AS after_id, e.predecessor AS after_schedule
+SELECT l.id, l.schedule_id, s.name AS schedule_name, s.owner, l.slot, l.last, l.count, l.outcome, l.reason, l.job_id, l.recorded_at, e.job_id AS after_id, e.predecessor AS after_schedule
 FROM found AS l LEFT JOIN {schema}.schedule AS s ON s.id = l.schedule_id
     LEFT JOIN {schema}.chain_end AS e ON e.schedule_id = l.schedule_id AND e.slot = l.slot
 ORDER BY l.slot DESC, l.id DESC

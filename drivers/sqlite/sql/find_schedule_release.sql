@@ -5,4 +5,4 @@ SELECT EXISTS (
   WHERE p.name IN (SELECT value FROM json_each(:names))
      OR EXISTS (
        SELECT 1 FROM hourbell_chain AS c CROSS JOIN hourbell_schedule AS d ON d.id = c.schedule_id
-       WHERE c.predecessor = p.name AND d.name IN (SELECT value FROM json_each(:names)))) AS found
+       WHERE c.predecessor IN (p.name, CASE WHEN substr(p.owner, 1, 6) = 'every:' THEN substr(p.owner, 7) END) AND d.name IN (SELECT value FROM json_each(:names)))) AS found

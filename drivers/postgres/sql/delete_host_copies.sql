@@ -1,0 +1,2 @@
+-- Deletes the copies that a host declared.
+DELETE FROM {schema}.copy WHERE host = :host

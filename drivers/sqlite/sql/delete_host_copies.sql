@@ -1,0 +1,2 @@
+-- Deletes the copies that a host declared.
+DELETE FROM hourbell_copy WHERE host = :host

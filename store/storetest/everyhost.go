@@ -1,0 +1,165 @@
+package storetest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// everyHostTests are the tests of schedules of hosts that are made from a schedule on every host.
+var everyHostTests = []scenario{
+	{"Slots", hostSlots},
+	{"Dependents", hostDependents},
+	{"LiveJobsCountFromThePut", hostLiveJobs},
+	{"Forget", hostForget},
+	{"PruneCopies", hostPrune},
+}
+
+// onHost puts the schedule of a host that is made from a schedule.
+func (e *env) onHost(of, host string) store.Schedule {
+	e.t.Helper()
+	name := store.HostSchedule(of, host)
+	_, err := e.tryPut(store.PutSchedulesRequest{Owner: store.EveryOwner(of), Schedules: []store.PutSchedule{{Name: name, Definition: []byte("1")}}})
+	e.must(err)
+	return e.schedule(name)
+}
+
+func hostSlots(e *env) {
+	e.put("s", "1")
+	e.put("s@other", "1") // made by hand
+	e.put("s2", "1")
+	e.onHost("s", "web1")
+	e.onHost("s", "web2")
+	e.onHost("s2", "web1")
+	for i, name := range []string{"s", "s@other", "s2", "s@web1", "s@web2", "s2@web1"} {
+		e.account(name, missed(i, i))
+	}
+	e.changeSchedules(store.DeleteSchedules, "s@web2")
+	for _, c := range []struct {
+		req  store.ListSlotsRequest
+		want []string
+	}{
+		{store.ListSlotsRequest{HostsOf: "s"}, []string{"4 s@web2 web2", "3 s@web1 web1", "0 s "}},
+		{store.ListSlotsRequest{HostsOf: "s2"}, []string{"5 s2@web1 web1", "2 s2 "}},
+		{store.ListSlotsRequest{HostsOf: "s@web1"}, []string{"3 s@web1 web1"}},
+		{store.ListSlotsRequest{HostsOf: "s", From: epoch.Add(3 * time.Minute), Limit: 1}, []string{"4 s@web2 web2"}},
+		{store.ListSlotsRequest{Schedule: "s@other"}, []string{"1 s@other "}},
+	} {
+		var got []string
+		for _, s := range e.slots(c.req) {
+			got = append(got, fmt.Sprintf("%d %s %s", int(s.Slot.Sub(epoch)/time.Minute), s.ScheduleName, s.Host))
+		}
+		e.want(got, c.want, "records of a schedule and of its hosts, also of a deleted one: "+show(c.req))
+	}
+}
+
+func hostDependents(e *env) {
+	node := e.nodeFor("n", 1000*time.Hour)
+	e.put("export", "1")
+	e.putAfter("report", "export")
+	e.putAfter("mine", "export@web1")
+	for _, host := range []string{"web1", "web2"} {
+		e.onHost("export", host)
+		e.plan("export@" + host)
+	}
+	first := e.triggerAndEnd(node, "export@web1", store.Completed)
+	second := e.triggerAndEnd(node, "export@web2", store.Completed)
+	ends := e.ends("report")
+	e.want(len(ends), 2, "the ends of all hosts are slots of a schedule that follows the schedule on every host")
+	e.want([]any{ends[0].ID, ends[0].After, ends[1].ID, ends[1].After}, []any{first, "export@web1", second, "export@web2"}, "an end names the schedule of its host")
+	e.want(len(e.follow("report")), 2, "each end makes a job")
+	ends = e.ends("mine")
+	e.want(len(ends), 1, "the end of one host is a slot of a schedule that follows the schedule of this host")
+	e.want(ends[0].ID, first, "it is the end of this host")
+}
+
+func hostLiveJobs(e *env) {
+	node := e.nodeFor("n", 1000*time.Hour)
+	e.put("export", "1")
+	e.onHost("export", "web1")
+	e.plan("export@web1")
+	id := e.trigger("export@web1")
+	e.putAfter("report", "export")
+	e.tick(time.Second)
+	e.end(node, id, store.Completed)
+	e.want(len(e.ends("report")), 1, "the end of a job that was live when the follower was put counts")
+}
+
+// copyOn declares a host's copy of an owner's set.
+func (e *env) copyOn(owner, host string) {
+	e.t.Helper()
+	_, err := e.tryPut(store.PutSchedulesRequest{Owner: owner, Sync: true, Host: host, Schedules: []store.PutSchedule{{Name: owner, Definition: []byte("1")}}})
+	e.must(err)
+}
+
+// hostsWithCopies returns the hosts that have a copy of an owner's set.
+func (e *env) hostsWithCopies(owner string) (hosts []string) {
+	e.t.Helper()
+	owners, err := e.b.ListOwners(e.ctx, store.ListOwnersRequest{Names: []string{owner}, Limit: 1})
+	e.must(err)
+	for _, c := range owners[0].Copies {
+		hosts = append(hosts, c.Host)
+	}
+	return hosts
+}
+
+// nodeOf registers a node of a host.
+func (e *env) nodeOf(host string) int64 {
+	e.t.Helper()
+	res, err := e.a.Register(e.ctx, store.RegisterRequest{Now: e.now, Name: host, Host: host, Lease: time.Minute, Queues: []string{"q"}})
+	e.must(err)
+	return res.Node
+}
+
+func hostForget(e *env) {
+	forget := func(req store.ForgetHostRequest) (store.ForgetHostResult, error) {
+		req.Now = e.now
+		return e.a.ForgetHost(e.ctx, req)
+	}
+	first, second := e.nodeOf("web1"), e.nodeOf("web1")
+	e.nodeOf("web2")
+	e.copyOn("file", "web1")
+	e.copyOn("file", "web2")
+	e.leaveNode(first)
+	_, err := forget(store.ForgetHostRequest{Host: "web1"})
+	e.is(err, store.ErrConflict, "a host of which a node lives is not forgotten")
+	e.want(len(e.nodes()), 3, "a refusal changes nothing")
+	e.leaveNode(second)
+	res, err := forget(store.ForgetHostRequest{Host: "web1"})
+	e.must(err)
+	e.want(res, store.ForgetHostResult{Nodes: 2, Copies: 1}, "what was known of the host")
+	e.want(len(e.nodes()), 1, "the nodes of the host are deleted")
+	e.want(e.hostsWithCopies("file"), []string{"web2"}, "the copies of the host are deleted")
+	_, err = forget(store.ForgetHostRequest{Host: "web1"})
+	e.is(err, store.ErrNotFound, "a host is forgotten once")
+	_, err = forget(store.ForgetHostRequest{Host: "web1", Ended: 1})
+	e.must(err)
+	e.want(len(e.schedules(store.ListSchedulesRequest{})), 1, "schedules stay")
+}
+
+func hostPrune(e *env) {
+	gone := e.nodeOf("web1")
+	e.copyOn("file", "web1")
+	e.copyOn("file", "web2")
+	e.nodeOf("web3")
+	e.copyOn("file", "web3")
+	e.leaveNode(gone)
+	prune := func(keep time.Duration) {
+		_, err := e.a.Prune(e.ctx, store.PruneRequest{Now: e.now, Nodes: keep, Limit: 100})
+		e.must(err)
+	}
+	e.tick(time.Hour)
+	prune(2 * time.Hour)
+	e.want(e.hostsWithCopies("file"), []string{"web1", "web2", "web3"}, "young copies stay")
+	prune(0)
+	e.want(e.hostsWithCopies("file"), []string{"web1", "web2", "web3"}, "without an age all copies stay")
+	prune(time.Minute)
+	e.want(e.hostsWithCopies("file"), []string{"web3"}, "old copies of hosts without a node are deleted")
+}
+
+func (e *env) leaveNode(node int64) {
+	e.t.Helper()
+	_, err := e.a.Leave(e.ctx, store.LeaveRequest{Now: e.now, Node: node})
+	e.must(err)
+}

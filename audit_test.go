@@ -17,7 +17,7 @@ import (
 // noChange are the methods of services that change nothing, or only enqueue jobs.
 var noChange = map[string]bool{
 	"JobService.Count": true, "JobService.Get": true, "JobService.Graph": true, "JobService.List": true, "JobService.Output": true, "JobService.Estimate": true, "JobService.Page": true, "JobService.Pauses": true, "JobService.Predecessors": true, "JobService.Waits": true,
-	"ScheduleService.Counts": true, "ScheduleService.Get": true, "ScheduleService.Graph": true, "ScheduleService.List": true, "ScheduleService.Owners": true, "ScheduleService.RunOnce": true,
+	"ScheduleService.Counts": true, "ScheduleService.Get": true, "ScheduleService.Graph": true, "ScheduleService.List": true, "ScheduleService.OnHosts": true, "ScheduleService.Owners": true, "ScheduleService.RunOnce": true,
 	"HandlerService.Get": true, "HandlerService.List": true,
 	"CalendarService.Get": true, "CalendarService.List": true,
 	"GroupService.Estimate": true, "GroupService.Get": true, "GroupService.List": true, "GroupService.Schedules": true,
@@ -75,6 +75,7 @@ func TestEachChangeIsRecorded(t *testing.T) {
 		{"ScheduleService.Resume", store.AuditSchedulesResume, func() error { return schedules.Resume(ctx, names()) }},
 		{"ScheduleService.Reset", store.AuditSchedulesReset, func() error { return schedules.Reset(ctx, names()) }},
 		{"ScheduleService.Trigger", store.AuditSchedulesTrigger, func() error { return two(schedules.Trigger(ctx, "s")) }},
+		{"ScheduleService.TriggerAll", store.AuditSchedulesTrigger, func() error { return two(schedules.TriggerAll(ctx, "s")) }},
 		{"ScheduleService.Backfill", store.AuditSchedulesBackfill, func() error {
 			return two(schedules.Backfill(ctx, "s", hourbell.BackfillRequest{From: from, To: time.Now(), Force: true}))
 		}},
@@ -102,6 +103,10 @@ func TestEachChangeIsRecorded(t *testing.T) {
 		{"EventService.Keep", store.AuditEventsKeep, func() error { return client.Events.Keep(ctx, time.Hour) }},
 		{"NodeService.AcceptHistory", store.AuditHistoryAccept, func() error {
 			return two(client.Nodes.AcceptHistory(ctx, hourbell.AcceptHistoryRequest{Force: true}))
+		}},
+		{"NodeService.Forget", store.AuditNodesForget, func() error {
+			must(t, two(client.Schedules.SyncCopy(context.Background(), hourbell.HostCopy{Owner: "file", Host: "gone"})))
+			return two(client.Nodes.Forget(ctx, "gone"))
 		}},
 		{"AuditService.RecordRelease", store.AuditLocksRelease, func() error { return client.Audit.RecordRelease(ctx, "nightly") }},
 	}

@@ -65,6 +65,9 @@ func (s *ScheduleService) backfill(ctx context.Context, name string, req Backfil
 	if info.Problem != "" {
 		return BackfillResult{}, errors.New(info.Problem)
 	}
+	if info.On.Every {
+		return BackfillResult{}, info.onEveryHost("backfill the schedule of each host, " + store.HostSchedule(info.Name, "HOST"))
+	}
 	if info.Follows() {
 		return BackfillResult{}, info.noTimetable("backfill a schedule that it follows, or trigger it")
 	}

@@ -35,3 +35,13 @@ func TestJobsRunAtTheirPlaces(t *testing.T) {
 		return s, s
 	})
 }
+
+func TestSchedulesOnEveryHost(t *testing.T) {
+	clienttest.EveryHost(t, func(*testing.T) (store.Backend, store.Backend) {
+		s := memory.New()
+		return s, s
+	}, func(_ *testing.T, b store.Backend) (store.Tx, func() error) {
+		tx := b.(*memory.Store).Begin()
+		return tx, tx.Commit
+	})
+}

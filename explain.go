@@ -78,6 +78,9 @@ func (s ScheduleInfo) Explain(req ExplainRequest) (Explanation, error) {
 		row.Fired, row.PausedAt, row.PausedUntil, row.Failures = s.Fired, s.PausedAt, s.PausedUntil, s.Failures
 		row.Group, row.GroupPausedAt, row.GroupPausedUntil = s.Group, s.GroupPausedAt, s.GroupPausedUntil
 	}
+	if s.MadeFrom != "" {
+		s.On = Place{Every: true} // so that its count counts instants
+	}
 	return explain(s.Schedule, row, req)
 }
 
@@ -99,8 +102,12 @@ func explain(s Schedule, row store.Schedule, req ExplainRequest) (Explanation, e
 		row.Anchor = req.From
 	}
 	row.Mark = req.From.Add(-time.Microsecond)
+	definition := s.definition(RawArgs{}, plan.Hooks{})
+	if definition.On.Every {
+		definition = definition.ForHost(row, "", nil) // each host has the same slots
+	}
 	var err error
-	if row.Definition, err = s.definition(RawArgs{}, plan.Hooks{}).Encode(); err != nil {
+	if row.Definition, err = definition.Encode(); err != nil {
 		return Explanation{}, err
 	}
 	p, err := plan.New(row, plan.Given(excluded(s.Exclude)))

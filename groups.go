@@ -129,7 +129,7 @@ type Triggered struct {
 }
 
 // Trigger makes a job for each schedule of a group, as ScheduleService.Trigger does, one
-// after the other by name. The jobs of a paused group wait for its Resume. After an error the jobs that it returns stay. Groups without
+// after the other by name; for a schedule on every host it makes a job for each host. The jobs of a paused group wait for its Resume. After an error the jobs that it returns stay. Groups without
 // schedules give ErrNotFound.
 func (s *GroupService) Trigger(ctx context.Context, name string) ([]Triggered, error) {
 	names, err := s.Schedules(ctx, name)
@@ -138,17 +138,19 @@ func (s *GroupService) Trigger(ctx context.Context, name string) ([]Triggered, e
 	}
 	var jobs []Triggered
 	for _, schedule := range names {
-		id, err := s.client.Schedules.Trigger(ctx, schedule)
+		ids, err := s.client.Schedules.TriggerAll(ctx, schedule)
 		if err != nil {
 			return jobs, err
 		}
-		jobs = append(jobs, Triggered{schedule, id})
+		for _, id := range ids {
+			jobs = append(jobs, Triggered{schedule, id})
+		}
 	}
 	return jobs, nil
 }
 
-// Schedules returns the names of the schedules of a group, in byte order; ErrNotFound if
-// there are none.
+// Schedules returns the names of the schedules of a group, in byte order, without the schedules of
+// hosts that are made from a schedule on every host; ErrNotFound if there are none.
 func (s *GroupService) Schedules(ctx context.Context, name string) ([]string, error) {
 	if err := check.StoredName("group", name); err != nil {
 		return nil, err
@@ -162,12 +164,14 @@ func (s *GroupService) Schedules(ctx context.Context, name string) ([]string, er
 			return nil, fmt.Errorf("schedules of group %q: %w", name, err)
 		}
 		for _, row := range rows {
-			names = append(names, row.Name)
+			if store.EveryOf(row.Owner) == "" {
+				names = append(names, row.Name)
+			}
 		}
 		if len(rows) < page {
 			break
 		}
-		req.After = names[len(names)-1]
+		req.After = rows[len(rows)-1].Name
 	}
 	if len(names) == 0 {
 		return nil, fmt.Errorf("group %q: %w; no schedule has it", name, ErrNotFound)

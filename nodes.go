@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -87,4 +88,72 @@ func (s *NodeService) AcceptHistory(ctx context.Context, req AcceptHistoryReques
 	}
 	done.Token = accepted.Token
 	return done, nil
+}
+
+// ForgottenHost is the result of NodeService.Forget.
+type ForgottenHost struct {
+	Nodes     int // rows of nodes, which had ended
+	Copies    int // copies of sets of schedules that the host had declared
+	Schedules int // schedules that only copies of the host declared, and that ended with them
+}
+
+// Forget ends what the cluster expects of a host whose nodes have all ended, before the eight days after which it is
+// forgotten: its schedules that are made from schedules on every host are deleted, and its copies of sets of schedules end as
+// with HostCopy.Gone. A host of which a node lives is refused (ErrConflict), and an unknown host too (ErrNotFound). Jobs that wait
+// for the host go on waiting. If a node of the host starts later, the host is new.
+func (s *NodeService) Forget(ctx context.Context, host string) (ForgottenHost, error) {
+	done, err := s.forget(ctx, host)
+	if err != nil {
+		return done, fmt.Errorf("forget host %q: %w", check.Shorten(host), err)
+	}
+	return done, nil
+}
+
+func (s *NodeService) forget(ctx context.Context, host string) (done ForgottenHost, err error) {
+	if err := check.Host("host", host); err != nil {
+		return done, err
+	}
+	nodes, err := s.List(ctx)
+	if err != nil {
+		return done, err
+	}
+	for _, n := range nodes {
+		if n.Host == host && n.EndedAt.IsZero() {
+			return done, fmt.Errorf("%w: node %s of it lives; stop the node first", ErrConflict, n.Name)
+		}
+	}
+	filter := OwnerFilter{Limit: maxPage}
+	for {
+		owners, err := s.client.Schedules.Owners(ctx, filter)
+		if err != nil {
+			return done, err
+		}
+		for _, owner := range owners {
+			filter.After = owner.Name
+			if _, declares := owner.CopyOf(host); !declares {
+				continue
+			}
+			ended, err := s.client.Schedules.SyncCopy(ctx, HostCopy{Owner: owner.Name, Host: host, Gone: true})
+			if err != nil {
+				return done, err
+			}
+			done.Copies++
+			done.Schedules += ended.Deleted
+		}
+		if len(owners) < filter.Limit {
+			break
+		}
+	}
+	forgotten, err := s.client.backend.ForgetHost(ctx, store.ForgetHostRequest{Host: host, Ended: done.Copies, By: s.client.actor(ctx)})
+	if err != nil {
+		return done, err
+	}
+	done.Nodes = forgotten.Nodes
+	done.Copies += forgotten.Copies
+	settler := s.client.settler(nil)
+	spread, err := settler.Spreading(ctx)
+	if err != nil {
+		return done, err
+	}
+	return done, s.client.Schedules.spreadNow(ctx, settler, spread)
 }

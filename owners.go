@@ -50,7 +50,7 @@ func (e *NotInForceError) Unwrap() error { return ErrStale }
 // is a change only if no other host declares the set in force. A greater Revision is always a
 // change, and a smaller Revision is never a change. Owners lists the copies of all hosts.
 func (s *ScheduleService) SyncCopy(ctx context.Context, c HostCopy, options ...Option) (SyncResult, error) {
-	if err := errors.Join(check.Name("owner", c.Owner), check.Host("host", c.Host)); err != nil {
+	if err := errors.Join(checkOwner(c.Owner), check.Host("host", c.Host)); err != nil {
 		return SyncResult{}, fmt.Errorf("sync the copy of a host: %w", err)
 	}
 	path := strings.Map(func(r rune) rune {
@@ -91,4 +91,12 @@ func (s *ScheduleService) Owners(ctx context.Context, f OwnerFilter) ([]store.Ow
 		return nil, fmt.Errorf("list owners: %w", err)
 	}
 	return s.client.backend.ListOwners(ctx, store.ListOwnersRequest{Names: f.Names, After: f.After, Limit: pageSize(f.Limit)})
+}
+
+// checkOwner returns what is wrong with the owner of schedules that a caller puts.
+func checkOwner(owner string) error {
+	if store.IsEveryOwner(owner) {
+		return &check.FieldError{Field: "owner", Value: check.Shorten(owner), Problem: "is kept for the schedules of hosts of a schedule on every host", Remedy: "use another name, or change the schedule on every host"}
+	}
+	return check.Name("owner", owner)
 }

@@ -131,6 +131,9 @@ type ScheduleInfo struct {
 	// Mark is the instant up to which its slots are accounted for; up to a
 	// second ahead of the store's clock.
 	Mark time.Time
+	// MadeFrom is the schedule on every host from which this schedule of a host, On.Host, is
+	// made; empty: it is not made from another schedule.
+	MadeFrom string
 	// NextAt is its next slot that no calendar excludes; zero if it has ended
 	// or is deleted, or follows other schedules.
 	NextAt time.Time
@@ -163,7 +166,7 @@ type ScheduleInfo struct {
 	WaitsFor []string
 	// Waits is why no living node fires the slots of the schedule, or empty: its
 	// kind is Restricted on every node, and no node's own files declare its job; or no
-	// node of its place (On) lives.
+	// node of its place (On) lives; or it is on every host, and no host is known.
 	Waits string
 	// Problem is the reason why this release cannot use the definition, or
 	// empty.

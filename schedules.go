@@ -65,7 +65,7 @@ type SyncResult struct {
 // last Sync is refused (ErrStale), so that an old deployment never undoes a
 // newer deployment; always use 0 if the order does not matter.
 func (s *ScheduleService) Sync(ctx context.Context, owner string, revision int64, schedules []Schedule, options ...Option) (SyncResult, error) {
-	if err := check.Name("owner", owner); err != nil {
+	if err := checkOwner(owner); err != nil {
 		return SyncResult{}, fmt.Errorf("sync schedules: %w", err)
 	}
 	res, err := s.put(ctx, options, store.PutSchedulesRequest{Owner: owner, Sync: true, SyncRevision: revision}, schedules)
@@ -84,7 +84,7 @@ func (s *ScheduleService) put(ctx context.Context, options []Option, req store.P
 	req.Tx, req.By, req.Fields = tx, s.client.actor(ctx), plan.ChangedFields
 	req.Schedules = make([]store.PutSchedule, len(schedules))
 	names, definitions := make([]string, len(schedules)), make([]plan.Definition, len(schedules))
-	seen := make(map[string]bool, len(schedules))
+	seen, every := make(map[string]bool, len(schedules)), map[string]bool{}
 	var errs []error
 	for i, schedule := range schedules {
 		schedule.Owner = req.Owner
@@ -102,9 +102,17 @@ func (s *ScheduleService) put(ctx context.Context, options []Option, req store.P
 		req.Schedules[i] = store.PutSchedule{
 			Name: schedule.Name, Calendars: definition.StoredNames(), After: definition.Predecessors(), IfRevision: schedule.Revision, Paused: schedule.Paused,
 		}
+		if definition.On.Every { // the schedules of its hosts follow, and it has no jobs
+			every[schedule.Name], req.Schedules[i].After = true, nil
+		}
 	}
 	if err := errors.Join(errs...); err != nil {
 		return store.PutSchedulesResult{}, err
+	}
+	if slices.ContainsFunc(definitions, plan.Definition.Follows) {
+		if err := s.checkCircle(ctx, tx, names, definitions); err != nil {
+			return store.PutSchedulesResult{}, err
+		}
 	}
 	var res store.PutSchedulesResult
 	err = s.client.definitionsThrough(ctx, names, definitions, func(ctx context.Context) (err error) {
@@ -114,10 +122,14 @@ func (s *ScheduleService) put(ctx context.Context, options []Option, req store.P
 				return err
 			}
 		}
-		return s.client.settler(tx).Change(ctx, names, func() (edited []string, err error) {
+		err = s.client.settler(tx).Change(ctx, names, func() (edited []string, err error) {
 			res, err = s.client.backend.PutSchedules(ctx, req)
 			return res.Edited, err
 		})
+		if err != nil {
+			return err
+		}
+		return s.spread(ctx, tx, res.Edited, func(name string) bool { return every[name] })
 	})
 	if errors.Is(err, store.ErrNotFound) {
 		err = cmp.Or(s.client.Calendars.missing(ctx, schedules), err)
@@ -188,7 +200,7 @@ func (s *ScheduleService) list(ctx context.Context, req store.ListSchedulesReque
 
 // addWaits adds why no living node fires the slots of schedules.
 func (s *ScheduleService) addWaits(ctx context.Context, infos []ScheduleInfo) error {
-	if !slices.ContainsFunc(infos, func(info ScheduleInfo) bool { return info.left }) {
+	if !slices.ContainsFunc(infos, func(info ScheduleInfo) bool { return info.left || info.On.Every }) {
 		return nil
 	}
 	nodes, err := s.client.Nodes.List(ctx)
@@ -196,7 +208,11 @@ func (s *ScheduleService) addWaits(ctx context.Context, infos []ScheduleInfo) er
 		return err
 	}
 	for i := range infos {
-		if info := &infos[i]; info.left && info.State() == "active" {
+		switch info := &infos[i]; {
+		case info.State() != "active":
+		case info.On.Every:
+			info.Waits = plan.Place(info.On).NoHost(nodes)
+		case info.left:
 			info.Waits = plan.NoTaker(plan.Place(info.On).Queue(info.Queue), info.Job.Kind(), nodes)
 		}
 	}
@@ -258,9 +274,18 @@ func (s *ScheduleService) change(ctx context.Context, what string, options []Opt
 			return fmt.Errorf("%s schedule: %w", what, err)
 		}
 	}
-	err = s.client.settler(tx).Change(ctx, req.Names, func() (edited []string, err error) {
+	named := req.Names
+	var every []string
+	if req.Names, every, err = s.withHosts(ctx, tx, req.Action, named); err != nil {
+		return fmt.Errorf("%s schedules: %w", what, err)
+	}
+	settler := s.client.settler(tx)
+	err = settler.Change(ctx, req.Names, func() (edited []string, err error) {
 		return req.Names, s.client.backend.ChangeSchedules(ctx, req)
 	})
+	if err == nil && tx == nil && len(every) > 0 {
+		err = s.spreadNow(ctx, settler, every) // a host may have joined
+	}
 	if err != nil {
 		return fmt.Errorf("%s schedules: %w", what, err)
 	}
@@ -283,6 +308,9 @@ func (s *ScheduleService) Trigger(ctx context.Context, name string, options ...O
 	id, definition, err := s.triggered(ctx, tx, name)
 	if err != nil {
 		return 0, err
+	}
+	if definition.On.Every {
+		return 0, fmt.Errorf("trigger: %w", Schedule{Name: name}.onEveryHost("use TriggerAll, or trigger the schedule of a host, NAME@HOST"))
 	}
 	req := insertRequest(tx, []store.NewJob{definition.Job(id, store.OriginTrigger)})
 	req.By, req.Of = s.client.actor(ctx), name
@@ -324,7 +352,8 @@ func (s *ScheduleService) triggered(ctx context.Context, tx store.Tx, name strin
 }
 
 // CancelJobs cancels every job that was made for a schedule and has not
-// finished.
+// finished. Of a schedule on every host these are the jobs of all hosts, one host
+// after the other: after an error the changes that it returns stay.
 func (s *ScheduleService) CancelJobs(ctx context.Context, name string, options ...Option) ([]store.JobChange, error) {
 	if err := check.StoredName("schedule", name); err != nil {
 		return nil, fmt.Errorf("cancel jobs: %w", err)
@@ -333,11 +362,19 @@ func (s *ScheduleService) CancelJobs(ctx context.Context, name string, options .
 	if err != nil {
 		return nil, fmt.Errorf("cancel jobs: %w", err)
 	}
-	res, err := s.client.backend.ChangeJobs(ctx, store.ChangeJobsRequest{Action: store.CancelJobs, Schedule: name, Tx: tx, Reason: "cancelled on request", By: s.client.actor(ctx)})
+	names, _, err := s.withHosts(ctx, tx, store.PauseSchedules, []string{name})
 	if err != nil {
 		return nil, fmt.Errorf("cancel jobs: %w", err)
 	}
-	return res.Changes, nil
+	var changes []store.JobChange
+	for _, one := range names {
+		res, err := s.client.backend.ChangeJobs(ctx, store.ChangeJobsRequest{Action: store.CancelJobs, Schedule: one, Tx: tx, Reason: "cancelled on request", By: s.client.actor(ctx)})
+		if err != nil {
+			return changes, fmt.Errorf("cancel jobs: %w", err)
+		}
+		changes = append(changes, res.Changes...)
+	}
+	return changes, nil
 }
 
 // RunOnce makes a job as a slot of the schedule would, due now, for a schedule
@@ -357,6 +394,9 @@ func (s *ScheduleService) RunOnce(ctx context.Context, schedule Schedule, option
 	}
 	schedule.Rule, schedule.After = recur.Cron("@yearly"), nil // any valid rule
 	definition, err := schedule.encode()
+	if err == nil && schedule.On.Every {
+		err = schedule.onEveryHost("give one host, or enqueue a job for each host")
+	}
 	if err != nil {
 		return Enqueued{}, fmt.Errorf("run %q once: %w", check.Shorten(schedule.Name), err)
 	}
@@ -443,6 +483,7 @@ func newScheduleInfo(row store.Schedule, calendars plan.StoredCalendars, now tim
 	info.Rule, info.Job, info.Queue = d.Rule, RawArgs{Name: d.Kind, JSON: []byte(d.Args)}, d.Queue
 	info.Priority, info.MaxAttempts, info.OnLoss = int(d.Priority), int(d.MaxAttempts), d.OnLoss
 	info.Backoff, info.After, info.On = d.Backoff, storedEdges(d.After), Place(d.On)
+	info.Anchor, info.MadeFrom = d.AnchorOf(row), store.EveryOf(row.Owner)
 	info.Timeout, info.Overlap, info.Group, info.Key, info.Paused, info.Hooks = d.Timeout, Overlap(d.Overlap), d.Group, d.Key, d.Paused, storedHooks(d.Hooks)
 	if d.Follows() && d.Overlap == plan.OverlapSkip {
 		info.Overlap = "skip" // because the default is another
@@ -459,7 +500,7 @@ func newScheduleInfo(row store.Schedule, calendars plan.StoredCalendars, now tim
 		info.NextAt, info.ended = p.NextOpen(row, now), p.Ended(row, now)
 		info.Ahead = row.Mark.Sub(now) > plan.MaxAhead
 		// A change makes the schedule due at once, so that a node looks at it.
-		info.left = !row.NextAt.IsZero() && (!row.NextAt.After(row.UpdatedAt) || !p.OverdueAt(row).After(now))
+		info.left = !row.NextAt.IsZero() && !d.On.Every && (!row.NextAt.After(row.UpdatedAt) || !p.OverdueAt(row).After(now))
 	}
 	return info
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -15,7 +16,7 @@ type SlotService struct{ client *Client }
 
 // SlotFilter selects records of slots. The zero value selects all.
 type SlotFilter struct {
-	Schedule string           // by name
+	Schedule string           // by name; of a schedule on every host the records of all hosts
 	Group    string           // the group that their schedules have now
 	From     time.Time        // inclusive
 	To       time.Time        // exclusive
@@ -28,7 +29,15 @@ func (s *SlotService) List(ctx context.Context, f SlotFilter) ([]store.SlotInfo,
 	if err := errors.Join(checkIfGiven("schedule", f.Schedule), checkIfGiven("group", f.Group), checkTime("from", f.From), checkTime("to", f.To)); err != nil {
 		return nil, fmt.Errorf("list slots: %w", err)
 	}
-	return s.client.backend.ListSlots(ctx, store.ListSlotsRequest{
-		Schedule: f.Schedule, Group: f.Group, From: f.From, To: f.To, Before: f.Before, Limit: pageSize(f.Limit),
-	})
+	req := store.ListSlotsRequest{Schedule: f.Schedule, Group: f.Group, From: f.From, To: f.To, Before: f.Before, Limit: pageSize(f.Limit)}
+	if f.Schedule != "" {
+		rows, err := s.client.settler(nil).Find(ctx, []string{f.Schedule})
+		if err != nil {
+			return nil, fmt.Errorf("list slots: %w", err)
+		}
+		if row := rows[f.Schedule]; row != nil && plan.Spreads(row.Definition) {
+			req.Schedule, req.HostsOf = "", f.Schedule
+		}
+	}
+	return s.client.backend.ListSlots(ctx, req)
 }

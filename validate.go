@@ -100,7 +100,7 @@ func (s Schedule) encode() (plan.Definition, error) {
 		errors.Join(s.checkWhen()...),
 		jobErr,
 		check.Name("queue", s.Queue),
-		s.On.check(s.Queue),
+		s.checkOn(),
 		checkPriority(s.Priority),
 		checkMaxAttempts(s.MaxAttempts),
 		checkOnLoss(s.OnLoss),
@@ -109,7 +109,7 @@ func (s Schedule) encode() (plan.Definition, error) {
 		hooksErr,
 	}
 	if s.Owner != "" {
-		errs = append(errs, check.Name("owner", s.Owner))
+		errs = append(errs, checkOwner(s.Owner))
 	}
 	if s.Key != "" {
 		errs = append(errs, check.Name("key", s.Key))

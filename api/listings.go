@@ -74,7 +74,7 @@ func instant(field, text, zone string) (time.Time, error) {
 }
 
 // listNodes reads all nodes, as the store returns them; there are few.
-func (h *handler) listNodes(ctx context.Context, in *struct{ Paging }) (*listed[view.NodeRecord], error) {
+func (h *handler) listNodes(ctx context.Context, in *struct{ Paging }) (*listed[view.NodeWithCopiesRecord], error) {
 	ctx, stop := context.WithTimeout(ctx, readTime)
 	defer stop()
 	nodes, err := h.client.Nodes.List(ctx)
@@ -96,6 +96,13 @@ func (h *handler) listNodes(ctx context.Context, in *struct{ Paging }) (*listed[
 	if err != nil {
 		return nil, err
 	}
-	record := func(n store.NodeInfo) view.NodeRecord { return view.NewNodeRecord(n, now, position.Suspended()) }
+	owners, err := view.ReadOwners(ctx, h.client)
+	if err != nil {
+		return nil, err
+	}
+	differing := view.Differing(owners)
+	record := func(n store.NodeInfo) view.NodeWithCopiesRecord {
+		return view.NewNodeWithCopiesRecord(n, now, position.Suspended(), differing(n))
+	}
 	return newPage(in.Limit, nodes, func(n store.NodeInfo) string { return fmt.Sprint(n.ID) }, record), nil
 }

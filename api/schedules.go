@@ -37,11 +37,15 @@ type Named struct {
 // tagged is the answer with the state of a schedule.
 type scheduleOutput struct {
 	ETag string `header:"ETag" doc:"The revision, which changes with the definition only."`
-	Body view.ScheduleRecord
+	Body view.OneScheduleRecord
 }
 
-func newScheduleOutput(info hourbell.ScheduleInfo, secrets bool) *scheduleOutput {
-	return &scheduleOutput{ETag: etag(info.Revision), Body: view.NewScheduleRecord(view.NewSchedule(info, secrets))}
+func (h *handler) newScheduleOutput(ctx context.Context, info hourbell.ScheduleInfo, secrets bool) (*scheduleOutput, error) {
+	around, err := view.ReadAround(ctx, h.client, info)
+	if err != nil {
+		return nil, err
+	}
+	return &scheduleOutput{ETag: etag(info.Revision), Body: view.NewOneScheduleRecord(view.NewSchedule(info, secrets), around)}, nil
 }
 
 // etag returns a revision as an entity tag.
@@ -82,7 +86,7 @@ type listSchedulesInput struct {
 	Paging
 }
 
-func (h *handler) listSchedules(ctx context.Context, in *listSchedulesInput) (*listed[view.ScheduleRecord], error) {
+func (h *handler) listSchedules(ctx context.Context, in *listSchedulesInput) (*listed[view.ScheduleWithCopiesRecord], error) {
 	if err := in.allowed(ctx); err != nil {
 		return nil, err
 	}
@@ -98,8 +102,12 @@ func (h *handler) listSchedules(ctx context.Context, in *listSchedulesInput) (*l
 	if err != nil {
 		return nil, err
 	}
-	record := func(s hourbell.ScheduleInfo) view.ScheduleRecord {
-		return view.NewScheduleRecord(view.NewSchedule(s, in.Show))
+	owners, err := view.OwnersOf(ctx, h.client, schedules...)
+	if err != nil {
+		return nil, err
+	}
+	record := func(s hourbell.ScheduleInfo) view.ScheduleWithCopiesRecord {
+		return view.NewScheduleWithCopiesRecord(view.NewSchedule(s, in.Show), owners[s.Owner])
 	}
 	return newPage(in.Limit, schedules, func(s hourbell.ScheduleInfo) string { return s.Name }, record), nil
 }
@@ -116,7 +124,7 @@ func (h *handler) getSchedule(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return newScheduleOutput(info, in.Show), nil
+	return h.newScheduleOutput(ctx, info, in.Show)
 }
 
 // Definition is the definition of a schedule. Its fields are the keys of schedule
@@ -280,7 +288,7 @@ func (h *handler) stateOf(ctx context.Context, name string) (*scheduleOutput, er
 	if err != nil {
 		return nil, err
 	}
-	return newScheduleOutput(info, false), nil
+	return h.newScheduleOutput(ctx, info, false)
 }
 
 type noContent struct{}
@@ -336,17 +344,18 @@ func (h *handler) resumeSchedule(ctx context.Context, in *Named) (*scheduleOutpu
 type triggerOutput struct {
 	Location string `header:"Location"`
 	Body     struct {
-		ID int64 `json:"id" doc:"The number of the new job."`
+		ID  int64   `json:"id" doc:"The number of the new job; of a schedule on every host the number of the first."`
+		IDs []int64 `json:"ids" nullable:"false" doc:"The numbers of the new jobs: one, or one for each host of a schedule on every host."`
 	}
 }
 
 func (h *handler) triggerSchedule(ctx context.Context, in *Named) (*triggerOutput, error) {
-	id, err := h.client.Schedules.Trigger(ctx, in.Name)
+	ids, err := h.client.Schedules.TriggerAll(ctx, in.Name)
 	if err != nil {
 		return nil, err
 	}
-	out := &triggerOutput{Location: fmt.Sprintf("%s/api/v1/jobs/%d", h.o.Prefix, id)}
-	out.Body.ID = id
+	out := &triggerOutput{Location: fmt.Sprintf("%s/api/v1/jobs/%d", h.o.Prefix, ids[0])}
+	out.Body.ID, out.Body.IDs = ids[0], ids
 	return out, nil
 }
 

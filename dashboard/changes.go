@@ -75,8 +75,14 @@ func (p *pages) changeSchedule(ctx context.Context, form url.Values) (done, next
 	case "resume":
 		return "The schedule is active again.", next, p.client.Schedules.Resume(ctx, names)
 	case "trigger":
-		id, err := p.client.Schedules.Trigger(ctx, name)
-		return fmt.Sprintf("Job %d was made, to run now.", id), next, err
+		ids, err := p.client.Schedules.TriggerAll(ctx, name)
+		if err != nil {
+			return "", next, err
+		}
+		if len(ids) > 1 {
+			return plain.Plural(len(ids), "job") + " made, to run now on each host.", next, nil
+		}
+		return fmt.Sprintf("Job %d was made, to run now.", ids[0]), next, nil
 	case "backfill":
 		req, err := backfillRequest(form.Get, "")
 		if err != nil {

@@ -199,11 +199,15 @@ func (p *pages) nodes(ctx context.Context, _ *http.Request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return listing("Nodes", "Living nodes, and nodes that ended lately.", nodeTable(nodes, now, position.Suspended())), nil
+	owners, err := view.ReadOwners(ctx, p.client)
+	if err != nil {
+		return nil, err
+	}
+	return listing("Nodes", "Living nodes, and nodes that ended lately.", nodeTable(nodes, view.NodeListingWithCopies(now, position.Suspended(), owners))), nil
 }
 
-func nodeTable(nodes []store.NodeInfo, now time.Time, suspended bool) table {
-	t := tableOf(view.NodeListing(now, suspended), nodes, nil)
+func nodeTable(nodes []store.NodeInfo, listing view.Listing[store.NodeInfo]) table {
+	t := tableOf(listing, nodes, nil)
 	t.Caption, t.Empty = "Nodes", "No node has ever run."
 	return t
 }

@@ -146,8 +146,13 @@ func (p *pages) schedule(ctx context.Context, r *http.Request) (*page, error) {
 	if d.Secrets = link("schedule", "name", name, "secrets", "show"); secrets {
 		d.Secrets = "shown"
 	}
-	d.Facts = factsOf(view.ScheduleFacts(view.NewSchedule(info, secrets)), info.Rule.Zone, map[string]string{
-		"owner": link("schedules", "owner", info.Owner), "group": link("schedules", "group", info.Group),
+	around, err := view.ReadAround(ctx, p.client, info)
+	if err != nil {
+		return nil, err
+	}
+	d.Facts = factsOf(append(view.ScheduleFacts(view.NewSchedule(info, secrets)), around.Facts()...), info.Rule.Zone, map[string]string{
+		"made_from": link("schedule", "name", info.MadeFrom),
+		"owner":     link("schedules", "owner", info.Owner), "group": link("schedules", "group", info.Group),
 	})
 	d.Slots = slotTable(slots)
 	d.Slots.Caption, d.Slots.Empty = "Slots of this time", "No slot is recorded in this time."

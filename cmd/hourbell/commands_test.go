@@ -135,7 +135,7 @@ func TestJobRecord(t *testing.T) {
 	b.work()
 	jobs := b.objects("jobs", "list")
 	later, failed := jobs[0], jobs[1]
-	want := strings.Fields(`after args attempt attempts backoff batch cancel_requested created_at errors finished_at group id kind losses max_attempts name node on_loss origin
+	want := strings.Fields(`after args attempt attempts backoff batch cancel_requested created_at errors finished_at group id key kind losses max_attempts name node on_loss origin
 		output priority progress queue reason result run_at schedule slot snoozes started_at state timeout token unique waits`)
 	if got := slices.Sorted(maps.Keys(later)); !slices.Equal(got, want) {
 		t.Errorf("fields %q instead of %q", got, want)
@@ -257,7 +257,7 @@ func TestSchedules(t *testing.T) {
 	}, "\n"))
 
 	record := b.objects("schedules", "list")[0]
-	want := strings.Fields(`anchor args at backoff created_at cron deleted_at every failing_since fired group group_paused_at group_paused_until kind mark max_attempts name next_at hooks on_failure on_loss on_missed on_recovery
+	want := strings.Fields(`anchor args at backoff created_at cron deleted_at every failing_since fired group group_paused_at group_paused_until key kind made_from mark max_attempts name next_at hooks on_failure on_loss on_missed on_recovery
 		overlap owner paused paused_at priority problem queue revision state timeout tz updated_at
 		count dialect exclude failures fold gap grace jitter misfire misfire_cap on pause_after_failures paused_until rule start stop waits window after`)
 	slices.Sort(want)

@@ -1,13 +1,12 @@
 package main
 
 import (
-	"context"
+	"bufio"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/view"
-	"github.com/hourbell/hourbell/store"
 )
 
 func (p *program) nodesCommand() *cobra.Command {
@@ -32,7 +31,7 @@ func (p *program) nodesCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				owners, err := ownersOf(c.Context(), client)
+				owners, err := view.ReadOwners(c.Context(), client)
 				if err != nil {
 					return err
 				}
@@ -42,21 +41,28 @@ func (p *program) nodesCommand() *cobra.Command {
 	}
 	l.addTo(c)
 	f.addTo(c)
-	c.AddCommand(p.acceptHistoryCommand(&f))
+	c.AddCommand(p.acceptHistoryCommand(&f), p.forgetHostCommand(&f))
 	return c
 }
 
-// ownersOf returns the owners with copies on hosts: all, or those with the given names.
-func ownersOf(ctx context.Context, client *hourbell.Client, names ...string) (owners []store.Owner, err error) {
-	filter := hourbell.OwnerFilter{Names: names, Limit: 1000}
-	for {
-		page, err := client.Schedules.Owners(ctx, filter)
-		if err != nil {
-			return nil, err
-		}
-		if owners = append(owners, page...); len(page) < filter.Limit {
-			return owners, nil
-		}
-		filter.After = page[len(page)-1].Name
+func (p *program) forgetHostCommand(f *storeFlags) *cobra.Command {
+	var o format
+	c := &cobra.Command{
+		Use: "forget HOST", Short: "Ends what is expected of a host that is gone for good", Args: takes(false, "HOST"),
+		Long: "Ends what the cluster expects of a host whose nodes have all ended, before the eight days after which it is\n" +
+			"forgotten: the host has no slots any more, and what only its own files declare ends. A host of which a node lives\n" +
+			"is refused. Jobs that wait for the host go on waiting; see `hourbell jobs list --queue default@HOST`.",
+		Example: "  hourbell nodes forget web3",
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
+				done, err := client.Nodes.Forget(c.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				return p.show(o, view.NewForgottenRecord(args[0], done), func(out *bufio.Writer) { p.printFacts(out, view.ForgottenFacts(args[0], done)) })
+			})
+		},
 	}
+	o.addTo(c)
+	return c
 }

@@ -84,7 +84,7 @@ func (p *program) schedulesTriggerCommand(f *storeFlags) *cobra.Command {
 	var targets scheduleTargets
 	c := &cobra.Command{
 		Use: "trigger NAME… | --group NAME", Short: "Makes a job as the next slot would, to run now, and prints its number", Args: targets.args,
-		Long:                  "Makes a job as the schedule's next slot would, to run now, and prints its number. No slot is changed. A\npaused schedule can be triggered.",
+		Long:                  "Makes a job as the schedule's next slot would, to run now, and prints its number. No slot is changed. A\npaused schedule can be triggered. For a schedule on every host it makes a job for each host.",
 		Example:               "  hourbell schedules trigger nightly\n  hourbell schedules trigger --group reports",
 		DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, names []string) error {
@@ -94,12 +94,17 @@ func (p *program) schedulesTriggerCommand(f *storeFlags) *cobra.Command {
 					return err
 				}
 				return p.each(names, func(name string) error {
-					id, err := client.Schedules.Trigger(c.Context(), name)
+					ids, err := client.Schedules.TriggerAll(c.Context(), name)
 					if err != nil {
 						return p.suggest(c.Context(), client, err)
 					}
-					p.notePaused(c.Context(), client, id)
-					return p.printID(o, id)
+					for _, id := range ids {
+						p.notePaused(c.Context(), client, id)
+						if err := p.printID(o, id); err != nil {
+							return err
+						}
+					}
+					return nil
 				})
 			})
 		},

@@ -7,7 +7,6 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/view"
-	"github.com/hourbell/hourbell/store"
 )
 
 func (p *program) schedulesShowCommand(f *storeFlags) *cobra.Command {
@@ -25,19 +24,13 @@ func (p *program) schedulesShowCommand(f *storeFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				var owner store.Owner
-				if s.Owner != "" {
-					owners, err := ownersOf(c.Context(), client, s.Owner)
-					if err != nil {
-						return err
-					}
-					if len(owners) > 0 {
-						owner = owners[0]
-					}
+				around, err := view.ReadAround(c.Context(), client, s)
+				if err != nil {
+					return err
 				}
 				shown := view.NewSchedule(s, secrets)
-				return p.show(o, view.NewScheduleWithCopiesRecord(shown, owner), func(out *bufio.Writer) {
-					p.printFacts(out, append(view.ScheduleFacts(shown), view.CopyFacts(owner)...))
+				return p.show(o, view.NewOneScheduleRecord(shown, around), func(out *bufio.Writer) {
+					p.printFacts(out, append(view.ScheduleFacts(shown), around.Facts()...))
 				})
 			})
 		},

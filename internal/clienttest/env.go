@@ -2,7 +2,7 @@
 // answer, how jobs are controlled while nodes run them, and that failing jobs do not hold
 // up new jobs, that schedules start after other schedules, that handlers make jobs, and that
 // jobs run at their places. Each driver calls Answers, Control, Order, Chains, Handlers and
-// Places from tests of its own.
+// Places and EveryHost from tests of its own.
 package clienttest
 
 import (

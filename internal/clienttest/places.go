@@ -69,6 +69,8 @@ type places struct {
 	*env
 	mu  sync.Mutex
 	ran map[string]map[string]int
+
+	begin func(t *testing.T, b store.Backend) (tx store.Tx, commit func() error) // see EveryHost
 }
 
 // node runs a node of a host, whose label is its role.

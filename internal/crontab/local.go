@@ -17,6 +17,6 @@ func (s *scan) warnLocal(sched hourbell.Schedule, command string) {
 	}
 	if word := housekeeping.FindString(command); word != "" {
 		s.warn("command", fmt.Sprintf("looks like the housekeeping of one machine (%s): a single node of the cluster runs the line", word),
-			"give files of the machine's own packages with --crontab-local, or say above the line where it runs, as in #hourbell: on=host=NAME")
+			"give files of the machine's own packages with --crontab-local, or say above the line where it runs: #hourbell: on=every, or on=host=NAME")
 	}
 }

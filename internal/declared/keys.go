@@ -130,8 +130,8 @@ var exclude = Key{
 const PlaceKey = "on"
 
 // place is the key PlaceKey, with its value as one text.
-var place = keyOf(PlaceKey, "Where the jobs run: one (any node; the default), a host, or a node with a label",
-	"write one, host=NAME or label=KEY=VALUE", Form{}, func(s *hourbell.Schedule) *hourbell.Place { return &s.On },
+var place = keyOf(PlaceKey, "Where the jobs run: one (any node; the default), every (each host), a host, a node with a label, or each host with a label",
+	"write one, every, host=NAME, label=KEY=VALUE or every:label=KEY=VALUE", Form{}, func(s *hourbell.Schedule) *hourbell.Place { return &s.On },
 	func(text string) (hourbell.Place, string) {
 		on, err := hourbell.ParsePlace(text)
 		for _, f := range Fields(err) {

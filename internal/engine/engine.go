@@ -197,7 +197,9 @@ func (e *Engine) move(ctx context.Context) *motion {
 	m.writing.Go(func() { e.runner.SaveOutput(writing) })
 
 	m.claiming.Go(func() { e.node.Rescues(claiming) })
-	m.claiming.Go(func() { fire.Run(claiming, e.firing()) })
+	spreader := e.spreader()
+	m.claiming.Go(func() { spreader.Run(claiming) })
+	m.claiming.Go(func() { fire.Run(claiming, e.firing(spreader)) })
 	m.claiming.Go(func() { e.pruner().run(claiming) })
 	m.claiming.Go(func() { e.runner.Fetch(claiming, &m.workers) })
 	return m
@@ -224,12 +226,22 @@ func (e *Engine) stop(ctx, hurry context.Context, m *motion) error {
 }
 
 // firing returns the configuration of the firing loop.
-func (e *Engine) firing() fire.Config {
+func (e *Engine) firing(spreader *fire.Spreader) fire.Config {
 	early, _ := store.Able[store.EarlyFirer](e.cfg.Backend)
 	return fire.Config{
 		Store: e.cfg.Backend, Early: early, Node: e.node, Wakes: e.wakes, Runs: e.runner.Runs, Places: e.places.String(), CallTimeout: e.cfg.CallTimeout,
-		MayRun: func(d plan.Definition) bool { return e.places.Has(d.On) && e.runner.MayRun(d.Kind, []byte(d.Args)) },
+		MayRun: func(d plan.Definition) bool {
+			return d.On.Every || e.places.Has(d.On) && e.runner.MayRun(d.Kind, []byte(d.Args))
+		},
+		Spread: spreader.Spread,
 	}
+}
+
+// spreader returns the loop that gives hosts their schedules. It does not wait for slots that had fired ahead of a change.
+func (e *Engine) spreader() *fire.Spreader {
+	releaser, _ := store.Able[store.Releaser](e.cfg.Backend)
+	settler := fire.Settler{Store: e.cfg.Backend, Releaser: releaser, StateDir: e.cfg.StateDir}
+	return fire.NewSpreader(settler, e.node, e.cfg.CallTimeout)
 }
 
 // pruner returns the loop that deletes old rows.

@@ -7,6 +7,8 @@
 //	prefetch.go    decides on slots before they are due
 //	early.go       writes some decisions before their slots, and waits for such slots after an edit
 //	settle.go      accounts for due slots on behalf of a client, before an edit or after a loss
+//	spread.go      gives hosts the schedules that are made from schedules on every host
+//	spreader.go    the loop that does so on a node
 //	ends.go        reads the ends of jobs that schedules follow
 //	calendars.go   reads the calendars that schedules name
 //

@@ -3,6 +3,7 @@ package fire
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/event"
@@ -28,6 +29,8 @@ type Config struct {
 	Wakes *loop.Wakes
 	// MayRun reports whether the node may run the jobs of a schedule.
 	MayRun func(plan.Definition) bool
+	// Spread gives the hosts of a schedule on every host their schedules; it does not wait for it.
+	Spread func(schedule string)
 	// Runs identifies the jobs that the node may run: it is the same for nodes that may run the same.
 	Runs func() string
 	// Places identifies the places of the node: it is the same for nodes with the same places.
@@ -318,8 +321,11 @@ func (f *firer) fireDue(ctx context.Context, due []store.Schedule, now time.Time
 		f.cfg.Wakes.WakeJobs("")
 	}
 	f.emitFired(names, res)
-	for _, firing := range firings {
+	for i, firing := range firings {
 		f.expect(firing.NewNextAt)
+		if p, _, err := f.plans.Get(due[i]); err == nil && p.On.Every && !slices.Contains(res.Lost, due[i].ID) {
+			f.cfg.Spread(due[i].Name)
+		}
 	}
 	return len(res.Lost) > 0, nil
 }

@@ -14,10 +14,14 @@ import (
 // run: if a file declares the schedule, and no living node is on a host that has this version of
 // the file. It is empty if another reason applies, or if the store does not answer.
 func (f *firer) undeclared(ctx context.Context, s store.Schedule) string {
-	if s.Owner == "" {
+	name, host := s.Owner, store.HostOf(s.Name, s.Owner)
+	if host != "" {
+		name = f.ownerOf(ctx, store.EveryOf(s.Owner))
+	}
+	if name == "" {
 		return ""
 	}
-	owners, err := f.cfg.Store.ListOwners(ctx, store.ListOwnersRequest{Names: []string{s.Owner}, Limit: 1})
+	owners, err := f.cfg.Store.ListOwners(ctx, store.ListOwnersRequest{Names: []string{name}, Limit: 1})
 	if err != nil || len(owners) == 0 || len(owners[0].Copies) == 0 {
 		return ""
 	}
@@ -26,6 +30,9 @@ func (f *firer) undeclared(ctx context.Context, s store.Schedule) string {
 		return ""
 	}
 	declaring := owners[0].Declaring()
+	if host != "" {
+		return otherVersion(host, declaring, nodes)
+	}
 	for _, n := range nodes {
 		if n.EndedAt.IsZero() && slices.Contains(declaring, n.Host) {
 			return ""
@@ -42,6 +49,25 @@ func (f *firer) undeclared(ctx context.Context, s store.Schedule) string {
 		}
 	}
 	return nowhere + strings.Join(declaring, "; ")
+}
+
+// ownerOf returns the owner of a schedule; empty: it has none, or the store does not answer.
+func (f *firer) ownerOf(ctx context.Context, schedule string) string {
+	rows, err := f.cfg.Store.ListSchedules(ctx, store.ListSchedulesRequest{Names: []string{schedule}, Limit: 1})
+	if err != nil || len(rows) == 0 {
+		return ""
+	}
+	return rows[0].Owner
+}
+
+// otherVersion returns the reason for missed slots of the schedule of a host whose nodes live, if the host is not among the hosts that
+// declare the schedule as it is.
+func otherVersion(host string, declaring []string, nodes []store.NodeInfo) string {
+	lives := slices.ContainsFunc(nodes, func(n store.NodeInfo) bool { return n.Host == host && n.EndedAt.IsZero() })
+	if !lives || len(declaring) == 0 || slices.Contains(declaring, host) {
+		return ""
+	}
+	return "host " + host + " has another version of the line: it is declared by host " + strings.Join(declaring, ", host ")
 }
 
 // lastSeen returns when a node of a host was seen last; zero if no node of it is known.

@@ -90,7 +90,16 @@ func (s Settler) settle(ctx context.Context, names []string) error {
 	if err != nil {
 		return fmt.Errorf("read due schedules: %w", err)
 	}
-	firings, err := s.decide(ctx, due, func(p plan.Plan) plan.Plan { return p })
+	unattended, err := s.unattended(ctx, due.Schedules)
+	if err != nil {
+		return err
+	}
+	firings, err := s.decide(ctx, due, func(p plan.Plan) plan.Plan {
+		if unattended(p.On) {
+			return p.Unattended()
+		}
+		return p
+	})
 	if err != nil || len(firings) == 0 {
 		return err
 	}
@@ -98,6 +107,22 @@ func (s Settler) settle(ctx context.Context, names []string) error {
 		return fmt.Errorf("account for due slots: %w", err)
 	}
 	return nil
+}
+
+// unattended returns a function that reports whether no node of a place lives. It reads the nodes only if a schedule has a place.
+func (s Settler) unattended(ctx context.Context, due []store.Schedule) (func(plan.Place) bool, error) {
+	if !slices.ContainsFunc(due, func(row store.Schedule) bool { return plan.HasPlace(row.Definition) }) {
+		return func(plan.Place) bool { return false }, nil
+	}
+	nodes, err := s.Store.ListNodes(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read nodes: %w", err)
+	}
+	return func(place plan.Place) bool {
+		return !place.Every && !slices.ContainsFunc(nodes, func(n store.NodeInfo) bool {
+			return n.EndedAt.IsZero() && plan.PlacesOf(n.Host, n.Labels).Has(place)
+		}) && !place.IsZero()
+	}, nil
 }
 
 // decide decides on due schedules; adjust changes their plans.

@@ -117,13 +117,17 @@ func (p Plan) Follow(s store.Schedule, ends []store.ScheduleEnd) store.Firing {
 	return f
 }
 
-func (p Plan) edge(predecessor string) (Edge, bool) {
+// edge returns the edge from a schedule: the edge that names it or, if it is of a host, the schedule from which it is made.
+func (p Plan) edge(predecessor string) (edge Edge, known bool) {
 	for _, e := range p.After {
 		if e.Schedule == predecessor {
 			return e, true
 		}
+		if e.follows(predecessor) {
+			edge, known = e, true
+		}
 	}
-	return Edge{}, false
+	return edge, known
 }
 
 // notStarted returns why an end does not start the schedule; empty: it does. Equal causes have

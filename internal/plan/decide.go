@@ -31,6 +31,7 @@ type Plan struct {
 	calendars []*recur.Calendar // the calendars of Exclude
 	bounds    bounds            // of a schedule that follows others
 	lost      bool              // see AfterLoss
+	noNode    bool              // see Unattended
 	why       string            // see Because
 }
 
@@ -43,6 +44,12 @@ func (p Plan) AfterLoss(refire bool) Plan {
 	if refire {
 		p.Misfire = MisfireAll
 	}
+	return p
+}
+
+// Unattended returns the plan for slots that have to be accounted for while no node of the schedule's place lives: they count as late.
+func (p Plan) Unattended() Plan {
+	p.noNode = true
 	return p
 }
 
@@ -66,7 +73,10 @@ func newPlan(s store.Schedule, stored StoredCalendars, zones *recur.Zones) (Plan
 	if d.Follows() {
 		p.bounds, err = boundsOf(d.Rule, zones)
 	} else {
-		p.Rule, err = zones.Rule(d.Rule, s.Anchor)
+		p.Rule, err = zones.Rule(d.Rule, d.AnchorOf(s))
+	}
+	if err == nil && d.Count > 0 && d.onHosts() && !d.Follows() {
+		err = p.boundInstants(s, zones)
 	}
 	if err != nil {
 		return Plan{}, err
@@ -151,6 +161,8 @@ func (p Plan) Decide(s store.Schedule, now time.Time) store.Firing {
 // of the predecessors of a schedule that has any.
 func Resolve(s store.Schedule, plan Plan, planErr error, ends []store.ScheduleEnd, now time.Time) store.Firing {
 	switch {
+	case planErr == nil && plan.On.Every:
+		return plan.look(s, now)
 	case planErr == nil && plan.Follows():
 		return plan.Follow(s, ends)
 	case planErr == nil:

@@ -11,7 +11,7 @@ const MaxEarly = 900 * time.Millisecond
 
 // CanPrefetch reports whether the next slot can be decided on before it is due.
 func (p Plan) CanPrefetch(s store.Schedule) bool {
-	return s.LastPausedAt().IsZero() && p.PauseAfter == 0 && !p.Follows()
+	return s.LastPausedAt().IsZero() && p.PauseAfter == 0 && !p.Follows() && !p.On.Every
 }
 
 // OnlyFires reports whether a decision makes the job of the next slot and does nothing else.

@@ -1,16 +1,19 @@
 package plan
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 )
 
-// Place selects the nodes that run the jobs of a schedule. At most one field is set; the zero value is any node. The jobs of
-// a place have a queue of their own, which only the nodes of the place serve, so that claims need no further condition
+// Place selects the nodes that run the jobs of a schedule. At most one of Host and Label is set; the zero value is any node. The
+// jobs of a place have a queue of their own, which only the nodes of the place serve, so that claims need no further condition
 // (docs/adr/0055-the-jobs-of-a-place-have-a-queue.md).
 type Place struct {
 	Host  string `json:"host,omitempty"`  // the nodes of this host
 	Label string `json:"label,omitempty"` // the nodes with this label, KEY=VALUE
+	// Every, without Host: each host, or each host that has the label. Such a schedule has no jobs of its own; see ForHost.
+	Every bool `json:"every,omitempty"`
 }
 
 // beforePlace separates the name of a queue from a place. No host and no label contains it.
@@ -24,11 +27,14 @@ func (p Place) String() string { return p.Host + p.Label }
 
 // Queue returns the queue of the jobs that have this place within a queue.
 func (p Place) Queue(queue string) string {
-	if p.IsZero() {
+	if p.IsZero() || p.Every {
 		return queue
 	}
 	return queue + beforePlace + p.String()
 }
+
+// HasPlace reports whether an encoded definition may have a place; it is quick, and true for some definitions without one.
+func HasPlace(definition []byte) bool { return bytes.Contains(definition, []byte(`"on":{`)) }
 
 // Whose describes the nodes of the place, in words that follow "no node".
 func (p Place) Whose() string {

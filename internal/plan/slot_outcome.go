@@ -43,7 +43,7 @@ func (p Plan) slotOutcome(s store.Schedule, slot, now time.Time) slotOutcome {
 	if p.lost {
 		return slotOutcome{outcome: store.SlotMissed, reason: "history: the store went back in time, and it is not known whether the slot had fired", extend: true}
 	}
-	if now.Sub(slot) > p.grace() {
+	if now.Sub(slot) > p.grace() || p.noNode {
 		return slotOutcome{outcome: store.SlotMissed, reason: p.unfired(), late: true}
 	}
 	return slotOutcome{outcome: store.SlotFired}
@@ -51,6 +51,9 @@ func (p Plan) slotOutcome(s store.Schedule, slot, now time.Time) slotOutcome {
 
 // unfired returns the reason of a slot that no node has fired in time.
 func (p Plan) unfired() string {
+	if p.noNode {
+		return misfire + "no node" + p.On.Whose() + " lived when the schedule was changed"
+	}
 	reason := fmt.Sprintf("misfire: no node%s fired it within %v", p.On.Whose(), p.grace())
 	if p.why != "" {
 		reason += " (" + p.why + ")"

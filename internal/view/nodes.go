@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/store"
 )
@@ -74,5 +75,25 @@ func NewNodeRecord(n store.NodeInfo, now time.Time, suspended bool) NodeRecord {
 		Queues: orEmpty(n.Queues), Kinds: orEmpty(n.Kinds), Lease: n.Lease.String(),
 		StartedAt: timeOrNull(n.StartedAt), SeenAt: timeOrNull(n.SeenAt), EndedAt: timeOrNull(n.EndedAt),
 		Died: n.Died, Running: n.Running, Host: n.Host, Labels: orEmpty(n.Labels),
+	}
+}
+
+// ForgottenRecord is a host that was forgotten, in machine-readable output. Fields are only ever added.
+type ForgottenRecord struct {
+	Host      string `json:"host"`
+	Nodes     int    `json:"nodes"`     // nodes that had ended
+	Copies    int    `json:"copies"`    // files that the host had declared
+	Schedules int    `json:"schedules"` // schedules that only these files declared
+}
+
+// NewForgottenRecord returns the record of a host that was forgotten.
+func NewForgottenRecord(host string, done hourbell.ForgottenHost) ForgottenRecord {
+	return ForgottenRecord{host, done.Nodes, done.Copies, done.Schedules}
+}
+
+// ForgottenFacts returns the facts about a host that was forgotten.
+func ForgottenFacts(host string, done hourbell.ForgottenHost) []Fact {
+	return []Fact{
+		{"forgotten", host}, {"nodes", fmt.Sprint(done.Nodes)}, {"copies", fmt.Sprint(done.Copies)}, {"schedules", fmt.Sprint(done.Schedules)},
 	}
 }

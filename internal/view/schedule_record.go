@@ -72,7 +72,8 @@ type ScheduleRecord struct {
 	OnRecovery *HookRecord             `json:"on_recovery"`
 	Hooks      map[string][]HookRecord `json:"hooks"`
 	Problem    *string                 `json:"problem"`
-	Waits      *string                 `json:"waits"` // why no living node fires its slots
+	Waits      *string                 `json:"waits"`     // why no living node fires its slots
+	MadeFrom   *string                 `json:"made_from"` // the schedule on every host from which this schedule of a host is made
 }
 
 // HookRecord is a hook in machine-readable output.
@@ -157,7 +158,7 @@ func NewScheduleRecord(s Schedule) ScheduleRecord {
 		Misfire: cmp.Or(string(s.Misfire), "skip"), MisfireCap: orNull(s.MisfireCap), Grace: durationOrNull(s.Grace), Window: durationOrNull(s.Window),
 		Count: orNull(s.Count), Jitter: durationOrNull(s.Jitter), PauseAfter: orNull(s.PauseAfterFailures), Failures: s.Failures,
 		OnFailure: firstHook(hooks, "on_failure"), OnMissed: firstHook(hooks, "on_missed"), OnRecovery: firstHook(hooks, "on_recovery"), Hooks: hooks,
-		Problem: orNull(s.Problem), Waits: orNull(s.Waits),
+		Problem: orNull(s.Problem), Waits: orNull(s.Waits), MadeFrom: orNull(s.MadeFrom),
 	}
 }
 
@@ -188,6 +189,7 @@ func ScheduleFacts(s Schedule) []Fact {
 		{"args", string(job.JSON)},
 		{"queue", s.Queue},
 		{"on", placeText(s.On)},
+		{"made_from", s.MadeFrom},
 		{"priority", fmt.Sprint(s.Priority)},
 		{"max_attempts", fmt.Sprint(s.MaxAttempts)},
 		{"on_loss", s.OnLoss.String()},

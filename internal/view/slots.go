@@ -11,7 +11,7 @@ import (
 // SlotListing shows records of slots.
 func SlotListing() Listing[store.SlotInfo] {
 	return Listing[store.SlotInfo]{
-		Columns: []string{"SCHEDULE", "SLOT", "OUTCOME", "JOB", "COUNT", "LAST", "REASON"},
+		Columns: []string{"SCHEDULE", "HOST", "SLOT", "OUTCOME", "JOB", "COUNT", "LAST", "REASON"},
 		Row: func(s store.SlotInfo) []string {
 			job, count, last := "-", "-", "-"
 			if s.Job != 0 {
@@ -24,7 +24,7 @@ func SlotListing() Listing[store.SlotInfo] {
 			if s.After != 0 && reason == "" {
 				reason = fmt.Sprintf("after job %d of %s", s.After, s.AfterSchedule)
 			}
-			return []string{s.ScheduleName, plain.Stamp(s.Slot), s.Outcome.String(), job, count, last, plain.Dash(reason)}
+			return []string{s.ScheduleName, plain.Dash(s.Host), plain.Stamp(s.Slot), s.Outcome.String(), job, count, last, plain.Dash(reason)}
 		},
 		Record: func(s store.SlotInfo) any { return NewSlotRecord(s) },
 	}
@@ -44,6 +44,8 @@ type SlotRecord struct {
 	// The job whose end the slot is, and its schedule.
 	AfterJob      *int64  `json:"after_job"`
 	AfterSchedule *string `json:"after_schedule"`
+	// The host for which the slot is accounted, if its schedule is on every host.
+	Host *string `json:"host"`
 }
 
 // NewSlotRecord returns the record of a slot.
@@ -51,6 +53,6 @@ func NewSlotRecord(s store.SlotInfo) SlotRecord {
 	return SlotRecord{
 		Schedule: s.ScheduleName, Slot: timeOrNull(s.Slot), Outcome: s.Outcome.String(),
 		Reason: orNull(s.Reason), JobID: orNull(s.Job),
-		Last: timeOrNull(s.Last), Count: s.Count, RecordedAt: timeOrNull(s.RecordedAt), AfterJob: orNull(s.After), AfterSchedule: orNull(s.AfterSchedule),
+		Last: timeOrNull(s.Last), Count: s.Count, RecordedAt: timeOrNull(s.RecordedAt), AfterJob: orNull(s.After), AfterSchedule: orNull(s.AfterSchedule), Host: orNull(s.Host),
 	}
 }

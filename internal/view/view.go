@@ -6,7 +6,7 @@
 // A [Job] and a [Schedule] are made from the library's types by a function that
 // hides values that may be secrets, so that records and rows cannot contain them
 // by accident. All functions are pure and safe for concurrent calls, except
-// [Jobs], [Since] and [ReadOverview], which read the store.
+// [Jobs], [Since] and functions that begin with Read, or end with Of, which read the store.
 package view
 
 import (

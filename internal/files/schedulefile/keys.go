@@ -129,6 +129,12 @@ var (
 	placeKeys = keys{
 		{"host", "The name of the host", aText()},
 		{"label", "A label of nodes, KEY=VALUE", aText()},
+		{everyKey, "Each host with a label, as a mapping with the key `label`; `on: every` is each host", everyKeys.schema("Which hosts", "label")},
+	}
+
+	// everyKeys are the keys of every in a place.
+	everyKeys = keys{
+		{"label", "A label of nodes, KEY=VALUE", aText()},
 	}
 
 	calendarKeys = keys{

@@ -7,7 +7,10 @@ import (
 	"github.com/hourbell/hourbell/internal/declared"
 )
 
-// place reads where the jobs of a schedule run: a text as hourbell.ParsePlace reads it, or a mapping with one key.
+const everyKey = "every"
+
+// place reads where the jobs of a schedule run: a text as hourbell.ParsePlace reads it, or a mapping with one key, such as
+// {label: role=db} or {every: {label: role=db}}.
 func (e *entry) place(key declared.Key, s *hourbell.Schedule) {
 	f := e.find(key.Name)
 	if f == nil || f.value.sort != mapping {
@@ -18,7 +21,19 @@ func (e *entry) place(key declared.Key, s *hourbell.Schedule) {
 	one.checkKeys(placeKeys)
 	one.exactlyOne(key.Name, "where it runs", placeKeys.names()...)
 	for _, name := range placeKeys.names() {
-		if one.has(name) {
+		every := one.find(name)
+		switch {
+		case every == nil:
+		case name == everyKey && every.value.sort == mapping:
+			each := &entry{reader: e.reader, node: every.value, label: one.label + ": " + everyKey}
+			each.checkKeys(everyKeys)
+			each.exactlyOne(everyKey, "which hosts", everyKeys.names()...)
+			if each.has("label") {
+				each.addFields(key.Set(s, everyKey+":label="+each.text("label")))
+			}
+		case name == everyKey:
+			one.add(everyKey, "is not a mapping", "write on: every, or on: {every: {label: KEY=VALUE}}")
+		default:
 			one.addFields(key.Set(s, name+"="+one.text(name)))
 		}
 	}
@@ -30,7 +45,12 @@ func placeText(text string) string {
 	if !pair {
 		return scalarText(text)
 	}
-	p := &pairs{}
+	p, each := &pairs{}, &pairs{}
+	if sort, of, every := strings.Cut(name, ":"); every {
+		each.text(of, value)
+		p.add(sort, each.String())
+		return p.String()
+	}
 	p.text(name, value)
 	return p.String()
 }

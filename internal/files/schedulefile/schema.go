@@ -164,7 +164,7 @@ func following() *schema {
 
 // aPlace is the value of the key on.
 func aPlace() *schema {
-	mapping := placeKeys.schema("A host, or a label of nodes")
+	mapping := placeKeys.schema("A host, a label of nodes, or every host with a label")
 	mapping.MinProperties, mapping.MaxProperties = 1, 1
 	return &schema{AnyOf: []*schema{aText(), mapping}}
 }

@@ -1,0 +1,263 @@
+package fire
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/hourbell/hourbell/internal/plan"
+	"github.com/hourbell/hourbell/store"
+)
+
+const (
+	// spreadTries is how often schedules are spread that others change at the same time.
+	spreadTries = 10
+	// readBatch is how many schedules one call reads.
+	readBatch = 1_000
+)
+
+// Spread makes the schedules of hosts equal to schedules on every host: an expected host without a schedule gets one, and the
+// schedules of hosts that are not expected any more are deleted. A name without such a schedule, such as a deleted name, has no
+// hosts. Concurrent calls are allowed: a call that knows an older revision changes nothing. A schedule that cannot be spread does
+// not hold up the other schedules: problems has the reason by its name. err is the failure of a call that all of them need.
+func (s Settler) Spread(ctx context.Context, names []string) (problems map[string]error, err error) {
+	problems = map[string]error{}
+	for range spreadTries {
+		before, err := s.Find(ctx, names)
+		if err != nil || len(names) == 0 {
+			return problems, err
+		}
+		// The schedules of hosts are read before the nodes: a host registers before it gets a schedule, so the schedule of a new
+		// host is not deleted.
+		made := map[string][]store.Schedule{}
+		for _, name := range names {
+			if made[name], err = s.OnHosts(ctx, name); err != nil {
+				return problems, err
+			}
+		}
+		nodes, err := s.Store.ListNodes(ctx)
+		if err != nil {
+			return problems, err
+		}
+		for _, name := range names {
+			delete(problems, name)
+			if err := s.spread(ctx, name, before[name], made[name], nodes); err != nil {
+				problems[name] = err
+			}
+		}
+		after, err := s.Find(ctx, names)
+		if err != nil {
+			return problems, err
+		}
+		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return sameForHosts(before[name], after[name]) })
+	}
+	return problems, nil // others change these schedules all the time, and each of them spreads them
+}
+
+// Find reads living schedules by name.
+func (s Settler) Find(ctx context.Context, names []string) (map[string]*store.Schedule, error) {
+	found := map[string]*store.Schedule{}
+	for part := range slices.Chunk(names, readBatch) {
+		rows, err := s.Store.ListSchedules(ctx, store.ListSchedulesRequest{Tx: s.Tx, Names: part, Limit: len(part)})
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			found[row.Name] = &row
+		}
+	}
+	return found, nil
+}
+
+// sameForHosts reports whether a schedule was not edited, paused or resumed between two reads.
+func sameForHosts(a, b *store.Schedule) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Revision == b.Revision && a.PausedAt.Equal(b.PausedAt) && a.PausedUntil.Equal(b.PausedUntil)
+}
+
+// OnHosts reads the schedules of hosts that are made from a schedule, by name.
+func (s Settler) OnHosts(ctx context.Context, name string) (rows []store.Schedule, err error) {
+	owner := store.EveryOwner(name)
+	req := store.ListSchedulesRequest{Tx: s.Tx, Owner: &owner, Limit: readBatch}
+	for {
+		page, err := s.Store.ListSchedules(ctx, req)
+		if err != nil {
+			return nil, err
+		}
+		if rows = append(rows, page...); len(page) < readBatch {
+			return rows, nil
+		}
+		req.After = page[len(page)-1].Name
+	}
+}
+
+// spread is Spread for one schedule as it was read; row is nil if there is none.
+func (s Settler) spread(ctx context.Context, name string, row *store.Schedule, made []store.Schedule, nodes []store.NodeInfo) error {
+	definitions, err := s.forHosts(ctx, row, nodes)
+	if err != nil {
+		return err
+	}
+	var gone []string
+	known := map[string]*store.Schedule{}
+	for _, m := range made {
+		if _, expected := definitions[m.Name]; !expected {
+			gone = append(gone, m.Name)
+		}
+		known[m.Name] = &m
+	}
+	if err := s.change(ctx, store.ChangeSchedulesRequest{Action: store.DeleteSchedules, Names: gone}); err != nil {
+		return err
+	}
+	if row == nil || definitions == nil {
+		return nil
+	}
+	req := store.PutSchedulesRequest{Tx: s.Tx, Owner: store.EveryOwner(name), SyncRevision: row.Revision}
+	for _, host := range slices.Sorted(maps.Keys(definitions)) {
+		d := definitions[host]
+		text, err := d.Encode()
+		if err != nil {
+			return err
+		}
+		if now := known[host]; now == nil || !bytes.Equal(now.Definition, text) {
+			req.Schedules = append(req.Schedules, store.PutSchedule{
+				Name: host, Definition: text, Calendars: d.StoredNames(), Group: d.Group, After: d.Predecessors(), Paused: d.Paused,
+			})
+		}
+	}
+	if len(definitions) == 0 && len(made) > 0 {
+		return nil
+	}
+	if err := s.putForHosts(ctx, req, len(definitions) == 0); err != nil {
+		return err
+	}
+	return s.pauseLike(ctx, row, definitions, known)
+}
+
+// forHosts returns the definitions of the schedules of hosts that are made from a schedule, by their names.
+func (s Settler) forHosts(ctx context.Context, row *store.Schedule, nodes []store.NodeInfo) (map[string]plan.Definition, error) {
+	if row == nil || !plan.Spreads(row.Definition) {
+		return nil, nil
+	}
+	d, err := plan.DecodeDefinition(row.Definition)
+	if err != nil {
+		return nil, err
+	}
+	predecessors, err := s.Find(ctx, d.Predecessors())
+	if err != nil {
+		return nil, err
+	}
+	every := map[string]bool{}
+	for name, predecessor := range predecessors {
+		every[name] = plan.Spreads(predecessor.Definition)
+	}
+	definitions := map[string]plan.Definition{}
+	for _, host := range d.On.Expected(nodes) {
+		definitions[store.HostSchedule(row.Name, host)] = d.ForHost(*row, host, every)
+	}
+	return definitions, nil
+}
+
+// putForHosts puts schedules of hosts. If others have the name of some of them, the rest is put, and the error names them. With
+// known, a request without schedules makes the owner known, so that Spreading returns it to a host that joins.
+func (s Settler) putForHosts(ctx context.Context, req store.PutSchedulesRequest, known bool) error {
+	if len(req.Schedules) == 0 && !known {
+		return nil
+	}
+	err := s.put(ctx, req)
+	if !errors.Is(err, store.ErrConflict) {
+		return err
+	}
+	all := req.Schedules
+	var errs []error
+	for _, one := range all {
+		req.Schedules = []store.PutSchedule{one}
+		if err := s.put(ctx, req); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// put puts schedules of hosts. It is no error if the schedule from which they are made was changed since it was read.
+func (s Settler) put(ctx context.Context, req store.PutSchedulesRequest) error {
+	names := make([]string, len(req.Schedules))
+	for i, put := range req.Schedules {
+		names[i] = put.Name
+	}
+	err := s.Change(ctx, names, func() ([]string, error) {
+		res, err := s.Store.PutSchedules(ctx, req)
+		return res.Edited, err
+	})
+	if errors.Is(err, store.ErrStale) {
+		return nil
+	}
+	return err
+}
+
+// change changes schedules of hosts; it is no error if one of them does not exist any more.
+func (s Settler) change(ctx context.Context, req store.ChangeSchedulesRequest) error {
+	if len(req.Names) == 0 {
+		return nil
+	}
+	req.Tx = s.Tx
+	err := s.Change(ctx, req.Names, func() ([]string, error) { return req.Names, s.Store.ChangeSchedules(ctx, req) })
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// pauseLike pauses the schedules of hosts while the schedule from which they are made is paused. A new schedule of a host whose
+// definition declares a pause is resumed if that schedule was resumed.
+func (s Settler) pauseLike(ctx context.Context, row *store.Schedule, definitions map[string]plan.Definition, known map[string]*store.Schedule) error {
+	declared, fresh := false, []string(nil)
+	var others []string // that are not paused as they should be
+	for _, name := range slices.Sorted(maps.Keys(definitions)) {
+		one := known[name]
+		if one == nil {
+			fresh, declared = append(fresh, name), definitions[name].Paused
+		}
+		if one == nil || one.PausedAt.IsZero() || !one.PausedUntil.Equal(row.PausedUntil) {
+			others = append(others, name)
+		}
+	}
+	if row.PausedAt.IsZero() && !declared || len(others) == 0 {
+		return nil
+	}
+	now, err := s.Store.Now(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read the store's clock: %w", err)
+	case row.PausedFor(now):
+		return s.change(ctx, store.ChangeSchedulesRequest{Action: store.PauseSchedules, Names: others, Until: row.PausedUntil})
+	case declared:
+		return s.change(ctx, store.ChangeSchedulesRequest{Action: store.ResumeSchedules, Names: fresh})
+	}
+	return nil
+}
+
+// Spreading returns the schedules whose hosts have, or had, schedules of their own, in byte order.
+func (s Settler) Spreading(ctx context.Context) (names []string, err error) {
+	req := store.ListOwnersRequest{After: store.EveryOwner(""), Limit: readBatch}
+	for {
+		owners, err := s.Store.ListOwners(ctx, req)
+		if err != nil {
+			return nil, err
+		}
+		for _, owner := range owners {
+			if !store.IsEveryOwner(owner.Name) {
+				return names, nil
+			}
+			names = append(names, store.EveryOf(owner.Name))
+		}
+		if len(owners) < readBatch {
+			return names, nil
+		}
+		req.After = owners[len(owners)-1].Name
+	}
+}

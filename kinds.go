@@ -20,7 +20,7 @@ type KindInfo struct {
 // List counts the live jobs of each kind, by name in byte order; also of kinds that are paused and
 // have no jobs. It reads all live jobs: a second or so for a million.
 func (s *KindService) List(ctx context.Context) ([]KindInfo, error) {
-	rows, err := s.client.backend.ListKinds(ctx)
+	rows, err := s.client.backend.ListKinds(ctx, store.ListKindsRequest{})
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ type QueueInfo struct {
 // List counts the live jobs of each queue, by name in byte order; also of queues that are paused and
 // have no jobs. It reads all live jobs: a second or so for a million.
 func (s *QueueService) List(ctx context.Context) ([]QueueInfo, error) {
-	rows, err := s.client.backend.ListQueues(ctx)
+	rows, err := s.client.backend.ListQueues(ctx, store.ListQueuesRequest{})
 	if err != nil {
 		return nil, err
 	}

@@ -40,11 +40,11 @@ func Estimates(b Backend) Estimator {
 type counts struct{ of Backend }
 
 func (c counts) EstimateQueues(ctx context.Context, _ EstimateRequest) ([]QueueInfo, error) {
-	return c.of.ListQueues(ctx)
+	return c.of.ListQueues(ctx, ListQueuesRequest{})
 }
 
 func (c counts) EstimateKinds(ctx context.Context, _ EstimateRequest) ([]KindInfo, error) {
-	return c.of.ListKinds(ctx)
+	return c.of.ListKinds(ctx, ListKindsRequest{})
 }
 
 func (c counts) EstimateGroups(ctx context.Context, _ EstimateRequest) ([]GroupInfo, error) {

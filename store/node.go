@@ -169,6 +169,16 @@ type NodeInfo struct {
 	Running   int64     // jobs that it has claimed
 }
 
+// ListQueuesRequest counts the jobs of all queues.
+type ListQueuesRequest struct {
+	Now time.Time // for Ready and Scheduled; zero: the store's clock
+}
+
+// ListKindsRequest counts the jobs of all kinds.
+type ListKindsRequest struct {
+	Now time.Time // for Ready and Scheduled; zero: the store's clock
+}
+
 // QueueInfo counts a queue's live jobs.
 type QueueInfo struct {
 	Name      string

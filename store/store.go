@@ -349,10 +349,10 @@ type Nodes interface {
 	ForgetHost(ctx context.Context, req ForgetHostRequest) (ForgetHostResult, error)
 
 	// ListQueues counts the live jobs of each queue, by name.
-	ListQueues(ctx context.Context) ([]QueueInfo, error)
+	ListQueues(ctx context.Context, req ListQueuesRequest) ([]QueueInfo, error)
 
 	// ListKinds counts the live jobs of each kind, by name in byte order.
-	ListKinds(ctx context.Context) ([]KindInfo, error)
+	ListKinds(ctx context.Context, req ListKindsRequest) ([]KindInfo, error)
 }
 
 // Maintenance deletes old rows and reads the clock of the store.
@@ -448,7 +448,12 @@ type CancelSettler interface {
 	// running on another node than when they were requested: it does what ChangeJobs
 	// does without a Tx. Nodes call it after a wake-up of WakeCancels. A repetition
 	// is harmless.
-	SettleCancels(ctx context.Context) error
+	SettleCancels(ctx context.Context, req SettleCancelsRequest) error
+}
+
+// SettleCancelsRequest is for SettleCancels.
+type SettleCancelsRequest struct {
+	Now time.Time // zero: the store's clock
 }
 
 // Pooled is implemented by backends that know the size of the program's own pool

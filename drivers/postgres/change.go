@@ -130,7 +130,7 @@ const openCancels = 1000
 
 // SettleCancels cancels the jobs that callers' transactions asked to cancel and that are not
 // running; see store.CancelSettler. Jobs are locked before their requests, as by outcomes.
-func (b *Backend) SettleCancels(ctx context.Context) error {
+func (b *Backend) SettleCancels(ctx context.Context, req store.SettleCancelsRequest) error {
 	for {
 		var ids []int64
 		err := b.work(ctx, nodeConns, "carry out cancel requests", func(tx pgx.Tx) (err error) {
@@ -138,7 +138,7 @@ func (b *Backend) SettleCancels(ctx context.Context) error {
 			if err != nil || len(ids) == 0 {
 				return err
 			}
-			if _, err := b.locate(ctx, tx, nil, ids); err != nil {
+			if _, err := b.locate(ctx, tx, when(req.Now), ids); err != nil {
 				return err
 			}
 			byReason := map[string][]int64{}
@@ -147,7 +147,7 @@ func (b *Backend) SettleCancels(ctx context.Context) error {
 			err = each(ctx, tx, []any{&id, &reason}, func() { byReason[reason] = append(byReason[reason], id) }, b.q(deleteOpenCancels), ids)
 			for _, reason := range slices.Sorted(maps.Keys(byReason)) {
 				if err == nil {
-					_, err = b.changeJobs(ctx, tx, store.ChangeJobsRequest{Action: store.CancelJobs, IDs: byReason[reason], Reason: reason})
+					_, err = b.changeJobs(ctx, tx, store.ChangeJobsRequest{Now: req.Now, Action: store.CancelJobs, IDs: byReason[reason], Reason: reason})
 				}
 			}
 			return err

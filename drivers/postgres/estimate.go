@@ -19,7 +19,7 @@ const (
 // EstimateQueues counts live jobs by queue, or estimates how many there are; see store.Estimator.
 func (b *Backend) EstimateQueues(ctx context.Context, req store.EstimateRequest) ([]store.QueueInfo, error) {
 	return estimate(ctx, b, req, "queues",
-		func(tx pgx.Tx) ([]store.QueueInfo, error) { return collect(ctx, tx, scanQueue, b.q(listQueues)) },
+		func(tx pgx.Tx) ([]store.QueueInfo, error) { return collect(ctx, tx, scanQueue, b.q(listQueues), nil) },
 		func(tx pgx.Tx) ([]store.QueueInfo, error) {
 			return collect(ctx, tx, scanQueueEstimate, b.q(estimateQueues), sampleShares, sampleNumbers)
 		})
@@ -28,7 +28,7 @@ func (b *Backend) EstimateQueues(ctx context.Context, req store.EstimateRequest)
 // EstimateKinds counts live jobs by kind, or estimates how many there are; see store.Estimator.
 func (b *Backend) EstimateKinds(ctx context.Context, req store.EstimateRequest) ([]store.KindInfo, error) {
 	return estimate(ctx, b, req, "kinds",
-		func(tx pgx.Tx) ([]store.KindInfo, error) { return collect(ctx, tx, scanKind, b.q(listKinds)) },
+		func(tx pgx.Tx) ([]store.KindInfo, error) { return collect(ctx, tx, scanKind, b.q(listKinds), nil) },
 		func(tx pgx.Tx) ([]store.KindInfo, error) {
 			return collect(ctx, tx, scanKindEstimate, b.q(estimateKinds), sampleShares, sampleNumbers)
 		})

@@ -19,7 +19,7 @@ func TestEstimates(t *testing.T) {
 		values (now() - interval '1 hour', now(), 0, 5, 1, 0, 0, 'rare', 'k', '{}'), (now() + interval '1 hour', now(), 0, 5, 1, 0, 0, 'rarer', 'k', '{}');
 		insert into {schema}.schedule (revision, anchor, mark, created_at, updated_at, name, owner, definition, group_name) values (1, now(), now(), now(), now(), 's', '', '{}', 'small');
 		analyze {schema}.job`, b.schema))
-	want, err := b.ListQueues(t.Context())
+	want, err := b.ListQueues(t.Context(), store.ListQueuesRequest{})
 	must(t, err)
 	got, err := b.EstimateQueues(t.Context(), store.EstimateRequest{})
 	must(t, err)

@@ -338,20 +338,20 @@ func (t hostsTx) DeleteHost(ctx context.Context, host string) error {
 }
 
 // ListQueues counts live jobs; see store.Nodes.
-func (b *Backend) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
+func (b *Backend) ListQueues(ctx context.Context, req store.ListQueuesRequest) ([]store.QueueInfo, error) {
 	var out []store.QueueInfo
 	err := b.list(ctx, "list queues", func(tx pgx.Tx) (err error) {
-		out, err = collect(ctx, tx, scanQueue, b.q(listQueues))
+		out, err = collect(ctx, tx, scanQueue, b.q(listQueues), when(req.Now))
 		return err
 	})
 	return out, err
 }
 
 // ListKinds counts live jobs; see store.Nodes.
-func (b *Backend) ListKinds(ctx context.Context) ([]store.KindInfo, error) {
+func (b *Backend) ListKinds(ctx context.Context, req store.ListKindsRequest) ([]store.KindInfo, error) {
 	var out []store.KindInfo
 	err := b.list(ctx, "list kinds", func(tx pgx.Tx) (err error) {
-		out, err = collect(ctx, tx, scanKind, b.q(listKinds))
+		out, err = collect(ctx, tx, scanKind, b.q(listKinds), when(req.Now))
 		return err
 	})
 	return out, err

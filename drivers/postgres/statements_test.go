@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -55,6 +56,30 @@ func checkConditions(t *testing.T, file, text string) {
 	for _, condition := range sqltext.Conditions(text) {
 		if !slices.Contains(given, condition) {
 			t.Errorf("%s.sql: no statement gives the condition %s", file, condition)
+		}
+	}
+}
+
+// ownClock are the files of statements that read the server's clock although their requests may have a
+// Now: they serve optional abilities, or only prepare a transaction.
+var ownClock = []string{"enter_transaction", "estimate_groups", "estimate_queues", "find_behind_cursors"}
+
+// TestStatementsTakeTheInstantOfTheirRequest checks that the server's clock is read only where a
+// request has no Now.
+func TestStatementsTakeTheInstantOfTheirRequest(t *testing.T) {
+	clock := regexp.MustCompile(`(:now::timestamptz, )?\b(now|\w+_timestamp)\(\)`)
+	for _, from := range sources {
+		if slices.Contains(ownClock, from.file) {
+			continue
+		}
+		text, err := sqlFiles.ReadFile("sql/" + from.file + ".sql")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range clock.FindAllString(string(text), -1) {
+			if !strings.HasPrefix(found, ":now") {
+				t.Errorf("%s.sql reads the server's clock without coalesce(:now::timestamptz, …)", from.file)
+			}
 		}
 	}
 }

@@ -233,13 +233,13 @@ func (s *session) nodes(ctx context.Context, name statement, a args) ([]store.No
 }
 
 // ListQueues counts live jobs; see store.Nodes.
-func (b *Backend) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
-	return b.countJobs(ctx, "list queues", listQueues)
+func (b *Backend) ListQueues(ctx context.Context, req store.ListQueuesRequest) ([]store.QueueInfo, error) {
+	return b.countJobs(ctx, "list queues", listQueues, req.Now)
 }
 
 // ListKinds counts live jobs; see store.Nodes.
-func (b *Backend) ListKinds(ctx context.Context) (out []store.KindInfo, err error) {
-	counts, err := b.countJobs(ctx, "list kinds", listKinds)
+func (b *Backend) ListKinds(ctx context.Context, req store.ListKindsRequest) (out []store.KindInfo, err error) {
+	counts, err := b.countJobs(ctx, "list kinds", listKinds, req.Now)
 	for _, c := range counts {
 		out = append(out, store.KindInfo(c))
 	}
@@ -247,10 +247,10 @@ func (b *Backend) ListKinds(ctx context.Context) (out []store.KindInfo, err erro
 }
 
 // countJobs counts live jobs by a name.
-func (b *Backend) countJobs(ctx context.Context, doing string, list statement) ([]store.QueueInfo, error) {
+func (b *Backend) countJobs(ctx context.Context, doing string, list statement, asked time.Time) ([]store.QueueInfo, error) {
 	var out []store.QueueInfo
 	err := b.read(ctx, doing, func(s *session) error {
-		now, err := s.now(ctx, time.Time{})
+		now, err := s.now(ctx, asked)
 		if err != nil {
 			return err
 		}

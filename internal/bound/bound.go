@@ -325,13 +325,13 @@ func (b backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) ([
 }
 
 // ListQueues implements store.Nodes. It counts all living jobs.
-func (b backend) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
-	return Call(ctx, b.unsized(0), plain(b.next.ListQueues), struct{}{})
+func (b backend) ListQueues(ctx context.Context, req store.ListQueuesRequest) ([]store.QueueInfo, error) {
+	return Call(ctx, b.unsized(0), b.next.ListQueues, req)
 }
 
 // ListKinds implements store.Nodes. It counts all living jobs.
-func (b backend) ListKinds(ctx context.Context) ([]store.KindInfo, error) {
-	return Call(ctx, b.unsized(0), plain(b.next.ListKinds), struct{}{})
+func (b backend) ListKinds(ctx context.Context, req store.ListKindsRequest) ([]store.KindInfo, error) {
+	return Call(ctx, b.unsized(0), b.next.ListKinds, req)
 }
 
 // EstimateQueues implements store.Estimator. Without the ability it counts by ListQueues.

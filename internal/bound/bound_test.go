@@ -31,13 +31,13 @@ func (able) EstimateKinds(context.Context, store.EstimateRequest) ([]store.KindI
 func (able) EstimateQueues(context.Context, store.EstimateRequest) ([]store.QueueInfo, error) {
 	return nil, nil
 }
-func (able) RoundTrip() time.Duration                                       { return time.Second }
-func (able) SettleCancels(context.Context) error                            { return nil }
-func (able) PoolSize() int                                                  { return 1 }
-func (able) ReleaseDependents(context.Context, store.ReleaseRequest) error  { return nil }
-func (able) Migrations() []store.Migration                                  { return []store.Migration{{Version: 1}} }
-func (able) MigrateStatus(context.Context) ([]store.MigrationStatus, error) { return nil, nil }
-func (able) MigrateUp(context.Context) ([]store.Migration, error)           { return nil, nil }
+func (able) RoundTrip() time.Duration                                        { return time.Second }
+func (able) SettleCancels(context.Context, store.SettleCancelsRequest) error { return nil }
+func (able) PoolSize() int                                                   { return 1 }
+func (able) ReleaseDependents(context.Context, store.ReleaseRequest) error   { return nil }
+func (able) Migrations() []store.Migration                                   { return []store.Migration{{Version: 1}} }
+func (able) MigrateStatus(context.Context) ([]store.MigrationStatus, error)  { return nil, nil }
+func (able) MigrateUp(context.Context) ([]store.Migration, error)            { return nil, nil }
 
 // TestAbilitiesPassThrough checks that a bounded backend has the abilities of the
 // backend below, except those that have no calls to bound, and that it does not

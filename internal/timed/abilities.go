@@ -51,8 +51,8 @@ func (b releaser) ReleaseDependents(ctx context.Context, req store.ReleaseReques
 func (b settler) Unwrap() store.Backend { return b.Backend }
 
 // SettleCancels implements store.CancelSettler.
-func (b settler) SettleCancels(ctx context.Context) error {
-	_, err := call(ctx, b.observe, "settle_cancels", silent(func(ctx context.Context, _ struct{}) error { return b.able.SettleCancels(ctx) }), struct{}{})
+func (b settler) SettleCancels(ctx context.Context, req store.SettleCancelsRequest) error {
+	_, err := call(ctx, b.observe, "settle_cancels", silent(b.able.SettleCancels), req)
 	return err
 }
 

@@ -273,13 +273,13 @@ func (b backend) ForgetHost(ctx context.Context, req store.ForgetHostRequest) (s
 }
 
 // ListQueues implements store.Nodes.
-func (b backend) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
-	return call(ctx, b.observe, "list_queues", plain(b.next.ListQueues), struct{}{})
+func (b backend) ListQueues(ctx context.Context, req store.ListQueuesRequest) ([]store.QueueInfo, error) {
+	return call(ctx, b.observe, "list_queues", b.next.ListQueues, req)
 }
 
 // ListKinds implements store.Nodes.
-func (b backend) ListKinds(ctx context.Context) ([]store.KindInfo, error) {
-	return call(ctx, b.observe, "list_kinds", plain(b.next.ListKinds), struct{}{})
+func (b backend) ListKinds(ctx context.Context, req store.ListKindsRequest) ([]store.KindInfo, error) {
+	return call(ctx, b.observe, "list_kinds", b.next.ListKinds, req)
 }
 
 // Prune implements store.Maintenance.

@@ -36,9 +36,9 @@ func (able) EstimateKinds(context.Context, store.EstimateRequest) ([]store.KindI
 func (able) EstimateQueues(context.Context, store.EstimateRequest) ([]store.QueueInfo, error) {
 	return nil, errBroken
 }
-func (able) SettleCancels(context.Context) error                           { return errBroken }
-func (able) ReleaseDependents(context.Context, store.ReleaseRequest) error { return errBroken }
-func (able) PoolSize() int                                                 { return 7 }
+func (able) SettleCancels(context.Context, store.SettleCancelsRequest) error { return errBroken }
+func (able) ReleaseDependents(context.Context, store.ReleaseRequest) error   { return errBroken }
+func (able) PoolSize() int                                                   { return 7 }
 
 var word = regexp.MustCompile("[A-Z][a-z]+")
 

@@ -62,7 +62,7 @@ func (r *Runner) settleCancels(ctx context.Context) bool {
 	if !ok {
 		return true
 	}
-	err := settler.SettleCancels(ctx)
+	err := settler.SettleCancels(ctx, store.SettleCancelsRequest{})
 	switch {
 	case err == nil:
 		r.report.StoreWorks(doing)

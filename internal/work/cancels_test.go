@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/internal/loop"
+	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/memory"
 )
 
@@ -18,7 +19,7 @@ type settlingStore struct {
 	waits        bool // a call that fails takes as long as it may
 }
 
-func (s *settlingStore) SettleCancels(ctx context.Context) error {
+func (s *settlingStore) SettleCancels(ctx context.Context, _ store.SettleCancelsRequest) error {
 	if s.calls.Add(1) > s.fails.Load() {
 		return nil
 	}

@@ -316,13 +316,13 @@ func (s *Store) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
 }
 
 // ListQueues counts live jobs; see store.Nodes.
-func (s *Store) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
-	return s.countJobs(ctx, "list queues", func(j *job) string { return j.Queue })
+func (s *Store) ListQueues(ctx context.Context, req store.ListQueuesRequest) ([]store.QueueInfo, error) {
+	return s.countJobs(ctx, "list queues", req.Now, func(j *job) string { return j.Queue })
 }
 
 // ListKinds counts live jobs; see store.Nodes.
-func (s *Store) ListKinds(ctx context.Context) (out []store.KindInfo, err error) {
-	counts, err := s.countJobs(ctx, "list kinds", func(j *job) string { return j.Kind })
+func (s *Store) ListKinds(ctx context.Context, req store.ListKindsRequest) (out []store.KindInfo, err error) {
+	counts, err := s.countJobs(ctx, "list kinds", req.Now, func(j *job) string { return j.Kind })
 	for _, c := range counts {
 		out = append(out, store.KindInfo(c))
 	}
@@ -330,8 +330,8 @@ func (s *Store) ListKinds(ctx context.Context) (out []store.KindInfo, err error)
 }
 
 // countJobs counts live jobs by a name.
-func (s *Store) countJobs(ctx context.Context, what string, nameOf func(*job) string) ([]store.QueueInfo, error) {
-	now, err := s.begin(ctx, what, time.Time{})
+func (s *Store) countJobs(ctx context.Context, what string, asked time.Time, nameOf func(*job) string) ([]store.QueueInfo, error) {
+	now, err := s.begin(ctx, what, asked)
 	if err != nil {
 		return nil, err
 	}

@@ -389,7 +389,7 @@ func chainInTx(e *env) {
 	e.must(err)
 	e.must(tx.Commit())
 	if settler, able := e.a.(store.CancelSettler); able {
-		e.must(settler.SettleCancels(e.ctx))
+		e.must(settler.SettleCancels(e.ctx, store.SettleCancelsRequest{Now: e.now}))
 	}
 	err = e.tryChangeSchedules(store.PauseSchedules, "export") // which forgets whether the schedule was paused at the end
 	if err != nil {

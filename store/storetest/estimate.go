@@ -17,9 +17,9 @@ func estimatesFew(e *env) {
 	estimates := e.a.(store.Estimator)
 	compare := func(what string) {
 		e.t.Helper()
-		want, err := e.b.ListQueues(e.ctx)
+		want, err := e.b.ListQueues(e.ctx, store.ListQueuesRequest{})
 		e.must(err)
-		kinds, err := e.b.ListKinds(e.ctx)
+		kinds, err := e.b.ListKinds(e.ctx, store.ListKindsRequest{})
 		e.must(err)
 		groups, err := e.b.ListGroups(e.ctx, store.ListGroupsRequest{})
 		e.must(err)

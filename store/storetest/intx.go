@@ -46,7 +46,7 @@ func (e *env) changeSchedulesTx(tx Transaction, action store.ScheduleAction, nam
 func (e *env) settleCancels() {
 	e.t.Helper()
 	if settler, ok := e.b.(store.CancelSettler); ok {
-		e.must(settler.SettleCancels(e.ctx))
+		e.must(settler.SettleCancels(e.ctx, store.SettleCancelsRequest{Now: e.now}))
 	}
 }
 

@@ -207,7 +207,6 @@ func listNodes(e *env) {
 }
 
 func listQueues(e *env) {
-	e.now = time.Time{} // use the store's clock
 	n := e.node("n")
 	in := func(queue string, delay time.Duration) store.NewJob {
 		return with(func(j *store.NewJob) { j.Queue, j.Delay = queue, delay })
@@ -222,13 +221,13 @@ func listQueues(e *env) {
 			oldest[j.Queue] = j.RunAt
 		}
 	}
-	queues, err := e.b.ListQueues(e.ctx)
+	queues, err := e.b.ListQueues(e.ctx, store.ListQueuesRequest{Now: e.now})
 	e.must(err)
 	e.want(queues, []store.QueueInfo{
 		{Name: "a", Ready: 1, Oldest: oldest["a"]}, {Name: "b", Scheduled: 1}, {Name: "q", Ready: 1, Scheduled: 2, Running: 1, Oldest: oldest["q"]},
 	}, "each queue's live jobs must be counted, by name: ready (due), scheduled (due later), running; with the earliest run_at of the due jobs")
-	e.insertOne(with(func(j *store.NewJob) { j.Kind, j.RunAt = "a", time.Now().Add(time.Hour) }))
-	all, err := e.b.ListKinds(e.ctx)
+	e.insertOne(with(func(j *store.NewJob) { j.Kind, j.RunAt = "a", e.now.Add(time.Hour) }))
+	all, err := e.b.ListKinds(e.ctx, store.ListKindsRequest{Now: e.now})
 	e.must(err)
 	first := oldest["a"]
 	if oldest["q"].Before(first) {

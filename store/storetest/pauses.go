@@ -169,7 +169,7 @@ func pauseState(e *env) {
 	e.want(e.state(id), store.StateReady, "a job of a paused group is ready")
 	e.want(e.matching(store.JobFilter{States: []store.State{store.StateReady}}), []int64{id}, "it is listed as ready")
 	e.want(e.groups("g"), []store.GroupInfo{{Name: "g", Ready: 1}}, "its group counts it as ready")
-	queues, err := e.b.ListQueues(e.ctx)
+	queues, err := e.b.ListQueues(e.ctx, store.ListQueuesRequest{Now: e.now})
 	e.must(err)
 	e.want(queues[0].Ready+queues[0].Scheduled, int64(1), "its queue counts it")
 }
@@ -301,7 +301,7 @@ func pauseQueue(e *env) {
 	e.finishWell(outcome(running, store.Retry))
 	e.want(e.claimIn(n, "q"), []int64(nil), "what becomes due or is retried waits, too")
 	e.want(e.state(due), store.StateReady, "a job of a paused queue is ready")
-	queues, err := e.b.ListQueues(e.ctx)
+	queues, err := e.b.ListQueues(e.ctx, store.ListQueuesRequest{Now: e.now})
 	e.must(err)
 	e.want(queues[0].Ready+queues[0].Scheduled, int64(3), "the queue counts its jobs")
 	e.change(store.ChangeJobsRequest{Action: store.MoveJobs, IDs: []int64{later}, Queue: "r"})

@@ -44,6 +44,7 @@ require (
 	github.com/danielgtaylor/huma/v2 v2.37.2 // indirect
 	github.com/hourbell/hourbell/dashboard v0.0.0
 	github.com/hourbell/hourbell/drivers/sqlite v0.0.0
+	github.com/hourbell/hourbell/hourbelltest v0.0.0
 	github.com/hourbell/hourbell/observe/otel v0.0.0
 	github.com/hourbell/hourbell/observe/prometheus v0.0.0
 	github.com/jackc/pgpassfile v1.0.0 // indirect
@@ -62,6 +63,7 @@ replace (
 	github.com/hourbell/hourbell/access => ../access
 	github.com/hourbell/hourbell/api => ../api
 	github.com/hourbell/hourbell/drivers/postgres => ../drivers/postgres
+	github.com/hourbell/hourbell/hourbelltest => ../hourbelltest
 )
 
 replace github.com/hourbell/hourbell/dashboard => ../dashboard

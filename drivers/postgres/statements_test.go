@@ -61,8 +61,8 @@ func checkConditions(t *testing.T, file, text string) {
 }
 
 // ownClock are the files of statements that read the server's clock although their requests may have a
-// Now: they serve optional abilities, or only prepare a transaction.
-var ownClock = []string{"enter_transaction", "estimate_groups", "estimate_queues", "find_behind_cursors"}
+// Now: they serve optional abilities, examine the server, or only prepare a transaction.
+var ownClock = []string{"enter_transaction", "estimate_groups", "estimate_kinds", "estimate_queues", "find_behind_cursors", "find_old_transaction"}
 
 // TestStatementsTakeTheInstantOfTheirRequest checks that the server's clock is read only where a
 // request has no Now.

@@ -8,6 +8,7 @@ import (
 	_ "github.com/hourbell/hourbell/api"
 	_ "github.com/hourbell/hourbell/dashboard"
 	_ "github.com/hourbell/hourbell/drivers/sqlite"
+	_ "github.com/hourbell/hourbell/hourbelltest"
 	_ "github.com/hourbell/hourbell/observe/otel"
 	_ "github.com/hourbell/hourbell/observe/prometheus"
 )

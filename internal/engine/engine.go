@@ -13,6 +13,7 @@ import (
 	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/internal/node"
 	"github.com/hourbell/hourbell/internal/plan"
+	"github.com/hourbell/hourbell/internal/travel"
 	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/store"
 )
@@ -86,17 +87,24 @@ type Engine struct {
 // New returns an engine that has not started.
 func New(cfg Config) *Engine {
 	queues := slices.Sorted(maps.Keys(cfg.Queues))
-	sharer, _ := store.Able[store.PollSharer](cfg.Backend)
 	places, served := plan.PlacesOf(cfg.Host, cfg.Labels), slices.Clone(queues)
 	for _, place := range places {
 		for _, queue := range queues {
 			served = append(served, place.Queue(queue))
 		}
 	}
-	e := &Engine{
-		cfg: cfg, places: places, wakes: loop.NewWakes(served, cfg.PollIdle, cfg.PollPushed, sharer), jobs: work.NewInFlight(),
-		handOvers: make(chan handOver), ended: make(chan struct{}),
+	e := &Engine{places: places, jobs: work.NewInFlight(), handOvers: make(chan handOver), ended: make(chan struct{})}
+	traveller := travel.Join(cfg.Backend, travel.Loops{
+		Queues: served, InFlight: e.jobs.Len, Wake: func(w store.Wake) { e.wakes.Wake(w) },
+		Workers:     func(queue string) (int, bool) { return e.runner.Workers(queue) },
+		ReadCancels: func(ctx context.Context) { e.runner.ReadCancels(ctx) },
+	})
+	if traveller != nil {
+		cfg.Backend = traveller.Backend()
 	}
+	e.cfg = cfg
+	sharer, _ := store.Able[store.PollSharer](cfg.Backend)
+	e.wakes = loop.NewWakes(served, cfg.PollIdle, cfg.PollPushed, sharer)
 	e.node = node.New(node.Config{
 		Store: cfg.Backend, Sink: cfg.Sink, Wakes: e.wakes, Claims: e.jobs, AfterLoss: plan.LostFollowUp,
 		Name: cfg.Name, Version: cfg.Version, Host: cfg.Host, Labels: cfg.Labels, Queues: queues, Kinds: work.KindNames(cfg.Kinds, cfg.Restricted),
@@ -104,7 +112,7 @@ func New(cfg Config) *Engine {
 	})
 	e.runner = work.New(work.Config{
 		Claims: store.PartialClaims(cfg.Backend), Store: cfg.Backend, Far: func() bool { return store.RoundTrip(cfg.Backend) > 0 },
-		Node: e.node, InFlight: e.jobs, Wakes: e.wakes,
+		Node: e.node, InFlight: e.jobs, Wakes: e.wakes, Travel: traveller,
 		Queues: cfg.Queues, Places: places, MaxRunning: cfg.MaxRunning, Admission: cfg.Admission, Kinds: cfg.Kinds, Restricted: cfg.Restricted, Carried: cfg.Carried,
 		Work: cfg.Work, Timeout: cfg.Timeout, Backoff: cfg.Backoff, KeepFor: cfg.KeepFor,
 		TxTimeout: cfg.TxTimeout,

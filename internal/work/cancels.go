@@ -33,7 +33,7 @@ func (r *Runner) WatchCancels(ctx context.Context) {
 		}
 		// Each has a time of its own, because settleCancels may wait for a job that a transaction has
 		// locked.
-		r.bounded(ctx, r.readCancels)
+		r.bounded(ctx, r.ReadCancels)
 		r.bounded(ctx, r.readPauses)
 		r.bounded(ctx, func(call context.Context) {
 			if failures++; r.settleCancels(call) {
@@ -88,8 +88,8 @@ func (r *Runner) releaseDependents(ctx context.Context) {
 	}
 }
 
-// readCancels passes cancel requests to runs.
-func (r *Runner) readCancels(ctx context.Context) {
+// ReadCancels reads the cancel requests for jobs of this node, and passes them to the runs.
+func (r *Runner) ReadCancels(ctx context.Context) {
 	for _, run := range r.claimed(ctx, "read cancel requests", store.ClaimsRequest{Cancelled: true}) {
 		run.requestCancel()
 	}

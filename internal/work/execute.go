@@ -27,9 +27,18 @@ func (r *Runner) execute(run *Run) (took time.Duration) {
 			run.end(context.Canceled)
 		}
 	}()
+	if node := r.cfg.Travel; node != nil {
+		var end func()
+		ctx, end = node.Attempt(ctx, run.Claimed)
+		defer end()
+	}
 	if timeout := r.cfg.Timeout(run.Claimed); timeout > 0 {
 		var stop context.CancelFunc
-		ctx, stop = context.WithTimeoutCause(ctx, timeout-run.started.Elapsed(), ErrTimeout)
+		if node := r.cfg.Travel; node != nil {
+			ctx, stop = node.WithTimeout(ctx, timeout, ErrTimeout)
+		} else {
+			ctx, stop = context.WithTimeoutCause(ctx, timeout-run.started.Elapsed(), ErrTimeout)
+		}
 		defer stop()
 	}
 	err := errExited

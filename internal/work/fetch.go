@@ -90,6 +90,7 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run)
 			continue
 		}
 		if f.width > 0 && !f.runner.admission.admits() {
+			f.runner.cfg.Travel.Refused(f.queue)
 			f.await(ctx, time.After(admissionPause), nil)
 			continue
 		}
@@ -105,9 +106,10 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run)
 			_ = loop.Sleep(ctx, 2*time.Millisecond)
 			continue
 		}
-		started := loop.Now()
+		started, tick := loop.Now(), f.runner.cfg.Travel.BeginClaims()
 		limit := max(min(f.pace.limit(f.width, int(f.inFlight.Load())), cap(f.jobs)-len(f.jobs)), 1)
 		res, err := f.claim(ctx, limit)
+		f.runner.cfg.Travel.EndClaims(f.queue, tick, &res.ClaimResult, err)
 		if err != nil {
 			if !errors.Is(err, errNoLease) {
 				_ = loop.Sleep(ctx, loop.RetryWait(failures)) // the loop condition checks ctx

@@ -10,6 +10,7 @@ import (
 	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/internal/node"
 	"github.com/hourbell/hourbell/internal/plan"
+	"github.com/hourbell/hourbell/internal/travel"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -23,6 +24,8 @@ type Config struct {
 	Node     *node.Node
 	InFlight *InFlight // also the claims of Node
 	Wakes    *loop.Wakes
+	// Travel is the node as the clock of a test knows it; nil: the clock of the process counts.
+	Travel *travel.Node
 
 	Queues map[string]int // number of workers by queue, at the start; see SetWorkers
 	Places plan.Places    // of the node; each has a queue within each of Queues, with as many workers
@@ -143,7 +146,7 @@ func (r *Runner) SaveOutput(ctx context.Context) { r.output.run(ctx) }
 // calls it after each heartbeat.
 func (r *Runner) CompareClaims(ctx context.Context) {
 	r.reconcile(ctx)
-	r.readCancels(ctx)
+	r.ReadCancels(ctx)
 	r.readPauses(ctx)
 }
 

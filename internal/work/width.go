@@ -20,12 +20,27 @@ func (r *Runner) fetchers() (all []*fetcher) {
 	for queue, width := range r.widths.byQueue {
 		of := []*fetcher{newFetcher(r, queue, width, false)}
 		for _, place := range r.cfg.Places {
-			of = append(of, newFetcher(r, place.Queue(queue), width, true))
+			of = append(of, newFetcher(r, place.Queue(queue), width, r.cfg.Travel == nil))
 		}
 		r.widths.fetchers[queue] = of
 		all = append(all, of...)
 	}
 	return all
+}
+
+// Workers returns the number of workers of a queue, also of a queue of a place; ok: the queue is
+// served by now.
+func (r *Runner) Workers(queue string) (n int, ok bool) {
+	r.widths.mu.Lock()
+	defer r.widths.mu.Unlock()
+	for _, of := range r.widths.fetchers {
+		for _, f := range of {
+			if f.queue == queue {
+				return f.crew.width(), true
+			}
+		}
+	}
+	return 0, false
 }
 
 // SetWorkers changes the number of workers of a queue and of each of its places, and reports whether

@@ -1,0 +1,99 @@
+package hourbelltest
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/store"
+)
+
+// Attempt is the end of an attempt at a job.
+type Attempt struct {
+	// Claimed is the job as it was claimed: ID, Kind, Args, Queue, Attempt (the number of the attempt),
+	// Schedule, Slot and so on.
+	store.Claimed
+	// Result is store.Completed, Failed, Retry, Snooze, Cancelled or Release.
+	Result store.Result
+	// Err is why the attempt did not complete the job: the error of the worker, if it was a worker of
+	// Kit.Client, else an error with the text that is stored. nil: none.
+	Err error
+	// Delay is when the job runs again, from the end of the attempt on; of Retry and Snooze.
+	Delay time.Duration
+	// Output is the last 64 KiB of what the attempt printed (JobRow.Log).
+	Output []byte
+	// Value is the result that the worker has set (JobRow.SetResult), as JSON; nil: none.
+	Value []byte
+}
+
+// String describes the attempt in a line.
+func (a Attempt) String() string {
+	text := fmt.Sprintf("job %d (%s), attempt %d: %s", a.ID, a.Kind, a.Attempt, results[a.Result])
+	if a.Delay > 0 {
+		text += fmt.Sprintf(" in %v", a.Delay)
+	}
+	if a.Err != nil {
+		text += ": " + a.Err.Error()
+	}
+	return text
+}
+
+// results are the words for results.
+var results = map[store.Result]string{
+	store.Completed: "completed", store.Failed: "failed", store.Cancelled: "cancelled", store.Retry: "retry", store.Snooze: "snooze", store.Release: "release",
+}
+
+// Work enqueues a job and runs one attempt at it, at once and alone: no other job runs, and no slot
+// fires. The job is decoded and passes middleware as every job, and its outcome is stored: after a
+// Retry the job is there for RunDue. The test fails if the job cannot run at present.
+func (k *Kit) Work(args hourbell.Args, options ...hourbell.Option) Attempt {
+	k.t.Helper()
+	enqueued, err := k.Client.Enqueue(k.context(), args, options...)
+	k.fail("work", err)
+	job, err := k.Client.Jobs.Get(k.context(), enqueued.ID)
+	k.fail("work", err)
+	k.settleJob(job)
+	for _, attempt := range k.attempts() {
+		if attempt.ID == job.ID {
+			return attempt
+		}
+	}
+	job, err = k.Client.Jobs.Get(k.context(), enqueued.ID)
+	k.fail("work", err)
+	k.t.Fatalf("hourbelltest: work: job %d of kind %s did not run: %s", job.ID, job.Kind, k.whyNot(job))
+	return Attempt{}
+}
+
+// whyNot returns why a job did not run.
+func (k *Kit) whyNot(job store.JobInfo) string {
+	switch {
+	case job.State == store.StateRunning:
+		return "it waits for the clock (hourbelltest.Sleep); use Advance after Enqueue"
+	case job.State.Finished():
+		return "it had ended as " + job.State.String()
+	case job.State == store.StateWaiting:
+		return "it waits for other jobs; use RunDue after Enqueue"
+	case job.RunAt.After(k.Now()):
+		return fmt.Sprintf("it is due at %v, and the clock shows %v; use Enqueue and Advance", job.RunAt, k.Now())
+	}
+	return fmt.Sprintf("no running client over Kit.Backend has a worker of the kind and serves the queue %q, or its group is paused", job.Queue)
+}
+
+// attempts returns the attempts that have ended since the last call.
+func (k *Kit) attempts() []Attempt {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var out []Attempt
+	for _, e := range k.clock.TakeEnded() {
+		o := e.Outcome
+		ref := store.ClaimRef{ID: e.ID, Token: e.Token}
+		err := k.errs[ref]
+		if err == nil && o.Error != "" {
+			err = errors.New(o.Error)
+		}
+		delete(k.errs, ref)
+		out = append(out, Attempt{Claimed: e.Claimed, Result: o.Result, Err: err, Delay: o.Delay, Output: o.Output, Value: o.Value})
+	}
+	return out
+}

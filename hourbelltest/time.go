@@ -1,0 +1,137 @@
+package hourbelltest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/travel"
+	"github.com/hourbell/hourbell/store"
+)
+
+// Now returns the instant that the kit's clock shows. Hourbell rounds it down to a microsecond.
+func (k *Kit) Now() time.Time { return k.clock.Now() }
+
+// Advance moves the clock forward by d, as TravelTo does.
+func (k *Kit) Advance(d time.Duration) []Attempt {
+	k.t.Helper()
+	if d < 0 {
+		k.t.Fatalf("hourbelltest: advance by %v: the clock cannot go back; make a kit with StartAt", d)
+	}
+	return k.TravelTo(k.Now().Add(d))
+}
+
+// TravelTo moves the clock forward to an instant, and returns the attempts that ended on the way, in
+// their order. The clock stops at each instant at which a slot, a job, a timeout or the end of a Sleep
+// is due, and everything that is due happens then, as by RunDue: no slot is late. At first everything
+// happens that is due already.
+func (k *Kit) TravelTo(to time.Time) []Attempt {
+	k.t.Helper()
+	to = to.Truncate(time.Microsecond)
+	if to.Before(k.Now()) {
+		k.t.Fatalf("hourbelltest: travel to %v: the clock shows %v and cannot go back; make a kit with StartAt", to, k.Now())
+	}
+	k.settle()
+	for next := k.clock.Next(); !next.IsZero() && !next.After(to); next = k.clock.Next() {
+		k.clock.Set(next)
+		k.settle()
+	}
+	if to.After(k.Now()) {
+		k.clock.Set(to)
+		k.settle()
+	}
+	return k.attempts()
+}
+
+// RunDue fires all slots and runs all jobs that are due, and what becomes due by that at the same
+// instant, such as jobs that these jobs enqueue and dependents that they release. The clock stands
+// still. It returns the attempts that ended, in their order.
+//
+// It returns when every attempt has ended or waits for the clock (see Sleep). Jobs for which no
+// running client over Kit.Backend has a worker stay where they are.
+func (k *Kit) RunDue() []Attempt {
+	k.t.Helper()
+	k.settle()
+	return k.attempts()
+}
+
+// mostDrained is how far Drain moves the clock.
+const mostDrained = 366 * 24 * time.Hour
+
+// Drain runs jobs until none is left that a client over Kit.Backend runs: it moves the clock to each
+// instant at which a job is due, and so lets retries, snoozes and jobs with a delay run. Slots that
+// are due on the way fire, but it does not wait for slots. It returns the attempts that ended, in
+// their order. If jobs are left after a year, the test fails.
+func (k *Kit) Drain() []Attempt {
+	k.t.Helper()
+	begun := k.Now()
+	k.settle()
+	for k.jobsLeft() {
+		next := k.clock.Next()
+		if next.IsZero() {
+			break
+		}
+		if next.Sub(begun) > mostDrained {
+			k.t.Fatalf("hourbelltest: drain: jobs are left after the clock has moved from %v to %v: a job snoozes, or makes jobs, for ever; use Advance", begun, k.Now())
+		}
+		k.clock.Set(next)
+		k.settle()
+	}
+	return k.attempts()
+}
+
+// jobsLeft reports whether a job runs, or is due later.
+func (k *Kit) jobsLeft() bool {
+	k.t.Helper()
+	count := func(f hourbell.JobFilter) int64 {
+		n, err := k.Client.Jobs.Count(k.context(), f)
+		k.fail("count the jobs that are left", err)
+		return n
+	}
+	if count(hourbell.JobFilter{States: []store.State{store.StateRunning}, Scheduled: true}) > 0 {
+		return true
+	}
+	if count(hourbell.JobFilter{Retrying: true}) == 0 {
+		return false
+	}
+	retrying, err := k.Client.Jobs.List(k.context(), hourbell.JobFilter{Retrying: true, Limit: 1000})
+	k.fail("list the jobs that are left", err)
+	for _, job := range retrying {
+		if job.RunAt.After(k.Now()) {
+			return true
+		}
+	}
+	return false
+}
+
+// Sleep waits in a worker until the kit's clock has moved by d, as a job that takes long: kit.RunDue
+// and the other calls of the kit return while it sleeps. It returns the cause of the end of ctx if ctx
+// ends before. Outside of a kit, the time of the process passes.
+func Sleep(ctx context.Context, d time.Duration) error { return travel.Sleep(ctx, d) }
+
+// settle lets everything happen that is due.
+func (k *Kit) settle() {
+	k.t.Helper()
+	ctx, cancel := context.WithTimeoutCause(k.context(), k.settings.patience, errImpatient)
+	defer cancel()
+	if err := k.clock.Settle(ctx); err != nil {
+		k.t.Fatalf("hourbelltest: what is due at %v was not done within %v: %v", k.Now().Format(time.RFC3339Nano), k.settings.patience, err)
+	}
+}
+
+// errImpatient is the cause of the end of a wait.
+var errImpatient = errors.New("a worker that waits for time uses hourbelltest.Sleep; see also Patience")
+
+// context returns the context of calls, which also work in functions of t.Cleanup.
+func (k *Kit) context() context.Context { return context.WithoutCancel(k.t.Context()) }
+
+// settleJob lets one attempt at a job happen.
+func (k *Kit) settleJob(job store.JobInfo) {
+	k.t.Helper()
+	ctx, cancel := context.WithTimeoutCause(k.context(), k.settings.patience, errImpatient)
+	defer cancel()
+	if err := k.clock.SettleJob(ctx, job.ID, store.NewExactJob(job.Kind, job.Args)); err != nil {
+		k.t.Fatalf("hourbelltest: job %d of kind %s has not ended within %v: %v", job.ID, job.Kind, k.settings.patience, err)
+	}
+}

@@ -1,0 +1,152 @@
+package travel_test
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell/internal/travel"
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/memory"
+	"github.com/hourbell/hourbell/store/storetest"
+)
+
+var start = time.Date(2026, 1, 1, 0, 0, 0, 1000, time.UTC)
+
+// able is a store with the abilities that memory lacks and a clock passes on. asked are the instants of
+// the requests for them.
+type able struct {
+	*memory.Store
+	asked *[]time.Time
+}
+
+func (a able) ReleaseDependents(_ context.Context, req store.ReleaseRequest) error {
+	*a.asked = append(*a.asked, req.Now)
+	return nil
+}
+
+func (a able) SettleCancels(_ context.Context, req store.SettleCancelsRequest) error {
+	*a.asked = append(*a.asked, req.Now)
+	return nil
+}
+func (able) Migrations() []store.Migration                                  { return nil }
+func (able) MigrateStatus(context.Context) ([]store.MigrationStatus, error) { return nil, nil }
+func (able) MigrateUp(context.Context) ([]store.Migration, error)           { return nil, nil }
+
+// TestEveryRequestHasTheInstant calls each method of a store whose request has a Now: the store does not
+// read its own clock. Node.Backend has the same methods.
+func TestEveryRequestHasTheInstant(t *testing.T) {
+	var read atomic.Bool
+	below := memory.New(memory.WithClock(func() time.Time { read.Store(true); return time.Now() }))
+	c := travel.NewClock(start)
+	b := c.Over(below)
+	node := travel.Join(b, travel.Loops{Queues: []string{""}})
+	role := reflect.TypeFor[store.Backend]()
+	tried := 0
+	for _, receiver := range []store.Backend{b, node.Backend()} {
+		for i := range role.NumMethod() {
+			method := reflect.ValueOf(receiver).MethodByName(role.Method(i).Name)
+			if method.Type().NumIn() < 2 {
+				continue
+			}
+			req := reflect.New(method.Type().In(1)).Elem()
+			if !req.FieldByName("Now").IsValid() {
+				continue
+			}
+			tried++
+			read.Store(false)
+			method.Call([]reflect.Value{reflect.ValueOf(t.Context()), req})
+			if read.Load() {
+				t.Errorf("%T.%s: the store read its own clock", receiver, role.Method(i).Name)
+			}
+		}
+		if now, err := receiver.Now(t.Context()); err != nil || !now.Equal(start) {
+			t.Errorf("%T.Now: %v, %v", receiver, now, err)
+		}
+	}
+	if tried < 50 {
+		t.Errorf("only %d methods have requests with a Now", tried)
+	}
+}
+
+// TestAbilities checks which abilities of a store remain: those that need no clock of the process.
+func TestAbilities(t *testing.T) {
+	var asked []time.Time
+	c := travel.NewClock(start)
+	b := c.Over(able{memory.New(), &asked})
+	var names []string
+	for _, ability := range storetest.Abilities() {
+		if ability.Of(b) {
+			names = append(names, ability.Name)
+		}
+	}
+	if want := []string{"CancelSettler", "Migrator", "Releaser"}; !slices.Equal(names, want) {
+		t.Errorf("abilities %v, want %v", names, want)
+	}
+	releaser, _ := store.Able[store.Releaser](b)
+	settler, _ := store.Able[store.CancelSettler](b)
+	if err := releaser.ReleaseDependents(t.Context(), store.ReleaseRequest{}); err != nil {
+		t.Error(err)
+	}
+	if err := settler.SettleCancels(t.Context(), store.SettleCancelsRequest{}); err != nil {
+		t.Error(err)
+	}
+	if err := c.Settle(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if len(asked) != 4 || slices.ContainsFunc(asked, func(at time.Time) bool { return !at.Equal(start) }) {
+		t.Errorf("requests at %v", asked)
+	}
+	if travel.Of(b) != c || travel.Of(memory.New()) != nil || travel.Join(memory.New(), travel.Loops{}) != nil {
+		t.Error("only the backend has the clock")
+	}
+}
+
+// TestTheClockMovesForward checks the precision of the clock, and that it does not move back.
+func TestTheClockMovesForward(t *testing.T) {
+	c := travel.NewClock(start.Add(time.Nanosecond))
+	c.Set(start.Add(-time.Hour))
+	if !c.Now().Equal(start) {
+		t.Errorf("the clock shows %v", c.Now())
+	}
+	c.Set(start.Add(time.Hour))
+	if !c.Now().Equal(start.Add(time.Hour)) || !c.Next().IsZero() {
+		t.Errorf("the clock shows %v, and next is %v", c.Now(), c.Next())
+	}
+}
+
+// TestPollsBetweenTwoSettles checks that a node which polls while it may not claim does not change
+// what is known of the next job.
+func TestPollsBetweenTwoSettles(t *testing.T) {
+	c := travel.NewClock(start)
+	b := c.Over(memory.New())
+	var node *travel.Node
+	claim := func(next time.Time) {
+		tick := node.BeginClaims()
+		node.EndClaims("default", tick, &store.ClaimResult{NextDue: next}, nil)
+	}
+	due := start.Add(time.Hour)
+	node = travel.Join(b, travel.Loops{
+		Queues: []string{"default"}, Workers: func(string) (int, bool) { return 1, true }, InFlight: func() int { return 0 },
+		Wake: func(w store.Wake) {
+			if w.Kind == store.WakeJobs {
+				claim(due)
+			} else if _, err := node.Backend().DueSchedules(t.Context(), store.DueSchedulesRequest{Limit: 1}); err != nil {
+				t.Error(err)
+			}
+		},
+	})
+	if _, err := node.Backend().Register(t.Context(), store.RegisterRequest{Name: "n", Lease: time.Second}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	claim(time.Time{})
+	if !c.Next().Equal(due) {
+		t.Errorf("next is %v, want %v", c.Next(), due)
+	}
+}

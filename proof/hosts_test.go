@@ -114,8 +114,8 @@ func (h *host) start(store string) {
 
 // hostRun is a run of a command on a host.
 type hostRun struct {
-	job  int64
-	host string
+	job int64
+	uid string
 }
 
 // runs returns what ran on the host.
@@ -131,7 +131,7 @@ func (h *host) runs() (runs []hostRun) {
 		if err != nil || len(f) != 5 || f[2] != h.name || f[3] != h.name {
 			h.t.Fatalf("on %s ran: %s", h.name, line)
 		}
-		runs = append(runs, hostRun{job, h.name})
+		runs = append(runs, hostRun{job, f[4]})
 	}
 	return runs
 }
@@ -259,6 +259,9 @@ func checkHosts(t *testing.T, store string, hosts []*host, from, to time.Time) {
 			job := jobs[r.job]
 			if on := places[job.Schedule].On; on != "one" && on != "host="+h.name {
 				t.Errorf("a job of %s, on %s, ran on %s", job.Schedule, on, h.name)
+			}
+			if dump := strings.HasSuffix(job.Schedule, "dump"); dump != (r.uid == "1000") || dump && h.name == "web3" {
+				t.Errorf("a job of %s ran on %s as user %s", job.Schedule, h.name, r.uid)
 			}
 			ran[job.Schedule+" "+job.Slot]++
 		}

@@ -100,35 +100,48 @@ func (s *ScheduleService) spread(ctx context.Context, tx store.Tx, edited []stri
 	if tx != nil {
 		return s.unspread(ctx, settler, slices.DeleteFunc(slices.Clone(edited), every))
 	}
-	names, err := s.spreading(ctx, edited, every)
-	if err != nil || len(names) == 0 {
+	known, err := s.known(ctx, edited)
+	if err != nil {
 		return err
+	}
+	var names, turned []string
+	for _, name := range edited {
+		if known[name] || every(name) {
+			names = append(names, name)
+		}
+		if known[name] != every(name) {
+			turned = append(turned, name)
+		}
+	}
+	if len(turned) > 0 {
+		followers, err := s.followersOnHosts(ctx, turned)
+		if err != nil {
+			return fmt.Errorf("the change is made; for each host: %w", err)
+		}
+		names = append(names, followers...)
+		slices.Sort(names)
+		names = slices.Compact(names)
 	}
 	return s.spreadNow(ctx, settler, names)
 }
 
-// spreading returns the schedules that are, or were, on every host.
-func (s *ScheduleService) spreading(ctx context.Context, edited []string, every func(name string) bool) (names []string, err error) {
+// known returns which schedules are, or were, on every host before an edit.
+func (s *ScheduleService) known(ctx context.Context, edited []string) (map[string]bool, error) {
+	found := map[string]bool{}
 	for part := range slices.Chunk(edited, maxPage) {
 		owners := make([]string, len(part))
 		for i, name := range part {
 			owners[i] = store.EveryOwner(name)
 		}
-		known, err := s.client.backend.ListOwners(ctx, store.ListOwnersRequest{Names: owners, Limit: len(owners)})
+		rows, err := s.client.backend.ListOwners(ctx, store.ListOwnersRequest{Names: owners, Limit: len(owners)})
 		if err != nil {
 			return nil, err
 		}
-		for _, owner := range known {
-			names = append(names, store.EveryOf(owner.Name))
+		for _, owner := range rows {
+			found[store.EveryOf(owner.Name)] = true
 		}
 	}
-	for _, name := range edited {
-		if every(name) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names), nil
+	return found, nil
 }
 
 // unspread deletes, in a caller's transaction, the schedules of hosts of schedules that are not on every host any more.
@@ -152,13 +165,9 @@ func scheduleNames(rows []store.Schedule) []string {
 	return converted(rows, func(row store.Schedule) string { return row.Name })
 }
 
-// spreadNow spreads schedules, and the schedules on every host that follow them.
+// spreadNow spreads schedules.
 func (s *ScheduleService) spreadNow(ctx context.Context, settler fire.Settler, names []string) error {
-	followers, err := s.followersOnHosts(ctx, names)
-	if err != nil {
-		return fmt.Errorf("the change is made; for each host: %w", err)
-	}
-	problems, err := settler.Spread(ctx, append(followers, names...))
+	problems, err := settler.Spread(ctx, names)
 	if err != nil {
 		return fmt.Errorf("the change is made; for each host: %w", err)
 	}
@@ -169,8 +178,8 @@ func (s *ScheduleService) spreadNow(ctx context.Context, settler fire.Settler, n
 	return errors.Join(errs...)
 }
 
-// followersOnHosts returns the schedules on every host that follow one of these schedules: their hosts follow the schedules of
-// the same hosts.
+// followersOnHosts returns the schedules on every host that follow one of these schedules, which have begun or ceased to be on every
+// host: the schedules of their hosts then follow other schedules. It reads all schedules.
 func (s *ScheduleService) followersOnHosts(ctx context.Context, names []string) (followers []string, err error) {
 	req := store.ListSchedulesRequest{Limit: maxPage}
 	for {

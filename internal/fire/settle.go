@@ -32,6 +32,8 @@ type Settler struct {
 	Tx store.Tx
 	// StateDir is the folder of the nodes' state file; empty: no file.
 	StateDir string
+
+	gone bool // the hosts of the schedules that change are not expected any more
 }
 
 // SettleStore is the part of a store that a Settler uses.
@@ -96,7 +98,7 @@ func (s Settler) settle(ctx context.Context, names []string) error {
 	}
 	firings, err := s.decide(ctx, due, func(p plan.Plan) plan.Plan {
 		if unattended(p.On) {
-			return p.Unattended()
+			return p.Unattended(s.gone)
 		}
 		return p
 	})

@@ -110,7 +110,9 @@ func (s Settler) spread(ctx context.Context, name string, row *store.Schedule, m
 		}
 		known[m.Name] = &m
 	}
-	if err := s.change(ctx, store.ChangeSchedulesRequest{Action: store.DeleteSchedules, Names: gone}); err != nil {
+	leaving := s
+	leaving.gone = true
+	if err := leaving.change(ctx, store.ChangeSchedulesRequest{Action: store.DeleteSchedules, Names: gone}); err != nil {
 		return err
 	}
 	if row == nil || definitions == nil {

@@ -48,8 +48,11 @@ func (p Plan) AfterLoss(refire bool) Plan {
 }
 
 // Unattended returns the plan for slots that have to be accounted for while no node of the schedule's place lives: they count as late.
-func (p Plan) Unattended() Plan {
-	p.noNode = true
+// If the place is gone for good, no slot is made up for, because its job would wait for ever.
+func (p Plan) Unattended(gone bool) Plan {
+	if p.noNode = true; gone {
+		p.Misfire = MisfireSkip
+	}
 	return p
 }
 

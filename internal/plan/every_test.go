@@ -96,8 +96,12 @@ func TestAScheduleOnEveryHostHasNoSlots(t *testing.T) {
 
 func TestUnattendedSlotsAreLate(t *testing.T) {
 	now := time.Date(2027, 3, 1, 12, 0, 0, 0, time.UTC)
-	for misfire, fired := range map[Misfire]int{MisfireSkip: 0, MisfireOnce: 1} {
-		text, err := Definition{Rule: recur.Spec{Every: "10s"}, Misfire: misfire, On: Place{Host: "web1"}}.Encode()
+	for _, test := range []struct {
+		misfire Misfire
+		gone    bool
+		fired   int
+	}{{MisfireSkip, false, 0}, {MisfireOnce, false, 1}, {MisfireOnce, true, 0}} {
+		text, err := Definition{Rule: recur.Spec{Every: "10s"}, Misfire: test.misfire, On: Place{Host: "web1"}}.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,9 +110,9 @@ func TestUnattendedSlotsAreLate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := p.Unattended().Decide(row, now)
-		if len(f.Jobs) != fired || len(f.Slots) != 3-fired || !strings.Contains(f.Slots[0].Reason, "no node of host web1 lived when the schedule was changed") {
-			t.Errorf("misfire %q: %d jobs, records %+v", misfire, len(f.Jobs), f.Slots)
+		f := p.Unattended(test.gone).Decide(row, now)
+		if len(f.Jobs) != test.fired || len(f.Slots) != 3-test.fired || !strings.Contains(f.Slots[0].Reason, "no node of host web1 lived when the schedule was changed") {
+			t.Errorf("%+v: %d jobs, records %+v", test, len(f.Jobs), f.Slots)
 		}
 	}
 }

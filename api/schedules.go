@@ -143,7 +143,7 @@ type Definition struct {
 	Kind               string          `json:"kind" minLength:"1" doc:"The kind of the jobs." shape:"name"`
 	Args               json.RawMessage `json:"args,omitempty" doc:"The arguments of the jobs: any JSON of at most 1 MiB."`
 	Queue              string          `json:"queue,omitempty" minLength:"1" shape:"name"`
-	On                 string          `json:"on,omitempty" minLength:"1" doc:"Where the jobs run: one (any node), host=NAME or label=KEY=VALUE."`
+	On                 string          `json:"on,omitempty" minLength:"1" doc:"Where the jobs run: one (any node), every (each host), host=NAME, label=KEY=VALUE or every:label=KEY=VALUE."`
 	Priority           int             `json:"priority,omitempty" minimum:"1" maximum:"9"`
 	MaxAttempts        int             `json:"max_attempts,omitempty" minimum:"1" maximum:"1000"`
 	OnLoss             string          `json:"on_loss,omitempty" enum:"retry,fail"`

@@ -99,7 +99,9 @@ func (p *places) eachHost() {
 			p.Errorf("the schedule itself has %d slots", len(slots))
 			continue
 		}
-		first = slots[0].Slot
+		if first.IsZero() {
+			first = slots[0].Slot
+		}
 		for i, slot := range slots {
 			if i > 0 && slot.Slot.Sub(slots[i-1].Last) != 200*time.Millisecond {
 				p.Errorf("host %s has no record between %v and %v", host, slots[i-1].Last, slot.Slot)

@@ -53,6 +53,7 @@ type Client struct {
 	Slots     *SlotService
 	Queues    *QueueService
 	Kinds     *KindService
+	Keys      *KeyService
 	Nodes     *NodeService
 	Events    *EventService
 	Audit     *AuditService
@@ -114,7 +115,7 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 	c.Jobs, c.Schedules, c.Calendars = &JobService{c}, &ScheduleService{c}, &CalendarService{c}
 	c.Groups, c.Batches = &GroupService{c}, &BatchService{c}
 	c.Slots, c.Queues, c.Nodes, c.Events = &SlotService{c}, &QueueService{c}, &NodeService{c}, &EventService{c}
-	c.Audit, c.Kinds = &AuditService{c}, &KindService{c}
+	c.Audit, c.Kinds, c.Keys = &AuditService{c}, &KindService{c}, &KeyService{c}
 	return c, nil
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Pause describes a pause of a group, a queue or a kind.
+// Pause describes a pause of a group, a queue, a kind or a key.
 type Pause struct {
 	// Until is when the pause ends by itself, by the store's clock; zero: at Resume.
 	Until  time.Time
@@ -60,6 +60,8 @@ func (s pausing) jobs(name string) JobFilter {
 		return JobFilter{Queue: name}
 	case store.SubjectKind:
 		return JobFilter{Kind: name}
+	case store.SubjectKey:
+		return JobFilter{Key: name}
 	default:
 		return JobFilter{Group: name}
 	}
@@ -135,7 +137,7 @@ func withPauses[Row, Info any](rows []Row, pauses map[string]store.Pause, nameOf
 	return all
 }
 
-// exists returns ErrNotFound if a queue or kind is in no job that is kept, and no node has it.
+// exists returns ErrNotFound if a queue, kind or key is in no job that is kept, and no node has it.
 func (s pausing) exists(ctx context.Context, name string, ofNode func(store.NodeInfo) []string) error {
 	f := s.jobs(name)
 	f.Limit = 1

@@ -13,16 +13,16 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// pauser is what the services of groups, queues and kinds have in common.
+// pauser is what the services of groups, queues, kinds and keys have in common.
 type pauser interface {
 	Pause(ctx context.Context, name string, pause hourbell.Pause) error
 	Resume(ctx context.Context, name string) (bool, error)
 }
 
-// TestPauseOfQueuesAndKinds checks what pauses of queues and kinds do to jobs and slots while nodes
+// TestPauseOfQueuesKindsAndKeys checks what pauses of queues, kinds and keys do to jobs and slots while nodes
 // run, also a node that starts later.
-func TestPauseOfQueuesAndKinds(t *testing.T) {
-	for noun, name := range map[string]string{"queue": "default", "kind": "note"} {
+func TestPauseOfQueuesKindsAndKeys(t *testing.T) {
+	for noun, name := range map[string]string{"queue": "default", "kind": "note", "key": "c"} {
 		t.Run(noun, func(t *testing.T) {
 			c := newCluster(t)
 			var ran atomic.Int64
@@ -40,8 +40,8 @@ func TestPauseOfQueuesAndKinds(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			service := map[string]pauser{"queue": client.Queues, "kind": client.Kinds}[noun]
-			_, err := client.Schedules.Put(t.Context(), hourbell.Schedule{Name: "bell", Rule: recur.Spec{Every: "100ms"}, Job: hourbell.RawArgs{Name: "note", JSON: []byte(`{}`)}})
+			service := map[string]pauser{"queue": client.Queues, "kind": client.Kinds, "key": client.Keys}[noun]
+			_, err := client.Schedules.Put(t.Context(), hourbell.Schedule{Name: "bell", Rule: recur.Spec{Every: "100ms"}, Key: "c", Job: hourbell.RawArgs{Name: "note", JSON: []byte(`{}`)}})
 			must(err)
 			eventually(t, "some slots", func() bool { return ran.Load() >= 2 })
 			must(service.Pause(t.Context(), name, hourbell.Pause{Reason: "repair", Actor: "me"}))
@@ -50,7 +50,7 @@ func TestPauseOfQueuesAndKinds(t *testing.T) {
 				return err == nil && n == 0
 			})
 			before := ran.Load()
-			waiting, err := client.Enqueue(t.Context(), Note{})
+			waiting, err := client.Enqueue(t.Context(), Note{}, hourbell.Key("c"))
 			must(err)
 			c.run(c.client(workers()))
 			eventually(t, "the job of another slot", func() bool {

@@ -54,7 +54,7 @@ func (s *JobService) paused(ctx context.Context, jobs []store.JobInfo, reasons m
 	}), nil
 }
 
-// Pauses returns the active pauses that concern a job, of its group, its queue and its kind.
+// Pauses returns the active pauses that concern a job, of its group, its queue, its kind and its key.
 func (s *JobService) Pauses(ctx context.Context, job store.JobInfo) ([]store.Pause, error) {
 	pauses, err := s.client.backend.ListPauses(ctx, store.ListPausesRequest{})
 	return concerning(job, pauses), err

@@ -178,6 +178,10 @@ var cells = map[string]struct {
 	"GET /api/v1/kinds/{name}":               {role: access.Viewer, target: "/api/v1/kinds/idle"},
 	"POST /api/v1/kinds/{name}/pause":        {role: access.Operator, target: "/api/v1/kinds/other/pause"},
 	"POST /api/v1/kinds/{name}/resume":       {role: access.Operator, target: "/api/v1/kinds/other/resume"},
+	"GET /api/v1/keys":                       {role: access.Viewer},
+	"GET /api/v1/keys/{name}":                {role: access.Viewer, target: "/api/v1/keys/none"},
+	"POST /api/v1/keys/{name}/pause":         {role: access.Operator, target: "/api/v1/keys/other/pause"},
+	"POST /api/v1/keys/{name}/resume":        {role: access.Operator, target: "/api/v1/keys/other/resume"},
 	"GET /api/v1/nodes":                      {role: access.Viewer},
 	"GET /api/v1/events":                     {role: access.Viewer},
 }
@@ -547,6 +551,18 @@ func TestPauseOfQueuesAndKinds(t *testing.T) {
 		b.fails(404, "GET", "/api/v1/"+collection+"/none", "")
 		b.fails(404, "POST", "/api/v1/"+collection+"/none/resume", "")
 	}
+	var key view.KeyRecord
+	b.ok(&key, "POST", "/api/v1/keys/pause?name=a/b", `{"reason":"they moved"}`)
+	if key.Name != "a/b" || key.PausedAt == nil || *key.PauseReason != "they moved" {
+		t.Errorf("a paused key: %+v", key)
+	}
+	var keys struct{ Items []view.KeyRecord }
+	b.ok(&keys, "GET", "/api/v1/keys", "")
+	if len(keys.Items) != 1 || keys.Items[0].Name != "a/b" || *keys.Items[0].PausedBy != "ada" {
+		t.Errorf("keys: %+v", keys)
+	}
+	b.ok(&key, "POST", "/api/v1/keys/a%2Fb/resume", "")
+	b.fails(404, "GET", "/api/v1/keys/a%2Fb", "")
 }
 
 func TestGroups(t *testing.T) {

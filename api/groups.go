@@ -16,7 +16,7 @@ func (h *handler) addGroups() {
 	addPausable(h, pausable[hourbell.GroupInfo, view.GroupRecord]{
 		collection: "groups", noun: "group", effect: "none of its jobs begins, and its slots are recorded as skipped",
 		get: h.client.Groups.Get, pause: h.client.Groups.Pause, resume: h.client.Groups.Resume, record: view.NewGroupRecord,
-		pauseOf: func(g *hourbell.GroupInfo) *store.Pause { return &g.Pause },
+		clear: func(g hourbell.GroupInfo) hourbell.GroupInfo { g.Pause = store.Pause{}; return g },
 	})
 	add(h, route{access.Operator, http.MethodPost, one + "/trigger", "trigger-group", "Makes a job for each schedule of a group, to run now", "groups", 0, 0}, h.triggerGroup)
 	add(h, route{access.Operator, http.MethodPost, one + "/cancel", "cancel-group", "Cancels the jobs of a group that have not finished", "groups", 0, 0},

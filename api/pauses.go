@@ -6,7 +6,6 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/access"
-	"github.com/hourbell/hourbell/store"
 )
 
 // pausable is a sort of things that can be paused by name.
@@ -16,14 +15,14 @@ type pausable[Info, Record any] struct {
 	get              func(ctx context.Context, name string) (Info, error)
 	pause            func(ctx context.Context, name string, pause hourbell.Pause) error
 	resume           func(ctx context.Context, name string) (bool, error)
-	pauseOf          func(*Info) *store.Pause
+	clear            func(Info) Info // without its pause
 	record           func(Info) Record
 }
 
 // recordOutput is the answer with the record of one thing.
 type recordOutput[Record any] struct{ Body Record }
 
-// SubjectPause is how long and why a group, a queue or a kind is paused.
+// SubjectPause is how long and why a group, a queue, a kind or a key is paused.
 type SubjectPause struct {
 	Until  string `json:"until,omitempty" minLength:"1" doc:"When the pause ends by itself, by the store's clock; default: when it is resumed." shape:"instant"`
 	Reason string `json:"reason,omitempty" minLength:"1" maxLength:"1024" doc:"Why, in words."`
@@ -70,7 +69,6 @@ func addPausable[Info, Record any](h *handler, p pausable[Info, Record]) {
 			if _, err := p.resume(ctx, in.Name); err != nil {
 				return nil, err
 			}
-			*p.pauseOf(&info) = store.Pause{}
-			return &recordOutput[Record]{p.record(info)}, nil
+			return &recordOutput[Record]{p.record(p.clear(info))}, nil
 		})
 }

@@ -16,13 +16,19 @@ func (h *handler) addQueues() {
 	addPausable(h, pausable[hourbell.QueueInfo, view.QueueRecord]{
 		collection: "queues", noun: "queue", effect: "none of its jobs begins",
 		get: h.client.Queues.Get, pause: h.client.Queues.Pause, resume: h.client.Queues.Resume, record: view.NewQueueRecord,
-		pauseOf: func(q *hourbell.QueueInfo) *store.Pause { return &q.Pause },
+		clear: func(q hourbell.QueueInfo) hourbell.QueueInfo { q.Pause = store.Pause{}; return q },
 	})
 	add(h, route{access.Viewer, http.MethodGet, "/api/v1/kinds", "list-kinds", "Lists kinds and counts their live jobs", "kinds", 0, 0}, h.listKinds)
 	addPausable(h, pausable[hourbell.KindInfo, view.KindRecord]{
 		collection: "kinds", noun: "kind", effect: "none of its jobs begins, in any queue",
 		get: h.client.Kinds.Get, pause: h.client.Kinds.Pause, resume: h.client.Kinds.Resume, record: view.NewKindRecord,
-		pauseOf: func(k *hourbell.KindInfo) *store.Pause { return &k.Pause },
+		clear: func(k hourbell.KindInfo) hourbell.KindInfo { k.Pause = store.Pause{}; return k },
+	})
+	add(h, route{access.Viewer, http.MethodGet, "/api/v1/keys", "list-keys", "Lists the keys of jobs that are paused", "keys", 0, 0}, h.listKeys)
+	addPausable(h, pausable[store.Pause, view.KeyRecord]{
+		collection: "keys", noun: "key", effect: "none of the jobs that have it begins",
+		get: h.client.Keys.Get, pause: h.client.Keys.Pause, resume: h.client.Keys.Resume, record: view.NewKeyRecord,
+		clear: func(p store.Pause) store.Pause { return store.Pause{Subject: p.Subject, Name: p.Name} },
 	})
 }
 
@@ -36,7 +42,11 @@ func (h *handler) listKinds(ctx context.Context, in *struct{ Paging }) (*listed[
 	return listCounts(ctx, in.Paging, h.client.Kinds.Estimate, func(k hourbell.KindInfo) string { return k.Name }, view.NewKindRecord)
 }
 
-// listCounts returns a page of what a call counts, by name.
+func (h *handler) listKeys(ctx context.Context, in *struct{ Paging }) (*listed[view.KeyRecord], error) {
+	return listCounts(ctx, in.Paging, h.client.Keys.List, func(p store.Pause) string { return p.Name }, view.NewKeyRecord)
+}
+
+// listCounts returns a page of what a call returns as a whole, by name.
 func listCounts[Info, Record any](ctx context.Context, page Paging, count func(context.Context) ([]Info, error), nameOf func(Info) string, record func(Info) Record) (*listed[Record], error) {
 	ctx, stop := context.WithTimeout(ctx, readTime)
 	defer stop()

@@ -148,12 +148,12 @@ func checkQuery(query string) error {
 }
 
 // nameInPath moves the query parameter name into the path, as the segment behind
-// schedules, calendars, groups, queues, kinds, handlers or locks, because some proxies change escaped slashes in paths.
+// schedules, calendars, groups, queues, kinds, keys, handlers or locks, because some proxies change escaped slashes in paths.
 func (h *handler) nameInPath(r *http.Request) *http.Request {
 	name := r.URL.Query().Get("name")
 	rest, ok := strings.CutPrefix(r.URL.EscapedPath(), h.o.Prefix+"/api/v1/")
 	collection, action, _ := strings.Cut(rest, "/")
-	if !ok || name == "" || !slices.Contains([]string{"schedules", "calendars", "groups", "queues", "kinds", "handlers", "locks"}, collection) || strings.Contains(action, "/") {
+	if !ok || name == "" || !slices.Contains([]string{"schedules", "calendars", "groups", "queues", "kinds", "keys", "handlers", "locks"}, collection) || strings.Contains(action, "/") {
 		return r
 	}
 	segment := strings.ReplaceAll(url.PathEscape(name), ".", "%2E") // a segment of dots means another place

@@ -242,7 +242,7 @@ func (p *pages) job(ctx context.Context, r *http.Request) (*page, error) {
 	}
 	j := views[0]
 	d := jobData{ID: strconv.FormatInt(id, 10), Live: !j.State.Finished(), Running: j.State == store.StateRunning, Waiting: j.State == store.StateWaiting}
-	links := map[string]string{"queue": link("jobs", "queue", j.Queue), "kind": link("jobs", "kind", j.Kind), "group": link("jobs", "group", j.Group), "key": link("jobs", "key", j.Key)}
+	links := map[string]string{"queue": link("jobs", "queue", j.Queue), "kind": link("jobs", "kind", j.Kind), "group": link("jobs", "group", j.Group), "key": link("pause", "of", "key", "name", j.Key)}
 	if j.ScheduleName != "" {
 		links["schedule"] = link("schedule", "name", j.ScheduleName)
 	}

@@ -62,6 +62,21 @@ func (p *pages) kinds(ctx context.Context, _ *http.Request) (*page, error) {
 	return listing("Kinds", note, withPauseLinks(t, store.SubjectKind, named(kinds, func(k hourbell.KindInfo) string { return k.Name }))), nil
 }
 
+func (p *pages) keys(ctx context.Context, _ *http.Request) (*page, error) {
+	pauses, err := p.client.Keys.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t := tableOf(view.KeyListing(), pauses, func(k store.Pause, column string) string {
+		if column == "KEY" {
+			return link("jobs", "key", k.Name)
+		}
+		return ""
+	})
+	t.Caption, t.Empty = "Paused keys", "No key is paused."
+	return listing("Paused keys", "Keys whose jobs no node takes. The page of a job leads to the page that pauses its key.", withPauseLinks(t, store.SubjectKey, named(pauses, func(k store.Pause) string { return k.Name }))), nil
+}
+
 // named returns the names of items.
 func named[T any](items []T, nameOf func(T) string) (names []string) {
 	for _, item := range items {

@@ -126,6 +126,7 @@ func (p *pages) navigation(r *http.Request) []navigation {
 		{Text: "Slots", Href: "slots"},
 		{Text: "Queues", Href: "queues"},
 		{Text: "Kinds", Href: "kinds"},
+		{Text: "Paused keys", Href: "keys"},
 		{Text: "Groups", Href: "groups"},
 		{Text: "Nodes", Href: "nodes"},
 		{Text: "Calendars", Href: "calendars"},

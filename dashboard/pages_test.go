@@ -23,7 +23,7 @@ import (
 func TestPagesEscape(t *testing.T) {
 	b := newBench(t)
 	b.run()
-	paths := []string{"", "jobs", "schedules", "slots", "queues", "kinds", "groups", "nodes", "calendars", "locks", "files", "batches", "events", "handlers", "audit", "jobs?state=failed"}
+	paths := []string{"", "jobs", "schedules", "slots", "queues", "kinds", "keys", "groups", "nodes", "calendars", "locks", "files", "batches", "events", "handlers", "audit", "jobs?state=failed"}
 	exclude, err := hourbell.ParseExclude("2027-01-01")
 	b.must(err)
 	for i, text := range nasty {
@@ -221,10 +221,14 @@ func TestPagesChange(t *testing.T) {
 // TestPauses checks the pages that pause and resume groups, queues and kinds.
 func TestPauses(t *testing.T) {
 	b := newBench(t)
-	id := b.enqueue("works", `{}`, hourbell.Group("g"))
-	for of, name := range map[string]string{"queue": "default", "kind": "works", "group": "g"} {
+	id := b.enqueue("works", `{}`, hourbell.Group("g"), hourbell.Key("c"))
+	for of, name := range map[string]string{"queue": "default", "kind": "works", "group": "g", "key": "c"} {
 		at := link("pause", "of", of, "name", name)
-		b.contains("the list of "+of, b.ok(of+"s"), `href="`+strings.ReplaceAll(at, "&", "&amp;")+`">no</a>`)
+		if href := `href="` + strings.ReplaceAll(at, "&", "&amp;") + `">`; of == "key" {
+			b.contains("the job", b.ok(jobLink(id)), href+"c</a>")
+		} else {
+			b.contains("the list of "+of, b.ok(of+"s"), href+"no</a>")
+		}
 		b.contains(of, b.ok(at), ">active<", "Pause until", "Resume", `href="audit?subject=`+of+":"+name)
 		if res := b.post("change-pause", url.Values{"of": {of}, "name": {name}, "action": {"pause"}, "until": {"2h"}, "reason": {`"><b>`}, "cancel": {"true"}}); res.StatusCode != http.StatusSeeOther {
 			t.Fatalf("pause of a %s: status %d", of, res.StatusCode)

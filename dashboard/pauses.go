@@ -22,7 +22,7 @@ type pauser interface {
 	Resume(ctx context.Context, name string) (bool, error)
 }
 
-// pausable is a sort of things that can be paused: groups, queues or kinds.
+// pausable is a sort of things that can be paused: groups, queues, kinds or keys.
 type pausable struct {
 	pauser
 	list  string // the page that lists them
@@ -43,6 +43,10 @@ func (p *pages) pausables() map[string]pausable {
 		store.SubjectKind.String(): {p.client.Kinds, "kinds", func(ctx context.Context, name string) ([]view.Fact, error) {
 			k, err := p.client.Kinds.Get(ctx, name)
 			return pausedFacts(view.KindListing(), k, k.Pause), err
+		}},
+		store.SubjectKey.String(): {p.client.Keys, "keys", func(ctx context.Context, name string) ([]view.Fact, error) {
+			pause, err := p.client.Keys.Get(ctx, name)
+			return pausedFacts(view.KeyListing(), pause, pause), err
 		}},
 	}
 }
@@ -86,7 +90,7 @@ func withPauseLinks(t table, subject store.PauseSubject, names []string) table {
 	return t
 }
 
-// pausePage shows a group, a queue or a kind, with what pauses and resumes it.
+// pausePage shows a group, a queue, a kind or a key, with what pauses and resumes it.
 func (p *pages) pausePage(ctx context.Context, r *http.Request) (*page, error) {
 	of, name := r.URL.Query().Get("of"), r.URL.Query().Get("name")
 	found, err := p.pausable(of, name)
@@ -108,12 +112,12 @@ func (p *pages) pausePage(ctx context.Context, r *http.Request) (*page, error) {
 func (p *pages) pausable(of, name string) (pausable, error) {
 	found, ok := p.pausables()[of]
 	if !ok {
-		return found, fieldError("of", of, "is unknown", "use group, queue or kind")
+		return found, fieldError("of", of, "is unknown", "use group, queue, kind or key")
 	}
 	return found, check.StoredName("name", name)
 }
 
-// changePause pauses or resumes a group, a queue or a kind.
+// changePause pauses or resumes a group, a queue, a kind or a key.
 func (p *pages) changePause(ctx context.Context, form url.Values) (done, next string, err error) {
 	of, name := form.Get("of"), form.Get("name")
 	found, err := p.pausable(of, name)

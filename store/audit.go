@@ -59,6 +59,8 @@ const (
 	AuditQueuesResume      = "queues resume"
 	AuditKindsPause        = "kinds pause"
 	AuditKindsResume       = "kinds resume"
+	AuditKeysPause         = "keys pause"
+	AuditKeysResume        = "keys resume"
 	AuditEventsKeep        = "events keep"
 	AuditHistoryAccept     = "history accept"
 	AuditNodesForget       = "nodes forget"
@@ -75,12 +77,13 @@ const (
 	AuditGroup    = "group"
 	AuditQueue    = "queue"
 	AuditKind     = "kind"
+	AuditKey      = "key"
 	AuditLock     = "lock"
 )
 
 // AuditKinds returns the kinds of subjects.
 func AuditKinds() []string {
-	return []string{AuditJob, AuditSchedule, AuditCalendar, AuditHandler, AuditLimit, AuditGroup, AuditQueue, AuditKind, AuditLock}
+	return []string{AuditJob, AuditSchedule, AuditCalendar, AuditHandler, AuditLimit, AuditGroup, AuditQueue, AuditKind, AuditKey, AuditLock}
 }
 
 const (
@@ -402,6 +405,7 @@ func (r DeleteLimitsRequest) Entry() *AuditEntry {
 // pauseActions are the actions that pause a subject, and that resume it.
 var pauseActions = map[PauseSubject][2]string{
 	SubjectGroup: {AuditGroupsPause, AuditGroupsResume}, SubjectQueue: {AuditQueuesPause, AuditQueuesResume}, SubjectKind: {AuditKindsPause, AuditKindsResume},
+	SubjectKey: {AuditKeysPause, AuditKeysResume},
 }
 
 // Entry returns the entry about a pause; nil: nothing is to be recorded.

@@ -10,10 +10,11 @@ const (
 	SubjectGroup PauseSubject = 0 // the schedules and the jobs of a group
 	SubjectQueue PauseSubject = 1 // the jobs of a queue
 	SubjectKind  PauseSubject = 2 // the jobs of a kind
+	SubjectKey   PauseSubject = 3 // the jobs with a key (JobSpec.Key)
 )
 
 // subjectWords are the words for subjects, in the order of their numbers.
-var subjectWords = []string{"group", "queue", "kind"}
+var subjectWords = []string{"group", "queue", "kind", "key"}
 
 // String returns the word for the subject.
 func (s PauseSubject) String() string { return subjectWords[s] }
@@ -24,7 +25,7 @@ func (s PauseSubject) String() string { return subjectWords[s] }
 // their jobs wait. Jobs that run go on.
 type Pause struct {
 	Subject PauseSubject
-	Name    string    // of the group, the queue or the kind
+	Name    string    // of the group, the queue or the kind, or the key
 	At      time.Time // since when
 	Until   time.Time // when it ends by itself; zero: never
 	Reason  string    // in words; may be empty
@@ -38,7 +39,7 @@ func (p Pause) Active(now time.Time) bool {
 
 // Concerns reports whether no claim takes the job while the pause is active.
 func (p Pause) Concerns(job JobSpec) bool {
-	return p.Name == [...]string{job.Group, job.Queue, job.Kind}[p.Subject]
+	return p.Name == [...]string{job.Group, job.Queue, job.Kind, job.Key}[p.Subject]
 }
 
 // PauseRequest pauses a subject.

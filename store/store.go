@@ -268,7 +268,7 @@ type Groups interface {
 	ListGroups(ctx context.Context, req ListGroupsRequest) ([]GroupInfo, error)
 }
 
-// Pauses stores pauses of groups, queues and kinds.
+// Pauses stores pauses of groups, queues, kinds and keys.
 //
 // A store may move due jobs of a paused subject out of the way of claims, in steps. Such
 // a job does not change for callers: it is ready.

@@ -20,7 +20,7 @@ type pauser interface {
 	Resume(ctx context.Context, name string) (bool, error)
 }
 
-// pausable is a sort of things that commands pause and resume: groups, queues or kinds.
+// pausable is a sort of things that commands pause and resume: groups, queues, kinds or keys.
 type pausable struct {
 	noun    string
 	effect  string // of a pause, in short

@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// TestQueuesAndKindsPause checks the pauses of queues and kinds.
-func TestQueuesAndKindsPause(t *testing.T) {
-	for noun, name := range map[string]string{"queue": "default", "kind": "command"} {
+// TestQueuesKindsAndKeysPause checks the pauses of queues, kinds and keys.
+func TestQueuesKindsAndKeysPause(t *testing.T) {
+	for noun, name := range map[string]string{"queue": "default", "kind": "command", "key": "c"} {
 		t.Run(noun, func(t *testing.T) {
 			b := newBench(t)
 			command := noun + "s"
-			b.ok("schedules", "put", "nightly", "--cron", "0 3 * * *", "--", "true")
+			b.ok("schedules", "put", "nightly", "--cron", "0 3 * * *", "--key", "c", "--", "true")
 			if got := b.ok(command, "pause", name, "--reason", "repair"); got != noun+` "`+name+`": paused`+"\n" {
 				t.Errorf("pause: %q", got)
 			}

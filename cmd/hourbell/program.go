@@ -75,6 +75,7 @@ func (p *program) rootCommand() *cobra.Command {
 		p.auditCommand(),
 		p.queuesCommand(),
 		p.kindsCommand(),
+		p.keysCommand(),
 		p.nodesCommand(),
 		p.authCommand(),
 		p.execCommand(),

@@ -41,6 +41,36 @@ func (p *program) kindsCommand() *cobra.Command {
 		})
 }
 
+func (p *program) keysCommand() *cobra.Command {
+	f := &storeFlags{}
+	keys := pausable{
+		noun: "key", effect: "the jobs that have it wait, in all queues", example: "customer-42",
+		long: "no node takes jobs with this key from any queue, also jobs and nodes that come later, so that no job\n" +
+			"need have the key yet.",
+		service: func(client *hourbell.Client) pauser { return client.Keys },
+		find: func(ctx context.Context, client *hourbell.Client, name string) error {
+			return second(client.Keys.Get(ctx, name))
+		},
+	}
+	var l listFlags
+	list := &cobra.Command{
+		Use: "list", Short: "Lists the keys of jobs that are paused", Args: takes(false), Example: "  hourbell keys list",
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.list(c, *f, l, func(p *program, client *hourbell.Client) error {
+				pauses, err := client.Keys.List(c.Context())
+				if err != nil {
+					return err
+				}
+				return printList(p, view.KeyListing(), l.format, all(pauses))
+			})
+		},
+	}
+	l.addTo(list)
+	c := p.group("keys", "Pauses the jobs that have a key", list, p.pauseCommand(f, keys), p.resumeCommand(f, keys))
+	f.addTo(c)
+	return c
+}
+
 // countsCommand is a command that lists what it counts, also without the word list, and pauses it.
 func countsCommand[Info any](p *program, name, short string, listing view.Listing[Info], count func(context.Context, *hourbell.Client) ([]Info, error), s pausable) *cobra.Command {
 	f := &storeFlags{}

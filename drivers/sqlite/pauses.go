@@ -10,10 +10,10 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise"
 )
 
-// parked is the state of a ready job that no claim finds, because its group is paused.
+// parked is the state of a ready job that no claim finds, because its group or its key is paused.
 const parked = -1
 
-// pauseStep is how many jobs of a group one transaction parks, or makes claimable.
+// pauseStep is how many jobs of a group or a key one transaction parks, or makes claimable.
 const pauseStep = 1000
 
 // PauseSubject pauses a subject; see store.Pauses. Then it parks due jobs in steps, so that
@@ -23,7 +23,8 @@ func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) erro
 	err := b.withinAt(ctx, doing, nil, req.Now, func(s *session, now time.Time) error {
 		return rowwise.PauseSubject(ctx, s, req, now)
 	})
-	for n := pauseStep; req.Subject == store.SubjectGroup && err == nil && n >= pauseStep; {
+	parks := req.Subject == store.SubjectGroup || req.Subject == store.SubjectKey
+	for n := pauseStep; parks && err == nil && n >= pauseStep; {
 		err = b.withinAt(ctx, doing, nil, req.Now, func(s *session, now time.Time) (err error) {
 			n, err = s.count(ctx, parkJobs, args{"now": micros(now), "limit": pauseStep})
 			return err
@@ -59,7 +60,7 @@ func (s *session) endPauses(ctx context.Context, now time.Time) (int, error) {
 }
 
 // tendPauses prepares a claim in a store with pauses: it makes some parked jobs claimable
-// whose pauses have ended, and parks all due jobs of paused groups. It returns how many
+// whose pauses have ended, and parks all due jobs of paused groups and keys. It returns how many
 // jobs became claimable.
 func (s *session) tendPauses(ctx context.Context, now time.Time) (int, error) {
 	moved, err := s.endPauses(ctx, now)

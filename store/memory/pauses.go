@@ -86,7 +86,7 @@ func (s *Store) isPaused(of subject, now time.Time) bool {
 // jobPaused reports whether a pause concerns a job.
 func (s *Store) jobPaused(j *job, now time.Time) bool {
 	return s.isPaused(subject{store.SubjectGroup, j.Group}, now) || s.isPaused(subject{store.SubjectQueue, j.Queue}, now) ||
-		s.isPaused(subject{store.SubjectKind, j.Kind}, now)
+		s.isPaused(subject{store.SubjectKind, j.Kind}, now) || s.isPaused(subject{store.SubjectKey, j.Key}, now)
 }
 
 // deleteEndedPauses deletes pauses that have ended, so that they do not come back if the clock

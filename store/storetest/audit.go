@@ -123,6 +123,7 @@ func auditEachChange(e *env) {
 
 	for subject, words := range map[store.PauseSubject][2]string{
 		store.SubjectQueue: {store.AuditQueuesPause, store.AuditQueuesResume}, store.SubjectKind: {store.AuditKindsPause, store.AuditKindsResume},
+		store.SubjectKey: {store.AuditKeysPause, store.AuditKeysResume},
 	} {
 		e.must(e.a.PauseSubject(e.ctx, store.PauseRequest{Now: e.now, Subject: subject, Name: "s", By: operator}))
 		e.last(e.entry(words[0], "", subject.String(), "s"), "a pause must be recorded")

@@ -24,6 +24,8 @@ var pauseTests = []scenario{
 	{"ClaimAtOnce", pauseRace},
 	{"Queue", pauseQueue},
 	{"Kind", pauseKind},
+	{"Key", pauseKey},
+	{"GroupAndKey", pauseGroupAndKey},
 	{"Subjects", pauseSubjects},
 	{"UntilOfQueuesAndKinds", pauseEndsOthers},
 	{"SchedulesGoOn", pauseSchedulesGoOn},
@@ -270,6 +272,10 @@ func inQueue(queue string) store.NewJob {
 	return with(func(j *store.NewJob) { j.Queue = queue })
 }
 
+func withKey(key string) store.NewJob {
+	return with(func(j *store.NewJob) { j.Key = key })
+}
+
 func ofKind(kind string) store.NewJob {
 	return with(func(j *store.NewJob) { j.Kind = kind })
 }
@@ -330,6 +336,53 @@ func pauseKind(e *env) {
 	e.ok(e.resumeOf(store.SubjectKind, "m"), "the other kind was paused")
 	e.want(e.claimIn(n, "q", exact), ids[4:], "the other kind")
 	e.want(e.claimIn(n, "r"), ids[3:4], "the other queue")
+}
+
+func pauseKey(e *env) {
+	n := e.node("n")
+	first := e.insertOne(withKey("x"))
+	running := e.claimOne(n)
+	ids := e.insert(withKey("x"), newJob(), withKey("X"))
+	e.pauseOf(store.SubjectKey, "x", time.Time{})
+	late := e.insertOne(withKey("x"))
+	e.want(e.claimIn(n, "q"), ids[1:], "no claim takes jobs of a paused key, also those that are inserted later")
+	e.want(e.claimIn(n, "q"), []int64(nil), "a second claim finds none")
+	e.want(e.state(late), store.StateReady, "a job of a paused key is ready")
+	e.tick(time.Second)
+	e.finishWell(outcome(running, store.Retry))
+	e.want(e.claimIn(n, "q"), []int64(nil), "the retry of a job that ran waits")
+	end := e.now.Add(time.Minute)
+	e.pauseOf(store.SubjectKey, "x", end)
+	e.want(e.claimHundred(n).NextDue, end, "a claim returns when the pause ends")
+	e.tick(time.Minute)
+	e.want(e.claimIn(n, "q"), []int64{ids[0], late, first}, "the end of the pause lets all jobs run, in their order")
+	e.ok(!e.resumeOf(store.SubjectKey, "x"), "the key is not paused any more")
+}
+
+// pauseGroupAndKey checks that jobs with two pauses wait for the end of both, whichever ends first.
+func pauseGroupAndKey(e *env) {
+	n := e.node("n")
+	for _, order := range [][2]store.PauseSubject{{store.SubjectGroup, store.SubjectKey}, {store.SubjectKey, store.SubjectGroup}} {
+		var jobs []store.NewJob
+		for range 1100 {
+			jobs = append(jobs, with(func(j *store.NewJob) { j.Group, j.Key = "both", "both" }))
+		}
+		ids := e.insert(jobs...)
+		e.pause("both", time.Time{})
+		e.pauseOf(store.SubjectKey, "both", time.Time{})
+		e.want(len(e.claimHundred(n).Jobs), 0, "both pauses count")
+		e.ok(e.resumeOf(order[0], "both"), "it was paused")
+		for range 3 {
+			e.want(len(e.claimHundred(n).Jobs), 0, "the other pause counts")
+		}
+		e.ok(e.resumeOf(order[1], "both"), "it was paused, too")
+		var got []int64
+		for claimed := []int64{0}; len(claimed) > 0; got = append(got, claimed...) {
+			claimed = e.claimedIDs(n, 500)
+		}
+		e.want(len(got), len(ids), "all jobs can be claimed after both pauses")
+		e.change(store.ChangeJobsRequest{Action: store.CancelJobs, IDs: ids})
+	}
 }
 
 func pauseSubjects(e *env) {
@@ -470,10 +523,11 @@ func pausePart(e *env) {
 			time.Sleep(res.Again)
 		}
 	}
-	for _, subject := range []store.PauseSubject{store.SubjectQueue, store.SubjectKind, store.SubjectGroup} {
-		name := [...]string{"g", "q", "k"}[subject]
+	for _, subject := range []store.PauseSubject{store.SubjectQueue, store.SubjectKind, store.SubjectGroup, store.SubjectKey} {
+		name := [...]string{"g", "q", "k", "x"}[subject]
 		e.pauseOf(subject, name, time.Time{})
-		ids := e.insert(inGroup("g"), inGroup("g"))
+		paused := with(func(j *store.NewJob) { j.Group, j.Key = "g", "x" })
+		ids := e.insert(paused, paused)
 		other := e.insert(ofKind("l"), ofKind("l"))
 		if subject == store.SubjectQueue {
 			ids, other = append(ids, other...), nil
@@ -489,7 +543,7 @@ func pausePart(e *env) {
 // pauseRace claims concurrently with pauses of each subject: after a pause has returned, no
 // claim returns a job of the subject.
 func pauseRace(e *env) {
-	for subject, name := range []string{"g", "q", "k"} {
+	for subject, name := range []string{"g", "q", "k", "x"} {
 		pauseRaceOf(e, store.PauseSubject(subject), name)
 	}
 }
@@ -498,7 +552,7 @@ func pauseRaceOf(e *env, subject store.PauseSubject, name string) {
 	n := e.node("n")
 	for range 8 {
 		for range 30 {
-			e.insert(inGroup("g"))
+			e.insertOne(with(func(j *store.NewJob) { j.Group, j.Key = "g", "x" }))
 		}
 		paused := make(chan struct{})
 		claimed := make(chan int64, 1000)
@@ -545,11 +599,13 @@ func pauseRaceOf(e *env, subject store.PauseSubject, name string) {
 // changePause pauses or resumes a subject in both stores.
 func (w *world) changePause() {
 	subject, name := store.SubjectGroup, pick(w, groupNames...)
-	switch w.rng.IntN(4) {
+	switch w.rng.IntN(5) {
 	case 0:
 		subject, name = store.SubjectQueue, pick(w, queues...)
 	case 1:
 		subject, name = store.SubjectKind, pick(w, kinds...)
+	case 2:
+		subject, name = store.SubjectKey, pick(w, jobKeys...)
 	}
 	if w.chance(2) || subject != store.SubjectGroup && w.chance(2) { // most of the time jobs can be claimed
 		req := store.ResumeRequest{Now: w.now, Subject: subject, Name: name, By: w.someone()}

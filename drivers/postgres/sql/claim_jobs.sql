@@ -5,7 +5,7 @@
 -- sorts nor reads jobs that are due later. ctid is safe under FOR UPDATE in the same
 -- statement only. A node that is gone gets no job. The rows are returned in no order. Of
 -- more than :begin jobs the first :begin in the order of their start may begin; begin_jobs adds
--- to them. Jobs of paused groups and kinds are left out, and a paused queue gives no job. If a
+-- to them. Jobs of paused groups, kinds and keys are left out, and a paused queue gives no job. If a
 -- pause has ended, no job is claimed unless :despite_ends, because parked jobs have to be made
 -- claimable first.
 WITH claimed AS (
@@ -29,6 +29,8 @@ WITH claimed AS (
                     WHERE p.subject = 2 AND coalesce(p.until > coalesce(:now::timestamptz, now()), true)))
                 AND (j.group_name IS NULL OR NOT EXISTS (SELECT FROM {schema}.pause AS p
                     WHERE p.subject = 0 AND p.name = j.group_name AND coalesce(p.until > coalesce(:now::timestamptz, now()), true)))
+                AND (j.job_key IS NULL OR NOT EXISTS (SELECT FROM {schema}.pause AS p
+                    WHERE p.subject = 3 AND p.name = j.job_key AND coalesce(p.until > coalesce(:now::timestamptz, now()), true)))
             ORDER BY j.run_at, j.id LIMIT :limit::bigint FOR UPDATE SKIP LOCKED
         ) AS due
         WHERE EXISTS (SELECT FROM {schema}.heartbeat AS h WHERE h.node = :node::bigint)

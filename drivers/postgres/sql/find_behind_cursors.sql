@@ -14,5 +14,7 @@ FROM unnest(:low_run_ats::timestamptz[], :low_ids::bigint[]) WITH ORDINALITY AS 
         AND j.kind <> ALL (ARRAY(SELECT p.name FROM {schema}.pause AS p WHERE p.subject = 2 AND coalesce(p.until > now(), true)))
         AND (j.group_name IS NULL OR NOT EXISTS (SELECT FROM {schema}.pause AS p
             WHERE p.subject = 0 AND p.name = j.group_name AND coalesce(p.until > now(), true)))
+        AND (j.job_key IS NULL OR NOT EXISTS (SELECT FROM {schema}.pause AS p
+            WHERE p.subject = 3 AND p.name = j.job_key AND coalesce(p.until > now(), true)))
     ORDER BY j.run_at, j.id LIMIT 1
 ) AS due

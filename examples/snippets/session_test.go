@@ -194,6 +194,7 @@ type session struct {
 	shell  *exec.Cmd
 	input  io.WriteCloser
 	done   chan string // an exit code for each command
+	living *os.File    // ends when the shell and all processes that it has started have ended
 	ports  sync.Map    // that are used instead of the ports of the page
 	store  string      // the URL of the PostgreSQL database, once a command names one
 	n      int
@@ -217,7 +218,11 @@ func newSession(t *testing.T, p page, program string) *session {
 	must(t, err)
 	out, err := s.shell.StdoutPipe()
 	must(t, err)
+	living, held, err := os.Pipe()
+	must(t, err)
+	s.living, s.shell.ExtraFiles = living, []*os.File{held}
 	must(t, s.shell.Start())
+	must(t, held.Close())
 	go func() {
 		defer close(s.done)
 		for lines := bufio.NewScanner(out); lines.Scan(); {
@@ -239,8 +244,10 @@ func (s *session) close() {
 	_ = syscall.Kill(-s.shell.Process.Pid, syscall.SIGTERM)
 	killed := time.AfterFunc(20*time.Second, func() { _ = syscall.Kill(-s.shell.Process.Pid, syscall.SIGKILL) })
 	defer killed.Stop()
-	for range s.done { // until the last process has ended
+	for range s.done { // the shell itself
 	}
+	_, _ = io.Copy(io.Discard, s.living) // nothing is written to it
+	_ = s.living.Close()
 	_ = s.shell.Wait() // ended by the signal
 }
 

@@ -18,7 +18,7 @@ func (s *Store) ListOwners(ctx context.Context, req store.ListOwnersRequest) ([]
 	var out []store.Owner
 	for name, owner := range s.owners {
 		if name > req.After && (len(req.Names) == 0 || slices.Contains(req.Names, name)) {
-			owner.Copies = slices.Clone(owner.Copies)
+			owner.Copies = append([]store.Copy(nil), owner.Copies...) // nil if there are none
 			out = append(out, owner)
 		}
 	}

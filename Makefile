@@ -31,6 +31,11 @@ test: ## The tests of every module, with the race detector, on throw-away server
 test-short: ## The quick tests only, without servers
 	@scripts/each-module go test -short $(TESTFLAGS) ./...
 
+.PHONY: test-postgres-versions
+test-postgres-versions: ## The tests of the PostgreSQL driver on versions 13 to 18; writes docs/versions.md
+	@scripts/install-deps cc
+	@scripts/test-postgres-versions
+
 .PHONY: proof
 proof: ## The fault and history tests with real processes, on throw-away servers
 	@scripts/install-deps cc cron

@@ -136,6 +136,9 @@ func Over(t testing.TB, backend store.Backend, cfg hourbell.Config, options ...O
 	return k
 }
 
+// joining is how long a node may take to register, also with a migration.
+const joining = 30 * time.Second
+
 // Run runs a client over Kit.Backend, such as a client that the program under test has made, and
 // returns when its node is registered. The client is stopped when the test ends.
 func (k *Kit) Run(client *hourbell.Client) {
@@ -148,8 +151,8 @@ func (k *Kit) Run(client *hourbell.Client) {
 			k.t.Fatalf("hourbelltest: run the client: %v", errors.Join(err, errors.New("it has ended")))
 		case <-time.After(100 * time.Microsecond):
 		}
-		if time.Since(begun) > k.settings.patience {
-			k.t.Fatalf("hourbelltest: run the client: its node is not registered within %v; was the client made with hourbell.New(kit.Backend, …)?", k.settings.patience)
+		if time.Since(begun) > joining {
+			k.t.Fatalf("hourbelltest: run the client: its node is not registered within %v; was the client made with hourbell.New(kit.Backend, …)?", joining)
 		}
 	}
 	k.t.Cleanup(func() {

@@ -286,6 +286,21 @@ type ClaimRequest struct {
 	Suspects bool
 	// Polled, if not empty, is the note of a shared poll; see PollSharer.
 	Polled string
+	// Within is the queue within which Queue is the queue of a place; empty: Queue is none. The limits
+	// of whole queues are those of Within.
+	Within string
+	// Permits is the last answer to ExchangePermits for the queue that has the limits; zero:
+	// none. If its Revision is not the present one, the claim takes no job, whatever else there is.
+	// If it is Rated, the claim takes no more jobs than may start, and all of them may begin at once.
+	Permits QueuePermits
+}
+
+// Limited returns the queue whose limits of the whole queue concern the claim.
+func (r *ClaimRequest) Limited() string {
+	if r.Within != "" {
+		return r.Within
+	}
+	return r.Queue
 }
 
 // ExactJob allows jobs of a kind with exactly these arguments, byte for byte.
@@ -313,6 +328,10 @@ type ClaimResult struct {
 	// Until after now of pauses; only the latter while the queue is paused; zero: none, or
 	// a claim of suspects.
 	NextDue time.Time
+	// LimitRevision is the greatest revision of the limits of the whole queue; 0: there are none.
+	LimitRevision int64
+	// NextStart is, if a rate left out jobs or might have, when the next job may start; zero: now.
+	NextStart time.Time
 	// Handled means that a handler has HandleStart, so that the node lets each job begin by
 	// BeginJobs when a worker has it, and claims all jobs ahead.
 	Handled bool

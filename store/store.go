@@ -44,6 +44,7 @@ type Backend interface {
 	Pauses
 	HandlerStore
 	LimitStore
+	Permits
 	Nodes
 	Maintenance
 	History

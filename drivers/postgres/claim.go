@@ -54,26 +54,15 @@ type storedPauses struct {
 
 // claimOnce makes one claim; despiteEnds: also if a pause has ended.
 func (b *Backend) claimOnce(ctx context.Context, req store.ClaimRequest, from cursors, despiteEnds bool) (out store.ClaimResult, pauses pausesFound, err error) {
-	lowRunAt, lowID := from.columns()
-	args := []any{when(req.Now), req.Node, req.Queue, req.Kinds, req.Limit, lowRunAt, lowID, req.Limit - req.Ahead, despiteEnds}
-	name := claimJobs
-	switch {
-	case req.Suspects && len(req.Exact) > 0:
-		name = claimExactSuspects
-	case req.Suspects:
-		name = claimSuspects
-	case len(req.Exact) > 0:
-		name = claimExactJobs
+	if req.Permits.Rated {
+		return b.claimRated(ctx, req, from, despiteEnds)
 	}
-	if len(req.Exact) > 0 {
-		args = append(args, exactColumns(req.Exact)...)
-	}
-	text := b.q(name)
+	text, args := b.claimStatement(&req, from, despiteEnds)
 	err = b.pipeline(ctx, nodeConns, "claim jobs", func(s sender) (err error) {
 		var batch pgx.Batch
 		batch.Queue(b.q(holdNode), when(req.Now), req.Node)
 		batch.Queue(text, args...)
-		batch.Queue(b.q(findNextDue), when(req.Now), req.Queue)
+		batch.Queue(b.q(findNextDue), when(req.Now), req.Queue, req.Limited())
 		b.queuePolled(&batch, req.Polled)
 		answers := s.SendBatch(ctx, &batch)
 		out, pauses, err = readClaim(answers, req)
@@ -91,6 +80,28 @@ func (b *Backend) claimOnce(ctx context.Context, req store.ClaimRequest, from cu
 		})
 	}
 	return out, pauses, nil
+}
+
+// claimStatement returns the statement of a claim, and its arguments.
+func (b *Backend) claimStatement(req *store.ClaimRequest, from cursors, despiteEnds bool) (text string, args []any) {
+	lowRunAt, lowID := from.columns()
+	args = []any{
+		when(req.Now), req.Node, req.Queue, req.Kinds, req.Limit, lowRunAt, lowID, req.Limit - req.Ahead, despiteEnds,
+		req.Limited(), req.Permits.Revision,
+	}
+	name := claimJobs
+	switch {
+	case req.Suspects && len(req.Exact) > 0:
+		name = claimExactSuspects
+	case req.Suspects:
+		name = claimSuspects
+	case len(req.Exact) > 0:
+		name = claimExactJobs
+	}
+	if len(req.Exact) > 0 {
+		args = append(args, exactColumns(req.Exact)...)
+	}
+	return b.q(name), args
 }
 
 // BeginJobs lets claims begin; see store.Jobs.
@@ -139,7 +150,7 @@ func readClaim(answers pgx.BatchResults, req store.ClaimRequest) (out store.Clai
 		return out, pauses, err
 	}
 	slices.SortFunc(out.Jobs, inOrder)
-	if err := answers.QueryRow().Scan(into(&out.NextDue), &pauses.stored.count, into(&pauses.stored.last), &pauses.ended, &pauses.queue, &out.Handled); err != nil || len(out.Jobs) >= req.Limit || req.Suspects {
+	if err := answers.QueryRow().Scan(into(&out.NextDue), &pauses.stored.count, into(&pauses.stored.last), &pauses.ended, &pauses.queue, &out.Handled, &out.LimitRevision); err != nil || len(out.Jobs) >= req.Limit || req.Suspects {
 		out.NextDue = time.Time{} // not asked for
 		return out, pauses, err
 	}

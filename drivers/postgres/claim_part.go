@@ -13,7 +13,8 @@ import (
 // ClaimPart takes due jobs; see store.PartialClaimer. It begins at the low-water
 // cursors of the node and queue.
 func (b *Backend) ClaimPart(ctx context.Context, req store.ClaimRequest) (store.PartialClaim, error) {
-	if !req.Now.IsZero() || req.Suspects { // suspects are few and have their own index; cursors follow the clock of the store, not of a test
+	// Suspects are few and have their own index; a claim with a rate may leave out jobs; cursors follow the clock of the store, not of a test.
+	if !req.Now.IsZero() || req.Suspects || req.Permits.Rated {
 		out, _, err := b.claim(ctx, req, cursors{})
 		return store.PartialClaim{ClaimResult: out}, err
 	}
@@ -83,7 +84,7 @@ func (b *Backend) scanClaim(ctx context.Context, req store.ClaimRequest, scan *c
 	claim, pauses, err := b.claim(ctx, req, from)
 	out.ClaimResult = claim
 	switch {
-	case err == nil && pauses.queue:
+	case err == nil && (pauses.queue || out.LimitRevision != req.Permits.Revision):
 		return out, true, nil
 	case err == nil && scan.pausesChanged(pauses.stored):
 		if len(out.Jobs) < req.Limit {

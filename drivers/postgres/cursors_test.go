@@ -389,11 +389,10 @@ var pagesTouched = regexp.MustCompile(`Buffers: shared hit=(\d+)(?: read=(\d+))?
 // claimPages counts the pages that a claim of 100 touches, and undoes it.
 func claimPages(t *testing.T, b *Backend, from cursors) (pages int) {
 	t.Helper()
-	lowRunAt, lowID := from.columns()
 	undo := errors.New("undone")
 	err := b.work(t.Context(), programConns, "explain", func(tx pgx.Tx) error {
-		text := "explain (analyze, buffers, timing off) " + b.q(claimJobs)
-		plan, err := collect(t.Context(), tx, pgx.RowTo[string], text, nil, register(t, b), "q", []string{"k"}, 100, lowRunAt, lowID, 100, false)
+		text, args := b.claimStatement(&store.ClaimRequest{Node: register(t, b), Queue: "q", Kinds: []string{"k"}, Limit: 100}, from, false)
+		plan, err := collect(t.Context(), tx, pgx.RowTo[string], "explain (analyze, buffers, timing off) "+text, args...)
 		if err != nil {
 			return err
 		}

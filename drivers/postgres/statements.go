@@ -260,6 +260,14 @@ const (
 	lockHandlerTable
 	lockLimitTable
 	readLimits
+	lockQueueLimits
+	findPermits
+	upsertPermits
+	deletePermits
+	countRunningJobs
+	insertRateLanes
+	lockRateLanes
+	updateRateLanes
 	updateLimits
 	lockPauseTable
 	upsertHandlers
@@ -294,10 +302,10 @@ var sources = [statementCount]source{
 	beginFailing:           {file: "begin_failing", params: "now ids failures", columns: "schedule_id"},
 	beginJobs:              {file: "begin_jobs", params: "now node batch ids tokens handled", columns: "node handled paused"},
 	checkRecorded:          {file: "check_recorded", params: "ids tokens states forgets", columns: "id token"},
-	claimExactJobs:         {file: "claim_jobs", given: "exact plain", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends exact_kinds exact_jobs exact_digests", columns: claimedColumns},
-	claimExactSuspects:     {file: "claim_jobs", given: "exact suspects", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends exact_kinds exact_jobs exact_digests", columns: claimedColumns},
-	claimJobs:              {file: "claim_jobs", given: "plain", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends", columns: claimedColumns},
-	claimSuspects:          {file: "claim_jobs", given: "suspects", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends", columns: claimedColumns},
+	claimExactJobs:         {file: "claim_jobs", given: "exact plain", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision exact_kinds exact_jobs exact_digests", columns: claimedColumns},
+	claimExactSuspects:     {file: "claim_jobs", given: "exact suspects", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision exact_kinds exact_jobs exact_digests", columns: claimedColumns},
+	claimJobs:              {file: "claim_jobs", given: "plain", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision", columns: claimedColumns},
+	claimSuspects:          {file: "claim_jobs", given: "suspects", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision", columns: claimedColumns},
 	completeJob:            {file: "finish_jobs", given: "commits results", params: "now ids tokens states reasons handled noted results identity", columns: "ended releases"},
 	completeKeptJob:        {file: "finish_jobs", given: "commits results kept", params: "now ids tokens states reasons handled noted results keeps identity", columns: "ended releases"},
 	countBatchJobs:         {file: "list_jobs", given: "numbers open count batch", params: jobFilterParams + jobRangeParams, columns: "count"},
@@ -339,7 +347,7 @@ var sources = [statementCount]source{
 	estimateGroups:         {file: "estimate_groups", params: "shares numbers", columns: "name schedules ready scheduled running waiting job_part schedule_part"},
 	estimateQueues:         {file: "estimate_queues", params: "shares numbers", columns: "queue ready scheduled running waiting oldest part"},
 	estimateKinds:          {file: "estimate_kinds", params: "shares numbers", columns: "kind ready scheduled running waiting oldest part"},
-	findNextDue:            {file: "find_next_due", params: "now queue", columns: "next_due pauses last ended queue handled"},
+	findNextDue:            {file: "find_next_due", params: "now queue limited", columns: "next_due pauses last ended queue handled limit_revision"},
 	findNextExpiry:         {file: "find_next_expiry", params: "node", columns: "next_expiry"},
 	findNextSchedule:       {file: "find_next_schedule", params: "now ahead", columns: "now next_at"},
 	findOpenCancels:        {file: "find_open_cancels", params: "limit", columns: "job_id"},
@@ -477,6 +485,14 @@ var sources = [statementCount]source{
 	listLanes:              {file: "list_lanes", params: "limits lanes candidates most now", columns: "limit_id key used waiting not_before"},
 	listLimits:             {file: "list_limits", params: "names now most", columns: limitColumns + " in_use waiting keys"},
 	lockLimitTable:         {file: "lock_limit_table"},
+	lockQueueLimits:        {file: "lock_queue_limits", params: "queue", columns: limitColumns},
+	findPermits:            {file: "find_permits", params: "limits", columns: "limit_id node permits wants"},
+	upsertPermits:          {file: "upsert_permits", params: "limits nodes permits wants"},
+	deletePermits:          {file: "delete_permits", params: "limits"},
+	countRunningJobs:       {file: "count_running_jobs", params: "queue", columns: "node jobs"},
+	insertRateLanes:        {file: "insert_rate_lanes", params: "queue"},
+	lockRateLanes:          {file: "lock_rate_lanes", params: "queue", columns: "id tat rate per_us burst"},
+	updateRateLanes:        {file: "update_rate_lanes", params: "ids tats"},
 	readLimits:             {file: "read_limits", columns: limitColumns},
 	updateLimits:           {file: "update_limits", params: "now ids owners concurrencies rates pers bursts weights stricts", columns: "name revision"},
 	deleteHandlers:         {file: "delete_handlers", params: "names"},

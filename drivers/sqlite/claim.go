@@ -39,17 +39,22 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (out store.
 	}
 	err = b.write(ctx, doing, func(s *session) error {
 		req := req // a repetition may find other pauses
-		pauses, handled, err := s.checkNode(ctx, req.Node)
+		there, err := s.checkNode(ctx, req.Node)
 		if err != nil {
 			return err
 		}
-		out.Handled = handled
+		out.Handled = there.handled
 		now, err := s.now(ctx, req.Now)
 		if err != nil {
 			return err
 		}
 		out.Now = now
-		if pauses {
+		asked := req.Limit
+		req, rates, err := s.limitClaim(ctx, req, there, now, &out)
+		if err != nil || req.Limit == 0 {
+			return err
+		}
+		if there.pauses {
 			moved, err := s.tendPauses(ctx, now)
 			if undigested = moved > 0 && len(req.Exact) > 0; err != nil || undigested {
 				return err
@@ -66,8 +71,17 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (out store.
 				return err
 			}
 		}
-		if out.Jobs, err = s.claim(ctx, req, due, now); err != nil || len(out.Jobs) == req.Limit || req.Suspects {
+		if out.Jobs, err = s.claim(ctx, req, due, now); err != nil {
 			return err
+		}
+		if err := s.recordStarts(ctx, &rates, now, len(out.Jobs)); err != nil {
+			return err
+		}
+		if len(out.Jobs) < asked && req.Permits.Rated {
+			out.NextStart = rates.next(now)
+		}
+		if len(out.Jobs) == req.Limit || req.Suspects {
+			return nil
 		}
 		out.NextDue, err = s.nextDue(ctx, req.Queue, now)
 		return err
@@ -83,17 +97,20 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (out store.
 func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.ClaimRequest) (out store.ClaimResult, due []stream, found bool, err error) {
 	err = b.read(ctx, doing, func(s *session) error {
 		req := req
-		pauses, handled, err := s.checkNode(ctx, req.Node)
+		there, err := s.checkNode(ctx, req.Node)
 		if err != nil {
 			return err
 		}
-		out.Handled = handled
+		out.Handled = there.handled
 		now, err := s.now(ctx, req.Now)
 		if err != nil {
 			return err
 		}
 		out.Now = now
-		if pauses {
+		if part, _, err := s.limitClaim(ctx, req, there, now, &out); err != nil || part.Limit == 0 {
+			return err
+		}
+		if there.pauses {
 			if err := s.one(ctx, findPauseWork, args{"now": micros(now)}, &found); err != nil || found {
 				return err
 			}
@@ -226,17 +243,46 @@ func (s *session) dueStreams(ctx context.Context, queue string, streams []stream
 	return due, err
 }
 
-// checkNode answers store.ErrNodeGone for a node that is not alive by the books, and reports
-// whether there are pauses, also pauses that have ended, and whether there are handlers of starts.
-func (s *session) checkNode(ctx context.Context, node int64) (pauses, handled bool, err error) {
+// found is what a claim has to look at.
+type found struct {
+	pauses  bool // there are pauses, also pauses that have ended
+	handled bool // there are handlers of starts
+	limited bool // there are limits
+}
+
+// checkNode answers store.ErrNodeGone for a node that is not alive by the books, and reports what a
+// claim has to look at.
+func (s *session) checkNode(ctx context.Context, node int64) (there found, err error) {
 	var alive bool
-	if err := s.one(ctx, holdNode, args{"node": node}, &alive, &pauses, &handled); err != nil {
-		return false, false, err
+	if err := s.one(ctx, holdNode, args{"node": node}, &alive, &there.pauses, &there.handled, &there.limited); err != nil {
+		return found{}, err
 	}
 	if !alive {
-		return false, false, fmt.Errorf("node %d: %w", node, store.ErrNodeGone)
+		return found{}, fmt.Errorf("node %d: %w", node, store.ErrNodeGone)
 	}
-	return pauses, handled, nil
+	return there, nil
+}
+
+// limitClaim returns the claim that the limits of the whole queue allow, perhaps of no job, and writes the newest
+// limit, and the next start if nothing may start now, to the answer.
+func (s *session) limitClaim(ctx context.Context, req store.ClaimRequest, there found, now time.Time, out *store.ClaimResult) (store.ClaimRequest, queueRates, error) {
+	var rates queueRates
+	if there.limited {
+		var err error
+		if rates, err = s.queueRates(ctx, req.Limited()); err != nil {
+			return req, rates, err
+		}
+	}
+	out.LimitRevision = rates.revision
+	switch {
+	case rates.revision != req.Permits.Revision:
+		req.Limit = 0
+	case req.Permits.Rated:
+		if req.Limit, req.Ahead = rates.room(now, req.Limit), 0; req.Limit == 0 {
+			out.NextStart = rates.next(now)
+		}
+	}
+	return req, rates, nil
 }
 
 // claim takes up to req.Limit jobs, from the streams in which a look has just found
@@ -299,11 +345,11 @@ func scanClaimed(r row) (store.Claimed, error) {
 func (b *Backend) BeginJobs(ctx context.Context, asked store.BeginRequest) (out store.BeginResult, err error) {
 	err = b.write(ctx, "begin jobs", func(s *session) error {
 		out = store.BeginResult{}
-		pauses, handled, err := s.checkNode(ctx, asked.Node)
+		there, err := s.checkNode(ctx, asked.Node)
 		if err != nil {
 			return err
 		}
-		if pauses {
+		if there.pauses {
 			now, err := s.now(ctx, asked.Now)
 			if err != nil {
 				return err
@@ -323,7 +369,7 @@ func (b *Backend) BeginJobs(ctx context.Context, asked store.BeginRequest) (out 
 		for i, ref := range req.Claims {
 			claims[i] = claimRef{ref.ID, ref.Token}
 		}
-		if err := s.exec(ctx, beginJobs, args{"claims": jsonList(claims), "node": req.Node}); err != nil || !handled && !req.HasHooks() {
+		if err := s.exec(ctx, beginJobs, args{"claims": jsonList(claims), "node": req.Node}); err != nil || !there.handled && !req.HasHooks() {
 			return err
 		}
 		handlers, err := s.ReadHandlers(ctx)

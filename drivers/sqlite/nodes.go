@@ -154,6 +154,9 @@ func (s *session) LockLivingNodes(ctx context.Context) ([]store.NodeInfo, error)
 
 // EndNodes implements rowwise.Nodes.
 func (s *session) EndNodes(ctx context.Context, ids []int64, died bool, now time.Time) error {
+	if err := s.exec(ctx, deleteNodePermits, args{"nodes": jsonList(ids)}); err != nil {
+		return err
+	}
 	return s.exec(ctx, endNodes, args{"nodes": jsonList(ids), "died": died, "now": micros(now)})
 }
 

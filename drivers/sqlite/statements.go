@@ -213,6 +213,13 @@ const (
 	listLanes
 	listLimits
 	readLimits
+	findQueueRates
+	upsertRateLane
+	findPermits
+	upsertPermits
+	deletePermits
+	deleteNodePermits
+	countRunningJobs
 	upsertLimits
 	deleteAuditSubjects
 	insertAudit
@@ -276,6 +283,13 @@ var sources = [statementCount]source{
 	endLimits:              {file: "end_limits", params: "now ids"},
 	listLanes:              {file: "list_lanes", params: "limit lanes candidates most now", columns: "key used waiting not_before"},
 	listLimits:             {file: "list_limits", params: "names now most", columns: limitColumns + " in_use waiting keys"},
+	findQueueRates:         {file: "find_queue_rates", params: "queue", columns: "id revision rate per burst tat"},
+	upsertRateLane:         {file: "upsert_rate_lane", params: "limit tat"},
+	findPermits:            {file: "find_permits", params: "limits", columns: "limit_id node permits wants"},
+	upsertPermits:          {file: "upsert_permits", params: "permits"},
+	deletePermits:          {file: "delete_permits", params: "limits"},
+	deleteNodePermits:      {file: "delete_node_permits", params: "nodes"},
+	countRunningJobs:       {file: "count_running_jobs", params: "queue", columns: "node jobs"},
 	readLimits:             {file: "read_limits", columns: limitColumns},
 	upsertLimits:           {file: "upsert_limits", params: "limits now"},
 	upsertHandlers:         {file: "upsert_handlers", params: "name events kind group_name job now"},
@@ -297,7 +311,7 @@ var sources = [statementCount]source{
 	findSuspect:            {file: "find_suspect", params: "queue now", columns: "found"},
 	findUndigested:         {file: "find_undigested", params: "kinds queue now limit", columns: "id args"},
 	findUniqueJobs:         {file: "find_unique_jobs", params: "keys now", columns: "place id live begun queue priority run_at created_at"},
-	holdNode:               {file: "hold_node", params: "node", columns: "alive pauses handled"},
+	holdNode:               {file: "hold_node", params: "node", columns: "alive pauses handled limited"},
 	insertAttempts:         {file: "insert_attempts", params: "now bytes attempts"},
 	insertBatch:            {file: "insert_batch", params: "now on any", columns: "id"},
 	insertCalendarUses:     {file: "insert_calendar_uses", params: "uses"},

@@ -308,6 +308,11 @@ func (b backend) ListHandlers(ctx context.Context) ([]store.Handler, error) {
 	return Call(ctx, b.limit, plain(b.next.ListHandlers), struct{}{})
 }
 
+// ExchangePermits implements store.Permits.
+func (b backend) ExchangePermits(ctx context.Context, req store.ExchangePermitsRequest) (store.QueuePermits, error) {
+	return Call(ctx, b.limit, b.next.ExchangePermits, req)
+}
+
 // PutLimits implements store.LimitStore.
 func (b backend) PutLimits(ctx context.Context, req store.PutLimitsRequest) (store.PutLimitsResult, error) {
 	return Call(ctx, b.limit, b.next.PutLimits, req)

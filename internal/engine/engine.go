@@ -200,6 +200,7 @@ func (e *Engine) move(ctx context.Context) *motion {
 	m.endLiving, m.endWriting, m.endClaiming = endLiving, endWriting, endClaiming
 	m.living.Go(func() { e.node.Live(living, e.runner.CompareClaims) })
 	m.living.Go(func() { e.runner.WatchCancels(living) })
+	m.living.Go(func() { e.runner.ReturnPermits(living) })
 	m.writing.Go(func() { e.runner.WriteOutcomes(writing) })
 	m.writing.Go(func() { e.runner.SaveProgress(writing) })
 	m.writing.Go(func() { e.runner.SaveOutput(writing) })

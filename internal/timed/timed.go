@@ -221,6 +221,11 @@ func (b backend) ListHandlers(ctx context.Context) ([]store.Handler, error) {
 	return call(ctx, b.observe, "list_handlers", plain(b.next.ListHandlers), struct{}{})
 }
 
+// ExchangePermits implements store.Permits.
+func (b backend) ExchangePermits(ctx context.Context, req store.ExchangePermitsRequest) (store.QueuePermits, error) {
+	return call(ctx, b.observe, "exchange_permits", b.next.ExchangePermits, req)
+}
+
 // PutLimits implements store.LimitStore.
 func (b backend) PutLimits(ctx context.Context, req store.PutLimitsRequest) (store.PutLimitsResult, error) {
 	return call(ctx, b.observe, "put_limits", b.next.PutLimits, req)

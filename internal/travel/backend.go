@@ -225,6 +225,12 @@ func (b backend) PutLimits(ctx context.Context, req store.PutLimitsRequest) (sto
 	return write(ctx, b.clock, b.Backend.PutLimits, req)
 }
 
+// ExchangePermits implements store.Permits.
+func (b backend) ExchangePermits(ctx context.Context, req store.ExchangePermitsRequest) (store.QueuePermits, error) {
+	req.Now = b.clock.Now()
+	return write(ctx, b.clock, b.Backend.ExchangePermits, req)
+}
+
 // DeleteLimits implements store.LimitStore.
 func (b backend) DeleteLimits(ctx context.Context, req store.DeleteLimitsRequest) error {
 	req.Now = b.clock.Now()

@@ -98,6 +98,7 @@ func (r *Runner) running(kind string) (n int) {
 // all workers for ever. Polls of such a node are not shared, because they leave out kinds.
 func (f *fetcher) claimParts(ctx context.Context, limit int, bounds map[string]int) (store.PartialClaim, error) {
 	all, short := store.PartialClaim{}, false
+	all.LimitRevision = f.granted.Revision
 	kinds := append(slices.Sorted(maps.Keys(bounds)), "") // "": the kinds without a bound
 	f.polls = false
 	f.turns++
@@ -134,6 +135,10 @@ func join(a, b store.PartialClaim) store.PartialClaim {
 	}
 	if a.NextDue.IsZero() || !b.NextDue.IsZero() && b.NextDue.Before(a.NextDue) {
 		a.NextDue = b.NextDue
+	}
+	a.LimitRevision = b.LimitRevision
+	if a.NextStart.IsZero() || !b.NextStart.IsZero() && b.NextStart.Before(a.NextStart) {
+		a.NextStart = b.NextStart
 	}
 	if a.Again == 0 || b.Again > 0 && b.Again < a.Again {
 		a.Again = b.Again

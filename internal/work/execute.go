@@ -88,6 +88,10 @@ func (r *Runner) begin(run *Run) bool {
 	if run.delivered.Load() || !r.trusted(run, run.started) { // the last check before the start, because the process may have been stopped at any line before, longer than its lease
 		return false
 	}
+	if run.beginBy != 0 && run.started > run.beginBy {
+		r.deliver(run, result{outcome: unstarted(run.Claimed), why: "it was claimed too long ago for the rate of its queue"})
+		return false
+	}
 	begun := run.event(event.JobStarted)
 	begun.Late = run.late(run.started)
 	r.report.Emit(begun)

@@ -37,6 +37,11 @@ type fetcher struct {
 	rebound atomic.Bool // the bound of a kind has changed
 	turns   int         // counts claims of parts, so that each part is first in turn
 
+	permits *permits           // of the queue, or of the queue within which its place is
+	within  string             // the queue within which the queue is that of a place; empty: it is none
+	granted store.QueuePermits // what the next claim says of permits
+	askedAt loop.Instant       // when the last claim was sent
+
 	// A queue of a place is dormant until its first job: it has no workers, and wake-ups that may be
 	// for other queues make it claim at most once per dormantPause. Most places have no jobs.
 	dormant bool
@@ -52,13 +57,16 @@ type fetcher struct {
 	checkBegun    int64
 }
 
-func newFetcher(r *Runner, queue string, width int, dormant bool) *fetcher {
+// newFetcher returns a fetcher of a queue or, if within is not empty, of a place within that queue.
+func newFetcher(r *Runner, queue, within string, width int, permits *permits) *fetcher {
 	f := &fetcher{
-		runner: r, queue: queue, width: width, dormant: dormant,
-		jobs: make(chan *Run, width+farDepth),
-		room: loop.NewSignal(), wake: r.wakes.Jobs(queue), turn: r.wakes.JobTurn(queue),
+		runner: r, queue: queue, within: within, width: width, permits: permits,
+		dormant: within != "" && r.cfg.Travel == nil,
+		jobs:    make(chan *Run, width+farDepth),
+		room:    loop.NewSignal(), wake: r.wakes.Jobs(queue), turn: r.wakes.JobTurn(queue),
 	}
 	f.crew.resize(width)
+	permits.fetchers = append(permits.fetchers, f)
 	return f
 }
 
@@ -98,6 +106,9 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run)
 			continue
 		}
 		f.learnSpeed()
+		if f.permits.tight() && f.pace.depth > 0 {
+			f.releaseUnstarted()
+		}
 		if f.full() {
 			f.await(ctx, f.stalePrefetchTimer(), f.room)
 			continue
@@ -106,9 +117,17 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run)
 			_ = loop.Sleep(ctx, 2*time.Millisecond)
 			continue
 		}
-		started, tick := loop.Now(), f.runner.cfg.Travel.BeginClaims()
 		limit := max(min(f.pace.limit(f.width, int(f.inFlight.Load())), cap(f.jobs)-len(f.jobs)), 1)
+		if f.dormant && f.permits.limited() {
+			limit = 1 // most places have no jobs
+		}
+		if limit = f.permits.take(ctx, f, limit); limit == 0 {
+			f.awaitPermits(ctx)
+			continue
+		}
+		started, tick := loop.Now(), f.runner.cfg.Travel.BeginClaims()
 		res, err := f.claim(ctx, limit)
+		f.permits.release(limit)
 		f.runner.cfg.Travel.EndClaims(f.queue, tick, &res.ClaimResult, err)
 		if err != nil {
 			if !errors.Is(err, errNoLease) {
@@ -118,9 +137,13 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run)
 			continue
 		}
 		failures = 0
+		if res.LimitRevision != f.granted.Revision { // the claim was refused; the next claim exchanges first
+			continue
+		}
 		if len(res.Jobs) == limit {
-			poll = f.runner.cfg.PollBusy
-			f.awaitRoom(ctx)
+			if poll = f.runner.cfg.PollBusy; !f.permits.tight() {
+				f.awaitRoom(ctx)
+			}
 			continue
 		}
 		poll = f.awaitWork(ctx, res, started, poll)
@@ -182,6 +205,9 @@ func (f *fetcher) awaitWork(ctx context.Context, res store.PartialClaim, started
 	}
 	if !res.NextDue.IsZero() {
 		latest = min(latest, started.Add(res.NextDue.Sub(res.Now)))
+	}
+	if !res.NextStart.IsZero() {
+		latest = min(latest, started.Add(res.NextStart.Sub(res.Now)))
 	}
 	if f.short.Load() {
 		latest = min(latest, now.Add(f.runner.cfg.PollBusy))
@@ -316,7 +342,7 @@ func (f *fetcher) claim(ctx context.Context, limit int) (store.PartialClaim, err
 		return f.claimParts(ctx, limit, bounds)
 	}
 	note := ""
-	if f.polls {
+	if f.polls && !f.permits.limited() {
 		note = f.turn.Note()
 	}
 	f.polls = false
@@ -327,7 +353,10 @@ func (f *fetcher) claim(ctx context.Context, limit int) (store.PartialClaim, err
 // passes them to the workers.
 func (f *fetcher) take(ctx context.Context, limit int, note string, only func(kind string) bool) (store.PartialClaim, error) {
 	ahead := f.pace.ahead(limit)
-	if f.handled {
+	switch {
+	case f.granted.Rated:
+		ahead = 0 // what is claimed starts at once
+	case f.handled:
 		ahead = limit
 	}
 	res, session, err := f.ask(ctx, store.ClaimRequest{Limit: limit, Ahead: ahead, Polled: note}, only)
@@ -352,7 +381,8 @@ func (f *fetcher) ask(ctx context.Context, req store.ClaimRequest, only func(kin
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(min(r.cfg.Heartbeat, maxStopWait), cancel) })()
 	started := loop.Now()
-	req.Node, req.Queue = number, f.queue
+	f.askedAt = started
+	req.Node, req.Queue, req.Within, req.Permits = number, f.queue, f.within, f.granted
 	req.Kinds, req.Exact = r.claimable(only)
 	res, err := r.cfg.Claims.ClaimPart(call, req)
 	switch {
@@ -365,6 +395,7 @@ func (f *fetcher) ask(ctx context.Context, req store.ClaimRequest, only func(kin
 		r.report.StoreFailed("claim from queue "+f.queue, err)
 		return res, nil, err
 	}
+	f.permits.compare(res.LimitRevision, req.Permits.Revision)
 	r.report.StoreWorks("claim from queue " + f.queue)
 	r.report.Step("claim", f.queue, len(res.Jobs))
 	if len(res.Jobs) > 0 {
@@ -458,6 +489,9 @@ func (f *fetcher) addRuns(session context.Context, res store.ClaimResult) []*Run
 		runs[i] = &Run{Claimed: job, sessionCtx: session, node: f.runner.node, declared: &f.runner.allowList, runner: f.runner}
 		if res.Handled || plan.HasStartHooks(&job) {
 			runs[i].starts = &f.starts
+		}
+		if f.granted.Rated {
+			runs[i].beginBy = f.askedAt.Add(store.StartSlack)
 		}
 		greatest = max(greatest, job.Token)
 	}

@@ -38,6 +38,7 @@ type Run struct {
 	printed  printed
 	started  loop.Instant    // when the attempt began; before the process began, if the run was taken over
 	left     *handover.Left  // what the last worker has left; nil: nothing, or the run was taken up
+	beginBy  loop.Instant    // the attempt begins by then or not at all; 0: at any time
 	found    *handover.Left  // what the present worker has found; nil: the attempt began with this worker
 	value    []byte          // the result
 	progress *store.Progress // nil: none

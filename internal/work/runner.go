@@ -61,8 +61,8 @@ type Config struct {
 	PollIdle    time.Duration // interval of reads of cancel requests, while the store sends no wake-ups
 }
 
-// Store is the part of a store that a Runner uses besides claims. The methods belong to store.Jobs and
-// store.Nodes.
+// Store is the part of a store that a Runner uses besides claims. The methods belong to store.Jobs,
+// store.Nodes and store.Permits.
 type Store interface {
 	BeginJobs(ctx context.Context, req store.BeginRequest) (store.BeginResult, error)
 	Finish(ctx context.Context, req store.FinishRequest) (store.FinishResult, error)
@@ -71,6 +71,7 @@ type Store interface {
 	SaveProgress(ctx context.Context, req store.SaveProgressRequest) error
 	SaveOutput(ctx context.Context, req store.SaveOutputRequest) ([]store.ClaimRef, error)
 	ListJobs(ctx context.Context, req store.ListJobsRequest) ([]store.JobInfo, error)
+	ExchangePermits(ctx context.Context, req store.ExchangePermitsRequest) (store.QueuePermits, error)
 }
 
 // Runner runs the jobs of a node. Concurrent calls are allowed.

@@ -121,6 +121,17 @@ func (f *fetcher) runSuspect(ctx context.Context) bool {
 		return false
 	}
 	f.suspectsReadAt = now
+	if f.permits.take(ctx, f, 1) == 0 {
+		return false
+	}
+	reserved := true
+	release := func() {
+		if reserved {
+			f.permits.release(1)
+		}
+		reserved = false
+	}
+	defer release()
 	if !r.solo.startLooking(r.inFlight.Len(), now) {
 		return false
 	}
@@ -132,6 +143,7 @@ func (f *fetcher) runSuspect(ctx context.Context) bool {
 	}
 	suspect := slices.Clone(f.addRuns(session, res.ClaimResult)) // a copy, because inFlight changes the list that it was given
 	run := suspect[0]
+	release() // the job is in flight
 	r.solo.close(run)
 	empty := func() bool { return r.solo.noClaims() && r.inFlight.Len() <= 1 }
 	if !f.waitAlone(ctx, empty) {

@@ -10,17 +10,20 @@ type widths struct {
 	mu       sync.Mutex
 	byQueue  map[string]int
 	fetchers map[string][]*fetcher // of a queue and of its places
+	permits  []*permits            // of each queue
 }
 
 // fetchers makes a fetcher for each queue of the node.
 func (r *Runner) fetchers() (all []*fetcher) {
 	r.widths.mu.Lock()
 	defer r.widths.mu.Unlock()
-	r.widths.fetchers = make(map[string][]*fetcher, len(r.widths.byQueue))
+	r.widths.fetchers, r.widths.permits = make(map[string][]*fetcher, len(r.widths.byQueue)), nil
 	for queue, width := range r.widths.byQueue {
-		of := []*fetcher{newFetcher(r, queue, width, false)}
+		permits := newPermits(r, queue)
+		r.widths.permits = append(r.widths.permits, permits)
+		of := []*fetcher{newFetcher(r, queue, "", width, permits)}
 		for _, place := range r.cfg.Places {
-			of = append(of, newFetcher(r, place.Queue(queue), width, r.cfg.Travel == nil))
+			of = append(of, newFetcher(r, place.Queue(queue), queue, width, permits))
 		}
 		r.widths.fetchers[queue] = of
 		all = append(all, of...)

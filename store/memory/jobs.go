@@ -106,7 +106,14 @@ func (s *Store) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimR
 	}
 	s.polled(req.Polled)
 	s.deleteEndedPauses(now)
-	out := store.ClaimResult{Now: now, Handled: s.allHandlers().Begin()}
+	limits := s.queueLimits(req.Limited())
+	out := store.ClaimResult{Now: now, Handled: s.allHandlers().Begin(), LimitRevision: limits.Revision()}
+	asked := req.Limit
+	if out.LimitRevision != req.Permits.Revision {
+		req.Limit = 0
+	} else if req.Permits.Rated {
+		req.Limit, req.Ahead = s.startable(limits, now, req.Limit), 0
+	}
 	for i, j := range s.claimable(req, now) {
 		out.Jobs = append(out.Jobs, s.claim(j, node, now))
 		j.begun = i < req.Limit-req.Ahead
@@ -116,6 +123,9 @@ func (s *Store) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimR
 	}
 	if len(out.Jobs) < req.Limit && !req.Suspects {
 		out.NextDue = s.nextDue(req.Queue, now)
+	}
+	if next := s.started(limits, now, len(out.Jobs)); req.Permits.Rated && len(out.Jobs) < asked {
+		out.NextStart = next
 	}
 	return out, nil
 }

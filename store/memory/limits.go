@@ -79,6 +79,7 @@ func (s *Store) putLimits(puts []store.PutLimit, gone []string, now time.Time) (
 		delete(s.limits, name)
 	}
 	if len(change.Write)+len(change.End) > 0 {
+		s.adjustPermits()
 		s.wake(store.Wake{Kind: store.WakeJobs})
 	}
 	return change

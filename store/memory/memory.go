@@ -61,6 +61,8 @@ type tables struct {
 	pauses    map[subject]store.Pause // also pauses that have ended
 	handlers  map[string]store.Handler
 	limits    map[string]store.Limit
+	permits   map[permitKey]store.NodePermits
+	tats      map[int64]time.Time    // of the rates of whole queues, by limit
 	follows   map[int64][]string     // the predecessors of each schedule
 	ends      []*scheduleEnd         // of jobs of predecessors
 	owners    map[string]store.Owner // that were synced; their copies are by host
@@ -129,6 +131,8 @@ func New(options ...Option) *Store {
 			pauses:     map[subject]store.Pause{},
 			handlers:   map[string]store.Handler{},
 			limits:     map[string]store.Limit{},
+			permits:    map[permitKey]store.NodePermits{},
+			tats:       map[int64]time.Time{},
 			follows:    map[int64][]string{},
 			owners:     map[string]store.Owner{},
 			nodes:      map[int64]*store.NodeInfo{},

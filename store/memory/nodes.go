@@ -167,6 +167,11 @@ func (s *Store) endNode(node *store.NodeInfo, after func(store.LostJob) *store.F
 // transactions end.
 func (s *Store) takeJobs(node *store.NodeInfo, after func(store.LostJob) *store.FollowUp, now time.Time, out *store.RescueResult) {
 	delete(s.lookAt, node.ID)
+	defer func() {
+		if _, left := s.lookAt[node.ID]; !left {
+			s.dropPermits(node.ID)
+		}
+	}()
 	for _, j := range s.held(node.ID) {
 		if s.locked[j.ID] != nil {
 			s.lookAt[node.ID] = now.Add(store.LookAgain)

@@ -11,6 +11,7 @@ import (
 // LimitsTx reads and writes limits.
 type LimitsTx interface {
 	AuditTx
+	PermitsTx
 
 	// ReadLimits returns all limits except ended limits, by name, without a lock.
 	ReadLimits(ctx context.Context) (store.Limits, error)
@@ -75,8 +76,17 @@ func SyncLimits(ctx context.Context, tx LimitsTx, req store.PutSchedulesRequest,
 
 // changeLimits writes a change, and returns the new revisions by name.
 func changeLimits(ctx context.Context, tx LimitsTx, change store.LimitChange, now time.Time) (map[string]int64, error) {
+	if len(change.Write)+len(change.End) == 0 {
+		return nil, nil
+	}
+	if err := tx.AwaitClaims(ctx); err != nil { // before rows of limits are written, because exchanges lock their node first, too
+		return nil, err
+	}
 	if ids := change.EndIDs(); len(ids) > 0 {
 		if err := tx.EndLimits(ctx, ids, now); err != nil {
+			return nil, err
+		}
+		if err := tx.DropPermits(ctx, ids); err != nil {
 			return nil, err
 		}
 	}
@@ -91,7 +101,7 @@ func changeLimits(ctx context.Context, tx LimitsTx, change store.LimitChange, no
 	for i, revision := range revisions {
 		saved[change.Write[i].Name] = revision
 	}
-	return saved, nil
+	return saved, seedPermits(ctx, tx, change.Write)
 }
 
 // DeleteLimits deletes limits; see store.LimitStore.

@@ -22,6 +22,7 @@ type Tx interface {
 	PausesTx
 	HandlersTx
 	LimitsTx
+	PermitsTx
 	HandledTx
 	Feed
 	AuditTx

@@ -118,6 +118,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"FollowUp", followUpTests, nil},
 		{"Handlers", handlerTests, nil},
 		{"Limits", limitTests, nil},
+		{"Permits", permitTests, nil},
 		{"Feed", feedTests, nil},
 		{"Audit", auditTests, nil},
 		{"Maintenance", maintenanceTests, nil},

@@ -7,7 +7,7 @@
 -- more than :begin jobs the first :begin in the order of their start may begin; begin_jobs adds
 -- to them. Jobs of paused groups, kinds and keys are left out, and a paused queue gives no job. If a
 -- pause has ended, no job is claimed unless :despite_ends, because parked jobs have to be made
--- claimable first.
+-- claimable first. If the newest limit of the whole queue :limited is not the limit that the caller knows, no job is claimed.
 WITH claimed AS (
     UPDATE {schema}.job
     SET running = true, node = :node::bigint, attempt = attempt + 1, started_at = coalesce(:now::timestamptz, now()),
@@ -36,6 +36,8 @@ WITH claimed AS (
         WHERE EXISTS (SELECT FROM {schema}.heartbeat AS h WHERE h.node = :node::bigint)
             AND NOT EXISTS (SELECT FROM {schema}.pause AS p
                 WHERE CASE WHEN p.until <= coalesce(:now::timestamptz, now()) THEN NOT :despite_ends::boolean ELSE p.subject = 1 AND p.name = :queue::text END)
+            AND coalesce((SELECT max(l.revision) FROM {schema}.job_limit AS l
+                WHERE l.queue = :limited::text AND l.kind = '' AND NOT l.by_key AND l.ended_at IS NULL), 0) = :limit_revision::bigint
         LIMIT :limit::bigint))
     RETURNING id, token, args, headers, attempt, origin, run_at, created_at, schedule_id, slot, losses, refunds, {spec_claimed}
 ), batch AS (

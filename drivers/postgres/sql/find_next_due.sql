@@ -1,7 +1,8 @@
 -- The earliest run_at after now among the ready jobs of a queue, without suspects, unless the
 -- queue is paused, or the earliest end of a pause after now if that is earlier; how many pauses
 -- there are, also pauses that have ended, when the last of them began, whether a pause has
--- ended, whether the queue is paused, and whether there are handlers of starts.
+-- ended, whether the queue is paused, whether there are handlers of
+-- starts, and the newest revision of the limits of the whole queue :limited.
 SELECT least(p.first_end, CASE WHEN NOT p.queue THEN (
         SELECT min(later.run_at)
         FROM generate_series(1, 9) AS m (priority), LATERAL (
@@ -10,7 +11,9 @@ SELECT least(p.first_end, CASE WHEN NOT p.queue THEN (
             ORDER BY j.run_at, j.id LIMIT 1
         ) AS later
     ) END) AS next_due,
-    p.pauses, p.last, p.ended, p.queue, EXISTS (SELECT FROM {schema}.handler WHERE events & 1 <> 0) AS handled
+    p.pauses, p.last, p.ended, p.queue, EXISTS (SELECT FROM {schema}.handler WHERE events & 1 <> 0) AS handled,
+    coalesce((SELECT max(l.revision) FROM {schema}.job_limit AS l
+        WHERE l.queue = :limited::text AND l.kind = '' AND NOT l.by_key AND l.ended_at IS NULL), 0) AS limit_revision
 FROM (
     SELECT count(*) AS pauses, max(paused_at) AS last, min(until) FILTER (WHERE until > coalesce(:now::timestamptz, now())) AS first_end,
         coalesce(bool_or(until <= coalesce(:now::timestamptz, now())), false) AS ended,

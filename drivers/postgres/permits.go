@@ -1,0 +1,156 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// ExchangePermits replaces the permits of a node; see store.Permits.
+func (b *Backend) ExchangePermits(ctx context.Context, req store.ExchangePermitsRequest) (out store.QueuePermits, err error) {
+	err = b.work(ctx, nodeConns, "exchange permits", func(tx pgx.Tx) (err error) {
+		var now time.Time
+		if err := tx.QueryRow(ctx, b.q(readClock), when(req.Now)).Scan(into(&now)); err != nil {
+			return err
+		}
+		out, err = rowwise.ExchangePermits(ctx, limitsTx{auditTx{b, tx}}, req, now)
+		return err
+	})
+	if err != nil {
+		return store.QueuePermits{}, err
+	}
+	return out, nil
+}
+
+// claimRated makes one claim from a queue with a rate. The lanes of its rates stay locked until the commit, so that
+// nodes claim one after the other, and each sees the starts of the claims before.
+func (b *Backend) claimRated(ctx context.Context, req store.ClaimRequest, from cursors, despiteEnds bool) (out store.ClaimResult, pauses pausesFound, err error) {
+	err = b.work(ctx, nodeConns, "claim jobs", func(tx pgx.Tx) error {
+		var now time.Time
+		if err := nodeAlive(req.Node, tx.QueryRow(ctx, b.q(holdNode), when(req.Now), req.Node).Scan(into(&now))); err != nil {
+			return err
+		}
+		lanes, err := b.lockRates(ctx, tx, req.Limited())
+		if err != nil {
+			return err
+		}
+		whole := req.Limit
+		part := req
+		part.Ahead = 0
+		for _, lane := range lanes {
+			part.Limit = min(part.Limit, lane.rate.Room(lane.tat, now, whole))
+		}
+		text, args := b.claimStatement(&part, from, despiteEnds)
+		var batch pgx.Batch
+		batch.Queue(b.q(holdNode), when(req.Now), req.Node)
+		batch.Queue(text, args...)
+		batch.Queue(b.q(findNextDue), when(req.Now), req.Queue, req.Limited())
+		b.queuePolled(&batch, req.Polled)
+		answers := tx.SendBatch(ctx, &batch)
+		out, pauses, err = readClaim(answers, part)
+		if err = cmp.Or(err, answers.Close()); err != nil {
+			return err
+		}
+		return b.recordStarts(ctx, tx, lanes, now, &out, whole)
+	})
+	return out, pauses, err
+}
+
+// rateLane is the lane of a rate of a whole queue.
+type rateLane struct {
+	id   int64
+	tat  time.Time
+	rate store.Rate
+}
+
+// lockRates returns the locked lanes of the rates of a whole queue, and makes missing lanes.
+func (b *Backend) lockRates(ctx context.Context, tx pgx.Tx, queue string) (lanes []rateLane, err error) {
+	if _, err := tx.Exec(ctx, b.q(insertRateLanes), queue); err != nil {
+		return nil, err
+	}
+	var lane rateLane
+	var limit store.Limit
+	var per int64
+	err = each(ctx, tx, []any{&lane.id, into(&lane.tat), &limit.Rate, &per, &limit.Burst}, func() {
+		limit.Per = time.Duration(per) * time.Microsecond
+		lane.rate, _ = limit.Pace()
+		lanes = append(lanes, lane)
+	}, b.q(lockRateLanes), queue)
+	return lanes, err
+}
+
+// recordStarts moves the lanes by the jobs that were claimed, and sets when the next job may start, if the rates may have left
+// out jobs: the claim got fewer than most.
+func (b *Backend) recordStarts(ctx context.Context, tx pgx.Tx, lanes []rateLane, now time.Time, out *store.ClaimResult, most int) error {
+	ids, tats := make([]int64, len(lanes)), make([]time.Time, len(lanes))
+	for i, lane := range lanes {
+		ids[i], tats[i] = lane.id, lane.tat
+		if len(out.Jobs) > 0 {
+			tats[i] = lane.rate.After(lane.tat, now, len(out.Jobs))
+		}
+		if next := lane.rate.Next(tats[i], now); len(out.Jobs) < most && next.After(now) && next.After(out.NextStart) {
+			out.NextStart = next
+		}
+	}
+	if len(out.Jobs) == 0 || len(ids) == 0 {
+		return nil
+	}
+	_, err := tx.Exec(ctx, b.q(updateRateLanes), ids, tats)
+	return err
+}
+
+// AwaitClaims implements rowwise.PermitsTx.
+func (t limitsTx) AwaitClaims(ctx context.Context) error {
+	_, err := t.tx.Exec(ctx, t.b.q(lockClaimingNodes))
+	return err
+}
+
+// HoldNode implements rowwise.PermitsTx.
+func (t limitsTx) HoldNode(ctx context.Context, node int64) error {
+	var now time.Time
+	return nodeAlive(node, t.tx.QueryRow(ctx, t.b.q(holdNode), nil, node).Scan(into(&now)))
+}
+
+// LockQueueLimits implements rowwise.PermitsTx.
+func (t limitsTx) LockQueueLimits(ctx context.Context, queue string) (store.QueueLimits, error) {
+	return collect(ctx, t.tx, func(r pgx.CollectableRow) (l store.Limit, err error) {
+		err = scanLimit(r, &l)
+		return l, err
+	}, t.b.q(lockQueueLimits), queue)
+}
+
+// NodePermits implements rowwise.PermitsTx.
+func (t limitsTx) NodePermits(ctx context.Context, limits []int64) ([]store.NodePermits, error) {
+	return collect(ctx, t.tx, pgx.RowToStructByPos[store.NodePermits], t.b.q(findPermits), limits)
+}
+
+// SavePermits implements rowwise.PermitsTx.
+func (t limitsTx) SavePermits(ctx context.Context, rows []store.NodePermits) error {
+	limits, nodes := make([]int64, len(rows)), make([]int64, len(rows))
+	permits, wants := make([]int, len(rows)), make([]int, len(rows))
+	for i, row := range rows {
+		limits[i], nodes[i], permits[i], wants[i] = row.Limit, row.Node, row.Permits, row.Wants
+	}
+	_, err := t.tx.Exec(ctx, t.b.q(upsertPermits), limits, nodes, permits, wants)
+	return err
+}
+
+// DropPermits implements rowwise.PermitsTx.
+func (t limitsTx) DropPermits(ctx context.Context, limits []int64) error {
+	_, err := t.tx.Exec(ctx, t.b.q(deletePermits), limits)
+	return err
+}
+
+// RunningJobs implements rowwise.PermitsTx.
+func (t limitsTx) RunningJobs(ctx context.Context, queue string) (map[int64]int, error) {
+	running := map[int64]int{}
+	var node int64
+	var jobs int
+	err := each(ctx, t.tx, []any{&node, &jobs}, func() { running[node] = jobs }, t.b.q(countRunningJobs), queue)
+	return running, err
+}

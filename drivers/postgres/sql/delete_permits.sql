@@ -1,0 +1,2 @@
+-- Deletes the permits of limits that have ended.
+DELETE FROM {schema}.node_permit WHERE limit_id = ANY (:limits::bigint[])

@@ -1,0 +1,2 @@
+-- The permits that nodes hold.
+SELECT limit_id, node, permits, wants FROM {schema}.node_permit WHERE limit_id = ANY (:limits::bigint[])

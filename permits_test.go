@@ -1,0 +1,116 @@
+package hourbell_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/store"
+)
+
+// putLimits puts limits, without a client.
+func (c *cluster) putLimits(limits ...store.Limit) {
+	c.t.Helper()
+	var req store.PutLimitsRequest
+	for _, l := range limits {
+		req.Limits = append(req.Limits, store.PutLimit{Limit: l})
+	}
+	if _, err := c.store.PutLimits(c.t.Context(), req); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// TestALimitOfAQueueHolds runs jobs on three nodes under a limit that is lowered, raised and deleted, and counts
+// how many jobs run at a time.
+func TestALimitOfAQueueHolds(t *testing.T) {
+	c := newCluster(t)
+	var running, most, done atomic.Int64
+	workers := func() *hourbell.Workers {
+		w := hourbell.NewWorkers()
+		hourbell.Register(w, func(context.Context, *hourbell.Job[Note]) error {
+			n := running.Add(1)
+			for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+			}
+			time.Sleep(2 * time.Millisecond)
+			running.Add(-1)
+			done.Add(1)
+			return nil
+		})
+		return w
+	}
+	clients := make([]*hourbell.Client, 3)
+	for i := range clients {
+		clients[i] = c.client(workers(), func(cfg *hourbell.Config) { cfg.Queues = map[string]int{"default": 8} })
+	}
+	c.putLimits(store.Limit{Name: "l", Queue: "default", Concurrency: 4})
+	enqueueMany(t, clients[0], Note{}, 3000)
+	for _, client := range clients {
+		defer c.run(client)()
+	}
+	atMost := func(jobs int64, limit int64) {
+		t.Helper()
+		from := done.Load()
+		eventually(t, "jobs run", func() bool { return done.Load() >= from+jobs })
+		if n := most.Load(); n > limit {
+			t.Errorf("%d jobs run at a time under a limit of %d", n, limit)
+		}
+	}
+	atMost(300, 4)
+	if n := most.Load(); n < 4 {
+		t.Errorf("only %d jobs run at a time under a limit of 4", n)
+	}
+	c.putLimits(store.Limit{Name: "l", Queue: "default", Concurrency: 2})
+	eventually(t, "few jobs run", func() bool { return running.Load() <= 2 })
+	most.Store(0)
+	atMost(100, 2)
+	c.putLimits(store.Limit{Name: "l", Queue: "default", Concurrency: 11})
+	atMost(600, 11)
+	eventually(t, "as many jobs run as may", func() bool { return most.Load() == 11 })
+	if err := c.store.DeleteLimits(t.Context(), store.DeleteLimitsRequest{Names: []string{"l"}}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the limit is gone", func() bool { return most.Load() > 11 || done.Load() == 3000 })
+	c.putLimits(store.Limit{Name: "l", Queue: "default", Concurrency: 3})
+	eventually(t, "all jobs are done", func() bool { return done.Load() == 3000 })
+}
+
+// TestARateOfAQueueHolds runs jobs on three nodes under a rate, and counts the starts within each time.
+func TestARateOfAQueueHolds(t *testing.T) {
+	const every, burst, jobs = 5 * time.Millisecond, 20, 200
+	c := newCluster(t)
+	var mu sync.Mutex
+	var starts []time.Time
+	clients := make([]*hourbell.Client, 3)
+	for i := range clients {
+		w := hourbell.NewWorkers()
+		hourbell.Register(w, func(context.Context, *hourbell.Job[Note]) error {
+			mu.Lock()
+			defer mu.Unlock()
+			starts = append(starts, time.Now())
+			return nil
+		})
+		clients[i] = c.client(w, func(cfg *hourbell.Config) { cfg.Queues = map[string]int{"default": 10} })
+	}
+	c.putLimits(store.Limit{Name: "l", Queue: "default", Rate: 200, Per: time.Second, Burst: burst})
+	enqueueMany(t, clients[0], Note{}, jobs)
+	for _, client := range clients {
+		defer c.run(client)()
+	}
+	eventually(t, "all jobs have started", func() bool { mu.Lock(); defer mu.Unlock(); return len(starts) == jobs })
+	slices.SortFunc(starts, time.Time.Compare)
+	for i := range starts {
+		for j := i; j < len(starts); j++ {
+			window := starts[j].Sub(starts[i])
+			if n := j - i + 1; float64(n) > burst+float64(window)/float64(every) {
+				t.Fatalf("%d starts within %v", n, window)
+			}
+		}
+	}
+	if took := starts[jobs-1].Sub(starts[0]); took > jobs*every*13/10 {
+		t.Errorf("%d starts took %v", jobs, took)
+	}
+}

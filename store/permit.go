@@ -1,0 +1,168 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+)
+
+// Permits lets nodes share the permits of limits of whole queues (Limit.WholeQueue). Such a limit moves no rows of jobs: a
+// node holds permits across claims, and of the queue it never has more jobs in flight than permits.
+//
+//   - A claim names the newest limit that the permits of its node are for (ClaimRequest.LimitRevision). If the queue has
+//     another newest limit, the claim takes no job, so that a new or changed limit is in force at once.
+//   - The permits of a node that died or left are free when its claims are taken, in the same transaction.
+//   - A rate (Limit.Rate) of a whole queue needs no permits: the claim itself takes no more jobs than may start, by
+//     the store's clock.
+//
+// The queue of a place within a queue (ClaimRequest.Within) has the limits of that queue.
+type Permits interface {
+	// ExchangePermits replaces the permits that a node holds for a queue by as many as it wants, or as there are. A node
+	// has one such call of a queue under way at a time, and claims no jobs of the queue with permits until it has the
+	// answer. A node that is not registered, or was declared dead, gets ErrNodeGone. A repetition is harmless. No node is
+	// woken: a node that has too few permits asks again after a while.
+	ExchangePermits(ctx context.Context, req ExchangePermitsRequest) (QueuePermits, error)
+}
+
+// ExchangePermitsRequest asks for the permits of a queue.
+type ExchangePermitsRequest struct {
+	Now   time.Time
+	Node  int64
+	Queue string
+	InUse int // jobs of the queue that the node has claimed and that are not over: it keeps permits for them in any case
+	Want  int // permits that the node could use, InUse included
+}
+
+// QueuePermits is what the limits of a whole queue allow a node.
+type QueuePermits struct {
+	Revision int64 // the greatest of the limits; 0: the queue has none
+	Bounded  bool  // they bound how many jobs run at a time; otherwise no permits are needed
+	Rated    bool  // they bound how many jobs start per interval
+	Permits  int   // that the node holds now
+	Share    int   // with how many of them it should do, because others want permits; at most Permits
+	Scarce   bool  // there were fewer permits than all nodes want
+}
+
+// NodePermits are the permits of one limit that a node holds.
+type NodePermits struct {
+	Limit   int64
+	Node    int64
+	Permits int
+	Wants   int // more permits that it could use
+}
+
+// QueueLimits are the limits of one whole queue.
+type QueueLimits []Limit
+
+// Of returns the limits of a whole queue.
+func (l Limits) Of(queue string) (of QueueLimits) {
+	for _, limit := range l {
+		if limit.Queue == queue && limit.WholeQueue() {
+			of = append(of, limit)
+		}
+	}
+	return of
+}
+
+// Revision returns the greatest revision of the limits. It grows with each change that allows less.
+func (l QueueLimits) Revision() (greatest int64) {
+	for i := range l {
+		greatest = max(greatest, l[i].Revision)
+	}
+	return greatest
+}
+
+// Exchange decides on a request. held are the rows of all nodes for these limits. own are the rows of the asking node
+// afterwards, one for each limit with a Concurrency.
+func (l QueueLimits) Exchange(held []NodePermits, req ExchangePermitsRequest, now time.Time) (answer QueuePermits, own []NodePermits) {
+	answer = QueuePermits{Revision: l.Revision()}
+	want := max(req.Want, req.InUse)
+	for i := range l {
+		answer.Rated = answer.Rated || l[i].Rate > 0
+		if l[i].Concurrency == 0 {
+			continue
+		}
+		entitled, scarce := share(l[i].Concurrency, others(held, l[i].ID, req.Node), req.Node, want, now)
+		if !answer.Bounded || entitled < answer.Share {
+			answer.Share = entitled
+		}
+		answer.Bounded, answer.Scarce = true, answer.Scarce || scarce
+	}
+	if !answer.Bounded {
+		return answer, nil
+	}
+	answer.Permits = max(answer.Share, req.InUse)
+	for i := range l {
+		if l[i].Concurrency == 0 {
+			continue
+		}
+		own = append(own, NodePermits{Limit: l[i].ID, Node: req.Node, Permits: answer.Permits, Wants: max(want-answer.Permits, 0)})
+	}
+	return answer, own
+}
+
+// shareTurn is how long a node keeps what is left when permits are divided by the number of nodes. Then another node has its
+// turn, so that each node gets permits at times.
+const shareTurn = time.Minute
+
+// share returns how many permits a node should have of a limit of which others hold permits, and whether there are too few
+// for all that want permits.
+func share(concurrency int, others []NodePermits, node int64, want int, now time.Time) (permits int, scarce bool) {
+	free, wanted, nodes, before := concurrency, 0, 1, 0
+	for _, other := range others {
+		free -= other.Permits
+		wanted += other.Wants
+		if other.Permits+other.Wants > 0 {
+			nodes++
+			if other.Node < node {
+				before++
+			}
+		}
+	}
+	free = max(free, 0)
+	if want+wanted <= free {
+		return want, false
+	}
+	fair := concurrency / nodes
+	if turn := int(now.Unix() / int64(shareTurn/time.Second) % int64(nodes)); (before+turn)%nodes < concurrency%nodes {
+		fair++
+	}
+	return min(want, free, max(fair, free-wanted)), true
+}
+
+// others returns the rows of a limit without those of a node.
+func others(held []NodePermits, limit, node int64) (rows []NodePermits) {
+	for _, row := range held {
+		if row.Limit == limit && row.Node != node {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// rowOf returns the row of a node for a limit; zero: it has none.
+func rowOf(held []NodePermits, limit, node int64) NodePermits {
+	for _, row := range held {
+		if row.Limit == limit && row.Node == node {
+			return row
+		}
+	}
+	return NodePermits{}
+}
+
+// Seed returns the rows of nodes that have fewer permits than jobs of the queue running, with as many permits.
+func (l QueueLimits) Seed(held []NodePermits, running map[int64]int) (rows []NodePermits) {
+	for i := range l {
+		if l[i].Concurrency == 0 {
+			continue
+		}
+		for node, jobs := range running {
+			if row := rowOf(held, l[i].ID, node); row.Permits < jobs {
+				rows = append(rows, NodePermits{Limit: l[i].ID, Node: node, Permits: jobs, Wants: row.Wants})
+			}
+		}
+	}
+	slices.SortFunc(rows, func(a, b NodePermits) int { return cmp.Or(cmp.Compare(a.Limit, b.Limit), cmp.Compare(a.Node, b.Node)) })
+	return rows
+}

@@ -1,0 +1,59 @@
+package store
+
+import "time"
+
+// Rate is how many jobs may start per interval: the generic cell rate algorithm. Its state is one instant, the theoretical
+// arrival time: when the last start would have come if all starts were evenly spaced. The zero time means that nothing has
+// started for long. A rest makes up for nothing but Burst starts. Its methods are pure; all instants are the store's.
+type Rate struct {
+	Every time.Duration // between starts that are evenly spaced
+	Burst int           // how many start at once after a rest, at least 1
+}
+
+// Pace returns the rate of the limit, and whether it has one. It rounds the interval up, so that no more jobs start.
+func (l *Limit) Pace() (Rate, bool) {
+	if l.Rate == 0 {
+		return Rate{}, false
+	}
+	every := (l.Per + time.Duration(l.Rate) - 1) / time.Duration(l.Rate)
+	every = (every + time.Microsecond - 1).Truncate(time.Microsecond) // stores keep microseconds
+	return Rate{Every: every, Burst: max(l.Burst, 1)}, true
+}
+
+// StartSlack is how long after its claim a job of a queue with a rate may start; later it is released. So starts
+// come at most so much closer together than claims.
+const StartSlack = 25 * time.Millisecond
+
+// tolerance returns by how much the theoretical arrival time may be ahead of now after a start. It leaves room for StartSlack,
+// unless that would prevent every start.
+func (r Rate) tolerance() time.Duration {
+	whole := time.Duration(r.Burst) * r.Every
+	return max(whole-StartSlack, min(whole, r.Every))
+}
+
+// Room returns how many jobs may start now, at most most.
+func (r Rate) Room(tat, now time.Time, most int) int {
+	room := int64((r.tolerance() - r.ahead(tat, now)) / r.Every)
+	return int(min(max(room, 0), int64(max(most, 0))))
+}
+
+// ahead returns by how much the theoretical arrival time is ahead of now.
+func (r Rate) ahead(tat, now time.Time) time.Duration {
+	if tat.Before(now) {
+		return 0
+	}
+	return tat.Sub(now)
+}
+
+// After returns the theoretical arrival time after n starts, at least 1, at now.
+func (r Rate) After(tat, now time.Time, n int) time.Time {
+	return now.Add(r.ahead(tat, now)).Add(time.Duration(n) * r.Every)
+}
+
+// Next returns when the next job may start, which is now or later.
+func (r Rate) Next(tat, now time.Time) time.Time {
+	if wait := r.ahead(tat, now) + r.Every - r.tolerance(); wait > 0 {
+		return now.Add(wait)
+	}
+	return now
+}

@@ -34,6 +34,8 @@ func play(role string) int {
 		node = func() error { return playMailer(role) }
 	case "mortal":
 		node = playMortal
+	case "limited":
+		node = playLimited
 	case "clerk":
 		node = playClerk
 	case "errands":

@@ -1,0 +1,258 @@
+package proof
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/drivers/postgres"
+	"github.com/hourbell/hourbell/store"
+)
+
+// Shift is a job that reports to the witness when it begins and when it ends.
+type Shift struct {
+	For time.Duration `json:"for"`
+}
+
+func (Shift) Kind() string { return "shift" }
+
+// playLimited is a node whose jobs write when they began and ended, by the clock of this machine, which is the clock of the
+// store, too.
+func playLimited() error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	backend, err := postgres.Open(ctx, os.Getenv("HOURBELL_PROOF_URL"), postgres.Schema(os.Getenv("HOURBELL_PROOF_SCHEMA")))
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	lease, err := time.ParseDuration(os.Getenv("HOURBELL_PROOF_LEASE"))
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(os.Getenv("HOURBELL_PROOF_WITNESS"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	workers := hourbell.NewWorkers()
+	hourbell.Register(workers, func(ctx context.Context, job *hourbell.Job[Shift]) error {
+		say := func(what string) error {
+			_, err := fmt.Fprintf(file, "%s %d %d %d\n", what, os.Getpid(), job.Token, time.Now().UnixMicro())
+			return err
+		}
+		if err := say("began"); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx) // the claim may be lost already: what stopped is not part of the shift
+		case <-time.After(job.Args.For):
+			return say("ended")
+		}
+	})
+	client, err := hourbell.New(backend, hourbell.Config{
+		Workers: workers, Lease: lease, Queues: map[string]int{"default": 10},
+		Logger: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	if err != nil {
+		return err
+	}
+	return client.Run(ctx)
+}
+
+// limited starts a node of playLimited.
+func (v *village) limited() *process {
+	v.t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "HOURBELL_PROOF_ROLE=limited", "HOURBELL_PROOF_URL="+v.url, "HOURBELL_PROOF_SCHEMA="+v.schema,
+		"HOURBELL_PROOF_LEASE="+lease(v.t).String(), "HOURBELL_PROOF_WITNESS="+v.witness.path)
+	return start(v.t, cmd)
+}
+
+// addShifts enqueues n shifts.
+func (v *village) addShifts(n int, args Shift) {
+	v.t.Helper()
+	if _, err := v.client.EnqueueMany(v.t.Context(), slices.Repeat([]hourbell.Request{{Args: args}}, n)); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+// putLimit puts a limit of the queue default.
+func (v *village) putLimit(limit store.Limit) {
+	v.t.Helper()
+	backend, err := postgres.Open(v.t.Context(), v.url, postgres.Schema(v.schema))
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	defer backend.Close()
+	limit.Name, limit.Queue = "proof", "default"
+	if _, err := backend.PutLimits(v.t.Context(), store.PutLimitsRequest{Limits: []store.PutLimit{{Limit: limit}}}); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+// shift is one attempt, as the witness has it.
+type shift struct {
+	pid, token   int64
+	began, ended int64 // in microseconds; ended is 0 if the attempt did not end well
+}
+
+// shifts returns the attempts that the witness has, by their beginning.
+func (v *village) shifts() (all []shift) {
+	v.t.Helper()
+	byToken := map[int64]*shift{}
+	for _, line := range v.witness.lines() {
+		if len(line) != 4 {
+			continue // a process was killed in the middle of a write
+		}
+		var n [3]int64
+		for i := range n {
+			n[i], _ = strconv.ParseInt(line[i+1], 10, 64)
+		}
+		if line[0] == "began" {
+			byToken[n[1]] = &shift{pid: n[0], token: n[1], began: n[2]}
+		} else if s := byToken[n[1]]; s != nil {
+			s.ended = n[2]
+		}
+	}
+	for _, s := range byToken {
+		all = append(all, *s)
+	}
+	slices.SortFunc(all, func(a, b shift) int { return cmp.Compare(a.began, b.began) })
+	return all
+}
+
+// TestALimitOfAQueueHoldsWhileNodesDie (P5): four nodes run a queue with a limit of 7, while nodes are killed, and stopped for
+// longer than their lease. The rows of the handlers show that 8 jobs never run at a time, and that almost 7 run while nothing
+// has just died.
+func TestALimitOfAQueueHoldsWhileNodesDie(t *testing.T) {
+	const most = 7
+	v, long := newVillage(t), duration(t)
+	v.putLimit(store.Limit{Concurrency: most})
+	v.addShifts(int(long/time.Second)*60, Shift{For: 300 * time.Millisecond})
+	nodes := []*process{v.limited(), v.limited(), v.limited(), v.limited()}
+	until(t, 60*time.Second, "jobs of all nodes", func() bool {
+		pids := map[int64]bool{}
+		for _, s := range v.shifts() {
+			pids[s.pid] = true
+		}
+		return len(pids) >= 3
+	})
+	time.Sleep(time.Second) // until the nodes have shared the permits
+	began := time.Now()
+	death := map[int64]int64{} // by process: when it stopped working
+	var disturbed []int64
+	end := func(p *process, s syscall.Signal) {
+		p.signal(s)
+		now := time.Now().UnixMicro()
+		death[int64(p.cmd.Process.Pid)] = now
+		disturbed = append(disturbed, now)
+	}
+	time.Sleep(long / 4)
+	end(nodes[0], syscall.SIGKILL)
+	nodes = append(nodes, v.limited())
+	time.Sleep(long / 4)
+	end(nodes[1], syscall.SIGSTOP)
+	time.Sleep(lease(t) * 3 / 2)
+	nodes[1].signal(syscall.SIGCONT)
+	resumed := time.Now().UnixMicro()
+	time.Sleep(max(long/2-lease(t)*3/2, 2*time.Second))
+	over := time.Now().UnixMicro()
+	for _, p := range nodes[1:] {
+		p.signal(syscall.SIGTERM)
+	}
+	type change struct {
+		at int64
+		by int
+	}
+	var changes []change
+	for _, s := range v.shifts() {
+		died, ended := death[s.pid], s.ended
+		if died != 0 && s.began <= died && (ended == 0 || ended > died) {
+			ended = died // its process did nothing from then on
+		} else if ended == 0 {
+			ended = over
+		}
+		changes = append(changes, change{s.began, 1}, change{ended, -1})
+	}
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
+	calm := func(at int64) bool {
+		margin := (lease(t) + time.Second).Microseconds()
+		return at >= began.UnixMicro() && at <= over && !slices.ContainsFunc(disturbed, func(d int64) bool { return at >= d && at <= d+margin }) &&
+			(at < resumed || at > resumed+time.Second.Microseconds())
+	}
+	running, greatest := 0, 0
+	var worked, calmly float64
+	for i, c := range changes {
+		running += c.by
+		greatest = max(greatest, running)
+		if i+1 < len(changes) && calm(c.at) && calm(changes[i+1].at) {
+			part := float64(changes[i+1].at - c.at)
+			worked, calmly = worked+part*float64(running), calmly+part
+		}
+	}
+	t.Logf("%d attempts, at most %d at a time, on average %.2f in %.1f calm seconds", len(changes)/2, greatest, worked/calmly, calmly/1e6)
+	if greatest > most {
+		t.Errorf("%d jobs ran at a time under a limit of %d", greatest, most)
+	}
+	if average := worked / calmly; average < 6.5 && os.Getenv("HOURBELL_PROOF_SECONDS") != "" {
+		t.Errorf("on average %.2f jobs ran while jobs waited", average)
+	} else if average < 5 { // the machine may have other work
+		t.Errorf("on average only %.2f jobs ran while jobs waited", average)
+	}
+}
+
+// TestARateOfAQueueHoldsWhileNodesDie (P5): three nodes run a queue with a rate of 100 per second and a burst of 20, while nodes
+// are killed. The rows of the handlers show that in no time t more than 20 + 100 t jobs start, and that the rate is used.
+func TestARateOfAQueueHoldsWhileNodesDie(t *testing.T) {
+	const rate, burst = 100, 20
+	v, long, r := newVillage(t), duration(t), random(t)
+	v.putLimit(store.Limit{Rate: rate, Per: time.Second, Burst: burst})
+	v.addShifts(int(long/time.Second+30)*rate*2, Shift{})
+	nodes := []*process{v.limited(), v.limited(), v.limited()}
+	until(t, 60*time.Second, "the nodes", func() bool {
+		return !slices.ContainsFunc(nodes, func(p *process) bool { return p.logged("node started") == 0 })
+	})
+	from := time.Now()
+	for time.Since(from) < long {
+		time.Sleep(time.Duration(1+r.IntN(3)) * time.Second)
+		i := r.IntN(len(nodes))
+		nodes[i].kill()
+		nodes[i] = v.limited()
+	}
+	over := time.Now()
+	for _, p := range nodes {
+		p.signal(syscall.SIGTERM)
+	}
+	var starts []int64
+	used := 0
+	for _, s := range v.shifts() {
+		starts = append(starts, s.began)
+		if s.began >= from.UnixMicro() && s.began < over.UnixMicro() {
+			used++
+		}
+	}
+	for i := range starts {
+		for j := i + 1; j < len(starts); j++ {
+			if seconds := float64(starts[j]-starts[i]) / 1e6; float64(j-i+1) > burst+rate*seconds {
+				t.Fatalf("%d starts within %.3f s", j-i+1, seconds)
+			}
+		}
+	}
+	part := float64(used) / (rate * over.Sub(from).Seconds())
+	t.Logf("%d starts, %.3f of the rate", used, part)
+	if part < 0.95 && os.Getenv("HOURBELL_PROOF_SECONDS") != "" || part < 0.6 { // the machine may have other work
+		t.Errorf("only %.3f of the rate was used", part)
+	}
+}

@@ -76,7 +76,10 @@ func pool(t *testing.T, url string) *pgxpool.Pool {
 	return p
 }
 
-var arraySlice = regexp.MustCompile(`\[[^\]:]*[^:\]:]?:[^:][^\]]*\]|\[[^\]]+:\]`)
+var (
+	arraySlice = regexp.MustCompile(`\[[^\]:]*[^:\]:]?:[^:][^\]]*\]|\[[^\]]+:\]`)
+	sqlString  = regexp.MustCompile(`'[^']*'`) // may contain a colon
+)
 
 // TestNoStatementSlicesAnArrayItChanges: Citus crashes on such an UPDATE, even on tables
 // that are not distributed.
@@ -84,7 +87,7 @@ func TestNoStatementSlicesAnArrayItChanges(t *testing.T) {
 	all, err := readTexts(DefaultSchema)
 	must(t, err)
 	for s, text := range all {
-		if strings.Contains(strings.ToUpper(text), "UPDATE") && arraySlice.MatchString(text) {
+		if strings.Contains(strings.ToUpper(text), "UPDATE") && arraySlice.MatchString(sqlString.ReplaceAllString(text, "''")) {
 			t.Errorf("%v slices an array", statement(s))
 		}
 	}

@@ -24,25 +24,42 @@ func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.Clai
 // claim makes one claim with cursors, in one round trip where the connection allows it. If a
 // pause has ended, it claims after a step that makes parked jobs claimable, which may lie
 // before the cursors. Jobs that the step leaves are for later claims.
-func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, from cursors) (store.ClaimResult, pausesFound, error) {
-	out, pauses, err := b.claimOnce(ctx, req, from, false)
-	if err != nil || pauses.stored == (storedPauses{}) {
-		return out, pauses, err
+func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, from cursors) (store.ClaimResult, claimFound, error) {
+	if !b.limited.has(req.Queue) {
+		out, found, err := b.claimTended(ctx, req, from, false)
+		if err != nil || len(out.Jobs) > 0 || !b.limited.has(req.Queue) {
+			return out, found, err
+		}
 	}
-	err = b.tendPauses(ctx, req.Now, pauses.ended)
-	if pauses.ended && err == nil {
-		out, pauses, err = b.claimOnce(ctx, req, cursors{}, true)
+	return b.claimLimited(ctx, req, from)
+}
+
+// claimTended makes one claim, after what is to be done for limits. If it finds that the queue is limited although limited is false, it
+// has no jobs.
+func (b *Backend) claimTended(ctx context.Context, req store.ClaimRequest, from cursors, limited bool) (store.ClaimResult, claimFound, error) {
+	out, found, err := b.claimOnce(ctx, req, from, false, limited)
+	if err == nil && !limited && found.limited {
+		b.limited.set(req.Queue, true)
+		return out, found, nil
+	}
+	if err != nil || found.stored == (storedPauses{}) {
+		return out, found, err
+	}
+	err = b.tendPauses(ctx, req.Now, found.ended, !req.Now.IsZero())
+	if found.ended && err == nil {
+		out, found, err = b.claimOnce(ctx, req, cursors{}, true, limited)
 	} else if err != nil && len(out.Jobs) > 0 {
 		err = nil // the jobs are claimed; the next claim tends to the pauses
 	}
-	return out, pauses, err
+	return out, found, err
 }
 
-// pausesFound is what a claim has found of pauses.
-type pausesFound struct {
-	stored storedPauses
-	ended  bool // a pause has ended; unless it was told to claim all the same, the claim has no jobs
-	queue  bool // the queue is paused
+// claimFound is what a claim has found in the store.
+type claimFound struct {
+	stored  storedPauses
+	ended   bool // a pause has ended; unless it was told to claim all the same, the claim has no jobs
+	queue   bool // the queue is paused
+	limited bool // a limit concerns the queue whose permits jobs hold
 }
 
 // storedPauses changes whenever a pause begins, or is deleted after its end. The zero value: there
@@ -52,12 +69,13 @@ type storedPauses struct {
 	last  time.Time // when the last of them began
 }
 
-// claimOnce makes one claim; despiteEnds: also if a pause has ended.
-func (b *Backend) claimOnce(ctx context.Context, req store.ClaimRequest, from cursors, despiteEnds bool) (out store.ClaimResult, pauses pausesFound, err error) {
+// claimOnce makes one claim; despiteEnds: also if a pause has ended. With limited, it leaves out jobs that need permits and hold none;
+// without, it has no jobs if there may be such jobs.
+func (b *Backend) claimOnce(ctx context.Context, req store.ClaimRequest, from cursors, despiteEnds, limited bool) (out store.ClaimResult, found claimFound, err error) {
 	if req.Permits.Rated {
-		return b.claimRated(ctx, req, from, despiteEnds)
+		return b.claimRated(ctx, req, from, despiteEnds, limited)
 	}
-	text, args := b.claimStatement(&req, from, despiteEnds)
+	text, args := b.claimStatement(&req, from, despiteEnds, limited)
 	err = b.pipeline(ctx, nodeConns, "claim jobs", func(s sender) (err error) {
 		var batch pgx.Batch
 		batch.Queue(b.q(holdNode), when(req.Now), req.Node)
@@ -65,11 +83,11 @@ func (b *Backend) claimOnce(ctx context.Context, req store.ClaimRequest, from cu
 		batch.Queue(b.q(findNextDue), when(req.Now), req.Queue, req.Limited())
 		b.queuePolled(&batch, req.Polled)
 		answers := s.SendBatch(ctx, &batch)
-		out, pauses, err = readClaim(answers, req)
+		out, found, err = readClaim(answers, req)
 		return cmp.Or(err, answers.Close())
 	})
 	if err != nil {
-		return store.ClaimResult{}, pauses, err
+		return store.ClaimResult{}, found, err
 	}
 	if req.Polled != "" && len(out.Jobs) >= req.Limit {
 		// The jobs are claimed. If this fails, other nodes poll after a while.
@@ -79,24 +97,27 @@ func (b *Backend) claimOnce(ctx context.Context, req store.ClaimRequest, from cu
 			return send(ctx, s, &batch)
 		})
 	}
-	return out, pauses, nil
+	return out, found, nil
 }
 
-// claimStatement returns the statement of a claim, and its arguments.
-func (b *Backend) claimStatement(req *store.ClaimRequest, from cursors, despiteEnds bool) (text string, args []any) {
+// claimStatement returns the statement of a claim, and its arguments. limited is as for claimOnce.
+func (b *Backend) claimStatement(req *store.ClaimRequest, from cursors, despiteEnds, limited bool) (text string, args []any) {
 	lowRunAt, lowID := from.columns()
 	args = []any{
 		when(req.Now), req.Node, req.Queue, req.Kinds, req.Limit, lowRunAt, lowID, req.Limit - req.Ahead, despiteEnds,
 		req.Limited(), req.Permits.Revision,
 	}
-	name := claimJobs
+	name, limitedName := claimJobs, limitedJobs
 	switch {
 	case req.Suspects && len(req.Exact) > 0:
-		name = claimExactSuspects
+		name, limitedName = claimExactSuspects, limitedExactSuspects
 	case req.Suspects:
-		name = claimSuspects
+		name, limitedName = claimSuspects, limitedSuspects
 	case len(req.Exact) > 0:
-		name = claimExactJobs
+		name, limitedName = claimExactJobs, limitedExactJobs
+	}
+	if limited {
+		name = limitedName
 	}
 	if len(req.Exact) > 0 {
 		args = append(args, exactColumns(req.Exact)...)
@@ -138,23 +159,23 @@ func exactColumns(jobs []store.ExactJob) []any {
 }
 
 // readClaim reads the answers of hold_node, claim_jobs and find_next_due.
-func readClaim(answers pgx.BatchResults, req store.ClaimRequest) (out store.ClaimResult, pauses pausesFound, err error) {
+func readClaim(answers pgx.BatchResults, req store.ClaimRequest) (out store.ClaimResult, found claimFound, err error) {
 	if err := nodeAlive(req.Node, answers.QueryRow().Scan(into(&out.Now))); err != nil {
-		return out, pauses, err
+		return out, found, err
 	}
 	rows, err := answers.Query()
 	if err != nil {
-		return out, pauses, err
+		return out, found, err
 	}
 	if out.Jobs, out.Batch, err = scanClaimed(rows, req); err != nil {
-		return out, pauses, err
+		return out, found, err
 	}
 	slices.SortFunc(out.Jobs, inOrder)
-	if err := answers.QueryRow().Scan(into(&out.NextDue), &pauses.stored.count, into(&pauses.stored.last), &pauses.ended, &pauses.queue, &out.Handled, &out.LimitRevision); err != nil || len(out.Jobs) >= req.Limit || req.Suspects {
+	if err := answers.QueryRow().Scan(into(&out.NextDue), &found.stored.count, into(&found.stored.last), &found.ended, &found.queue, &out.Handled, &out.LimitRevision, &found.limited); err != nil || len(out.Jobs) >= req.Limit || req.Suspects {
 		out.NextDue = time.Time{} // not asked for
-		return out, pauses, err
+		return out, found, err
 	}
-	return out, pauses, nil
+	return out, found, nil
 }
 
 // nodeAlive turns the missing row of a node into ErrNodeGone.

@@ -81,12 +81,12 @@ func (b *Backend) catchUp(ctx context.Context, req store.ClaimRequest, scan *cla
 // become claimable, and scan begins again.
 func (b *Backend) scanClaim(ctx context.Context, req store.ClaimRequest, scan *claimScan, from cursors, took func(jobs int, took time.Duration)) (out store.PartialClaim, unsearched bool, err error) {
 	began := time.Now()
-	claim, pauses, err := b.claim(ctx, req, from)
+	claim, found, err := b.claim(ctx, req, from)
 	out.ClaimResult = claim
 	switch {
-	case err == nil && (pauses.queue || out.LimitRevision != req.Permits.Revision):
+	case err == nil && (found.queue || out.LimitRevision != req.Permits.Revision):
 		return out, true, nil
-	case err == nil && scan.pausesChanged(pauses.stored):
+	case err == nil && scan.pausesChanged(found.stored):
 		if len(out.Jobs) < req.Limit {
 			out.Again = time.Millisecond
 		}

@@ -391,7 +391,7 @@ func claimPages(t *testing.T, b *Backend, from cursors) (pages int) {
 	t.Helper()
 	undo := errors.New("undone")
 	err := b.work(t.Context(), programConns, "explain", func(tx pgx.Tx) error {
-		text, args := b.claimStatement(&store.ClaimRequest{Node: register(t, b), Queue: "q", Kinds: []string{"k"}, Limit: 100}, from, false)
+		text, args := b.claimStatement(&store.ClaimRequest{Node: register(t, b), Queue: "q", Kinds: []string{"k"}, Limit: 100}, from, false, false)
 		plan, err := collect(t.Context(), tx, pgx.RowTo[string], "explain (analyze, buffers, timing off) "+text, args...)
 		if err != nil {
 			return err

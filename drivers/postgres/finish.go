@@ -28,6 +28,9 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (store.Fi
 	if !b.handled.Load() && !slices.ContainsFunc(outcomes, func(o store.Outcome) bool { return !plain(o) || !o.Alone || o.After != nil }) {
 		ended, err := b.finishPlain(ctx, when(req.Now), outcomes)
 		if err != nil || len(ended) == len(outcomes) {
+			if err == nil {
+				b.passOnSoon(ctx, when(req.Now))
+			}
 			return out, err
 		}
 		done := setOf(ended) // the others were not accepted, or there are handlers
@@ -46,6 +49,7 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (store.Fi
 	if releases {
 		b.releaseSoon(ctx, when(req.Now))
 	}
+	b.passOnSoon(ctx, when(req.Now))
 	return out, nil
 }
 

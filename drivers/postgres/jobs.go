@@ -76,7 +76,7 @@ func stateNumbers(states []store.State) []int16 {
 	for _, state := range states {
 		out = append(out, int16(state))
 		if state == store.StateReady {
-			out = append(out, parked)
+			out = append(out, parked, inLane, firstInLane)
 		}
 	}
 	return out

@@ -39,7 +39,7 @@ func (b *Backend) changeLimits(ctx context.Context, what string, asked time.Time
 		if err := tx.QueryRow(ctx, b.q(readClock), when(asked)).Scan(into(&now)); err != nil {
 			return err
 		}
-		if err := change(limitsTx{auditTx{b, tx}}, now); err != nil {
+		if err := change(newLimitsTx(b, tx), now); err != nil {
 			return err
 		}
 		return b.wake(ctx, tx, store.Wake{Kind: store.WakeJobs})
@@ -98,15 +98,9 @@ func scanLimitInfo(r pgx.CollectableRow) (info store.LimitInfo, err error) {
 }
 
 // limitsTx implements rowwise.LimitsTx.
-type limitsTx struct{ auditTx }
+type limitsTx struct{ lanesTx }
 
-// ReadLimits implements rowwise.LimitsTx.
-func (t limitsTx) ReadLimits(ctx context.Context) (store.Limits, error) {
-	return collect(ctx, t.tx, func(r pgx.CollectableRow) (l store.Limit, err error) {
-		err = scanLimit(r, &l)
-		return l, err
-	}, t.b.q(readLimits))
-}
+func newLimitsTx(b *Backend, tx querier) limitsTx { return limitsTx{lanesTx{auditTx{b, tx}}} }
 
 // LockLimits implements rowwise.LimitsTx.
 func (t limitsTx) LockLimits(ctx context.Context) (store.Limits, error) {
@@ -175,7 +169,7 @@ func (a *limitArrays) add(l *store.Limit) {
 
 // syncLimits makes the limits that a put of schedules brings, and wakes nodes.
 func (b *Backend) syncLimits(ctx context.Context, tx querier, req store.PutSchedulesRequest) (store.LimitChange, error) {
-	change, err := rowwise.SyncLimits(ctx, limitsTx{auditTx{b, tx}}, req, req.Now)
+	change, err := rowwise.SyncLimits(ctx, newLimitsTx(b, tx), req, req.Now)
 	if err != nil || len(change.Write)+len(change.End) == 0 {
 		return change, err
 	}

@@ -41,6 +41,9 @@ func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) erro
 		if _, err := tx.Exec(ctx, b.q(lockClaimingNodes)); err != nil {
 			return err
 		}
+		if _, err := tx.Exec(ctx, b.q(returnPausedPermits), int16(req.Subject), req.Name); err != nil {
+			return err
+		}
 		return b.wake(ctx, tx, store.Wake{Kind: store.WakeCancels})
 	})
 	for n := int64(pauseStep); req.Subject == store.SubjectGroup && err == nil && n == pauseStep; {
@@ -115,6 +118,11 @@ func (b *Backend) endPauses(ctx context.Context, tx pgx.Tx, now time.Time) (int6
 	if err != nil {
 		return 0, err
 	}
+	if len(groups) < len(names) {
+		if _, err := tx.Exec(ctx, b.q(insertLimitVacancies)); err != nil {
+			return 0, err
+		}
+	}
 	if _, err := tx.Exec(ctx, b.q(deletePauses), when(now), subjects, names); err != nil || tag.RowsAffected() == 0 {
 		return 0, err
 	}
@@ -123,11 +131,12 @@ func (b *Backend) endPauses(ctx context.Context, tx pgx.Tx, now time.Time) (int6
 
 // tendPauses does what a claim has found to be done for pauses: it makes parked jobs claimable
 // if a pause has ended, and parks due jobs of paused groups if that was not done a moment ago.
-// It does not wait for a transaction that changes a pause; a later claim comes back.
-func (b *Backend) tendPauses(ctx context.Context, asked time.Time, ended bool) error {
+// It does not wait for a transaction that changes a pause; a later claim comes back. always: jobs are parked although that was done
+// a moment ago.
+func (b *Backend) tendPauses(ctx context.Context, asked time.Time, ended, always bool) error {
 	now, last := time.Now(), b.parkedAt.Load()
 	due := last == nil || now.Sub(*last) >= parkRest
-	if !ended && (!due || !b.parkedAt.CompareAndSwap(last, &now)) {
+	if !ended && !always && (!due || !b.parkedAt.CompareAndSwap(last, &now)) {
 		return nil
 	}
 	err := b.transact(ctx, nodeConns, "tend to pauses", b.workBegin()+impatient, func(tx pgx.Tx) error {

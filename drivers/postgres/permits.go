@@ -18,7 +18,7 @@ func (b *Backend) ExchangePermits(ctx context.Context, req store.ExchangePermits
 		if err := tx.QueryRow(ctx, b.q(readClock), when(req.Now)).Scan(into(&now)); err != nil {
 			return err
 		}
-		out, err = rowwise.ExchangePermits(ctx, limitsTx{auditTx{b, tx}}, req, now)
+		out, err = rowwise.ExchangePermits(ctx, newLimitsTx(b, tx), req, now)
 		return err
 	})
 	if err != nil {
@@ -29,7 +29,7 @@ func (b *Backend) ExchangePermits(ctx context.Context, req store.ExchangePermits
 
 // claimRated makes one claim from a queue with a rate. The lanes of its rates stay locked until the commit, so that
 // nodes claim one after the other, and each sees the starts of the claims before.
-func (b *Backend) claimRated(ctx context.Context, req store.ClaimRequest, from cursors, despiteEnds bool) (out store.ClaimResult, pauses pausesFound, err error) {
+func (b *Backend) claimRated(ctx context.Context, req store.ClaimRequest, from cursors, despiteEnds, limited bool) (out store.ClaimResult, found claimFound, err error) {
 	err = b.work(ctx, nodeConns, "claim jobs", func(tx pgx.Tx) error {
 		var now time.Time
 		if err := nodeAlive(req.Node, tx.QueryRow(ctx, b.q(holdNode), when(req.Now), req.Node).Scan(into(&now))); err != nil {
@@ -45,20 +45,20 @@ func (b *Backend) claimRated(ctx context.Context, req store.ClaimRequest, from c
 		for _, lane := range lanes {
 			part.Limit = min(part.Limit, lane.rate.Room(lane.tat, now, whole))
 		}
-		text, args := b.claimStatement(&part, from, despiteEnds)
+		text, args := b.claimStatement(&part, from, despiteEnds, limited)
 		var batch pgx.Batch
 		batch.Queue(b.q(holdNode), when(req.Now), req.Node)
 		batch.Queue(text, args...)
 		batch.Queue(b.q(findNextDue), when(req.Now), req.Queue, req.Limited())
 		b.queuePolled(&batch, req.Polled)
 		answers := tx.SendBatch(ctx, &batch)
-		out, pauses, err = readClaim(answers, part)
+		out, found, err = readClaim(answers, part)
 		if err = cmp.Or(err, answers.Close()); err != nil {
 			return err
 		}
 		return b.recordStarts(ctx, tx, lanes, now, &out, whole)
 	})
-	return out, pauses, err
+	return out, found, err
 }
 
 // rateLane is the lane of a rate of a whole queue.

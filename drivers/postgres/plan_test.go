@@ -32,6 +32,9 @@ var hot = map[statement]string{
 	listEvents: "event", listNewestEvents: "event", pruneEvents: "event", insertEvents: "event|feed",
 	updateAudit: "audit|audit_subject", pruneAudit: "audit|audit_subject",
 	updateUniqueJobs: "job", upsertKeyHolds: "key_hold", pruneKeyHolds: "key_hold", deleteNewJobs: "job", insertUniqueJob: "key_hold", insertKeyedJobs: "key_hold",
+	limitedJobs: "job|schedule", limitedExactJobs: "job|schedule", limitedSuspects: "job|schedule", limitedExactSuspects: "job|schedule",
+	takeVacancies: "vacancy", findLanes: "lane", findDueLanes: "lane", findLaneWork: "lane|vacancy", insertLanes: "lane", findLaneKeys: "lane", lockLanes: "lane", updateLanes: "lane", deleteLanes: "lane",
+	findNewLaneJobs: "job", findNewExactLaneJobs: "job", lockNewLaneJobs: "job", findLaneJobs: "job", lockLaneJobs: "job", findOccupiedLanes: "job", admitJobs: "job", addPermits: "job", lockPermittedJobs: "job", returnPausedPermits: "job", lockRunningLaneJobs: "job",
 	extendLease: "heartbeat", findUniqueJobs: "job|key_hold", findBusySchedules: "schedule|job", findFiredTo: "schedule", lockRetriedSchedules: "schedule|history", lockTriggeredSchedules: "schedule",
 }
 
@@ -61,7 +64,10 @@ func TestPlans(t *testing.T) {
 // compare with ANY, by which nothing is merged, sort by what no index has, and look
 // with OFFSET 0 for what must not be.
 func checkWalks(t *testing.T, b *Backend) {
-	ordered := []statement{claimJobs, claimExactJobs, claimSuspects, claimExactSuspects, findNextDue, pruneJobs} // these want it, and stop in time
+	ordered := []statement{
+		claimJobs, claimExactJobs, claimSuspects, claimExactSuspects, findNextDue, pruneJobs, // these want it, and stop in time
+		limitedJobs, limitedExactJobs, limitedSuspects, limitedExactSuspects, lockPermittedJobs, returnPausedPermits, // and job_permit has few jobs
+	}
 	for name := range hot {
 		plan := planOf(t, b, name)
 		walks := regexp.MustCompile(`Index (Only )?Scan using \w+ on (job)\b.*\n(.*)`)

@@ -24,7 +24,7 @@ var migrationFiles embed.FS
 // They look rows of job and history up by id = ANY (ARRAY[…]), and sort by id + 0,
 // where id = … and id would do: after a vacuum of an emptied table the planner takes
 // it for empty, and would rather walk its whole index for the order that it has.
-type statement uint8
+type statement uint16
 
 const (
 	acceptLoss statement = iota
@@ -34,9 +34,13 @@ const (
 	beginJobs
 	checkRecorded
 	claimExactJobs
+	limitedExactJobs
 	claimExactSuspects
+	limitedExactSuspects
 	claimJobs
+	limitedJobs
 	claimSuspects
+	limitedSuspects
 	closeChainEnds
 	completeJob
 	completeKeptJob
@@ -65,6 +69,29 @@ const (
 	deleteReleases
 	endFailing
 	endLimits
+	addPermits
+	admitJobs
+	deleteEndedLimits
+	deleteLanes
+	findDueLanes
+	findLaneKeys
+	findLaneJobs
+	findLaneWork
+	findLanes
+	findNewExactLaneJobs
+	findNewLaneJobs
+	findOccupiedLanes
+	insertLanes
+	insertLimitVacancies
+	returnPausedPermits
+	insertVacancies
+	lockLaneJobs
+	lockLanes
+	lockNewLaneJobs
+	lockPermittedJobs
+	lockRunningLaneJobs
+	takeVacancies
+	updateLanes
 	endJobs
 	enterTransaction
 	expireNodes
@@ -302,10 +329,14 @@ var sources = [statementCount]source{
 	beginFailing:           {file: "begin_failing", params: "now ids failures", columns: "schedule_id"},
 	beginJobs:              {file: "begin_jobs", params: "now node batch ids tokens handled", columns: "node handled paused"},
 	checkRecorded:          {file: "check_recorded", params: "ids tokens states forgets", columns: "id token"},
-	claimExactJobs:         {file: "claim_jobs", given: "exact plain", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision exact_kinds exact_jobs exact_digests", columns: claimedColumns},
-	claimExactSuspects:     {file: "claim_jobs", given: "exact suspects", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision exact_kinds exact_jobs exact_digests", columns: claimedColumns},
-	claimJobs:              {file: "claim_jobs", given: "plain", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision", columns: claimedColumns},
-	claimSuspects:          {file: "claim_jobs", given: "suspects", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision", columns: claimedColumns},
+	claimExactJobs:         {file: "claim_jobs", given: "exact plain unlimited", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision exact_kinds exact_jobs exact_digests", columns: claimedColumns},
+	limitedExactJobs:       {file: "claim_jobs", given: "exact plain limited", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision exact_kinds exact_jobs exact_digests", columns: claimedColumns},
+	claimExactSuspects:     {file: "claim_jobs", given: "exact suspects unlimited", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision exact_kinds exact_jobs exact_digests", columns: claimedColumns},
+	limitedExactSuspects:   {file: "claim_jobs", given: "exact suspects limited", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision exact_kinds exact_jobs exact_digests", columns: claimedColumns},
+	claimJobs:              {file: "claim_jobs", given: "plain unlimited", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision", columns: claimedColumns},
+	limitedJobs:            {file: "claim_jobs", given: "plain limited", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision", columns: claimedColumns},
+	claimSuspects:          {file: "claim_jobs", given: "suspects unlimited", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision", columns: claimedColumns},
+	limitedSuspects:        {file: "claim_jobs", given: "suspects limited", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision", columns: claimedColumns},
 	completeJob:            {file: "finish_jobs", given: "commits results", params: "now ids tokens states reasons handled noted results identity", columns: "ended releases"},
 	completeKeptJob:        {file: "finish_jobs", given: "commits results kept", params: "now ids tokens states reasons handled noted results keeps identity", columns: "ended releases"},
 	countBatchJobs:         {file: "list_jobs", given: "numbers open count batch", params: jobFilterParams + jobRangeParams, columns: "count"},
@@ -347,7 +378,7 @@ var sources = [statementCount]source{
 	estimateGroups:         {file: "estimate_groups", params: "shares numbers", columns: "name schedules ready scheduled running waiting job_part schedule_part"},
 	estimateQueues:         {file: "estimate_queues", params: "shares numbers", columns: "queue ready scheduled running waiting oldest part"},
 	estimateKinds:          {file: "estimate_kinds", params: "shares numbers", columns: "kind ready scheduled running waiting oldest part"},
-	findNextDue:            {file: "find_next_due", params: "now queue limited", columns: "next_due pauses last ended queue handled limit_revision"},
+	findNextDue:            {file: "find_next_due", params: "now queue limited", columns: "next_due pauses last ended queue handled limit_revision permits"},
 	findNextExpiry:         {file: "find_next_expiry", params: "node", columns: "next_expiry"},
 	findNextSchedule:       {file: "find_next_schedule", params: "now ahead", columns: "now next_at"},
 	findOpenCancels:        {file: "find_open_cancels", params: "limit", columns: "job_id"},
@@ -480,6 +511,29 @@ var sources = [statementCount]source{
 	lockClaimingNodes:      {file: "lock_claiming_nodes", columns: "node"},
 	lockEndedPauses:        {file: "lock_ended_pauses", params: "now", columns: "subject name"},
 	lockGroupSchedules:     {file: "lock_group_schedules", params: "group_name", columns: scheduleColumns},
+	addPermits:             {file: "add_permits", params: "ids lanes"},
+	admitJobs:              {file: "admit_jobs", params: "now ids states lanes held"},
+	deleteEndedLimits:      {file: "delete_ended_limits"},
+	deleteLanes:            {file: "delete_lanes", params: "ids"},
+	findDueLanes:           {file: "find_due_lanes", params: "now limit", columns: "id"},
+	findLaneKeys:           {file: "find_lane_keys", params: "limits keys", columns: "limit_id key id"},
+	findLaneJobs:           {file: "lock_lane_jobs", params: "now lanes most", columns: laneJobColumns},
+	findLaneWork:           {file: "find_lane_work", params: "now queue node", columns: "limited found pauses ended next alive paused"},
+	findLanes:              {file: "find_lanes", params: "limit_id after_id limit", columns: "id"},
+	findNewExactLaneJobs:   {file: "find_new_lane_jobs", given: "exact", params: "now queue kinds low_run_ats low_ids suspects scan limit exact_kinds exact_jobs exact_digests", columns: "id"},
+	findNewLaneJobs:        {file: "find_new_lane_jobs", params: "now queue kinds low_run_ats low_ids suspects scan limit", columns: "id"},
+	findOccupiedLanes:      {file: "find_occupied_lanes", params: "ids", columns: "id"},
+	insertLanes:            {file: "insert_lanes", params: "limits keys"},
+	insertLimitVacancies:   {file: "insert_limit_vacancies"},
+	returnPausedPermits:    {file: "return_paused_permits", params: "subject name"},
+	insertVacancies:        {file: "insert_vacancies", params: "limits done_tos"},
+	lockLaneJobs:           {file: "lock_lane_jobs", given: "lock", params: "now lanes most", columns: laneJobColumns},
+	lockLanes:              {file: "lock_lanes", params: "ids", columns: "id limit_id key used waiting look_at"},
+	lockNewLaneJobs:        {file: "lock_new_lane_jobs", params: "ids", columns: laneJobColumns},
+	lockPermittedJobs:      {file: "lock_permitted_jobs", params: "queue kind by_key limit", columns: "id permits"},
+	lockRunningLaneJobs:    {file: "lock_running_lane_jobs", params: "queue kind by_key", columns: laneJobColumns},
+	takeVacancies:          {file: "take_vacancies", params: "limit", columns: "limit_id done_to lanes"},
+	updateLanes:            {file: "update_lanes", params: "ids used waiting look_ats"},
 	endLimits:              {file: "end_limits", params: "now ids"},
 	insertLimits:           {file: "insert_limits", params: "now names owners queues kinds by_keys concurrencies rates pers bursts weights stricts created_ats", columns: "name revision"},
 	listLanes:              {file: "list_lanes", params: "limits lanes candidates most now", columns: "limit_id key used waiting not_before"},

@@ -43,6 +43,13 @@ func (s *session) MatchJobs(ctx context.Context, ids []int64, f store.JobFilter,
 
 // AlterJobs implements rowwise.Jobs.
 func (s *session) AlterJobs(ctx context.Context, jobs []rowwise.Altered) error {
+	ids := make([]int64, len(jobs))
+	for i, job := range jobs {
+		ids[i] = job.ID
+	}
+	if err := s.leaveLanes(ctx, ids, false); err != nil {
+		return err
+	}
 	return s.exec(ctx, updateJobs, args{"jobs": jsonOf(jobs)})
 }
 
@@ -82,6 +89,9 @@ func (s *session) DeleteJobs(ctx context.Context, ids []int64) error {
 		return err
 	}
 	if err := s.noteEnds(ctx, insertDeletedReleases, args{"ids": jsonList(ids), "now": micros(now)}); err != nil {
+		return err
+	}
+	if err := s.leaveLanes(ctx, ids, false); err != nil {
 		return err
 	}
 	return s.onIDs(ctx, ids, nil, deleteKeyHolds, deleteJobs, deleteFinishedJobs, deleteAttempts, deleteProgress, deleteEdges)

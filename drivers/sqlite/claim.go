@@ -23,15 +23,15 @@ func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.Clai
 		if _, err := b.digestDue(ctx, req, math.MaxInt); err != nil {
 			return store.ClaimResult{}, err
 		}
-		if out, undigested, err := b.claim(ctx, req); err != nil || !undigested {
+		if out, again, err := b.claim(ctx, req); err != nil || !again {
 			return out, err
 		}
 	}
 }
 
-// claim claims jobs, of exact jobs only the jobs with digests. undigested means that jobs whose
-// pause has ended may need digests before the claim.
-func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (out store.ClaimResult, undigested bool, err error) {
+// claim claims jobs, of exact jobs only the jobs with digests. again means that it has claimed none, because jobs that became
+// claimable may need digests before the claim, or because more permits have to be passed on before.
+func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (out store.ClaimResult, again bool, err error) {
 	const doing = "claim jobs"
 	out, due, found, err := b.lookForJobs(ctx, doing, req)
 	if err != nil || !found {
@@ -51,12 +51,12 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (out store.
 		out.Now = now
 		asked := req.Limit
 		req, rates, err := s.limitClaim(ctx, req, there, now, &out)
-		if err != nil || req.Limit == 0 {
+		if err != nil {
 			return err
 		}
 		if there.pauses {
 			moved, err := s.tendPauses(ctx, now)
-			if undigested = moved > 0 && len(req.Exact) > 0; err != nil || undigested {
+			if again = moved > 0 && len(req.Exact) > 0; err != nil || again {
 				return err
 			}
 			var paused bool
@@ -67,6 +67,17 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (out store.
 				out.NextDue, err = s.nextDue(ctx, req.Queue, now)
 				return err
 			}
+		}
+		var work laneWork
+		if there.permits {
+			if work, again, err = s.tendLanes(ctx, req, now); err != nil || again {
+				return err
+			}
+		}
+		if req.Limit == 0 {
+			return nil
+		}
+		if there.pauses || work.limited {
 			if due, err = s.due(ctx, req, now); err != nil {
 				return err
 			}
@@ -84,15 +95,16 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (out store.
 			return nil
 		}
 		out.NextDue, err = s.nextDue(ctx, req.Queue, now)
+		out.NextDue = earliest(out.NextDue, work.next)
 		return err
 	})
 	if err != nil {
 		return store.ClaimResult{}, false, err
 	}
-	return out, undigested, nil
+	return out, again, nil
 }
 
-// lookForJobs reports whether a claim would find anything, or tend to pauses, and, unless it
+// lookForJobs reports whether a claim would find anything, or tend to pauses or lanes, and, unless it
 // asks for suspects, in which streams; where it would not, out is the answer to the claim.
 func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.ClaimRequest) (out store.ClaimResult, due []stream, found bool, err error) {
 	err = b.read(ctx, doing, func(s *session) error {
@@ -107,7 +119,8 @@ func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.Claim
 			return err
 		}
 		out.Now = now
-		if part, _, err := s.limitClaim(ctx, req, there, now, &out); err != nil || part.Limit == 0 {
+		part, _, err := s.limitClaim(ctx, req, there, now, &out)
+		if err != nil {
 			return err
 		}
 		if there.pauses {
@@ -123,6 +136,15 @@ func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.Claim
 				return err
 			}
 		}
+		var work laneWork
+		if there.permits {
+			if work, found, err = s.lookForLanes(ctx, req, now); err != nil || found {
+				return err
+			}
+		}
+		if part.Limit == 0 {
+			return nil
+		}
 		if req.Suspects {
 			return s.one(ctx, findSuspect, args{"queue": req.Queue, "now": micros(now)}, &found)
 		}
@@ -131,6 +153,7 @@ func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.Claim
 			return err
 		}
 		out.NextDue, err = s.nextDue(ctx, req.Queue, now)
+		out.NextDue = earliest(out.NextDue, work.next)
 		return err
 	})
 	if err != nil || found {
@@ -248,13 +271,14 @@ type found struct {
 	pauses  bool // there are pauses, also pauses that have ended
 	handled bool // there are handlers of starts
 	limited bool // there are limits
+	permits bool // there are limits whose permits jobs hold, also limits that have ended
 }
 
 // checkNode answers store.ErrNodeGone for a node that is not alive by the books, and reports what a
 // claim has to look at.
 func (s *session) checkNode(ctx context.Context, node int64) (there found, err error) {
 	var alive bool
-	if err := s.one(ctx, holdNode, args{"node": node}, &alive, &there.pauses, &there.handled, &there.limited); err != nil {
+	if err := s.one(ctx, holdNode, args{"node": node}, &alive, &there.pauses, &there.handled, &there.limited, &there.permits); err != nil {
 		return found{}, err
 	}
 	if !alive {

@@ -175,6 +175,13 @@ func (s *session) EndJobs(ctx context.Context, ends []rowwise.End, now time.Time
 	if err := s.noteEnds(ctx, insertReleases, args{"ends": list, "now": micros(now)}); err != nil {
 		return err
 	}
+	ids := make([]int64, len(ends))
+	for i, end := range ends {
+		ids[i] = end.ID
+	}
+	if err := s.leaveLanes(ctx, ids, false); err != nil {
+		return err
+	}
 	if err := s.exec(ctx, deleteEndedJobs, args{"ends": list}); err != nil {
 		return err
 	}
@@ -187,5 +194,19 @@ func (s *session) EndJobs(ctx context.Context, ends []rowwise.End, now time.Time
 // RequeueJobs implements rowwise.Claims. No job has a cancel request, with which
 // it would have ended.
 func (s *session) RequeueJobs(ctx context.Context, jobs []rowwise.Requeue, now time.Time) error {
+	var again, snoozed []int64
+	for _, job := range jobs {
+		if job.Snoozed {
+			snoozed = append(snoozed, job.ID)
+		} else {
+			again = append(again, job.ID)
+		}
+	}
+	if err := s.leaveLanes(ctx, again, true); err != nil {
+		return err
+	}
+	if err := s.leaveLanes(ctx, snoozed, false); err != nil {
+		return err
+	}
 	return s.exec(ctx, requeueJobs, args{"jobs": jsonOf(jobs), "now": micros(now)})
 }

@@ -93,7 +93,7 @@ func jobConditions(f store.JobFilter, now time.Time) (given []string, a args) {
 	for _, state := range f.States {
 		states = append(states, int16(state))
 		if state == store.StateReady {
-			states = append(states, parked)
+			states = append(states, parked, inLane, firstInLane)
 		}
 	}
 	add(len(f.IDs) > 0, "ids", "ids", jsonList(f.IDs))

@@ -21,7 +21,10 @@ const pauseStep = 1000
 func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) error {
 	const doing = "pause"
 	err := b.withinAt(ctx, doing, nil, req.Now, func(s *session, now time.Time) error {
-		return rowwise.PauseSubject(ctx, s, req, now)
+		if err := rowwise.PauseSubject(ctx, s, req, now); err != nil {
+			return err
+		}
+		return s.returnPausedPermits(ctx, req.Subject, req.Name)
 	})
 	parks := req.Subject == store.SubjectGroup || req.Subject == store.SubjectKey
 	for n := pauseStep; parks && err == nil && n >= pauseStep; {
@@ -54,6 +57,9 @@ func (b *Backend) ResumeSubject(ctx context.Context, req store.ResumeRequest) (o
 func (s *session) endPauses(ctx context.Context, now time.Time) (int, error) {
 	moved, err := s.count(ctx, unparkJobs, args{"now": micros(now), "limit": pauseStep})
 	if err != nil {
+		return 0, err
+	}
+	if err := s.exec(ctx, insertLimitVacancies, args{"now": micros(now)}); err != nil {
 		return 0, err
 	}
 	return moved, s.exec(ctx, deletePauses, args{"now": micros(now)})

@@ -210,6 +210,28 @@ const (
 	unparkJobs
 	upsertPauses
 	endLimits
+	addPermits
+	admitJobs
+	clearPermits
+	deleteEndedLimits
+	deleteLanes
+	findDueLanes
+	findLaneKeys
+	findLaneWork
+	findLanes
+	findOccupiedLanes
+	findPausedPermits
+	insertJobVacancies
+	insertLanes
+	insertLimitVacancies
+	insertVacancies
+	lockLaneJobs
+	lockLanes
+	lockNewLaneJobs
+	lockPermittedJobs
+	lockRunningLaneJobs
+	takeVacancies
+	updateLanes
 	listLanes
 	listLimits
 	readLimits
@@ -280,6 +302,28 @@ var sources = [statementCount]source{
 	deleteHandlers:         {file: "delete_handlers", params: "names"},
 	findWaitingJobs:        {file: "find_waiting_jobs", params: "ids", columns: "id kind group_name origin"},
 	listHandlers:           {file: "list_handlers", columns: "name events kind group_name job updated_at"},
+	addPermits:             {file: "add_permits", params: "jobs"},
+	admitJobs:              {file: "admit_jobs", params: "now jobs"},
+	clearPermits:           {file: "clear_permits", params: "ids"},
+	deleteEndedLimits:      {file: "delete_ended_limits"},
+	deleteLanes:            {file: "delete_lanes", params: "ids"},
+	findDueLanes:           {file: "find_due_lanes", params: "now limit", columns: "id"},
+	findLaneKeys:           {file: "find_lane_keys", params: "lanes", columns: "limit_id key id"},
+	findLaneWork:           {file: "find_lane_work", params: "now queue", columns: "limited found next"},
+	findLanes:              {file: "find_lanes", params: "limit_id after_id limit", columns: "id"},
+	findOccupiedLanes:      {file: "find_occupied_lanes", params: "ids", columns: "id"},
+	findPausedPermits:      {file: "find_paused_permits", params: "subject name", columns: "id"},
+	insertJobVacancies:     {file: "insert_job_vacancies", params: "ids strict"},
+	insertLanes:            {file: "insert_lanes", params: "lanes"},
+	insertLimitVacancies:   {file: "insert_limit_vacancies", params: "now"},
+	insertVacancies:        {file: "insert_vacancies", params: "vacancies"},
+	lockLaneJobs:           {file: "lock_lane_jobs", params: "lanes limit now", columns: laneJobColumns},
+	lockLanes:              {file: "lock_lanes", params: "ids", columns: "id limit_id key used waiting look_at"},
+	lockNewLaneJobs:        {file: "lock_new_lane_jobs", params: "queue now suspects kinds exact bytes limit", columns: laneJobColumns},
+	lockPermittedJobs:      {file: "lock_permitted_jobs", params: "queue kind by_key limit", columns: "id permits"},
+	lockRunningLaneJobs:    {file: "lock_running_lane_jobs", params: "queue kind by_key", columns: laneJobColumns},
+	takeVacancies:          {file: "take_vacancies", params: "limit", columns: "limit_id done_to lanes"},
+	updateLanes:            {file: "update_lanes", params: "lanes"},
 	endLimits:              {file: "end_limits", params: "now ids"},
 	listLanes:              {file: "list_lanes", params: "limit lanes candidates most now", columns: "key used waiting not_before"},
 	listLimits:             {file: "list_limits", params: "names now most", columns: limitColumns + " in_use waiting keys"},
@@ -311,7 +355,7 @@ var sources = [statementCount]source{
 	findSuspect:            {file: "find_suspect", params: "queue now", columns: "found"},
 	findUndigested:         {file: "find_undigested", params: "kinds queue now limit", columns: "id args"},
 	findUniqueJobs:         {file: "find_unique_jobs", params: "keys now", columns: "place id live begun queue priority run_at created_at"},
-	holdNode:               {file: "hold_node", params: "node", columns: "alive pauses handled limited"},
+	holdNode:               {file: "hold_node", params: "node", columns: "alive pauses handled limited permits"},
 	insertAttempts:         {file: "insert_attempts", params: "now bytes attempts"},
 	insertBatch:            {file: "insert_batch", params: "now on any", columns: "id"},
 	insertCalendarUses:     {file: "insert_calendar_uses", params: "uses"},

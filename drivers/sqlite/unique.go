@@ -45,5 +45,12 @@ func (s *session) ReplaceJobs(ctx context.Context, jobs []rowwise.Replaced) erro
 		text = append(append(appendSpec(text, &jobs[i].JobSpec, &pack), '}'), ',')
 	}
 	text[len(text)-1] = ']'
+	ids := make([]int64, len(jobs))
+	for i := range jobs {
+		ids[i] = jobs[i].ID
+	}
+	if err := s.leaveLanes(ctx, ids, false); err != nil {
+		return err
+	}
 	return s.exec(ctx, replaceJobs, args{"jobs": string(text), "bytes": pack.parameter()})
 }

@@ -100,6 +100,8 @@ func faultSets() []faultSet {
 		{driver: "sqlite", first: edgeTests, faults: slices.Concat(sqliteEdgeFaults, sharedEdgeFaults)},
 		{driver: "postgres", first: chainTests, faults: slices.Concat(postgresChainFaults, sharedChainFaults)},
 		{driver: "sqlite", first: chainTests, faults: slices.Concat(sqliteChainFaults, sharedChainFaults)},
+		{driver: "postgres", first: laneTests, faults: slices.Concat(postgresLaneFaults, sharedLaneFaults)},
+		{driver: "sqlite", first: laneTests, faults: slices.Concat(sqliteLaneFaults, sharedLaneFaults)},
 		{driver: "postgres", proof: "^TestDependentsAreExact$/^postgres$", faults: graphFaults},
 		{driver: "sqlite", proof: "^TestDependentsAreExact$/^sqlite$", faults: graphFaults},
 	}

@@ -166,6 +166,7 @@ func (s *Store) alterJob(live *job, req store.ChangeJobsRequest, now time.Time) 
 	} else {
 		live.Priority = req.Priority
 	}
+	live.permits = permits{}
 	live.RunAt = laterOf(live.RunAt, now)
 	s.wake(store.Wake{Kind: store.WakeJobs, Queue: live.Queue})
 	return store.Changed

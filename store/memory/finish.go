@@ -126,6 +126,7 @@ func (s *Store) finish(o store.Outcome, now time.Time) bool {
 		j.Attempt--
 		j.Snoozes++
 		j.Losses = 0
+		j.permits = permits{}
 		s.ready(j, now.Add(o.Delay))
 	case o.Result == store.Release:
 		j.Attempt--

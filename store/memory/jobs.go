@@ -106,6 +106,7 @@ func (s *Store) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimR
 	}
 	s.polled(req.Polled)
 	s.deleteEndedPauses(now)
+	s.givePermits(req, now)
 	limits := s.queueLimits(req.Limited())
 	out := store.ClaimResult{Now: now, Handled: s.allHandlers().Begin(), LimitRevision: limits.Revision()}
 	asked := req.Limit
@@ -134,7 +135,7 @@ func (s *Store) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimR
 func (s *Store) claimable(req store.ClaimRequest, now time.Time) []*job {
 	var due []*job
 	for _, j := range s.live {
-		if j.State == store.StateReady && j.Queue == req.Queue && !j.RunAt.After(now) && admitted(req, j) &&
+		if j.State == store.StateReady && !j.waits && j.Queue == req.Queue && !j.RunAt.After(now) && admitted(req, j) &&
 			!s.jobPaused(j, now) && (j.Losses >= store.SuspectLosses) == req.Suspects {
 			due = append(due, j)
 		}
@@ -213,7 +214,7 @@ func (s *Store) nextDue(queue string, now time.Time) time.Time {
 		return next
 	}
 	for _, j := range s.live {
-		if j.State == store.StateReady && j.Queue == queue && j.RunAt.After(now) && j.Losses < store.SuspectLosses {
+		if j.State == store.StateReady && !j.waits && j.Queue == queue && j.RunAt.After(now) && j.Losses < store.SuspectLosses {
 			next = earliest(next, j.RunAt)
 		}
 	}
@@ -225,6 +226,9 @@ func (s *Store) nextDue(queue string, now time.Time) time.Time {
 func (s *Store) ready(j *job, runAt time.Time) {
 	j.State = store.StateReady
 	j.node = 0
+	if !s.keepsPermits(j) {
+		j.permits = permits{}
+	}
 	j.RunAt = instant(runAt)
 	delete(s.cancels, j.ID)
 	s.wake(store.Wake{Kind: store.WakeJobs, Queue: j.Queue})
@@ -234,6 +238,7 @@ func (s *Store) ready(j *job, runAt time.Time) {
 func (s *Store) end(j *job, state store.State, reason string, now time.Time) {
 	j.State = state
 	j.node = 0
+	j.permits = permits{}
 	j.Reason = reason
 	j.FinishedAt = now
 	delete(s.cancels, j.ID)

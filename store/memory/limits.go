@@ -55,6 +55,7 @@ func (s *Store) checkLimits(puts []store.PutLimit, gone []string) error {
 
 // putLimits writes puts that have been checked, and deletes limits.
 func (s *Store) putLimits(puts []store.PutLimit, gone []string, now time.Time) (change store.LimitChange) {
+	isNew := map[int64]bool{}
 	for _, put := range puts {
 		l := put.Limit
 		row, known := s.limits[l.Name]
@@ -66,8 +67,12 @@ func (s *Store) putLimits(puts []store.PutLimit, gone []string, now time.Time) (
 			l.CreatedAt = now
 		}
 		if !known || row.Queue != l.Queue || row.Kind != l.Kind || row.ByKey != l.ByKey {
+			if known {
+				s.endLimit(row)
+			}
 			s.lastLimit++
 			l.ID = s.lastLimit
+			isNew[l.ID] = true
 		}
 		s.lastRevision++
 		l.Revision, l.UpdatedAt, l.Weights = s.lastRevision, now, maps.Clone(l.Weights)
@@ -76,8 +81,10 @@ func (s *Store) putLimits(puts []store.PutLimit, gone []string, now time.Time) (
 	}
 	for _, name := range gone {
 		change.End = append(change.End, s.limits[name])
+		s.endLimit(s.limits[name])
 		delete(s.limits, name)
 	}
+	s.startLimits(change.Write, isNew)
 	if len(change.Write)+len(change.End) > 0 {
 		s.adjustPermits()
 		s.wake(store.Wake{Kind: store.WakeJobs})
@@ -128,7 +135,7 @@ func (s *Store) ListLimits(ctx context.Context, req store.ListLimitsRequest) (ou
 	for name, row := range s.limits {
 		if len(req.Names) == 0 || slices.Contains(req.Names, name) {
 			row.Weights = maps.Clone(row.Weights)
-			out = append(out, store.LimitInfo{Limit: row})
+			out = append(out, s.limitInfo(row))
 		}
 	}
 	slices.SortFunc(out, func(a, b store.LimitInfo) int { return cmp.Compare(a.Name, b.Name) })

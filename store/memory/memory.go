@@ -63,6 +63,7 @@ type tables struct {
 	limits    map[string]store.Limit
 	permits   map[permitKey]store.NodePermits
 	tats      map[int64]time.Time    // of the rates of whole queues, by limit
+	ended     []store.Limit          // limits of jobs that have ended since permits were given
 	follows   map[int64][]string     // the predecessors of each schedule
 	ends      []*scheduleEnd         // of jobs of predecessors
 	owners    map[string]store.Owner // that were synced; their copies are by host
@@ -90,6 +91,7 @@ type job struct {
 	atEnd   bool   // it waits until no edge is open
 	why     string // of the first edge that did not match
 	refunds int16  // of attempts that ended with a lease
+	permits
 	// keepUntil is until when the finished job is kept; zero: by its age.
 	keepUntil time.Time
 }

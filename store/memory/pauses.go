@@ -33,6 +33,12 @@ func (s *Store) PauseSubject(ctx context.Context, req store.PauseRequest) error 
 		p.At = s.pauses[of].At
 	}
 	s.setPause(p, now)
+	s.leavePaused(now)
+	for _, j := range s.live {
+		if j.State == store.StateReady && s.jobPaused(j, now) {
+			j.held = nil
+		}
+	}
 	s.record(req.Entry(), 0, now)
 	return nil
 }

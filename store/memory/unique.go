@@ -153,7 +153,7 @@ func (i *insertion) write() {
 // rekey changes jobs, and wakes the nodes that may claim them.
 func (s *Store) rekey(changes ...rekeying) {
 	for _, r := range changes {
-		r.job.JobInfo = r.to
+		r.job.JobInfo, r.job.permits = r.to, permits{}
 		s.wake(store.Wake{Kind: store.WakeJobs, Queue: r.to.Queue})
 	}
 }

@@ -1,8 +1,11 @@
 package rowwise
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -12,6 +15,7 @@ import (
 type LimitsTx interface {
 	AuditTx
 	PermitsTx
+	LanesTx
 
 	// ReadLimits returns all limits except ended limits, by name, without a lock.
 	ReadLimits(ctx context.Context) (store.Limits, error)
@@ -89,6 +93,9 @@ func changeLimits(ctx context.Context, tx LimitsTx, change store.LimitChange, no
 		if err := tx.DropPermits(ctx, ids); err != nil {
 			return nil, err
 		}
+		if err := tx.InsertVacancies(ctx, limitVacancies(change.End)); err != nil {
+			return nil, err
+		}
 	}
 	if len(change.Write) == 0 {
 		return nil, nil
@@ -101,7 +108,125 @@ func changeLimits(ctx context.Context, tx LimitsTx, change store.LimitChange, no
 	for i, revision := range revisions {
 		saved[change.Write[i].Name] = revision
 	}
-	return saved, seedPermits(ctx, tx, change.Write)
+	if err := seedPermits(ctx, tx, change.Write); err != nil {
+		return nil, err
+	}
+	return saved, startLimits(ctx, tx, change.Write, now)
+}
+
+// limitVacancies returns that all lanes of limits have to be looked at.
+func limitVacancies(limits []store.Limit) (vacancies []Vacancy) {
+	for i := range limits {
+		if !limits[i].WholeQueue() {
+			vacancies = append(vacancies, Vacancy{Limit: limits[i].ID})
+		}
+	}
+	return vacancies
+}
+
+// startLimits lets limits be in force that were written, those without an ID as new rows. No claim is under way: jobs that run
+// get permits of new limits, also more than these allow, and jobs that hold permits and were not claimed wait again, first of all.
+func startLimits(ctx context.Context, tx LimitsTx, written []store.Limit, now time.Time) error {
+	if !slices.ContainsFunc(written, func(l store.Limit) bool { return !l.WholeQueue() }) {
+		return nil
+	}
+	all, err := tx.ReadLimits(ctx)
+	if err != nil {
+		return err
+	}
+	var changed []store.Limit
+	for i := range written {
+		row := all.Named(written[i].Name)
+		if row.WholeQueue() {
+			continue
+		}
+		if written[i].ID != 0 {
+			changed = append(changed, *row)
+		} else if err := countRunning(ctx, tx, row); err != nil {
+			return err
+		}
+		if err := returnPermits(ctx, tx, row, now); err != nil {
+			return err
+		}
+	}
+	return tx.InsertVacancies(ctx, limitVacancies(changed))
+}
+
+// returnPermits lets jobs that a limit concerns, that hold permits and that no node has claimed wait in one of their lanes, where
+// they go first.
+func returnPermits(ctx context.Context, tx LimitsTx, limit *store.Limit, now time.Time) error {
+	jobs, err := tx.LockUnclaimed(ctx, limit, returnedRows)
+	if err != nil || len(jobs) == 0 {
+		return err
+	}
+	ids := map[int64]bool{}
+	for i := range jobs {
+		for _, lane := range jobs[i].Lanes {
+			ids[lane] = true
+		}
+	}
+	lanes, err := tx.LockLanes(ctx, slices.Sorted(maps.Keys(ids)))
+	if err != nil {
+		return err
+	}
+	byID := map[int64]*store.Lane{}
+	for i := range lanes {
+		lanes[i].LookAt = store.LookNow()
+		byID[lanes[i].ID] = &lanes[i]
+	}
+	admissions := make([]store.Admission, len(jobs))
+	for i := range jobs {
+		jobs[i].First = true
+		a := store.Admission{Job: &jobs[i]}
+		for _, id := range jobs[i].Lanes {
+			if lane := byID[id]; lane != nil {
+				lane.Used--
+				if a.Wait == 0 {
+					a.Wait, lane.Waiting = id, true
+				}
+			}
+		}
+		admissions[i] = a
+	}
+	if err := tx.Admit(ctx, admissions, now); err != nil {
+		return err
+	}
+	return tx.SaveLanes(ctx, lanes)
+}
+
+// countRunning gives the running jobs that a new limit concerns its permits.
+func countRunning(ctx context.Context, tx LimitsTx, limit *store.Limit) error {
+	jobs, err := tx.LockRunning(ctx, limit)
+	if err != nil || len(jobs) == 0 {
+		return err
+	}
+	var keys []store.LaneKey
+	counts := map[store.LaneKey]int{}
+	for i := range jobs {
+		key := store.LaneKey{Limit: limit.ID, Key: limit.Lane(&jobs[i].JobSpec)}
+		if counts[key]++; counts[key] == 1 {
+			keys = append(keys, key)
+		}
+	}
+	slices.SortFunc(keys, func(a, b store.LaneKey) int { return cmp.Compare(a.Key, b.Key) })
+	ids, err := tx.MakeLanes(ctx, keys)
+	if err != nil {
+		return err
+	}
+	lanes, err := tx.LockLanes(ctx, slices.Sorted(maps.Values(ids)))
+	if err != nil {
+		return err
+	}
+	for i := range lanes {
+		lanes[i].Used += counts[lanes[i].LaneKey]
+	}
+	for i := range jobs {
+		jobs[i].Lane = ids[store.LaneKey{Limit: limit.ID, Key: limit.Lane(&jobs[i].JobSpec)}]
+	}
+	if err := tx.AddPermits(ctx, jobs); err != nil {
+		return err
+	}
+	return tx.SaveLanes(ctx, lanes)
 }
 
 // DeleteLimits deletes limits; see store.LimitStore.

@@ -115,6 +115,7 @@ func newWorld(t *testing.T, s Store, seed, stream uint64, now time.Time) *world 
 		{2, w.countJobs},
 		{1, w.groupsBoth},
 		{1, w.changePause},
+		{2, w.changeLimits},
 		{2, w.changeHandlers},
 		{6, w.put},
 		{2, w.sync},
@@ -153,6 +154,7 @@ func (w *world) step() {
 			break
 		}
 	}
+	w.compareLimits()
 	if w.steps%250 == 0 {
 		w.tidy()
 		w.compareAll()

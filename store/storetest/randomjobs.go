@@ -31,6 +31,9 @@ func (w *world) someJob() store.NewJob {
 	if w.chance(2) {
 		j.Key = pick(w, jobKeys...)
 	}
+	if w.chance(3) {
+		j.Key = pick(w, "c", "d")
+	}
 	if w.chance(5) {
 		j.Headers = []byte(`{"trace":"ü"}`)
 	}
@@ -242,7 +245,9 @@ func (w *world) claim() {
 	}
 	pauses, err := w.model.ListPauses(w.ctx, store.ListPausesRequest{Now: w.now})
 	w.must(err)
-	if len(pauses) > 0 { // when a paused job would be due is of no use to a node
+	limits, err := w.model.ListLimits(w.ctx, store.ListLimitsRequest{Now: w.now})
+	w.must(err)
+	if len(pauses)+len(limits) > 0 { // when a paused job would be due is of no use to a node
 		got.NextDue, want.NextDue = time.Time{}, time.Time{}
 	}
 	w.compare("Claim", req, got, want)

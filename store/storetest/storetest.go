@@ -119,6 +119,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"Handlers", handlerTests, nil},
 		{"Limits", limitTests, nil},
 		{"Permits", permitTests, nil},
+		{"Lanes", laneTests, nil},
 		{"Feed", feedTests, nil},
 		{"Audit", auditTests, nil},
 		{"Maintenance", maintenanceTests, nil},

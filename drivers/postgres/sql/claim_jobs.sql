@@ -8,6 +8,8 @@
 -- to them. Jobs of paused groups, kinds and keys are left out, and a paused queue gives no job. If a
 -- pause has ended, no job is claimed unless :despite_ends, because parked jobs have to be made
 -- claimable first. If the newest limit of the whole queue :limited is not the limit that the caller knows, no job is claimed.
+-- The variant for a queue that no limit concerns whose permits jobs hold claims no job
+-- if such a limit does concern it. The other variant leaves out jobs that need permits and hold none.
 WITH claimed AS (
     UPDATE {schema}.job
     SET running = true, node = :node::bigint, attempt = attempt + 1, started_at = coalesce(:now::timestamptz, now()),
@@ -31,6 +33,9 @@ WITH claimed AS (
                     WHERE p.subject = 0 AND p.name = j.group_name AND coalesce(p.until > coalesce(:now::timestamptz, now()), true)))
                 AND (j.job_key IS NULL OR NOT EXISTS (SELECT FROM {schema}.pause AS p
                     WHERE p.subject = 3 AND p.name = j.job_key AND coalesce(p.until > coalesce(:now::timestamptz, now()), true)))
+                AND (j.permits IS NOT NULL OR NOT EXISTS (SELECT FROM {schema}.job_limit AS t                                 -- if limited
+                    WHERE t.ended_at IS NULL AND (t.by_key OR t.kind <> '') AND t.queue IN ('', j.queue)                      -- if limited
+                        AND t.kind IN ('', j.kind) AND (NOT t.by_key OR j.job_key IS NOT NULL)))                              -- if limited
             ORDER BY j.run_at, j.id LIMIT :limit::bigint FOR UPDATE SKIP LOCKED
         ) AS due
         WHERE EXISTS (SELECT FROM {schema}.heartbeat AS h WHERE h.node = :node::bigint)
@@ -38,6 +43,8 @@ WITH claimed AS (
                 WHERE CASE WHEN p.until <= coalesce(:now::timestamptz, now()) THEN NOT :despite_ends::boolean ELSE p.subject = 1 AND p.name = :queue::text END)
             AND coalesce((SELECT max(l.revision) FROM {schema}.job_limit AS l
                 WHERE l.queue = :limited::text AND l.kind = '' AND NOT l.by_key AND l.ended_at IS NULL), 0) = :limit_revision::bigint
+            AND NOT EXISTS (SELECT FROM {schema}.job_limit AS t                                                               -- if unlimited
+                WHERE (t.by_key OR t.kind <> '') AND t.queue IN ('', :queue::text))                                           -- if unlimited
         LIMIT :limit::bigint))
     RETURNING id, token, args, headers, attempt, origin, run_at, created_at, schedule_id, slot, losses, refunds, {spec_claimed}
 ), batch AS (

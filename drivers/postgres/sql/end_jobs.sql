@@ -10,6 +10,10 @@ WITH ended AS (
     INSERT INTO {schema}.release (ids, schedules, ended_at, states, reasons)
     SELECT array_agg(id), array_agg(CASE WHEN origin {sets_off} THEN schedule_id END), coalesce(:now::timestamptz, now()), array_agg(end_state), array_agg(reason) FROM ended WHERE releases HAVING count(*) > 0
 )
+, vacated AS (
+    INSERT INTO {schema}.vacancy (lanes)
+    SELECT array_agg(p.lane) FROM ended, unnest(permits) AS p (lane) WHERE EXISTS (SELECT FROM {schema}.job_limit) HAVING count(*) > 0
+)
 , events AS (
     INSERT INTO {schema}.event (at, type, subjects, reasons)
     SELECT coalesce(:now::timestamptz, now()), end_state, array_agg(id), array_agg(left(reason, 500)) FILTER (WHERE end_state <> 3)

@@ -2,7 +2,8 @@
 -- queue is paused, or the earliest end of a pause after now if that is earlier; how many pauses
 -- there are, also pauses that have ended, when the last of them began, whether a pause has
 -- ended, whether the queue is paused, whether there are handlers of
--- starts, and the newest revision of the limits of the whole queue :limited.
+-- starts, the newest revision of the limits of the whole queue :limited, and whether limits concern
+-- the queue whose permits jobs hold.
 SELECT least(p.first_end, CASE WHEN NOT p.queue THEN (
         SELECT min(later.run_at)
         FROM generate_series(1, 9) AS m (priority), LATERAL (
@@ -13,7 +14,8 @@ SELECT least(p.first_end, CASE WHEN NOT p.queue THEN (
     ) END) AS next_due,
     p.pauses, p.last, p.ended, p.queue, EXISTS (SELECT FROM {schema}.handler WHERE events & 1 <> 0) AS handled,
     coalesce((SELECT max(l.revision) FROM {schema}.job_limit AS l
-        WHERE l.queue = :limited::text AND l.kind = '' AND NOT l.by_key AND l.ended_at IS NULL), 0) AS limit_revision
+        WHERE l.queue = :limited::text AND l.kind = '' AND NOT l.by_key AND l.ended_at IS NULL), 0) AS limit_revision,
+    EXISTS (SELECT FROM {schema}.job_limit AS t WHERE (t.by_key OR t.kind <> '') AND t.queue IN ('', :queue::text)) AS permits
 FROM (
     SELECT count(*) AS pauses, max(paused_at) AS last, min(until) FILTER (WHERE until > coalesce(:now::timestamptz, now())) AS first_end,
         coalesce(bool_or(until <= coalesce(:now::timestamptz, now())), false) AS ended,

@@ -5,7 +5,7 @@
 -- If there are handlers, nothing ends unless :handled, because the caller then makes their jobs
 -- in the same transaction.
 -- The ends of jobs that have dependents leave a row in release, and all ends leave rows in
--- event. A completed job has no reason.
+-- event. A completed job has no reason. Permits that the jobs hold are given back by a row in vacancy.
 -- The variant for one job in the transaction of its worker fails with a division by zero
 -- if the claim was lost or the database is not :identity. Then the server executes nothing
 -- that follows in the same message, and the transaction cannot be committed. The job ends
@@ -33,6 +33,10 @@ WITH ended AS (
 , released AS (
     INSERT INTO {schema}.release (ids, schedules, ended_at, states, reasons)
     SELECT array_agg(id), array_agg(CASE WHEN origin {sets_off} THEN schedule_id END), min(ended_at), array_agg(end_state), array_agg(reason) FROM ended WHERE releases HAVING count(*) > 0
+)
+, vacated AS (
+    INSERT INTO {schema}.vacancy (lanes)
+    SELECT array_agg(p.lane) FROM ended, unnest(permits) AS p (lane) WHERE EXISTS (SELECT FROM {schema}.job_limit) HAVING count(*) > 0
 )
 , events AS (
     INSERT INTO {schema}.event (at, type, subjects, reasons)

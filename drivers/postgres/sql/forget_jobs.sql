@@ -11,7 +11,7 @@ WITH free AS (
         AND (:identity::text = '' OR EXISTS (SELECT FROM {schema}.timeline WHERE store = :identity::text)) -- if commits
         AND (j.unique_key IS NULL
             OR NOT EXISTS (SELECT FROM {schema}.key_hold AS u WHERE u.job_id = j.id AND u.until > coalesce(:now::timestamptz, now()) OFFSET 0))
-    RETURNING j.id, j.schedule_id, j.origin, j.releases, o.state AS end_state, o.reason
+    RETURNING j.id, j.schedule_id, j.origin, j.releases, j.permits, o.state AS end_state, o.reason
 ), held AS (
     DELETE FROM {schema}.job AS j
     USING {schema}.key_hold AS u, unnest(:ids::bigint[], :tokens::bigint[], :states::smallint[], :reasons::text[]) AS o (id, token, state, reason)
@@ -29,13 +29,17 @@ WITH free AS (
 ), progress AS (
     DELETE FROM {schema}.progress WHERE job_id = ANY (:ids::bigint[]) AND job_id + 0 = ANY (ARRAY(SELECT id FROM free))
 ), ended AS (
-    SELECT id, schedule_id, origin, releases, end_state, reason FROM free UNION ALL SELECT id, schedule_id, origin, releases, end_state, reason FROM held
+    SELECT id, schedule_id, origin, releases, permits, end_state, reason FROM free
+    UNION ALL SELECT id, schedule_id, origin, releases, permits, end_state, reason FROM held
 ), released AS (
     INSERT INTO {schema}.release (ids, schedules, ended_at, states, reasons)
     SELECT array_agg(id), array_agg(CASE WHEN origin {sets_off} THEN schedule_id END),
         coalesce(:now::timestamptz, now()),                                                      -- if batch
         coalesce(:now::timestamptz, statement_timestamp()),                                      -- if commits
         array_agg(end_state), array_agg(''::text) FROM ended WHERE releases HAVING count(*) > 0
+), vacated AS (
+    INSERT INTO {schema}.vacancy (lanes)
+    SELECT array_agg(p.lane) FROM ended, unnest(permits) AS p (lane) WHERE EXISTS (SELECT FROM {schema}.job_limit) HAVING count(*) > 0
 ), events AS (
     INSERT INTO {schema}.event (at, type, subjects, reasons)
     SELECT

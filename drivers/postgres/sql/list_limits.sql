@@ -2,7 +2,9 @@
 -- queue that no node has claimed. At most :most waiting jobs are counted.
 SELECT {l.limit_columns},
     CASE WHEN whole THEN (SELECT coalesce(sum(p.permits), 0) FROM {schema}.node_permit AS p WHERE p.limit_id = l.id)
-        ELSE (SELECT coalesce(sum(n.used), 0) FROM {schema}.lane AS n WHERE n.limit_id = l.id) END AS in_use,
+        ELSE (SELECT coalesce(sum(n.used), 0) FROM {schema}.lane AS n WHERE n.limit_id = l.id)
+            - (SELECT count(*) FROM {schema}.vacancy AS v, unnest(v.lanes) AS p (lane) JOIN {schema}.lane AS n ON n.id = p.lane WHERE n.limit_id = l.id)
+        END AS in_use,
     CASE WHEN whole THEN (SELECT count(*) FROM (
             SELECT FROM generate_series(1, 9) AS p (priority), LATERAL (
                 SELECT FROM {schema}.job AS j

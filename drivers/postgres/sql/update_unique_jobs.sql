@@ -4,6 +4,7 @@
 -- looked at again when that transaction has ended. Returns in one row the numbers of the
 -- live jobs with the keys, in the order of the arrays (0: there is none), and the numbers
 -- of the changed jobs. The rows are locked in the order of their numbers, as by lock_jobs.
+-- Changed jobs give permits back by a row in vacancy; their rows are locked before, so that the permits are the present permits.
 -- The wake-up, if :wake is one, leaves with the commit.
 WITH new AS MATERIALIZED (
     SELECT given.*, greatest(coalesce(given.run_at, t.now + given.delay * interval '1 microsecond'), t.now) AS due, t.now,
@@ -19,12 +20,17 @@ WITH new AS MATERIALIZED (
             WHEN (j.queue, j.priority) <> (n.queue, n.priority) THEN greatest(n.now, j.run_at)
             ELSE j.run_at END,
         args = CASE WHEN n.on_conflict = 1 THEN n.args ELSE j.args END, headers = CASE WHEN n.on_conflict = 1 THEN n.headers ELSE j.headers END,
-        state = greatest(j.state, 0), {spec = CASE WHEN n.on_conflict = 1 THEN n.spec ELSE j.spec END}
-    FROM (SELECT * FROM new ORDER BY holder OFFSET 0) AS n
-    WHERE j.id = ANY (ARRAY[n.holder]) AND NOT j.running AND j.attempt = 0 AND j.refunds = 0 AND coalesce(j.snoozes, 0) = 0 AND j.batch IS NULL AND (n.on_conflict = 1
+        state = greatest(j.state, 0), lane = NULL, permits = NULL, {spec = CASE WHEN n.on_conflict = 1 THEN n.spec ELSE j.spec END}
+    FROM (SELECT * FROM new ORDER BY holder OFFSET 0) AS n, (
+        SELECT h.id, h.permits FROM {schema}.job AS h
+        WHERE h.id = ANY (ARRAY(SELECT holder FROM new)) AND NOT h.running AND h.attempt = 0 ORDER BY h.id FOR UPDATE) AS was
+    WHERE was.id = n.holder AND j.id = ANY (ARRAY[n.holder]) AND NOT j.running AND j.attempt = 0 AND j.refunds = 0 AND coalesce(j.snoozes, 0) = 0 AND j.batch IS NULL AND (n.on_conflict = 1
         OR greatest(n.now, least(n.due, greatest(j.run_at, coalesce(j.created_at + n.most * interval '1 microsecond', 'infinity')))) <> j.run_at AND (j.run_at > n.now
             OR least(n.due, greatest(j.run_at, coalesce(j.created_at + n.most * interval '1 microsecond', 'infinity'))) > n.now))
-    RETURNING j.id
+    RETURNING j.id, was.permits
+), vacated AS (
+    INSERT INTO {schema}.vacancy (lanes)
+    SELECT array_agg(p.lane) FROM changed, unnest(permits) AS p (lane) WHERE EXISTS (SELECT FROM {schema}.job_limit) HAVING count(*) > 0
 )
 SELECT (SELECT array_agg(coalesce(holder, 0) ORDER BY place) FROM new)::text AS ids, coalesce(array_agg(id), '{}')::text AS changed,
     (SELECT CASE :wake::text WHEN '' THEN pg_current_xact_id()::text ELSE pg_notify(:channel::text, :wake::text)::text END

@@ -1,6 +1,7 @@
 -- Reports whether a node is alive, which it stays in a writing transaction, and whether there
--- are pauses, handlers of starts, and limits.
+-- are pauses, handlers of starts, limits, and limits whose permits jobs hold.
 SELECT EXISTS (SELECT 1 FROM hourbell_node WHERE id = :node AND ended_at IS NULL) AS alive,
        EXISTS (SELECT 1 FROM hourbell_pause) AS pauses,
        EXISTS (SELECT 1 FROM hourbell_handler WHERE events & 1) AS handled,
-       EXISTS (SELECT 1 FROM hourbell_job_limit WHERE ended_at IS NULL) AS limited
+       EXISTS (SELECT 1 FROM hourbell_job_limit WHERE ended_at IS NULL) AS limited,
+       EXISTS (SELECT 1 FROM hourbell_job_limit WHERE kind <> '' OR by_key) AS permits

@@ -8,6 +8,8 @@ FROM (
   UNION ALL
   SELECT queue, run_at <= :now, run_at > :now, 0, 0, CASE WHEN run_at <= :now THEN run_at END FROM hourbell_job WHERE state = -1
   UNION ALL
+  SELECT queue, run_at <= :now, run_at > :now, 0, 0, CASE WHEN run_at <= :now THEN run_at END FROM hourbell_job WHERE lane IS NOT NULL
+  UNION ALL
   SELECT queue, 0, 0, 1, 0, NULL FROM hourbell_job WHERE state = 2
   UNION ALL
   SELECT queue, 0, 0, 0, 1, NULL FROM hourbell_job WHERE state = 1)

@@ -1,0 +1,2 @@
+-- Deletes lanes, which are locked.
+DELETE FROM {schema}.lane WHERE id = ANY (:ids::bigint[])

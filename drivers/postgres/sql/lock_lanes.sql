@@ -1,0 +1,2 @@
+-- Locks lanes, in the order of their numbers.
+SELECT id, limit_id, key, used, waiting, look_at FROM {schema}.lane WHERE id = ANY (:ids::bigint[]) ORDER BY id + 0 FOR UPDATE

@@ -1,0 +1,6 @@
+-- Locks jobs that a limit concerns, that hold permits and that no node has claimed, without those that others have locked.
+SELECT j.id, j.permits FROM {schema}.job AS j
+WHERE j.permits IS NOT NULL AND j.state = 0 AND NOT j.running AND :queue::text IN ('', j.queue) AND :kind::text IN ('', j.kind)
+    AND (NOT :by_key::boolean OR j.job_key IS NOT NULL)
+ORDER BY j.id LIMIT :limit::bigint
+FOR UPDATE SKIP LOCKED

@@ -1,0 +1,299 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// The states of a ready job that waits in a lane, out of the way of claims.
+const (
+	inLane      = -2
+	firstInLane = -3 // it goes before the others of its priority
+)
+
+// laneWork is what a claim finds of limits whose permits jobs hold.
+type laneWork struct {
+	limited bool // such a limit concerns the queue
+	found   bool // permits are to be passed on
+	next    time.Time
+}
+
+// findLaneWork looks for permits to be passed on before a claim.
+func (s *session) findLaneWork(ctx context.Context, queue string, now time.Time) (work laneWork, err error) {
+	err = s.one(ctx, findLaneWork, args{"queue": queue, "now": micros(now)}, &work.limited, &work.found, into(&work.next))
+	return work, err
+}
+
+// lookForLanes reports whether a claim has permits to pass on.
+func (s *session) lookForLanes(ctx context.Context, req store.ClaimRequest, now time.Time) (work laneWork, found bool, err error) {
+	if work, err = s.findLaneWork(ctx, req.Queue, now); err != nil || !work.limited || work.found {
+		return work, work.found, err
+	}
+	fresh, err := s.freshJobs(ctx, req, 1, now)
+	return work, len(fresh) > 0, err
+}
+
+// tendLanes is a step that passes on permits, and gives permits to jobs that a claim may take. again: the claim has to come
+// back before it takes jobs.
+func (s *session) tendLanes(ctx context.Context, req store.ClaimRequest, now time.Time) (work laneWork, again bool, err error) {
+	if work, err = s.findLaneWork(ctx, req.Queue, now); err != nil || !work.limited {
+		return work, false, err
+	}
+	fresh, err := s.freshJobs(ctx, req, rowwise.FreshRows, now)
+	if err != nil || len(fresh) == 0 && !work.found {
+		return work, false, err
+	}
+	passed, err := rowwise.PassOnPermits(ctx, s, fresh, now)
+	again = passed.More || len(fresh) == rowwise.FreshRows || len(passed.Queues) > 0 && len(req.Exact) > 0
+	return work, again, err
+}
+
+// freshJobs returns due jobs that limits concern, that hold no permits, and that a claim may take.
+func (s *session) freshJobs(ctx context.Context, req store.ClaimRequest, most int, now time.Time) ([]store.LaneJob, error) {
+	a := args{"queue": req.Queue, "kinds": jsonList(req.Kinds), "suspects": req.Suspects, "limit": most, "now": micros(now)}
+	addExact(a, req.Exact)
+	return s.laneJobs(ctx, lockNewLaneJobs, a)
+}
+
+// laneJobColumns are the columns that session.laneJobs scans.
+const laneJobColumns = "id lane first run_at queue kind job_key priority"
+
+func (s *session) laneJobs(ctx context.Context, name statement, a args) (jobs []store.LaneJob, err error) {
+	err = s.each(ctx, name, a, func(r row) error {
+		var j store.LaneJob
+		err := r.Scan(&j.ID, &j.Lane, &j.First, into(&j.RunAt), &j.Queue, &j.Kind, &j.Key, &j.Priority)
+		jobs = append(jobs, j)
+		return err
+	})
+	return jobs, err
+}
+
+// TakeVacancies implements rowwise.LanesTx.
+func (s *session) TakeVacancies(ctx context.Context, limit int) (vacancies []rowwise.Vacancy, err error) {
+	err = s.each(ctx, takeVacancies, args{"limit": limit}, func(r row) error {
+		var v rowwise.Vacancy
+		var lanes string
+		if err := r.Scan(&v.Limit, &v.DoneTo, &lanes); err != nil {
+			return err
+		}
+		err := json.Unmarshal([]byte(lanes), &v.Lanes)
+		vacancies = append(vacancies, v)
+		return err
+	})
+	return vacancies, err
+}
+
+// newVacancy is a changed limit on its way to insert_vacancies.sql.
+type newVacancy struct {
+	Limit  int64 `json:"limit"`
+	DoneTo int64 `json:"done_to"`
+}
+
+// InsertVacancies implements rowwise.LanesTx.
+func (s *session) InsertVacancies(ctx context.Context, vacancies []rowwise.Vacancy) error {
+	if len(vacancies) == 0 {
+		return nil
+	}
+	rows := make([]newVacancy, len(vacancies))
+	for i, v := range vacancies {
+		rows[i] = newVacancy{v.Limit, v.DoneTo}
+	}
+	return s.exec(ctx, insertVacancies, args{"vacancies": jsonOf(rows)})
+}
+
+// leaveLanes records that jobs give back their permits. anew: the jobs are tried again, and keep the permits of strict limits.
+func (s *session) leaveLanes(ctx context.Context, ids []int64, anew bool) error {
+	return s.onIDs(ctx, ids, args{"strict": anew}, insertJobVacancies)
+}
+
+// numbers returns the numbers that a statement finds.
+func (s *session) numbers(ctx context.Context, name statement, a args) (ids []int64, err error) {
+	err = s.each(ctx, name, a, func(r row) error {
+		var id int64
+		err := r.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	return ids, err
+}
+
+// FindLanes implements rowwise.LanesTx.
+func (s *session) FindLanes(ctx context.Context, limit, after int64, most int) ([]int64, error) {
+	return s.numbers(ctx, findLanes, args{"limit_id": limit, "after_id": after, "limit": most})
+}
+
+// FindDueLanes implements rowwise.LanesTx.
+func (s *session) FindDueLanes(ctx context.Context, now time.Time, most int) ([]int64, error) {
+	return s.numbers(ctx, findDueLanes, args{"now": micros(now), "limit": most})
+}
+
+// laneName names a lane in the JSON of a parameter.
+type laneName struct {
+	Limit int64  `json:"limit"`
+	Key   string `json:"key"`
+}
+
+// MakeLanes implements rowwise.LanesTx.
+func (s *session) MakeLanes(ctx context.Context, keys []store.LaneKey) (map[store.LaneKey]int64, error) {
+	names := make([]laneName, len(keys))
+	for i, key := range keys {
+		names[i] = laneName(key)
+	}
+	a := args{"lanes": jsonList(names)}
+	if err := s.exec(ctx, insertLanes, a); err != nil {
+		return nil, err
+	}
+	ids := make(map[store.LaneKey]int64, len(keys))
+	err := s.each(ctx, findLaneKeys, a, func(r row) error {
+		var key store.LaneKey
+		var id int64
+		err := r.Scan(&key.Limit, &key.Key, &id)
+		ids[key] = id
+		return err
+	})
+	return ids, err
+}
+
+// LockLanes implements rowwise.LanesTx.
+func (s *session) LockLanes(ctx context.Context, ids []int64) (lanes []store.Lane, err error) {
+	err = s.each(ctx, lockLanes, args{"ids": jsonList(ids)}, func(r row) error {
+		var l store.Lane
+		err := r.Scan(&l.ID, &l.Limit, &l.Key, &l.Used, &l.Waiting, into(&l.LookAt))
+		lanes = append(lanes, l)
+		return err
+	})
+	return lanes, err
+}
+
+// FindLaneJobs implements rowwise.LanesTx.
+func (s *session) FindLaneJobs(ctx context.Context, lanes []int64, most []int, now time.Time) ([]store.LaneJob, error) {
+	byMost := map[int][]int64{}
+	for i, lane := range lanes {
+		byMost[most[i]] = append(byMost[most[i]], lane)
+	}
+	var jobs []store.LaneJob
+	for n, lanes := range byMost {
+		some, err := s.laneJobs(ctx, lockLaneJobs, args{"lanes": jsonList(lanes), "limit": n, "now": micros(now)})
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, some...)
+	}
+	return jobs, nil
+}
+
+// LockLaneJobs implements rowwise.LanesTx.
+func (s *session) LockLaneJobs(ctx context.Context, lanes []int64, most []int, now time.Time) ([]store.LaneJob, error) {
+	return s.FindLaneJobs(ctx, lanes, most, now)
+}
+
+// FindOccupied implements rowwise.LanesTx.
+func (s *session) FindOccupied(ctx context.Context, lanes []int64) ([]int64, error) {
+	return s.numbers(ctx, findOccupiedLanes, args{"ids": jsonList(lanes)})
+}
+
+// admission is a job on its way to admit_jobs.sql.
+type admission struct {
+	ID      int64   `json:"id"`
+	State   int     `json:"state"`
+	Lane    int64   `json:"lane"`
+	Permits []int64 `json:"permits"`
+}
+
+// Admit implements rowwise.LanesTx.
+func (s *session) Admit(ctx context.Context, admissions []store.Admission, now time.Time) error {
+	rows := make([]admission, len(admissions))
+	for i, a := range admissions {
+		rows[i] = admission{ID: a.Job.ID, Lane: a.Wait, Permits: a.Lanes}
+		switch {
+		case a.Wait != 0 && a.Job.First:
+			rows[i].State = firstInLane
+		case a.Wait != 0:
+			rows[i].State = inLane
+		}
+	}
+	return s.exec(ctx, admitJobs, args{"jobs": jsonOf(rows), "now": micros(now)})
+}
+
+// savedLane is a lane on its way to update_lanes.sql.
+type savedLane struct {
+	ID      int64  `json:"id"`
+	Used    int    `json:"used"`
+	Waiting bool   `json:"waiting"`
+	LookAt  *int64 `json:"look_at"`
+}
+
+// SaveLanes implements rowwise.LanesTx.
+func (s *session) SaveLanes(ctx context.Context, lanes []store.Lane) error {
+	rows := make([]savedLane, len(lanes))
+	for i, l := range lanes {
+		rows[i] = savedLane{l.ID, l.Used, l.Waiting, micros(l.LookAt)}
+	}
+	return s.exec(ctx, updateLanes, args{"lanes": jsonOf(rows)})
+}
+
+// scope are the parameters that have which jobs a limit concerns.
+func scope(l *store.Limit) args { return args{"queue": l.Queue, "kind": l.Kind, "by_key": l.ByKey} }
+
+// LockRunning implements rowwise.LanesTx.
+func (s *session) LockRunning(ctx context.Context, limit *store.Limit) ([]store.LaneJob, error) {
+	return s.laneJobs(ctx, lockRunningLaneJobs, scope(limit))
+}
+
+// AddPermits implements rowwise.LanesTx.
+func (s *session) AddPermits(ctx context.Context, jobs []store.LaneJob) error {
+	rows := make([]admission, len(jobs))
+	for i := range jobs {
+		rows[i] = admission{ID: jobs[i].ID, Lane: jobs[i].Lane}
+	}
+	return s.exec(ctx, addPermits, args{"jobs": jsonOf(rows)})
+}
+
+// LockUnclaimed implements rowwise.LanesTx.
+func (s *session) LockUnclaimed(ctx context.Context, limit *store.Limit, most int) (jobs []store.LaneJob, err error) {
+	a := scope(limit)
+	a["limit"] = most
+	err = s.each(ctx, lockPermittedJobs, a, func(r row) error {
+		var j store.LaneJob
+		var lanes string
+		if err := r.Scan(&j.ID, &lanes); err != nil {
+			return err
+		}
+		err := json.Unmarshal([]byte(lanes), &j.Lanes)
+		jobs = append(jobs, j)
+		return err
+	})
+	return jobs, err
+}
+
+// returnPausedPermits takes the permits from jobs of a subject that no node has claimed.
+func (s *session) returnPausedPermits(ctx context.Context, of store.PauseSubject, name string) error {
+	ids, err := s.numbers(ctx, findPausedPermits, args{"subject": int16(of), "name": name})
+	if err != nil {
+		return err
+	}
+	if err := s.leaveLanes(ctx, ids, false); err != nil {
+		return err
+	}
+	return s.onIDs(ctx, ids, nil, clearPermits)
+}
+
+// DeleteLanes implements rowwise.LanesTx.
+func (s *session) DeleteLanes(ctx context.Context, ids []int64) error {
+	if err := s.onIDs(ctx, ids, nil, deleteLanes); err != nil {
+		return err
+	}
+	return s.exec(ctx, deleteEndedLimits, nil)
+}
+
+// earliest returns the earlier of two instants; zero means none.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,2 @@
+-- Lanes by number.
+SELECT l.id, l.limit_id, l.key, l.used, l.waiting, l.look_at FROM json_each(:ids) AS o CROSS JOIN hourbell_lane AS l ON l.id = o.value

@@ -1,0 +1,3 @@
+-- Changes lanes.
+UPDATE hourbell_lane AS l SET used = o.value ->> 'used', waiting = o.value ->> 'waiting', look_at = o.value ->> 'look_at'
+FROM jsonb_each(:lanes) AS o WHERE l.id = o.value ->> 'id'

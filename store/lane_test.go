@@ -1,0 +1,84 @@
+package store_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// words describe what Admit decided: "3:1,2" job 3 gets permits of lanes 1 and 2, "3>1" it waits in lane 1.
+func words(admissions []store.Admission) (out []string) {
+	for _, a := range admissions {
+		text := fmt.Sprint(a.Job.ID)
+		if a.Wait != 0 {
+			text += fmt.Sprint(">", a.Wait)
+		}
+		for i, lane := range a.Lanes {
+			text += fmt.Sprint(":,"[min(i, 1):min(i, 1)+1], lane)
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+func TestAdmit(t *testing.T) {
+	job := func(id int64, lanes ...int64) store.LaneJob {
+		return store.LaneJob{ID: id, Lanes: lanes, RunAt: time.Unix(id, 0), JobSpec: store.JobSpec{Priority: 5}}
+	}
+	waits := func(j store.LaneJob, lane int64) store.LaneJob {
+		j.Lane = lane
+		return j
+	}
+	first := func(j store.LaneJob) store.LaneJob {
+		j.First = true
+		return j
+	}
+	urgent := func(j store.LaneJob) store.LaneJob {
+		j.Priority = 1
+		return j
+	}
+	lane := func(id int64, width, used int) store.Room {
+		return store.Room{Lane: store.Lane{ID: id, Used: used}, Width: width}
+	}
+	occupied := func(r store.Room, asked int) store.Room {
+		r.Waiting, r.Asked = true, asked
+		return r
+	}
+	for _, test := range []struct {
+		name  string
+		rooms []store.Room
+		jobs  []store.LaneJob
+		want  []string
+		after string // of the first room: permits in use, whether jobs wait, whether it has to be looked at
+	}{
+		{"as many as the lane has", []store.Room{lane(1, 2, 0)}, []store.LaneJob{job(3, 1), job(1, 1), job(2, 1)}, []string{"1:1", "2:1", "3>1"}, "2 true false"},
+		{"no bound", []store.Room{lane(1, 0, 7)}, []store.LaneJob{job(1, 1)}, []string{"1:1"}, "8 false false"},
+		{"more in use than the limit allows now", []store.Room{lane(1, 1, 3)}, []store.LaneJob{job(1, 1)}, []string{"1>1"}, "3 true false"},
+		{"a job that waits stays", []store.Room{occupied(lane(1, 1, 1), 1)}, []store.LaneJob{waits(job(1, 1), 1)}, nil, "1 true false"},
+		{"jobs that wait come first", []store.Room{occupied(lane(1, 2, 0), 2)}, []store.LaneJob{job(3, 1), waits(job(1, 1), 1)}, []string{"1:1", "3:1"}, "2 false false"},
+		{"jobs that were not read come first", []store.Room{occupied(lane(1, 2, 0), 0)}, []store.LaneJob{job(3, 1)}, []string{"3>1"}, "0 true true"},
+		{"so do jobs behind the last that was read", []store.Room{occupied(lane(1, 2, 0), 1), lane(2, 1, 1)}, []store.LaneJob{waits(job(1, 1, 2), 1), job(3, 1)}, []string{"1>2", "3>1"}, "0 true true"},
+		{"priority", []store.Room{lane(1, 1, 0)}, []store.LaneJob{job(1, 1), urgent(job(2, 1))}, []string{"2:1", "1>1"}, "1 true false"},
+		{"a job that goes first", []store.Room{lane(1, 1, 0)}, []store.LaneJob{job(1, 1), first(job(2, 1))}, []string{"2:1", "1>1"}, "1 true false"},
+		{"all permits or none", []store.Room{lane(1, 1, 0), lane(2, 1, 1)}, []store.LaneJob{job(1, 1, 2), job(2, 1)}, []string{"1>2", "2:1"}, "1 false false"},
+		{"all permits", []store.Room{lane(1, 1, 0), lane(2, 1, 0)}, []store.LaneJob{job(1, 1, 2), job(2, 2)}, []string{"1:1,2", "2>2"}, "1 false false"},
+		{"no limit concerns the job any more", []store.Room{{Lane: store.Lane{ID: 1, Waiting: true}, Ended: true, Asked: 9}}, []store.LaneJob{waits(job(1), 1)}, []string{"1"}, "0 false false"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			rooms := map[int64]*store.Room{}
+			for i := range test.rooms {
+				rooms[test.rooms[i].ID] = &test.rooms[i]
+			}
+			if got := words(store.Admit(rooms, test.jobs)); !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			r := test.rooms[0]
+			if got := fmt.Sprint(r.Used, " ", r.Waiting, " ", !r.LookAt.IsZero()); got != test.after {
+				t.Errorf("the lane is %q, want %q", got, test.after)
+			}
+		})
+	}
+}

@@ -1,0 +1,357 @@
+package rowwise
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+const (
+	// FreshRows is how many jobs that need their first permit a step of PassOnPermits takes.
+	FreshRows = 1_000
+	// vacancyRows is how many rows of vacancies a step takes.
+	vacancyRows = 16
+	// laneRows is how many lanes a step looks at for each reason other than a permit given back.
+	laneRows = 500
+	// waitingRows is how many waiting jobs a step reads in one lane, and in all lanes together.
+	waitingRows, allWaitingRows = 1_000, 4_000
+	// peekRows is how many waiting jobs of a lane a step reads at most if they may need other lanes, too, and spareRows how many more
+	// jobs than permits that are free, because some may not find a permit in another lane.
+	peekRows, spareRows = 200, 100
+	// returnedRows is how many unclaimed jobs give back their permits when a limit is changed. Further jobs keep them.
+	returnedRows = 10_000
+	// lookAgain is after how long a lane is looked at again in which a job was locked.
+	lookAgain = time.Second
+)
+
+// Vacancy is a row that the end of jobs, or a change of a limit, leaves.
+type Vacancy struct {
+	Lanes  []int64 // a lane for each permit that was given back
+	Limit  int64   // all lanes of this limit are to be looked at; 0: none
+	DoneTo int64   // of the limit's lanes up to this number that is done
+}
+
+// LanesTx reads and writes lanes and the jobs that need permits. What it locks stays locked until the end of the
+// transaction. Transactions lock lanes in the order of their numbers, and wait for no job while they have locked lanes.
+type LanesTx interface {
+	// ReadLimits returns the limits that have not ended.
+	ReadLimits(ctx context.Context) (store.Limits, error)
+
+	// TakeVacancies deletes and returns the oldest vacancies that no other transaction has locked.
+	TakeVacancies(ctx context.Context, limit int) ([]Vacancy, error)
+
+	// InsertVacancies inserts vacancies.
+	InsertVacancies(ctx context.Context, vacancies []Vacancy) error
+
+	// FindLanes returns the numbers of lanes of a limit after a number, in their order.
+	FindLanes(ctx context.Context, limit, after int64, most int) ([]int64, error)
+
+	// FindDueLanes returns the numbers of lanes that have to be looked at now.
+	FindDueLanes(ctx context.Context, now time.Time, most int) ([]int64, error)
+
+	// MakeLanes returns the numbers of lanes, and inserts those that do not exist.
+	MakeLanes(ctx context.Context, keys []store.LaneKey) (map[store.LaneKey]int64, error)
+
+	// LockLanes locks and returns those of some lanes that exist, in the order of their numbers.
+	LockLanes(ctx context.Context, ids []int64) ([]store.Lane, error)
+
+	// FindLaneJobs returns the first jobs that wait in lanes and that are not paused, of each lane as many as most has in its place.
+	FindLaneJobs(ctx context.Context, lanes []int64, most []int, now time.Time) ([]store.LaneJob, error)
+
+	// LockLaneJobs is FindLaneJobs with locks. It leaves out jobs that other transactions have locked.
+	LockLaneJobs(ctx context.Context, lanes []int64, most []int, now time.Time) ([]store.LaneJob, error)
+
+	// FindOccupied returns those of some lanes in which jobs wait.
+	FindOccupied(ctx context.Context, lanes []int64) ([]int64, error)
+
+	// Admit writes what becomes of jobs. A job that has waited is due now, if it was due before.
+	Admit(ctx context.Context, admissions []store.Admission, now time.Time) error
+
+	// SaveLanes updates lanes.
+	SaveLanes(ctx context.Context, lanes []store.Lane) error
+
+	// LockRunning locks and returns the running jobs that a limit concerns, without jobs that other transactions have locked.
+	LockRunning(ctx context.Context, limit *store.Limit) ([]store.LaneJob, error)
+
+	// AddPermits gives each job a permit of its Lane.
+	AddPermits(ctx context.Context, jobs []store.LaneJob) error
+
+	// LockUnclaimed locks and returns jobs that a limit concerns, that hold permits and that no node has claimed, with the lanes of
+	// the permits. It leaves out jobs that other transactions have locked.
+	LockUnclaimed(ctx context.Context, limit *store.Limit, most int) ([]store.LaneJob, error)
+
+	// DeleteLanes deletes lanes, and then the limits that have ended and have no lanes.
+	DeleteLanes(ctx context.Context, ids []int64) error
+}
+
+// Passed is what a step of PassOnPermits has done.
+type Passed struct {
+	Admitted int      // how many jobs can be claimed that could not before
+	Queues   []string // of jobs that have waited and can be claimed now
+	More     bool     // another step has something to do now
+}
+
+// PassOnPermits is a step that takes back the permits of jobs that have left lanes, and gives what is free to the jobs that wait
+// there and to fresh jobs: due jobs that limits concern, that hold no permit and are locked. A fresh job
+// that gets no permit waits from then on. The step leaves to later steps what exceeds its bounds.
+func PassOnPermits(ctx context.Context, tx LanesTx, fresh []store.LaneJob, now time.Time) (out Passed, err error) {
+	s := passing{tx: tx, now: now, freed: map[int64]int{}, look: map[int64]bool{}, lock: map[int64]bool{}, rooms: map[int64]*store.Room{}}
+	if err := s.begin(ctx); err != nil {
+		return out, err
+	}
+	if err := s.findLanes(ctx, fresh); err != nil {
+		return out, err
+	}
+	if err := s.lockRooms(ctx); err != nil {
+		return out, err
+	}
+	waiting, err := s.lockWaiting(ctx)
+	if err != nil {
+		return out, err
+	}
+	jobs := append(s.able(fresh), s.able(waiting)...)
+	admissions := store.Admit(s.rooms, jobs)
+	for i := range admissions {
+		if a := &admissions[i]; a.Wait == 0 {
+			out.Admitted++
+			if a.Job.Lane != 0 && !slices.Contains(out.Queues, a.Job.Queue) {
+				out.Queues = append(out.Queues, a.Job.Queue)
+			}
+		}
+	}
+	if len(admissions) > 0 {
+		if err := tx.Admit(ctx, admissions, now); err != nil {
+			return out, err
+		}
+	}
+	err = s.save(ctx)
+	out.More = s.more
+	return out, err
+}
+
+// passing is one run of PassOnPermits.
+type passing struct {
+	tx     LanesTx
+	now    time.Time
+	limits store.Limits
+	ends   bool          // a limit that has ended is among the vacancies
+	peek   bool          // waiting jobs may need other lanes than the lanes in which they wait
+	freed  map[int64]int // permits that were given back, by lane
+	look   map[int64]bool
+	lock   map[int64]bool // further lanes that jobs need
+	before map[int64]store.Lane
+	rooms  map[int64]*store.Room
+	missed map[int64]bool // lanes whose first jobs need a lane that is not locked
+	ids    map[store.LaneKey]int64
+	more   bool
+}
+
+// begin finds out which lanes are to be looked at.
+func (s *passing) begin(ctx context.Context) error {
+	limits, err := s.tx.ReadLimits(ctx)
+	if err != nil {
+		return err
+	}
+	s.limits = limits.OfJobs()
+	vacancies, err := s.tx.TakeVacancies(ctx, vacancyRows)
+	if err != nil {
+		return err
+	}
+	s.more = len(vacancies) == vacancyRows
+	var rest []Vacancy
+	for _, v := range vacancies {
+		for _, lane := range v.Lanes {
+			s.freed[lane]++
+			s.look[lane] = true
+		}
+		if v.Limit == 0 {
+			continue
+		}
+		lanes, err := s.tx.FindLanes(ctx, v.Limit, v.DoneTo, laneRows)
+		if err != nil {
+			return err
+		}
+		for _, lane := range lanes {
+			s.look[lane] = true
+		}
+		s.ends = s.ends || s.limits.ByID(v.Limit) == nil
+		if len(lanes) == laneRows {
+			rest = append(rest, Vacancy{Limit: v.Limit, DoneTo: lanes[laneRows-1]})
+		}
+	}
+	if len(rest) > 0 {
+		s.more = true
+		if err := s.tx.InsertVacancies(ctx, rest); err != nil {
+			return err
+		}
+	}
+	due, err := s.tx.FindDueLanes(ctx, s.now, laneRows)
+	s.more = s.more || len(due) == laneRows
+	for _, lane := range due {
+		s.look[lane] = true
+	}
+	s.peek = len(s.limits) != 1 || s.ends || len(due) > 0
+	return err
+}
+
+// findLanes makes the lanes that fresh jobs need, and, if a waiting job may need another lane than the lane in which it waits, the lanes
+// that the first jobs need that wait in the lanes to be looked at.
+func (s *passing) findLanes(ctx context.Context, fresh []store.LaneJob) error {
+	jobs := fresh
+	if s.peek && len(s.look) > 0 {
+		lanes := slices.Sorted(maps.Keys(s.look))
+		waiting, err := s.tx.FindLaneJobs(ctx, lanes, slices.Repeat([]int{peekRows}, len(lanes)), s.now)
+		if err != nil {
+			return err
+		}
+		jobs = slices.Concat(fresh, waiting)
+	}
+	keys := map[store.LaneKey]bool{}
+	for i := range jobs {
+		for _, key := range s.limits.Lanes(&jobs[i].JobSpec) {
+			keys[key] = true
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	sorted := slices.SortedFunc(maps.Keys(keys), func(a, b store.LaneKey) int {
+		return cmp.Or(cmp.Compare(a.Limit, b.Limit), cmp.Compare(a.Key, b.Key))
+	})
+	var err error
+	if s.ids, err = s.tx.MakeLanes(ctx, sorted); err != nil {
+		return err
+	}
+	for _, id := range s.ids {
+		s.lock[id] = true
+	}
+	return nil
+}
+
+// lockRooms locks all lanes of the step, and takes back permits.
+func (s *passing) lockRooms(ctx context.Context) error {
+	ids := maps.Clone(s.lock)
+	maps.Copy(ids, s.look)
+	if len(ids) == 0 {
+		return nil
+	}
+	lanes, err := s.tx.LockLanes(ctx, slices.Sorted(maps.Keys(ids)))
+	if err != nil {
+		return err
+	}
+	s.before = map[int64]store.Lane{}
+	s.ids = map[store.LaneKey]int64{}
+	for _, lane := range lanes {
+		s.before[lane.ID] = lane
+		s.ids[lane.LaneKey] = lane.ID
+		room := &store.Room{Lane: lane}
+		room.Used -= s.freed[lane.ID]
+		if limit := s.limits.ByID(lane.Limit); limit != nil {
+			room.Width = limit.Width(lane.Key)
+		} else {
+			room.Ended = true
+		}
+		s.rooms[lane.ID] = room
+	}
+	return nil
+}
+
+// lockWaiting locks the jobs that may get the permits that are free.
+func (s *passing) lockWaiting(ctx context.Context) ([]store.LaneJob, error) {
+	var lanes []int64
+	var most []int
+	total := 0
+	for _, id := range slices.Sorted(maps.Keys(s.rooms)) {
+		room := s.rooms[id]
+		free := room.Free(waitingRows)
+		if !room.Waiting || free == 0 {
+			continue
+		}
+		if total += free; total > allWaitingRows && len(lanes) > 0 {
+			s.more = true
+			continue // Admit sees that it was not read
+		}
+		if s.peek {
+			free = min(free+spareRows, peekRows)
+		}
+		room.Asked = free
+		lanes, most = append(lanes, id), append(most, free)
+	}
+	if len(lanes) == 0 {
+		return nil, nil
+	}
+	return s.tx.LockLaneJobs(ctx, lanes, most, s.now)
+}
+
+// able gives jobs the numbers of their lanes, and returns those whose lanes are locked.
+func (s *passing) able(jobs []store.LaneJob) (able []store.LaneJob) {
+	for i := range jobs {
+		job := &jobs[i]
+		job.Lanes = nil
+		locked := true
+		for _, key := range s.limits.Lanes(&job.JobSpec) {
+			id, found := s.ids[key]
+			locked = locked && found
+			job.Lanes = append(job.Lanes, id)
+		}
+		slices.Sort(job.Lanes)
+		if locked {
+			able = append(able, *job)
+			continue
+		}
+		s.more = true
+		if job.Lane != 0 {
+			if s.missed == nil {
+				s.missed = map[int64]bool{}
+			}
+			s.missed[job.Lane] = true
+		}
+	}
+	return able
+}
+
+// save writes the lanes that have changed, and deletes those that are empty.
+func (s *passing) save(ctx context.Context) error {
+	var left, empty []int64
+	for id, room := range s.rooms {
+		if s.missed[id] {
+			room.Waiting, room.LookAt = true, store.LookNow()
+		}
+		if !room.Waiting && s.before[id].Waiting {
+			left = append(left, id)
+		}
+		s.more = s.more || !room.LookAt.IsZero()
+	}
+	if len(left) > 0 { // jobs may be left because they were locked, or are paused
+		occupied, err := s.tx.FindOccupied(ctx, left)
+		if err != nil {
+			return err
+		}
+		for _, id := range occupied {
+			s.rooms[id].Waiting, s.rooms[id].LookAt = true, s.now.Add(lookAgain)
+		}
+	}
+	var changed []store.Lane
+	for _, id := range slices.Sorted(maps.Keys(s.rooms)) {
+		room := s.rooms[id]
+		switch {
+		case !room.Waiting && (room.Used <= 0 || room.Ended):
+			empty = append(empty, id)
+		case room.Lane != s.before[id]:
+			changed = append(changed, room.Lane)
+		}
+	}
+	if len(changed) > 0 {
+		if err := s.tx.SaveLanes(ctx, changed); err != nil {
+			return err
+		}
+	}
+	if len(empty) > 0 || s.ends {
+		return s.tx.DeleteLanes(ctx, empty)
+	}
+	return nil
+}

@@ -1,0 +1,464 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+var laneTests = []scenario{
+	{"ByKey", lanesByKey},
+	{"ByKind", lanesByKind},
+	{"OfAQueueAndKind", lanesOfQueue},
+	{"WindowAndWeights", lanesWindow},
+	{"Priority", lanesPriority},
+	{"NotDue", lanesNotDue},
+	{"EveryEndGivesBack", lanesGivenBack},
+	{"RetryGoesFirst", lanesRetry},
+	{"Strict", lanesStrict},
+	{"DeadNode", lanesRescue},
+	{"Pause", lanesPause},
+	{"MovedJobs", lanesMoved},
+	{"ReplacedJobs", lanesReplaced},
+	{"SeveralLimits", lanesSeveral},
+	{"Raised", lanesRaised},
+	{"Lowered", lanesLowered},
+	{"NewLimitCountsWhatRuns", lanesNew},
+	{"Deleted", lanesDeleted},
+	{"NewScope", lanesNewScope},
+	{"OtherKindsOfWorkers", lanesOtherKinds},
+	{"Race", lanesRace},
+}
+
+// limited returns a plain job with a key.
+func limited(key string, more ...func(*store.NewJob)) store.NewJob {
+	return with(func(j *store.NewJob) {
+		j.Key = key
+		for _, change := range more {
+			change(j)
+		}
+	})
+}
+
+// inUse returns how many permits of a limit jobs hold.
+func (e *env) inUse(name string) int64 {
+	e.t.Helper()
+	infos, err := e.b.ListLimits(e.ctx, store.ListLimitsRequest{Now: e.now, Names: []string{name}})
+	e.must(err)
+	if len(infos) != 1 {
+		e.t.Fatalf("limit %q must be listed once: got %d", name, len(infos))
+	}
+	return infos[0].InUse
+}
+
+// wantClaimed fails the test unless a claim takes these jobs, in this order, and returns the claims.
+func (e *env) wantClaimed(node int64, rule string, ids ...int64) []store.Claimed {
+	e.t.Helper()
+	jobs := e.claim(node, 100)
+	e.want(claimedIDs(jobs), ids, rule)
+	return jobs
+}
+
+func perKey(n int) store.Limit {
+	return store.Limit{Name: "per key", ByKey: true, Concurrency: n}
+}
+
+func lanesByKey(e *env) {
+	e.putLimits(perKey(1))
+	n := e.node("a")
+	ids := e.insert(limited("x"), limited("x"), limited("y"), limited("x"), limited("y"), newJob())
+	jobs := e.wantClaimed(n, "one job of each key runs, and jobs without a key are not limited", ids[0], ids[2], ids[5])
+	e.want(e.inUse("per key"), int64(2), "the running jobs hold permits")
+	e.wantClaimed(n, "the others wait")
+	e.want(e.state(ids[1]), store.StateReady, "a job that waits for a permit is ready")
+	e.finishWell(outcome(jobs[0], store.Completed))
+	e.tick(time.Second)
+	next := e.wantClaimed(n, "the end of a job lets the next job of its key run", ids[1])
+	e.finishWell(outcome(next[0], store.Failed))
+	e.finishWell(outcome(jobs[1], store.Completed))
+	e.wantClaimed(n, "each key has its own order", ids[3], ids[4])
+	e.want(e.inUse("per key"), int64(2), "permits pass from job to job")
+}
+
+func lanesByKind(e *env) {
+	e.putLimits(store.Limit{Name: "k", Kind: "k", Concurrency: 2})
+	n := e.node("a")
+	ids := e.insert(newJob(), newJob(), newJob(), with(func(j *store.NewJob) { j.Queue = "r" }), with(func(j *store.NewJob) { j.Kind = "l" }))
+	jobs := e.wantClaimed(n, "so many jobs of the kind run", ids[0], ids[1])
+	claim := func(queue, kind string) []int64 {
+		res, err := e.a.Claim(e.ctx, store.ClaimRequest{Now: e.now, Node: n, Queue: queue, Kinds: []string{kind}, Limit: 10})
+		e.must(err)
+		return claimedIDs(res.Jobs)
+	}
+	e.want(claim("r", "k"), []int64(nil), "in all queues together")
+	e.want(claim("q", "l"), ids[4:], "other kinds are not limited")
+	e.finishWell(outcome(jobs[0], store.Completed))
+	e.wantClaimed(n, "the first job that waited is next", ids[2])
+	e.finishWell(outcome(jobs[1], store.Completed))
+	e.wantClaimed(n, "no job of this queue waits")
+	e.want(claim("r", "k"), ids[3:4], "a job of another queue has got the permit")
+}
+
+func lanesOfQueue(e *env) {
+	e.putLimits(store.Limit{Name: "a", Queue: "q", Kind: "k", Concurrency: 1}, store.Limit{Name: "b", Queue: "r", ByKey: true, Concurrency: 1})
+	n := e.node("a")
+	ids := e.insert(limited("x"), limited("x"), with(func(j *store.NewJob) { j.Queue = "r" }), with(func(j *store.NewJob) { j.Queue = "r" }))
+	e.wantClaimed(n, "a limit of a kind in a queue", ids[0])
+	res, err := e.a.Claim(e.ctx, store.ClaimRequest{Now: e.now, Node: n, Queue: "r", Kinds: []string{"k"}, Limit: 10})
+	e.must(err)
+	e.want(claimedIDs(res.Jobs), ids[2:], "does not concern another queue")
+}
+
+func lanesWindow(e *env) {
+	limit := perKey(2)
+	limit.Weights = map[string]int{"big": 3}
+	e.putLimits(limit)
+	n := e.node("a")
+	var jobs []store.NewJob
+	for range 10 {
+		jobs = append(jobs, limited("big"))
+	}
+	jobs = append(jobs, limited("small"), limited("small"), limited("small"))
+	ids := e.insert(jobs...)
+	claimed := e.wantClaimed(n, "a weight widens the lane of a key", append(slices.Clone(ids[:6]), ids[10], ids[11])...)
+	for _, j := range claimed[:3] {
+		e.finishWell(outcome(j, store.Completed))
+	}
+	e.tick(time.Second)
+	e.wantClaimed(n, "as many jobs go on as have ended", ids[6:9]...)
+}
+
+func lanesPriority(e *env) {
+	e.putLimits(perKey(1))
+	n := e.node("a")
+	ids := e.insert(limited("x"), limited("x"))
+	jobs := e.wantClaimed(n, "the first job", ids[0])
+	urgent := e.insertOne(limited("x", func(j *store.NewJob) { j.Priority = 1 }))
+	e.wantClaimed(n, "a more urgent job waits, too")
+	e.finishWell(outcome(jobs[0], store.Completed))
+	jobs = e.wantClaimed(n, "it overtakes jobs of its key that wait", urgent)
+	e.finishWell(outcome(jobs[0], store.Completed))
+	e.wantClaimed(n, "then the others", ids[1])
+}
+
+func lanesNotDue(e *env) {
+	e.putLimits(perKey(1))
+	n := e.node("a")
+	later := e.insertOne(limited("x", func(j *store.NewJob) { j.Delay = time.Minute }))
+	now := e.insertOne(limited("x"))
+	jobs := e.wantClaimed(n, "a job that is due later takes no permit", now)
+	e.tick(time.Minute)
+	e.wantClaimed(n, "it takes its permit when it is due")
+	e.finishWell(outcome(jobs[0], store.Completed))
+	e.wantClaimed(n, "and then runs", later)
+}
+
+func lanesGivenBack(e *env) {
+	e.putLimits(perKey(1))
+	n := e.node("a")
+	for name, end := range map[string]func(store.Claimed){
+		"completed":  func(j store.Claimed) { e.finishWell(outcome(j, store.Completed)) },
+		"failed":     func(j store.Claimed) { e.finishWell(outcome(j, store.Failed)) },
+		"with error": func(j store.Claimed) { o := outcome(j, store.Failed); o.Error = "no"; e.finishWell(o) },
+		"cancelled":  func(j store.Claimed) { e.finishWell(outcome(j, store.Cancelled)) },
+		"forgotten":  func(j store.Claimed) { o := outcome(j, store.Completed); o.Keep = store.Forget; e.finishWell(o) },
+		"kept":       func(j store.Claimed) { o := outcome(j, store.Completed); o.Keep = time.Hour; e.finishWell(o) },
+		"result":     func(j store.Claimed) { o := outcome(j, store.Completed); o.Value = []byte(`1`); e.finishWell(o) },
+		"retried":    func(j store.Claimed) { e.finishWell(retryIn(j, 100*time.Hour)) },
+		"snoozed":    func(j store.Claimed) { o := outcome(j, store.Snooze); o.Delay = 100 * time.Hour; e.finishWell(o) },
+	} {
+		ids := e.insert(limited(name), limited(name))
+		jobs := e.wantClaimed(n, name+": the first job runs", ids[0])
+		end(jobs[0])
+		e.want(e.inUse("per key"), int64(0), name+": the permit is given back")
+		jobs = e.wantClaimed(n, name+": the next job runs", ids[1])
+		e.finishWell(outcome(jobs[0], store.Completed))
+	}
+	ids := e.insert(limited("unbegun"), limited("unbegun"), limited("unbegun"), limited("unbegun"))
+	jobs := e.wantClaimed(n, "the first job runs", ids[0])
+	e.want(e.cancel(ids[1]), store.Changed, "a job that waits is cancelled")
+	e.want(e.changeOne(store.DeleteJobs, ids[2]), store.Changed, "a job that waits is deleted")
+	e.finishWell(outcome(jobs[0], store.Completed))
+	jobs = e.wantClaimed(n, "neither of them gets a permit", ids[3])
+	e.finishWell(outcome(jobs[0], store.Completed))
+	e.want(e.inUse("per key"), int64(0), "no permit is left")
+	// Jobs with a permit that are not claimed yet.
+	for _, action := range []store.JobAction{store.CancelJobs, store.DeleteJobs} {
+		pair := e.insert(newJob(), limited("unclaimed"), limited("unclaimed"))
+		e.want(claimedIDs(e.claim(n, 1)), pair[:1], "one job is claimed")
+		e.want(e.inUse("per key"), int64(1), "and another has a permit")
+		e.changeOne(action, pair[1])
+		e.want(e.inUse("per key"), int64(0), "which it gives back if it ends unclaimed")
+		e.tick(time.Second)
+		jobs := e.wantClaimed(n, "the permit passes on", pair[2])
+		e.finishWell(outcome(jobs[0], store.Completed))
+	}
+}
+
+func lanesRetry(e *env) {
+	e.putLimits(perKey(1))
+	n := e.node("a")
+	ids := e.insert(limited("x"), limited("x"), limited("x"))
+	jobs := e.wantClaimed(n, "the first job", ids[0])
+	e.finishWell(retryIn(jobs[0], 10*time.Second))
+	jobs = e.wantClaimed(n, "the next job runs while the first job waits for its next attempt", ids[1])
+	e.tick(10 * time.Second)
+	e.wantClaimed(n, "the permit is in use")
+	e.finishWell(outcome(jobs[0], store.Completed))
+	jobs = e.wantClaimed(n, "the retry goes first", ids[0])
+	e.finishWell(outcome(jobs[0], store.Release))
+	jobs = e.wantClaimed(n, "also after a release", ids[0])
+	e.finishWell(outcome(jobs[0], store.Completed))
+	e.wantClaimed(n, "then the others", ids[2])
+}
+
+func lanesStrict(e *env) {
+	limit := perKey(1)
+	limit.Strict = true
+	e.putLimits(limit)
+	n := e.node("a")
+	ids := e.insert(limited("x"), limited("x"), limited("y"))
+	jobs := e.wantClaimed(n, "the first jobs", ids[0], ids[2])
+	e.finishWell(retryIn(jobs[0], 10*time.Second))
+	e.finishWell(outcome(jobs[1], store.Completed))
+	e.wantClaimed(n, "the job keeps its permit until its next attempt")
+	e.want(e.inUse("per key"), int64(1), "it holds the permit")
+	e.tick(10 * time.Second)
+	jobs = e.wantClaimed(n, "the retry has its permit", ids[0])
+	snooze := outcome(jobs[0], store.Snooze)
+	snooze.Delay = 10 * time.Second
+	e.finishWell(snooze)
+	jobs = e.wantClaimed(n, "a job that snoozes holds no permit", ids[1])
+	e.finishWell(outcome(jobs[0], store.Completed))
+	e.tick(10 * time.Second)
+	e.wantClaimed(n, "and runs later", ids[0])
+}
+
+func lanesRescue(e *env) {
+	e.putLimits(perKey(1))
+	dead := e.node("dead")
+	ids := e.insert(limited("x"), limited("x"))
+	e.wantClaimed(dead, "the first job", ids[0])
+	e.tick(14 * time.Second)
+	living := e.node("living")
+	e.wantClaimed(living, "a permit is not free before the claim is lost")
+	e.tick(2 * time.Second)
+	e.ok(len(e.rescue(living).Jobs) == 1, "the job is taken from the dead node")
+	jobs := e.wantClaimed(living, "the permit is free as soon as the claim is lost", ids[1])
+	e.tick(store.LossDelay(1))
+	e.wantClaimed(living, "and the lost job needs a permit", []int64(nil)...)
+	e.finishWell(outcome(jobs[0], store.Completed))
+	e.wantClaimed(living, "which it gets", ids[0])
+	_, err := e.a.Leave(e.ctx, store.LeaveRequest{Now: e.now, Node: living})
+	e.must(err)
+	e.want(e.inUse("per key"), int64(0), "a node that leaves gives back the permits of its jobs")
+}
+
+func lanesPause(e *env) {
+	e.putLimits(perKey(1))
+	n := e.node("a")
+	inGroup := func(j *store.NewJob) { j.Group = "g" }
+	urgent := func(j *store.NewJob) { j.Priority = 1 }
+	ids := e.insert(newJob(), limited("x", inGroup), limited("x", inGroup), limited("x"))
+	e.want(claimedIDs(e.claim(n, 1)), ids[:1], "one job is claimed, and the others get permits or wait")
+	e.want(e.inUse("per key"), int64(1), "a job of the group has the permit")
+	e.must(e.a.PauseSubject(e.ctx, store.PauseRequest{Now: e.now, Subject: store.SubjectGroup, Name: "g"}))
+	e.want(e.inUse("per key"), int64(0), "jobs of a paused group hold no permits")
+	jobs := e.wantClaimed(n, "other jobs of the key go on", ids[3])
+	other := e.insertOne(limited("x", inGroup, urgent))
+	_, err := e.a.ResumeSubject(e.ctx, store.ResumeRequest{Now: e.now, Subject: store.SubjectGroup, Name: "g"})
+	e.must(err)
+	e.wantClaimed(n, "the limit holds after the pause")
+	e.finishWell(outcome(jobs[0], store.Completed))
+	jobs = e.wantClaimed(n, "jobs of the group get permits again", other)
+	e.finishWell(outcome(jobs[0], store.Completed))
+	jobs = e.wantClaimed(n, "in their order", ids[1])
+	e.finishWell(outcome(jobs[0], store.Completed))
+	e.wantClaimed(n, "in their order", ids[2])
+}
+
+func lanesMoved(e *env) {
+	e.putLimits(store.Limit{Name: "per key", Queue: "q", ByKey: true, Concurrency: 1})
+	n := e.node("a")
+	ids := e.insert(newJob(), limited("x"), limited("x"), limited("x"))
+	e.want(claimedIDs(e.claim(n, 1)), ids[:1], "the first job is claimed, and the second job has a permit")
+	for _, id := range ids[1:3] {
+		e.change(store.ChangeJobsRequest{Action: store.MoveJobs, Queue: "r", IDs: []int64{id}})
+	}
+	e.want(e.inUse("per key"), int64(0), "a job that is moved gives its permit back")
+	res, err := e.a.Claim(e.ctx, store.ClaimRequest{Now: e.now, Node: n, Queue: "r", Kinds: []string{"k"}, Limit: 10})
+	e.must(err)
+	e.want(claimedIDs(res.Jobs), ids[1:3], "no limit concerns the other queue")
+	e.change(store.ChangeJobsRequest{Action: store.ReprioritiseJobs, Priority: 9, IDs: ids[3:]})
+	e.wantClaimed(n, "a job gets a permit with another priority", ids[3])
+}
+
+func lanesReplaced(e *env) {
+	e.putLimits(perKey(1))
+	n := e.node("a")
+	unique := func(j *store.NewJob) { j.Unique, j.OnConflict = "u", store.OnConflictReplace }
+	ids := e.insert(newJob(), limited("x", unique), limited("x"))
+	e.want(claimedIDs(e.claim(n, 1)), ids[:1], "a job with a unique key has the permit")
+	e.insert(limited("y", unique))
+	e.tick(time.Second)
+	e.wantClaimed(n, "a job that becomes another job has a permit of its new key, and its permit is free", ids[1], ids[2])
+	e.want(e.inUse("per key"), int64(2), "each key has its lane")
+}
+
+func lanesSeveral(e *env) {
+	e.putLimits(perKey(1), store.Limit{Name: "k", Kind: "k", Concurrency: 2})
+	n := e.node("a")
+	ids := e.insert(limited("x"), limited("x"), limited("y"), limited("y"), limited("z"), newJob())
+	jobs := e.wantClaimed(n, "a job needs the permits of all its limits", ids[0], ids[2])
+	e.want([]int64{e.inUse("per key"), e.inUse("k")}, []int64{2, 2}, "a job that waits holds no permit")
+	e.finishWell(outcome(jobs[0], store.Completed))
+	e.tick(time.Second)
+	jobs = append(jobs, e.wantClaimed(n, "the first job whose permits are all free", ids[1])...)
+	e.finishWell(outcome(jobs[2], store.Completed))
+	e.tick(time.Second)
+	last := e.wantClaimed(n, "a job that finds one permit in use is passed over", ids[4])
+	e.finishWell(outcome(jobs[1], store.Completed))
+	e.tick(time.Second)
+	e.wantClaimed(n, "and comes when it is free", ids[3])
+	e.finishWell(outcome(last[0], store.Completed))
+	e.tick(time.Second)
+	e.wantClaimed(n, "the last job", ids[5])
+}
+
+func lanesRaised(e *env) {
+	e.putLimits(perKey(1))
+	n := e.node("a")
+	ids := e.insert(limited("x"), limited("x"), limited("x"), limited("x"))
+	e.wantClaimed(n, "one job", ids[0])
+	e.putLimits(perKey(3))
+	e.wantClaimed(n, "a limit that is raised lets waiting jobs run", ids[1], ids[2])
+	e.want(e.inUse("per key"), int64(3), "all permits are in use")
+}
+
+func lanesLowered(e *env) {
+	e.putLimits(perKey(4))
+	n := e.node("a")
+	ids := e.insert(limited("x"), limited("x"), limited("x"), limited("x"), limited("x"))
+	jobs := e.claim(n, 2)
+	e.want(claimedIDs(jobs), ids[:2], "two jobs run, and two more have permits")
+	e.want(e.inUse("per key"), int64(4), "four permits are in use")
+	e.putLimits(perKey(1))
+	e.wantClaimed(n, "jobs that were not claimed give their permits back")
+	e.want(e.inUse("per key"), int64(2), "what runs goes on")
+	e.finishWell(outcome(jobs[0], store.Completed))
+	e.wantClaimed(n, "no permit is free while more jobs run than the limit allows")
+	e.finishWell(outcome(jobs[1], store.Completed))
+	e.tick(time.Second)
+	jobs = e.wantClaimed(n, "jobs that had permits go first", ids[2])
+	e.finishWell(outcome(jobs[0], store.Completed))
+	e.wantClaimed(n, "and keep their order", ids[3])
+}
+
+func lanesNew(e *env) {
+	n := e.node("a")
+	ids := e.insert(limited("x"), limited("x"), limited("x"))
+	jobs := e.claim(n, 2)
+	e.putLimits(perKey(1))
+	e.want(e.inUse("per key"), int64(2), "jobs that run hold permits of a new limit")
+	e.wantClaimed(n, "so that no other job starts")
+	for _, j := range jobs {
+		e.finishWell(outcome(j, store.Completed))
+	}
+	e.wantClaimed(n, "until they have ended", ids[2])
+	other := e.insert(limited("y", func(j *store.NewJob) { j.Priority = 4 }), limited("y"), newJob())
+	e.want(claimedIDs(e.claim(n, 1)), other[:1], "one job of the key y")
+	e.putLimits(store.Limit{Name: "k", Kind: "k", Concurrency: 3})
+	e.want(e.inUse("k"), int64(2), "a limit for jobs of another limit")
+	e.wantClaimed(n, "has one permit left", other[2])
+}
+
+func lanesDeleted(e *env) {
+	e.putLimits(perKey(1))
+	n := e.node("a")
+	ids := e.insert(limited("x"), limited("x"), limited("x"))
+	jobs := e.wantClaimed(n, "one job", ids[0])
+	e.must(e.a.DeleteLimits(e.ctx, store.DeleteLimitsRequest{Now: e.now, Names: []string{"per key"}}))
+	e.wantClaimed(n, "without the limit all jobs run", ids[1:]...)
+	e.putLimits(perKey(1))
+	e.want(e.inUse("per key"), int64(3), "a limit with the name is another limit")
+	e.finishWell(outcome(jobs[0], store.Completed))
+	e.want(e.inUse("per key"), int64(2), "whose permits are given back")
+	e.wantClaimed(n, "nothing waits")
+}
+
+func lanesNewScope(e *env) {
+	e.putLimits(store.Limit{Name: "a", Kind: "k", Concurrency: 1})
+	n := e.node("a")
+	ids := e.insert(limited("x"), limited("x"), limited("y"))
+	jobs := e.wantClaimed(n, "one job of the kind", ids[0])
+	e.putLimits(store.Limit{Name: "a", ByKey: true, Concurrency: 1})
+	e.wantClaimed(n, "with another scope the limit is another limit", ids[2])
+	e.want(e.inUse("a"), int64(2), "whose permits the running jobs hold")
+	e.finishWell(outcome(jobs[0], store.Completed))
+	e.wantClaimed(n, "and pass on", ids[1])
+}
+
+func lanesOtherKinds(e *env) {
+	e.putLimits(perKey(1))
+	n := e.node("a")
+	other := e.insertOne(limited("x", func(j *store.NewJob) { j.Kind = "l" }))
+	id := e.insertOne(limited("x"))
+	e.wantClaimed(n, "a job that the claim may not take does not hold up others of its key", id)
+	e.want(e.state(other), store.StateReady, "it stays ready")
+}
+
+// lanesRace lets two clients claim and finish jobs of a few keys, with the store's clock.
+func lanesRace(e *env) {
+	e.now = time.Time{}
+	e.putLimits(perKey(2), store.Limit{Name: "k", Kind: "k", Concurrency: 5})
+	var jobs []store.NewJob
+	for i := range 120 {
+		jobs = append(jobs, limited(fmt.Sprint(i%4)))
+	}
+	e.insert(jobs...)
+	running := make(chan map[string]int, 1)
+	running <- map[string]int{}
+	nodes := [2]int64{e.node("a"), e.node("b")}
+	left := make(chan int, 1)
+	left <- len(jobs)
+	count := func(key string, n int) {
+		byKey := <-running
+		byKey[key] += n
+		byKey[""] += n
+		if byKey[key] > 2 || byKey[""] > 5 {
+			e.t.Errorf("more jobs run than limits allow: %v", byKey)
+		}
+		running <- byKey
+	}
+	deadline := time.Now().Add(30 * time.Second)
+	e.both(func(i int, client store.Backend) {
+		for time.Now().Before(deadline) {
+			res, err := client.Claim(e.ctx, store.ClaimRequest{Node: nodes[i], Queue: "q", Kinds: []string{"k"}, Limit: 1 + i*2})
+			if err != nil {
+				e.t.Error(err)
+				return
+			}
+			var done []store.Outcome
+			for _, j := range res.Jobs {
+				count(j.Key, 1)
+			}
+			for _, j := range res.Jobs {
+				count(j.Key, -1)
+				done = append(done, outcome(j, store.Completed))
+			}
+			if _, err := client.Finish(e.ctx, store.FinishRequest{Outcomes: done}); err != nil {
+				e.t.Error(err)
+				return
+			}
+			n := <-left - len(done)
+			left <- n
+			if n == 0 {
+				return
+			}
+		}
+	})
+	e.want(<-left, 0, "all jobs run in the end")
+	e.want([]int64{e.inUse("per key"), e.inUse("k")}, []int64{0, 0}, "no permit is left in use")
+}

@@ -1,0 +1,45 @@
+package storetest
+
+import (
+	"github.com/hourbell/hourbell/store"
+)
+
+// changeLimits puts or deletes a limit whose permits jobs hold.
+func (w *world) changeLimits() {
+	name := pick(w, "one", "two")
+	if w.chance(3) {
+		req := store.DeleteLimitsRequest{Now: w.now, Names: []string{name}}
+		wantErr := w.model.DeleteLimits(w.ctx, req)
+		gotErr := w.client.DeleteLimits(w.ctx, req)
+		w.agree("DeleteLimits", req, gotErr, wantErr, true)
+		return
+	}
+	limit := store.Limit{Name: name, Queue: pick(w, "", "q"), Kind: pick(w, "", "k"), ByKey: w.chance(2), Concurrency: 1 + w.rng.IntN(3)}
+	if limit.WholeQueue() {
+		limit.Kind = "l"
+	}
+	if w.chance(3) {
+		limit.Weights = map[string]int{"d": 2}
+	}
+	req := store.PutLimitsRequest{Now: w.now, Limits: []store.PutLimit{{Limit: limit}}}
+	want, err := w.model.PutLimits(w.ctx, req)
+	w.must(err)
+	got, err := w.client.PutLimits(w.ctx, req)
+	w.must(err)
+	w.compare("PutLimits", req, got.Changed, want.Changed)
+}
+
+// compareLimits compares how many permits jobs hold: the reference counts them.
+func (w *world) compareLimits() {
+	req := store.ListLimitsRequest{Now: w.now}
+	inUse := func(b store.Backend) map[string]int64 {
+		list, err := b.ListLimits(w.ctx, req)
+		w.must(err)
+		used := map[string]int64{}
+		for _, l := range list {
+			used[l.Name] = l.InUse
+		}
+		return used
+	}
+	w.compare("ListLimits", req, inUse(w.client), inUse(w.model))
+}

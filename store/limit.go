@@ -29,6 +29,11 @@ type LimitStore interface {
 
 	// ListLimits returns limits, by name in byte order.
 	ListLimits(ctx context.Context, req ListLimitsRequest) ([]LimitInfo, error)
+
+	// FindLimitWaits returns, by job and by number of the limit, why limits let ready jobs wait: the lane
+	// in which a job waits, and each limit of the whole queue of a job. Jobs that no limit concerns are missing.
+	// It only reads.
+	FindLimitWaits(ctx context.Context, req FindLimitWaitsRequest) ([]LimitWait, error)
 }
 
 const (
@@ -165,6 +170,17 @@ func LimitNames(limits []Limit) []string {
 	return names
 }
 
+// AddTo returns waits that have the numbers of limits with the limits, without waits for limits that have ended.
+func (l Limits) AddTo(waits []LimitWait) (known []LimitWait) {
+	for _, w := range waits {
+		if i := slices.IndexFunc(l, func(limit Limit) bool { return limit.ID == w.Limit.ID }); i >= 0 {
+			w.Limit = l[i]
+			known = append(known, w)
+		}
+	}
+	return known
+}
+
 // PutLimit is one limit to be created or changed.
 type PutLimit struct {
 	Limit Limit // without ID, Revision, CreatedAt and UpdatedAt
@@ -203,6 +219,29 @@ type ListLimitsRequest struct {
 
 // MostCounted is how many waiting jobs of a limit are counted; more are reported as that many.
 const MostCounted = 10_000
+
+// FindLimitWaitsRequest names jobs.
+type FindLimitWaitsRequest struct {
+	Now  time.Time // zero: the store's clock
+	Jobs []int64
+}
+
+// LimitWait is what a job waits for under a limit, or may wait for under a limit of its whole queue.
+type LimitWait struct {
+	Job   int64
+	Limit Limit
+	Key   string // of the lane
+	InUse int64  // permits of the lane or, of a limit of a whole queue, of nodes
+	// Before is how many jobs wait in the lane before the job, at most MostCounted.
+	Before int64
+	Until  time.Time // nothing starts in the lane before; zero: no such instant
+}
+
+// Full reports whether no permit is free.
+func (w LimitWait) Full() bool {
+	width := w.Limit.Width(w.Key)
+	return width > 0 && w.InUse >= int64(width)
+}
 
 // LimitInfo is a limit with what it holds at present. The counts are a snapshot.
 type LimitInfo struct {

@@ -71,6 +71,26 @@ func (b *Backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) (
 	return out, err
 }
 
+// FindLimitWaits finds why limits let jobs wait; see store.LimitStore.
+func (b *Backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequest) (out []store.LimitWait, err error) {
+	if len(req.Jobs) == 0 {
+		return nil, nil
+	}
+	err = b.list(ctx, "find limit waits", func(tx pgx.Tx) error {
+		out, err = collect(ctx, tx, func(r pgx.CollectableRow) (w store.LimitWait, err error) {
+			err = r.Scan(&w.Job, &w.Limit.ID, &w.Key, &w.InUse, into(&w.Until), &w.Before)
+			return w, err
+		}, b.q(findLimitWaits), when(req.Now), store.MostCounted, req.Jobs)
+		if err != nil || len(out) == 0 {
+			return err
+		}
+		limits, err := newLimitsTx(b, tx).ReadLimits(ctx)
+		out = limits.AddTo(out)
+		return err
+	})
+	return out, err
+}
+
 // limitList is the list "limit_columns" in statements, and limitColumns what limitTargets scan.
 const (
 	limitList    = "id, name, owner, revision, queue, kind, by_key, concurrency, rate, per_us, burst, weights, strict, created_at, updated_at"

@@ -92,6 +92,7 @@ const (
 	lockRunningLaneJobs
 	takeVacancies
 	updateLanes
+	findLimitWaits
 	endJobs
 	enterTransaction
 	expireNodes
@@ -534,6 +535,7 @@ var sources = [statementCount]source{
 	lockRunningLaneJobs:    {file: "lock_running_lane_jobs", params: "queue kind by_key", columns: laneJobColumns},
 	takeVacancies:          {file: "take_vacancies", params: "limit", columns: "limit_id done_to lanes"},
 	updateLanes:            {file: "update_lanes", params: "ids used waiting look_ats"},
+	findLimitWaits:         {file: "find_limit_waits", params: "now most ids", columns: "job_id limit_id key in_use not_before before"},
 	endLimits:              {file: "end_limits", params: "now ids"},
 	insertLimits:           {file: "insert_limits", params: "now names owners queues kinds by_keys concurrencies rates pers bursts weights stricts created_ats", columns: "name revision"},
 	listLanes:              {file: "list_lanes", params: "limits lanes candidates most now", columns: "limit_id key used waiting not_before"},

@@ -74,6 +74,28 @@ func (s *session) listLanes(ctx context.Context, limit *store.LimitInfo, most in
 	})
 }
 
+// FindLimitWaits finds why limits let jobs wait; see store.LimitStore.
+func (b *Backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequest) (out []store.LimitWait, err error) {
+	err = b.read(ctx, "find limit waits", func(s *session) error {
+		now, err := s.now(ctx, req.Now)
+		if err != nil {
+			return err
+		}
+		if err := s.each(ctx, findLimitWaits, args{"most": store.MostCounted, "ids": jsonList(req.Jobs), "now": micros(now)}, func(r row) error {
+			var w store.LimitWait
+			err := r.Scan(&w.Job, &w.Limit.ID, &w.Key, &w.InUse, into(&w.Until), &w.Before)
+			out = append(out, w)
+			return err
+		}); err != nil || len(out) == 0 {
+			return err
+		}
+		limits, err := s.ReadLimits(ctx)
+		out = limits.AddTo(out)
+		return err
+	})
+	return out, err
+}
+
 // limitList is the list "limit_columns" in statements, and limitColumns what scanLimit scans.
 const (
 	limitList    = "id, name, owner, revision, queue, kind, by_key, concurrency, rate, per, burst, weights, strict, created_at, updated_at"

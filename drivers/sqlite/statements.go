@@ -232,6 +232,7 @@ const (
 	lockRunningLaneJobs
 	takeVacancies
 	updateLanes
+	findLimitWaits
 	listLanes
 	listLimits
 	readLimits
@@ -324,6 +325,7 @@ var sources = [statementCount]source{
 	lockRunningLaneJobs:    {file: "lock_running_lane_jobs", params: "queue kind by_key", columns: laneJobColumns},
 	takeVacancies:          {file: "take_vacancies", params: "limit", columns: "limit_id done_to lanes"},
 	updateLanes:            {file: "update_lanes", params: "lanes"},
+	findLimitWaits:         {file: "find_limit_waits", params: "most ids now", columns: "job_id limit_id key in_use not_before before"},
 	endLimits:              {file: "end_limits", params: "now ids"},
 	listLanes:              {file: "list_lanes", params: "limit lanes candidates most now", columns: "key used waiting not_before"},
 	listLimits:             {file: "list_limits", params: "names now most", columns: limitColumns + " in_use waiting keys"},

@@ -324,6 +324,11 @@ func (b backend) DeleteLimits(ctx context.Context, req store.DeleteLimitsRequest
 	return err
 }
 
+// FindLimitWaits implements store.LimitStore.
+func (b backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequest) ([]store.LimitWait, error) {
+	return Call(ctx, b.limit, b.next.FindLimitWaits, req)
+}
+
 // ListLimits implements store.LimitStore.
 func (b backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) ([]store.LimitInfo, error) {
 	return Call(ctx, b.limit, b.next.ListLimits, req)

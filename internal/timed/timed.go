@@ -237,6 +237,11 @@ func (b backend) DeleteLimits(ctx context.Context, req store.DeleteLimitsRequest
 	return err
 }
 
+// FindLimitWaits implements store.LimitStore.
+func (b backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequest) ([]store.LimitWait, error) {
+	return call(ctx, b.observe, "find_limit_waits", b.next.FindLimitWaits, req)
+}
+
 // ListLimits implements store.LimitStore.
 func (b backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) ([]store.LimitInfo, error) {
 	return call(ctx, b.observe, "list_limits", b.next.ListLimits, req)

@@ -2,7 +2,10 @@ package memory
 
 import (
 	"cmp"
+	"context"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -56,15 +59,7 @@ func (s *Store) givePermits(req store.ClaimRequest, now time.Time) {
 			jobs = append(jobs, j)
 		}
 	}
-	slices.SortFunc(jobs, func(a, b *job) int {
-		if a.Priority == b.Priority && a.first != b.first {
-			if a.first {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Or(cmp.Compare(a.Priority, b.Priority), a.RunAt.Compare(b.RunAt), cmp.Compare(a.ID, b.ID))
-	})
+	slices.SortFunc(jobs, waitsBefore)
 	for _, j := range jobs {
 		lanes := limits.Lanes(&j.JobSpec)
 		full := slices.ContainsFunc(lanes, func(lane store.LaneKey) bool {
@@ -135,18 +130,120 @@ func (s *Store) endLimit(l store.Limit) {
 	}
 }
 
-// limitInfo returns a limit with what it holds.
-func (s *Store) limitInfo(l store.Limit) store.LimitInfo {
+// limitInfo returns a limit with what it holds, and with its fullest lanes, at most a number.
+func (s *Store) limitInfo(l store.Limit, now time.Time, lanes int) store.LimitInfo {
 	out := store.LimitInfo{Limit: l}
 	if l.WholeQueue() {
+		out.InUse = s.nodeUse(l.ID)
+		for _, j := range s.live {
+			if j.State == store.StateReady && j.Queue == l.Queue && !j.RunAt.After(now) {
+				out.Waiting++
+			}
+		}
+		out.Waiting = min(out.Waiting, store.MostCounted)
 		return out
 	}
+	found := map[string]store.LaneInfo{}
+	used := s.usedPermits()
+	for lane, n := range used {
+		if lane.Limit == l.ID {
+			found[lane.Key] = store.LaneInfo{Key: lane.Key, InUse: int64(n)}
+			out.InUse += int64(n)
+		}
+	}
+	for _, j := range s.live {
+		if lane, waits := s.waitLane(j, used); waits && lane.Limit == l.ID {
+			row := found[lane.Key]
+			row.Key, row.Waiting = lane.Key, row.Waiting+1
+			found[lane.Key] = row
+			out.Waiting++
+		}
+	}
+	out.Keys = int64(len(found))
+	out.Lanes = slices.SortedFunc(maps.Values(found), func(a, b store.LaneInfo) int {
+		return cmp.Or(cmp.Compare(b.Waiting, a.Waiting), cmp.Compare(b.InUse, a.InUse), cmp.Compare(a.Key, b.Key))
+	})
+	out.Lanes = out.Lanes[:min(len(out.Lanes), lanes)]
+	if len(out.Lanes) == 0 {
+		out.Lanes = nil
+	}
+	return out
+}
+
+// nodeUse counts the permits of a limit of a whole queue that nodes hold.
+func (s *Store) nodeUse(limit int64) (n int64) {
+	for key, row := range s.permits {
+		if key.limit == limit {
+			n += int64(row.Permits)
+		}
+	}
+	return n
+}
+
+// usedPermits counts the permits that jobs hold.
+func (s *Store) usedPermits() map[store.LaneKey]int {
+	used := map[store.LaneKey]int{}
 	for _, j := range s.live {
 		for _, lane := range j.held {
-			if lane.Limit == l.ID {
-				out.InUse++
+			used[lane]++
+		}
+	}
+	return used
+}
+
+// waitLane returns the lane in which a job waits: the first in which it finds no permit.
+func (s *Store) waitLane(j *job, used map[store.LaneKey]int) (lane store.LaneKey, waits bool) {
+	limits := s.jobLimits()
+	lanes := limits.Lanes(&j.JobSpec)
+	if !j.waits || len(lanes) == 0 {
+		return lane, false
+	}
+	slices.SortFunc(lanes, func(a, b store.LaneKey) int { return cmp.Compare(a.Limit, b.Limit) })
+	for _, lane := range lanes {
+		if width := limits.ByID(lane.Limit).Width(lane.Key); width > 0 && used[lane] >= width {
+			return lane, true
+		}
+	}
+	return lanes[0], true
+}
+
+// FindLimitWaits finds why limits let jobs wait; see store.LimitStore.
+func (s *Store) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequest) (out []store.LimitWait, err error) {
+	if _, err := s.begin(ctx, "find limit waits", req.Now); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	used, limits := s.usedPermits(), s.jobLimits()
+	for _, id := range slices.Sorted(slices.Values(req.Jobs)) {
+		j := s.live[id]
+		if j == nil {
+			continue
+		}
+		if lane, waits := s.waitLane(j, used); waits {
+			w := store.LimitWait{Job: id, Limit: *limits.ByID(lane.Limit), Key: lane.Key, InUse: int64(used[lane])}
+			for _, other := range s.live {
+				if its, waits := s.waitLane(other, used); waits && its == lane && waitsBefore(other, j) < 0 {
+					w.Before++
+				}
+			}
+			out = append(out, w)
+		}
+		for _, l := range s.limits {
+			if l.WholeQueue() && j.State == store.StateReady && (j.Queue == l.Queue || strings.HasPrefix(j.Queue, l.Queue+"@")) {
+				out = append(out, store.LimitWait{Job: id, Limit: l, InUse: s.nodeUse(l.ID)})
 			}
 		}
 	}
-	return out
+	return out, nil
+}
+
+// waitsBefore compares waiting jobs in the order in which they get permits.
+func waitsBefore(a, b *job) int {
+	if a.Priority == b.Priority && a.first != b.first {
+		if a.first {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(a.Priority, b.Priority), a.RunAt.Compare(b.RunAt), cmp.Compare(a.ID, b.ID))
 }

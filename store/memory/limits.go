@@ -128,14 +128,15 @@ func (s *Store) DeleteLimits(ctx context.Context, req store.DeleteLimitsRequest)
 
 // ListLimits lists limits; see store.LimitStore.
 func (s *Store) ListLimits(ctx context.Context, req store.ListLimitsRequest) (out []store.LimitInfo, err error) {
-	if _, err := s.begin(ctx, "list limits", req.Now); err != nil {
+	now, err := s.begin(ctx, "list limits", req.Now)
+	if err != nil {
 		return nil, err
 	}
 	defer s.mu.Unlock()
 	for name, row := range s.limits {
 		if len(req.Names) == 0 || slices.Contains(req.Names, name) {
 			row.Weights = maps.Clone(row.Weights)
-			out = append(out, s.limitInfo(row))
+			out = append(out, s.limitInfo(row, now, req.Lanes))
 		}
 	}
 	slices.SortFunc(out, func(a, b store.LimitInfo) int { return cmp.Compare(a.Name, b.Name) })

@@ -17,6 +17,7 @@ var limitTests = []scenario{
 	{"Synced", limitsSynced},
 	{"CopiesOfHosts", limitsOfHosts},
 	{"SameNewNameAtOnce", limitsPutRace},
+	{"WhyJobsWait", limitsWaits},
 }
 
 func (e *env) tryPutLimits(limits ...store.Limit) (store.PutLimitsResult, error) {
@@ -208,4 +209,52 @@ func limitsPutRace(e *env) {
 		e.must(errs[1])
 		e.want(len(e.limits(name)), 1, "two puts of a new name must make one limit")
 	}
+}
+
+func limitsWaits(e *env) {
+	kind := newJob().Kind
+	limit := e.putLimits(store.Limit{Name: "l", Kind: kind, ByKey: true, Concurrency: 1, Weights: map[string]int{"wide": 2}})[0]
+	n := e.node("n")
+	keyed := func(key string, priority int16) store.NewJob {
+		return with(func(j *store.NewJob) { j.Key, j.Priority = key, priority })
+	}
+	ids := e.insert(keyed("a", 5), keyed("a", 5), keyed("a", 5), keyed("a", 4), keyed("wide", 5), keyed("wide", 5), keyed("wide", 5), newJob())
+	waits := func(ids ...int64) []store.LimitWait {
+		e.t.Helper()
+		found, err := e.b.FindLimitWaits(e.ctx, store.FindLimitWaitsRequest{Now: e.now, Jobs: ids})
+		e.must(err)
+		return found
+	}
+	info := func() store.LimitInfo {
+		e.t.Helper()
+		list, err := e.b.ListLimits(e.ctx, store.ListLimitsRequest{Now: e.now, Lanes: 10})
+		e.must(err)
+		e.want(len(list), 1, "there is one limit")
+		return list[0]
+	}
+	e.want(info(), store.LimitInfo{Limit: limit}, "a limit of jobs that were not claimed holds nothing")
+	claimed := e.claim(n, 10)
+	e.want(len(claimed), 4, "one job of the key, two of the key with the weight, and the job without a key can start")
+	e.want(claimed[0].ID, ids[3], "priorities are honoured")
+	e.want(info(), store.LimitInfo{Limit: limit, InUse: 3, Waiting: 4, Keys: 2, Lanes: []store.LaneInfo{
+		{Key: "a", InUse: 1, Waiting: 3}, {Key: "wide", InUse: 2, Waiting: 1},
+	}}, "a limit lists the permits in use and the waiting jobs, the fullest key first")
+	e.want(waits(ids...), []store.LimitWait{
+		{Job: ids[0], Limit: limit, Key: "a", InUse: 1},
+		{Job: ids[1], Limit: limit, Key: "a", InUse: 1, Before: 1},
+		{Job: ids[2], Limit: limit, Key: "a", InUse: 1, Before: 2},
+		{Job: ids[6], Limit: limit, Key: "wide", InUse: 2},
+	}, "each job that waits has its lane, and how many jobs are before it")
+	e.want(len(waits()), 0, "no jobs have no waits")
+	for _, job := range e.listIDs(store.ListJobsRequest{JobFilter: store.JobFilter{States: []store.State{store.StateReady}}, Limit: 10}) {
+		e.want(e.job(job).State, store.StateReady, "a job that waits for a permit is ready")
+	}
+	for len(claimed) > 0 {
+		for _, c := range claimed {
+			e.finishWell(outcome(c, store.Completed))
+		}
+		claimed = e.claim(n, 10)
+	}
+	e.want(info(), store.LimitInfo{Limit: limit}, "when all jobs have ended, no permit is in use")
+	e.want(len(waits(ids...)), 0, "jobs that have ended do not wait")
 }

@@ -19,6 +19,7 @@ var noChange = map[string]bool{
 	"JobService.Count": true, "JobService.Get": true, "JobService.Graph": true, "JobService.List": true, "JobService.Output": true, "JobService.Estimate": true, "JobService.Page": true, "JobService.Pauses": true, "JobService.Predecessors": true, "JobService.Waits": true,
 	"ScheduleService.Counts": true, "ScheduleService.Get": true, "ScheduleService.Graph": true, "ScheduleService.List": true, "ScheduleService.OnHosts": true, "ScheduleService.Owners": true, "ScheduleService.RunOnce": true,
 	"HandlerService.Get": true, "HandlerService.List": true,
+	"LimitService.Get": true, "LimitService.List": true,
 	"CalendarService.Get": true, "CalendarService.List": true,
 	"GroupService.Estimate": true, "GroupService.Get": true, "GroupService.List": true, "GroupService.Schedules": true,
 	"BatchService.Get": true, "BatchService.List": true, "SlotService.List": true, "QueueService.Estimate": true, "QueueService.Get": true, "QueueService.List": true,
@@ -103,6 +104,10 @@ func TestEachChangeIsRecorded(t *testing.T) {
 			return two(client.Handlers.Put(ctx, hourbell.EventHandler{Name: "h", On: []string{hourbell.HookFailure}, Job: report{}}))
 		}},
 		{"HandlerService.Delete", store.AuditHandlersDelete, func() error { return client.Handlers.Delete(ctx, "h") }},
+		{"LimitService.Put", store.AuditLimitsPut, func() error {
+			return two(client.Limits.Put(ctx, hourbell.Limit{Name: "l", Kind: "k", Concurrency: 1}, 0))
+		}},
+		{"LimitService.Delete", store.AuditLimitsDelete, func() error { return client.Limits.Delete(ctx, "l") }},
 		{"EventService.Keep", store.AuditEventsKeep, func() error { return client.Events.Keep(ctx, time.Hour) }},
 		{"NodeService.AcceptHistory", store.AuditHistoryAccept, func() error {
 			return two(client.Nodes.AcceptHistory(ctx, hourbell.AcceptHistoryRequest{Force: true}))

@@ -48,6 +48,7 @@ type Client struct {
 	Schedules *ScheduleService
 	Calendars *CalendarService
 	Handlers  *HandlerService
+	Limits    *LimitService
 	Groups    *GroupService
 	Batches   *BatchService
 	Slots     *SlotService
@@ -112,6 +113,7 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 	}
 	c.relay.observe(cfg.Observers)
 	c.Handlers = &HandlerService{c}
+	c.Limits = &LimitService{c}
 	c.Jobs, c.Schedules, c.Calendars = &JobService{c}, &ScheduleService{c}, &CalendarService{c}
 	c.Groups, c.Batches = &GroupService{c}, &BatchService{c}
 	c.Slots, c.Queues, c.Nodes, c.Events = &SlotService{c}, &QueueService{c}, &NodeService{c}, &EventService{c}

@@ -27,6 +27,7 @@ type enqueuing struct {
 	hasDelay   bool
 	keyed      argsKey   // of UniqueArgs
 	changing   *changing // of calls that change jobs
+	limits     []Limit   // of Limits
 	errs       []error
 }
 
@@ -313,6 +314,9 @@ func (e enqueuing) applied(options []Option) (enqueuing, error) {
 	}
 	if changed.changing != nil {
 		changed.errs = append(changed.errs, &check.FieldError{Field: "options", Problem: "are for calls that change jobs", Remedy: "leave EachBatch and DryRun out"})
+	}
+	if changed.limits != nil {
+		changed.errs = append(changed.errs, &check.FieldError{Field: "options", Problem: "are for calls that put schedules", Remedy: "leave Limits out"})
 	}
 	if changed.hasRunAt && changed.hasDelay {
 		changed.errs = append(changed.errs, &check.FieldError{Field: "in", Problem: "is given together with at", Remedy: "use one of them"})

@@ -17,7 +17,7 @@ import (
 // enqueues, within milliseconds after it; see NotifyInTx.
 //
 // Every call with options takes it. Of the calls of ScheduleService, except RunOnce, it is
-// the only option.
+// the only option, besides Limits of Sync and PutAll.
 //
 // A refused call leaves the transaction as it was: it can go on, also in
 // PostgreSQL. A transaction that has ended, that another driver made
@@ -48,6 +48,20 @@ func onlyTx(options []Option) (store.Tx, error) {
 		option(&given)
 	}
 	return given.onlyTx()
+}
+
+// puts returns what the options of a call that puts schedules have: a transaction or limits.
+func puts(options []Option) (tx store.Tx, limits []Limit, err error) {
+	var given enqueuing
+	for _, option := range options {
+		option(&given)
+	}
+	limits, given.limits = given.limits, nil
+	tx, err = given.onlyTx()
+	if limits != nil && given.tx != nil {
+		err = errors.Join(err, &check.FieldError{Field: "limits", Problem: "are given together with a transaction, which would keep other changes of limits waiting", Remedy: "put them outside of the transaction"})
+	}
+	return tx, limits, err
 }
 
 // onlyTx returns the transaction of options that have nothing else.

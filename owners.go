@@ -70,7 +70,7 @@ func (s *ScheduleService) SyncCopy(ctx context.Context, c HostCopy, options ...O
 	if res.Kept != nil && !c.Gone {
 		return SyncResult{}, &NotInForceError{Copy: c, Owner: *res.Kept}
 	}
-	return SyncResult{Changed: res.Changed, Unchanged: len(c.Schedules) - res.Changed, Deleted: res.Deleted}, nil
+	return syncResult(res, len(c.Schedules)), nil
 }
 
 // OwnerFilter selects owners. The zero value selects all.

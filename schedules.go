@@ -49,7 +49,7 @@ func (s *ScheduleService) PutAll(ctx context.Context, owner string, revision int
 	if err != nil {
 		return SyncResult{}, fmt.Errorf("put %d schedules: %w", len(schedules), err)
 	}
-	return SyncResult{Changed: res.Changed, Unchanged: len(schedules) - res.Changed}, nil
+	return syncResult(res, len(schedules)), nil
 }
 
 // SyncResult counts the changes of a Sync.
@@ -57,13 +57,22 @@ type SyncResult struct {
 	Changed   int // created or changed
 	Unchanged int
 	Deleted   int
+	// Limits counts the limits of the option Limits.
+	Limits struct{ Changed, Deleted int }
+}
+
+func syncResult(res store.PutSchedulesResult, schedules int) SyncResult {
+	out := SyncResult{Changed: res.Changed, Unchanged: schedules - res.Changed, Deleted: res.Deleted}
+	out.Limits.Changed, out.Limits.Deleted = res.LimitsChanged, res.LimitsDeleted
+	return out
 }
 
 // Sync makes an owner's set of schedules equal to the given set, in one
 // transaction: missing schedules are deleted, and unchanged schedules keep
 // their row, anchor and mark. A revision less than the revision of the owner's
 // last Sync is refused (ErrStale), so that an old deployment never undoes a
-// newer deployment; always use 0 if the order does not matter.
+// newer deployment; always use 0 if the order does not matter. With the option Limits the
+// owner's limits are part of the set.
 func (s *ScheduleService) Sync(ctx context.Context, owner string, revision int64, schedules []Schedule, options ...Option) (SyncResult, error) {
 	if err := checkOwner(owner); err != nil {
 		return SyncResult{}, fmt.Errorf("sync schedules: %w", err)
@@ -72,14 +81,19 @@ func (s *ScheduleService) Sync(ctx context.Context, owner string, revision int64
 	if err != nil {
 		return SyncResult{}, fmt.Errorf("sync schedules of %q: %w", owner, err)
 	}
-	return SyncResult{Changed: res.Changed, Unchanged: len(schedules) - res.Changed, Deleted: res.Deleted}, nil
+	return syncResult(res, len(schedules)), nil
 }
 
 // put validates, encodes and stores schedules of the request's owner.
 func (s *ScheduleService) put(ctx context.Context, options []Option, req store.PutSchedulesRequest, schedules []Schedule) (store.PutSchedulesResult, error) {
-	tx, err := onlyTx(options)
+	tx, limits, err := puts(options)
 	if err != nil {
 		return store.PutSchedulesResult{}, err
+	}
+	if limits != nil {
+		if req.Limits, err = limitRows(limits); err != nil {
+			return store.PutSchedulesResult{}, err
+		}
 	}
 	req.Tx, req.By, req.Fields = tx, s.client.actor(ctx), plan.ChangedFields
 	req.Schedules = make([]store.PutSchedule, len(schedules))

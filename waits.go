@@ -12,7 +12,7 @@ import (
 )
 
 // Waits returns the reasons, by number, why due jobs are taken by no living
-// node or wait for the end of a pause, and which jobs a waiting job waits for (After), if the given job has
+// node, wait for the end of a pause or for a permit of a limit, and which jobs a waiting job waits for (After), if the given job has
 // JobInfo.After. A given job without a reason in the result is not due, is not
 // ready, or has nodes that are only busy.
 func (s *JobService) Waits(ctx context.Context, jobs ...store.JobInfo) (map[int64]string, error) {
@@ -22,6 +22,9 @@ func (s *JobService) Waits(ctx context.Context, jobs ...store.JobInfo) (map[int6
 		return reasons, err
 	}
 	if due, err = s.paused(ctx, due, reasons); err != nil || len(due) == 0 {
+		return reasons, err
+	}
+	if due, err = s.limited(ctx, due, reasons); err != nil || len(due) == 0 {
 		return reasons, err
 	}
 	nodes, err := s.client.Nodes.List(ctx)
@@ -52,6 +55,53 @@ func (s *JobService) paused(ctx context.Context, jobs []store.JobInfo, reasons m
 		}
 		return len(concern) > 0
 	}), nil
+}
+
+// limited adds the reasons of jobs that limits let wait, and returns the other jobs.
+func (s *JobService) limited(ctx context.Context, jobs []store.JobInfo, reasons map[int64]string) ([]store.JobInfo, error) {
+	ids := make([]int64, len(jobs))
+	for i, job := range jobs {
+		ids[i] = job.ID
+	}
+	waits, err := s.client.backend.FindLimitWaits(ctx, store.FindLimitWaitsRequest{Jobs: ids})
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range waits {
+		if text := limitText(w); text != "" && reasons[w.Job] == "" {
+			reasons[w.Job] = text
+		}
+	}
+	return slices.DeleteFunc(jobs, func(j store.JobInfo) bool { return reasons[j.ID] != "" }), nil
+}
+
+// limitText describes why a limit lets a job wait; empty: it does not, as far as is known.
+func limitText(w store.LimitWait) string {
+	what := "limit " + w.Limit.Name
+	if w.Limit.ByKey {
+		what += ", key " + w.Key
+	}
+	width := w.Limit.Width(w.Key)
+	switch {
+	case w.Limit.WholeQueue() && !w.Full() && w.Until.IsZero():
+		return ""
+	case !w.Until.IsZero():
+		what += ": nothing starts before " + w.Until.Format(time.RFC3339)
+	case width > 0:
+		what += fmt.Sprintf(": %d of %d permits are in use", w.InUse, width)
+	default:
+		what += fmt.Sprintf(": at most %s", Rate{Jobs: w.Limit.Rate, Per: w.Limit.Per})
+	}
+	switch {
+	case w.Limit.WholeQueue():
+	case w.Before >= store.MostCounted:
+		what += fmt.Sprintf(", and %d jobs or more wait before it", w.Before)
+	case w.Before == 1:
+		what += ", and 1 job waits before it"
+	case w.Before > 0:
+		what += fmt.Sprintf(", and %d jobs wait before it", w.Before)
+	}
+	return what
 }
 
 // Pauses returns the active pauses that concern a job, of its group, its queue, its kind and its key.

@@ -113,6 +113,7 @@ func newHandler(client *hourbell.Client, o Options) *handler {
 	h.addGroups()
 	h.addQueues()
 	h.addHandlers()
+	h.addLimits()
 	h.addBatches()
 	h.addLocks()
 	h.addListings()

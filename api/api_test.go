@@ -162,6 +162,10 @@ var cells = map[string]struct {
 	"GET /api/v1/handlers/{name}":            {role: access.Viewer, target: "/api/v1/handlers/h"},
 	"PUT /api/v1/handlers/{name}":            {role: access.Operator, target: "/api/v1/handlers/h", body: `{"on":["failure"],"job":{"kind":"idle"}}`},
 	"DELETE /api/v1/handlers/{name}":         {role: access.Operator, target: "/api/v1/handlers/gone"},
+	"GET /api/v1/limits":                     {role: access.Viewer},
+	"GET /api/v1/limits/{name}":              {role: access.Viewer, target: "/api/v1/limits/l"},
+	"PUT /api/v1/limits/{name}":              {role: access.Operator, target: "/api/v1/limits/l", body: `{"kind":"idle","concurrency":9}`},
+	"DELETE /api/v1/limits/{name}":           {role: access.Operator, target: "/api/v1/limits/gone"},
 	"POST /api/v1/jobs/graph":                {role: access.Operator, body: `{"jobs":{"a":{"kind":"idle"}}}`},
 	"GET /api/v1/batches":                    {role: access.Viewer},
 	"GET /api/v1/batches/{id}":               {role: access.Viewer, target: "/api/v1/batches/1"},
@@ -196,6 +200,7 @@ func TestRolesAndRoutes(t *testing.T) {
 	b.ok(nil, "PUT", "/api/v1/schedules/in-group", `{"every":"1h","kind":"idle","group":"g"}`)
 	b.ok(nil, "PUT", "/api/v1/calendars/c", `{"weekdays":["sat"]}`)
 	b.ok(nil, "PUT", "/api/v1/handlers/h", `{"on":["failure"],"job":{"kind":"idle"}}`)
+	b.ok(nil, "PUT", "/api/v1/limits/l", `{"kind":"idle","concurrency":9}`)
 	for route := range newHandler(b.client, Options{}).roles {
 		if _, ok := cells[route]; !ok {
 			t.Errorf("the table lacks the route %s", route)

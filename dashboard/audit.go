@@ -78,6 +78,8 @@ func auditLink(e store.AuditEntry, column string) string {
 		return link("schedule", "name", first.Name)
 	case store.AuditHandler:
 		return link("handler", "name", first.Name)
+	case store.AuditLimit:
+		return link("limit", "name", first.Name)
 	case store.AuditCalendar:
 		return link("calendar", "name", first.Name)
 	}

@@ -78,7 +78,7 @@ func Handler(client *hourbell.Client, options Options) http.Handler {
 		"/{$}": p.overview, "/jobs": p.jobs, "/job": p.job, "/confirm": p.confirmJobs,
 		"/schedules": p.schedules, "/schedule": p.schedule, "/whatif": p.whatIf, "/backfill": p.confirmBackfill,
 		"/slots": p.slots, "/queues": p.queues, "/kinds": p.kinds, "/keys": p.keys, "/pause": p.pausePage, "/groups": p.groups, "/nodes": p.nodes, "/calendars": p.calendars, "/calendar": p.calendar,
-		"/batches": p.batches, "/events": p.events, "/handlers": p.handlers, "/handler": p.handler, "/locks": p.locks, "/audit": p.audit, "/files": p.files,
+		"/batches": p.batches, "/events": p.events, "/handlers": p.handlers, "/handler": p.handler, "/limits": p.limits, "/limit": p.limit, "/locks": p.locks, "/audit": p.audit, "/files": p.files,
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { p.serve(w, r, show) })
 	}
@@ -86,6 +86,7 @@ func Handler(client *hourbell.Client, options Options) http.Handler {
 	mux.HandleFunc("POST /change-schedule", p.posted(p.changeSchedule))
 	mux.HandleFunc("POST /change-handler", p.posted(p.changeHandler))
 	mux.HandleFunc("POST /change-pause", p.posted(p.changePause))
+	mux.HandleFunc("POST /change-limit", p.posted(p.changeLimit))
 	for _, name := range []string{"style.css", "live.js"} {
 		mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Cache-Control", "private, max-age=300")

@@ -57,7 +57,7 @@ func parseTemplates() map[string]*template.Template {
 	functions := template.FuncMap{"when": when, "clean": plain.Clean, "lines": func(text string) string { return plain.CleanLines(text, "") }}
 	frame := template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/frame.html", "templates/parts.html"))
 	all := map[string]*template.Template{}
-	for _, name := range []string{"overview", "jobs", "job", "confirm", "schedules", "schedule", "whatif", "backfill", "handlers", "handler", "listing", "pause", "calendar", "audit", "files", "problem"} {
+	for _, name := range []string{"overview", "jobs", "job", "confirm", "schedules", "schedule", "whatif", "backfill", "handlers", "handler", "limits", "limit", "listing", "pause", "calendar", "audit", "files", "problem"} {
 		all[name] = template.Must(template.Must(frame.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
 	}
 	return all
@@ -126,6 +126,7 @@ func (p *pages) navigation(r *http.Request) []navigation {
 		{Text: "Slots", Href: "slots"},
 		{Text: "Queues", Href: "queues"},
 		{Text: "Kinds", Href: "kinds"},
+		{Text: "Limits", Href: "limits"},
 		{Text: "Paused keys", Href: "keys"},
 		{Text: "Groups", Href: "groups"},
 		{Text: "Nodes", Href: "nodes"},
@@ -143,7 +144,7 @@ func (p *pages) navigation(r *http.Request) []navigation {
 		links = append(links, navigation{Text: "Files", Href: "files"})
 	}
 	part := map[string]string{
-		"": "./", "job": "jobs", "confirm": "jobs", "schedule": "schedules", "whatif": "schedules", "backfill": "schedules", "calendar": "calendars", "handler": "handlers",
+		"": "./", "job": "jobs", "confirm": "jobs", "schedule": "schedules", "whatif": "schedules", "backfill": "schedules", "calendar": "calendars", "handler": "handlers", "limit": "limits",
 	}
 	here := strings.TrimPrefix(r.URL.Path, "/")
 	if here == "pause" {

@@ -18,9 +18,9 @@ func (p *program) applyCommand() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use: "apply FILE", Short: "Puts the schedules of a file into the store", Args: takes(false, "FILE"),
-		Long: "Puts the schedules of a file (YAML; - for standard input) into the store, all or none, under the owner of\n" +
-			"the file. A file with an older revision than the last one is refused. With --prune the owner's other\n" +
-			"schedules are deleted.",
+		Long: "Puts the schedules and limits of a file (YAML; - for standard input) into the store, all or none, under the\n" +
+			"owner of the file. A file with an older revision than the last one is refused. With --prune the owner's\n" +
+			"other schedules and limits are deleted.",
 		Example: "  hourbell apply schedules.yaml\n  hourbell apply --prune --store postgres://user@host/database schedules.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
 			file, err := p.loader().Load(files.Source{Path: args[0], Form: files.YAML})
@@ -35,8 +35,11 @@ func (p *program) applyCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(p.stdout, "owner %q: %d changed, %d unchanged, %d deleted\n", set.Owner, done.Changed, done.Unchanged, done.Deleted)
-				return err
+				fmt.Fprintf(p.stdout, "owner %q: %d changed, %d unchanged, %d deleted\n", set.Owner, done.Changed, done.Unchanged, done.Deleted)
+				if n := len(set.Limits); n+done.Limits.Deleted > 0 {
+					fmt.Fprintf(p.stdout, "limits: %d changed, %d unchanged, %d deleted\n", done.Limits.Changed, n-done.Limits.Changed, done.Limits.Deleted)
+				}
+				return nil
 			})
 		},
 	}

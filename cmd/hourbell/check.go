@@ -102,10 +102,16 @@ func printFile(out *bufio.Writer, file files.Loaded, now time.Time, secrets bool
 	if n := len(set.AtStart); n > 0 {
 		fmt.Fprintf(out, ", %d at start", n)
 	}
+	if n := len(set.Limits); n > 0 {
+		fmt.Fprintf(out, ", %s", plain.Plural(n, "limit"))
+	}
 	if set.Revision > 0 {
 		fmt.Fprintf(out, ", revision %d", set.Revision)
 	}
 	fmt.Fprintln(out)
+	for _, l := range set.Limits {
+		fmt.Fprintf(out, "\n  %s\n    %-8s%s\n", plain.Clean(l.Name), "limit", plain.Clean(view.LimitText(l)))
+	}
 	for _, entry := range set.All() {
 		fmt.Fprintf(out, "\n  %s\n", plain.Clean(entry.Name))
 		for _, f := range view.EntryFacts(entry, now, secrets) {

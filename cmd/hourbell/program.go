@@ -66,6 +66,7 @@ func (p *program) rootCommand() *cobra.Command {
 		p.jobsCommand(),
 		p.batchesCommand(),
 		p.handlersCommand(),
+		p.limitsCommand(),
 		p.schedulesCommand(),
 		p.groupsCommand(),
 		p.calendarsCommand(),

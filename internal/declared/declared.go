@@ -33,6 +33,9 @@ type File struct {
 	// the file (@start), or at the first start after a boot of its host (@reboot).
 	// They are not in the store.
 	AtStart []Entry
+	// Limits are the limits of the owner, by name; nil: the form of the file has none, and the owner's limits
+	// in the store stay as they are.
+	Limits []hourbell.Limit
 	// Keep is how long nodes that have the file keep finished jobs, by kind. It
 	// is not in the store.
 	Keep map[string]hourbell.Keep
@@ -87,6 +90,14 @@ func (f *File) Schedules() []hourbell.Schedule {
 		schedules[i] = entry.Schedule
 	}
 	return schedules
+}
+
+// LimitsOption returns the option that puts the file's limits together with its schedules, if the file may have limits.
+func (f *File) LimitsOption() []hourbell.Option {
+	if f.Limits == nil {
+		return nil
+	}
+	return []hourbell.Option{hourbell.Limits(f.Limits...)}
 }
 
 // Error is one mistake in a file, or one warning.

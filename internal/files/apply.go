@@ -7,14 +7,14 @@ import (
 	"github.com/hourbell/hourbell/internal/declared"
 )
 
-// Apply puts the schedules of a file into the store, all or none, under the owner
-// of the file. With prune the owner's other schedules are deleted. A file with a
+// Apply puts the schedules and limits of a file into the store, all or none, under the owner
+// of the file. With prune the owner's other schedules and limits are deleted. A file with a
 // revision that is older than the stored revision is hourbell.ErrStale.
 func Apply(ctx context.Context, client *hourbell.Client, set *declared.File, prune bool) (hourbell.SyncResult, error) {
 	if prune {
-		return client.Schedules.Sync(ctx, set.Owner, set.Revision, set.Schedules())
+		return client.Schedules.Sync(ctx, set.Owner, set.Revision, set.Schedules(), set.LimitsOption()...)
 	}
-	return client.Schedules.PutAll(ctx, set.Owner, set.Revision, set.Schedules())
+	return client.Schedules.PutAll(ctx, set.Owner, set.Revision, set.Schedules(), set.LimitsOption()...)
 }
 
 // WarnAtStart adds warnings about the parts of a file that are not stored: entries

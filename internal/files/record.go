@@ -15,9 +15,16 @@ type Record struct {
 	Form      Form               `json:"form"`
 	Owner     string             `json:"owner"`
 	Revision  *int64             `json:"revision"`
+	Limits    []LimitRecord      `json:"limits"`
 	Schedules []view.EntryRecord `json:"schedules"`
 	Warnings  []string           `json:"warnings"`
 	LeftAlone []SkippedRecord    `json:"left_alone"` // ignored files of the same directory
+}
+
+// LimitRecord is a limit of a file in machine-readable output.
+type LimitRecord struct {
+	Name  string `json:"name"`
+	Limit string `json:"limit"` // what it bounds, in words
 }
 
 // SkippedRecord is an ignored file in machine-readable output.
@@ -32,10 +39,13 @@ type SkippedRecord struct {
 func NewRecord(file Loaded, left []Skipped, now time.Time, secrets bool) Record {
 	r := Record{
 		File: file.Path, Form: file.Form, Owner: file.Set.Owner,
-		Schedules: []view.EntryRecord{}, Warnings: []string{}, LeftAlone: []SkippedRecord{},
+		Limits: []LimitRecord{}, Schedules: []view.EntryRecord{}, Warnings: []string{}, LeftAlone: []SkippedRecord{},
 	}
 	if file.Set.Revision != 0 {
 		r.Revision = &file.Set.Revision
+	}
+	for _, l := range file.Set.Limits {
+		r.Limits = append(r.Limits, LimitRecord{l.Name, view.LimitText(l)})
 	}
 	for _, entry := range file.Set.All() {
 		r.Schedules = append(r.Schedules, view.NewEntryRecord(entry, now, secrets))

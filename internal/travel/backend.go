@@ -238,6 +238,12 @@ func (b backend) DeleteLimits(ctx context.Context, req store.DeleteLimitsRequest
 	return err
 }
 
+// FindLimitWaits implements store.LimitStore.
+func (b backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequest) ([]store.LimitWait, error) {
+	req.Now = b.clock.Now()
+	return b.Backend.FindLimitWaits(ctx, req)
+}
+
 // ListLimits implements store.LimitStore.
 func (b backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) ([]store.LimitInfo, error) {
 	req.Now = b.clock.Now()

@@ -7,6 +7,9 @@
 //	  backups: {on_failure: mail -s "no backup" ops}
 //	calendars:                # optional, for the schedules that exclude them
 //	  holidays: {dates: ["12-24..12-26 Christmas"], weekdays: [sun]}
+//	limits:                   # optional
+//	  exports: {kind: export, by_key: true, concurrency: 1}
+//	  api: {queue: api, rate: 10/1s, burst: 20}
 //	kinds:                    # optional, for finished jobs of these kinds
 //	  http: {keep: {completed: none, failed: 30d}}
 //	schedules:
@@ -46,6 +49,10 @@
 // on_not_started and on_recovery are a line for the shell, an http or https URL, a mapping with
 // command, shell or url and its details, or a list of these. The nearest hooks apply: the schedule's,
 // its group's, the file's; none switches a hook off.
+//
+// limits has, by name, what bounds jobs of a queue, of a kind or of a key: queue, kind, by_key,
+// concurrency, rate (such as 100/s), burst, weights (by key) and strict, as hourbell.Limit
+// describes. They are put into the store with the schedules, under the owner of the file.
 //
 // kinds has, by kind, how long the nodes that have the file keep finished jobs:
 // keep with completed (a duration, or none) and failed (a duration), as

@@ -56,6 +56,7 @@ var (
 		{"schedules", "The schedules of the owner; [] for none", aList(aSchedule())},
 		{"groups", "By the name of a group, the hooks of its schedules", named(hookEvents().schema("The hooks of the schedules of the group"))},
 		{"calendars", "By name, calendars that the schedules of this file can exclude", named(ref("calendar"))},
+		{"limits", "By name, limits of how many jobs run, or start per interval; applying the file replaces the owner's limits", named(limitKeys.schema("What the limit concerns, and its bounds"))},
 		{"kinds", "By kind, how long the nodes that have the file keep finished jobs", named(kindKeys.schema("How long finished jobs of the kind are kept"))},
 	}, hookEvents())
 
@@ -142,6 +143,17 @@ var (
 		{"weekdays", "Days of the week, such as sat", oneOrMore()},
 		{"rules", "Rules whose instants are excluded", aList(ref("rule"))},
 		{"tz", "The time zone of the calendar; default the zone of the schedule", aText()},
+	}
+
+	limitKeys = keys{
+		{"queue", "Only jobs of this queue", aText()},
+		{"kind", "Only jobs of this kind", aText()},
+		{"by_key", "Only jobs with a key, each key for itself; default false", aTruth()},
+		{"concurrency", "How many jobs run at a time in the cluster; default no bound", aNumber(1, mostOfLimit)},
+		{"rate", "How many jobs of a queue as a whole start per interval, such as 10/1s, 100/m or 5000/24h; default no bound", aText()},
+		{"burst", "How many jobs start at once after a rest; default 1", aNumber(1, mostOfLimit)},
+		{"weights", "By key, a factor of the concurrency from 1 to 1000; default 1", named(aNumber(1, mostWeight))},
+		{"strict", "Whether a job whose attempt failed keeps its permit until its next attempt; default false", aTruth()},
 	}
 
 	exclusionRuleKeys = slices.Concat(entryKeys.only("cron", "every", "at", "tz"), declaredKeys("dialect", "start", "stop", "gap", "fold"))

@@ -38,6 +38,7 @@ A text may be any single value. A duration is a number with a unit, such as ` + 
 		{"on", "A place as a mapping with one of the keys; without it, `one` is any node, and `every` each host. See [places](places.md).", placeKeys, nil},
 		{"A calendar", "A value of `calendars`. See [calendars](calendars.md).", calendarKeys, nil},
 		{"A rule of a calendar", "An item of `rules`, with one of `cron`, `every` and `at`.", exclusionRuleKeys, nil},
+		{"A limit", "A value of `limits`. See [limits](limits.md).", limitKeys, nil},
 		{"kinds: keep", "The value of `keep`, as in `kinds: {http: {keep: {completed: none}}}`. See [how long finished jobs are kept](commands.md#how-long-finished-jobs-are-kept).", keepKeys, nil},
 	} {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| key | value | meaning |\n|---|---|---|\n", section.title, section.about)

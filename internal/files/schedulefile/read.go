@@ -65,6 +65,7 @@ func (r *reader) file(root *node) *declared.File {
 	file.Revision = m.number("revision", 0, math.MaxInt64)
 	r.hooks = m.hookScopes()
 	r.known = m.calendars()
+	file.Limits = m.limits()
 	file.Keep = m.keepOfKinds()
 	r.schedules(m, file)
 	r.hooks.warnUnused(r.path, file)

@@ -62,7 +62,7 @@ func TestEveryKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &declared.File{Owner: "ops", Revision: 7, Entries: []declared.Entry{
+	want := &declared.File{Owner: "ops", Revision: 7, Limits: []hourbell.Limit{}, Entries: []declared.Entry{
 		{Line: 5, Schedule: hourbell.Schedule{
 			Name: "backup", Owner: "ops", Rule: recur.Spec{Cron: "30 2 * * *", Zone: "Europe/Prague"}, Job: hourbell.RawArgs{Name: "command", JSON: []byte(`{"argv":["backup","--level","9","true","007"],"env":{"EMPTY":"","FLAG":"yes","LEVEL":"9"},"dir":"/srv"}`)},
 			Queue: "slow", Priority: 1, MaxAttempts: 3, OnLoss: hourbell.FailOnLoss, Timeout: 90 * time.Minute,

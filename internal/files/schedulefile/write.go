@@ -25,6 +25,7 @@ func Write(set *declared.File) ([]byte, error) {
 	if set.Revision != 0 {
 		fmt.Fprintf(&w.out, "revision: %d\n", set.Revision)
 	}
+	w.limits(set.Limits)
 	entries := set.All()
 	if len(entries) == 0 {
 		w.out.WriteString("schedules: []\n")

@@ -105,7 +105,7 @@ func (w *Watcher) sync(ctx context.Context, f *watched) (hourbell.SyncResult, er
 	}
 	done, err := w.client.Schedules.SyncCopy(w.as(ctx, f.Path), hourbell.HostCopy{
 		Owner: f.good.Owner, Host: w.loader.Host, Path: absolute(f.Path), Revision: f.good.Revision, Schedules: f.good.Schedules(),
-	})
+	}, f.good.LimitsOption()...)
 	if f.pending = err != nil && !errors.Is(err, hourbell.ErrStale); !f.pending {
 		f.stored = f.good
 	}
@@ -183,6 +183,9 @@ func (w *Watcher) logChanges(ctx context.Context, message string, f *watched, do
 	attrs := []slog.Attr{
 		slog.String("file", f.Path), slog.String("owner", f.good.Owner), slog.Int("schedules", len(f.good.Entries)),
 		slog.Int("changed", done.Changed), slog.Int("deleted", done.Deleted),
+	}
+	if n := len(f.good.Limits); n+done.Limits.Deleted > 0 {
+		attrs = append(attrs, slog.Int("limits", n), slog.Int("limits_changed", done.Limits.Changed), slog.Int("limits_deleted", done.Limits.Deleted))
 	}
 	if n := len(f.good.AtStart); n > 0 {
 		attrs = append(attrs, slog.Int("at_start", n))

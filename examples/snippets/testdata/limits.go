@@ -1,0 +1,5 @@
+package page
+
+type Export struct{ Year int }
+
+func (Export) Kind() string { return "export" }

@@ -1,0 +1,295 @@
+package hourbell
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/store"
+)
+
+// Limit bounds how many jobs of its scope run at a time in the whole cluster, and how many start per interval. At least
+// one bound is given: Concurrency, Rate, or both.
+//
+// The scope is a queue, a kind, or both, and with ByKey each key for itself: the jobs with the key "a" and the jobs with
+// the key "b" do not count together, and jobs without a key are not limited. A limit by key with a Concurrency of 1
+// runs the jobs of a key one after the other. A job that several limits concern starts when all of them allow it.
+type Limit struct {
+	Name string // 1 to 200 bytes
+	// Owner is the label of the file or program that declares the limit, as of a schedule; empty: none.
+	Owner string
+	// Queue and Kind are the scope, if they are not empty: jobs of this queue, jobs of this kind. ByKey limits each
+	// key for itself (see the option Key). At least one of the three is given.
+	Queue, Kind string
+	ByKey       bool
+	// Concurrency is how many jobs run at a time, at most 1,000,000; 0: no bound.
+	Concurrency int
+	// Rate is how many jobs start per interval; zero: no bound. Only for a queue as a whole, without Kind and ByKey.
+	Rate Rate
+	// Burst is how many jobs start at once after a rest, at most 1,000,000; 0 means 1. Only with a Rate.
+	Burst int
+	// Weights multiply Concurrency for some keys, by key: 1 to 1000 for at most 1,000 keys; other keys have the weight
+	// 1. Only with ByKey and Concurrency.
+	Weights map[string]int
+	// Strict lets a job whose attempt failed keep its permit until its next attempt, so that no later job of its
+	// key overtakes it. Only with a Concurrency, and not for a limit of a whole queue.
+	Strict bool
+}
+
+// Rate is a number of jobs per interval. The zero value is no rate.
+type Rate struct {
+	Jobs int           // 1 to 1,000,000
+	Per  time.Duration // 1 ms to 365 days
+}
+
+// The greatest values of a limit.
+const (
+	maxLimit   = 1_000_000
+	maxWeight  = 1000
+	maxRatePer = 365 * 24 * time.Hour
+)
+
+// String returns the rate as ParseRate reads it; empty for the zero value.
+func (r Rate) String() string {
+	if r == (Rate{}) {
+		return ""
+	}
+	return strconv.Itoa(r.Jobs) + "/" + shortDuration(r.Per)
+}
+
+// shortDuration leaves out the minutes and seconds of a duration that are zero: 1h, not 1h0m0s.
+func shortDuration(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// ParseRate reads a rate: a number of jobs and an interval, as in 10/1s, 100/m or 5000/24h. The error is a
+// *check.FieldError.
+func ParseRate(text string) (Rate, error) {
+	jobs, per, found := strings.Cut(text, "/")
+	wrong := &check.FieldError{Field: "rate", Value: check.Shorten(text), Problem: "is not a rate", Remedy: "write a number of jobs and an interval, as in 10/1s, 100/m or 5000/24h"}
+	n, err := strconv.Atoi(jobs)
+	if !found || err != nil {
+		return Rate{}, wrong
+	}
+	if per != "" && strings.Trim(per, "0123456789") == per {
+		per = "1" + per
+	}
+	d, err := time.ParseDuration(per)
+	if err != nil {
+		return Rate{}, wrong
+	}
+	rate := Rate{Jobs: n, Per: d}
+	return rate, rate.validate()
+}
+
+func (r Rate) validate() error {
+	if r == (Rate{}) || r.Jobs > 0 && r.Jobs <= maxLimit && r.Per >= time.Millisecond && r.Per <= maxRatePer && r.Per/time.Duration(r.Jobs) >= time.Microsecond {
+		return nil
+	}
+	return &check.FieldError{
+		Field: "rate", Value: r.String(), Problem: "is out of range",
+		Remedy: "use 1 to 1000000 jobs per interval from 1ms to 8760h, and at most one job per microsecond",
+	}
+}
+
+// Validate returns everything that is wrong with the limit, each as a *check.FieldError, joined by errors.Join, or
+// nil. It needs no store.
+func (l Limit) Validate() error {
+	errs := []error{check.Name("name", l.Name), checkIfGivenName("owner", l.Owner), checkIfGivenName("queue", l.Queue), checkIfGivenName("kind", l.Kind), l.Rate.validate()}
+	wrong := func(is bool, field, value, problem, remedy string) {
+		if is {
+			errs = append(errs, &check.FieldError{Field: field, Value: value, Problem: problem, Remedy: remedy})
+		}
+	}
+	whole := l.Queue != "" && l.Kind == "" && !l.ByKey
+	wrong(l.Queue == "" && l.Kind == "" && !l.ByKey, "queue", "", "is missing: the limit would concern all jobs", "give a queue, a kind, or that it limits each key")
+	wrong(l.Concurrency == 0 && l.Rate == (Rate{}), "concurrency", "", "is missing: the limit would bound nothing", "give a concurrency, a rate, or both")
+	wrong(l.Concurrency < 0 || l.Concurrency > maxLimit, "concurrency", strconv.Itoa(l.Concurrency), "is out of range", "use 1 to 1000000")
+	wrong(l.Burst < 0 || l.Burst > maxLimit, "burst", strconv.Itoa(l.Burst), "is out of range", "use 1 to 1000000")
+	wrong(l.Burst != 0 && l.Rate == (Rate{}), "burst", strconv.Itoa(l.Burst), "is given without a rate", "give a rate, or leave the burst out")
+	wrong(len(l.Weights) > 0 && (!l.ByKey || l.Concurrency == 0), "weights", "", "are given for a limit without a concurrency of each key", "limit each key, with a concurrency, or leave the weights out")
+	wrong(len(l.Weights) > store.MaxWeights, "weights", "", fmt.Sprintf("are given for %d keys", len(l.Weights)), fmt.Sprintf("use at most %d; other keys have the weight 1", store.MaxWeights))
+	wrong(l.Strict && (l.Concurrency == 0 || whole), "strict", "", "is given for a limit whose jobs keep no permit", "give a concurrency, and a kind or that it limits each key, or leave strict out")
+	wrong(l.Rate != (Rate{}) && (l.Kind != "" || l.ByKey), "rate", l.Rate.String(), "is given for a kind or for each key, which is not supported yet", "limit the rate of a queue as a whole, or give a concurrency")
+	for key, weight := range l.Weights {
+		errs = append(errs, check.Name("weights", key))
+		wrong(weight < 1 || weight > maxWeight, "weights", fmt.Sprintf("%s=%d", check.Shorten(key), weight), "is out of range", fmt.Sprintf("use a weight from 1 to %d", maxWeight))
+	}
+	return errors.Join(errs...)
+}
+
+// checkIfGivenName checks a name that may be empty.
+func checkIfGivenName(field, name string) error {
+	if name == "" {
+		return nil
+	}
+	return check.Name(field, name)
+}
+
+// row returns the limit as a driver stores it.
+func (l Limit) row() store.Limit {
+	row := store.Limit{
+		Name: l.Name, Owner: l.Owner, Queue: l.Queue, Kind: l.Kind, ByKey: l.ByKey, Concurrency: l.Concurrency, Rate: l.Rate.Jobs,
+		Per: l.Rate.Per.Truncate(time.Microsecond), Weights: l.Weights, Strict: l.Strict,
+	}
+	if row.Rate > 0 {
+		row.Burst = cmp.Or(l.Burst, 1)
+	}
+	return row
+}
+
+// LimitInfo is a limit of the store with what it holds at present. The counts are a snapshot.
+type LimitInfo struct {
+	Limit
+	// Revision changes with the limit, always to a greater number.
+	Revision             int64
+	CreatedAt, UpdatedAt time.Time
+	// InUse is how many permits are in use: of jobs that run or may start at once or, for a limit of a whole queue,
+	// of nodes.
+	InUse int64
+	// Waiting is how many due jobs wait for a permit, at most store.MostCounted. For a limit of a whole queue it is how many
+	// due jobs of the queue no node has taken.
+	Waiting int64
+	// Keys is how many keys have permits in use or waiting jobs, with ByKey.
+	Keys int64
+	// Fullest are the keys with the most waiting jobs, then with the most permits in use. Get returns 100, List returns 10.
+	Fullest []KeyUse
+}
+
+// KeyUse is what a limit holds for one key; the key of a limit that is not by key is empty.
+type KeyUse struct {
+	Key     string
+	InUse   int64
+	Most    int       // Concurrency times the weight of the key; 0: no bound
+	Waiting int64     // at most store.MostCounted
+	Until   time.Time // no job of the key starts before, because a worker asked for it; zero: no such instant
+}
+
+// LimitService keeps the limits of the store: Client.Limits. Concurrent calls are allowed.
+type LimitService struct{ client *Client }
+
+// Put creates or replaces a limit, and returns its revision. When Put has returned, no node takes a job by the earlier
+// limit. Jobs that run go on: a lower Concurrency holds from when enough of them have ended. If ifRevision is not 0, the call
+// is refused (ErrConflict) if the limit was changed after that revision was read. A store has at most 200 limits;
+// a limit by key counts once.
+func (s *LimitService) Put(ctx context.Context, limit Limit, ifRevision int64) (revision int64, err error) {
+	if err := limit.Validate(); err != nil {
+		return 0, fmt.Errorf("put limit %q: %w", check.Shorten(limit.Name), err)
+	}
+	res, err := s.client.backend.PutLimits(ctx, store.PutLimitsRequest{
+		Limits: []store.PutLimit{{Limit: limit.row(), IfRevision: ifRevision}}, By: s.client.actor(ctx),
+	})
+	if err != nil {
+		return 0, fmt.Errorf("put limit %q: %w", check.Shorten(limit.Name), err)
+	}
+	return res.Revisions[0], nil
+}
+
+// The numbers of keys that are listed for a limit.
+const (
+	listedKeys = 10
+	shownKeys  = 100
+)
+
+// List returns all limits, by name in byte order.
+func (s *LimitService) List(ctx context.Context) ([]LimitInfo, error) {
+	return s.list(ctx, store.ListLimitsRequest{Lanes: listedKeys})
+}
+
+// Get returns the limit with that name, or ErrNotFound.
+func (s *LimitService) Get(ctx context.Context, name string) (LimitInfo, error) {
+	if err := check.StoredName("name", name); err != nil {
+		return LimitInfo{}, fmt.Errorf("read limit: %w", err)
+	}
+	found, err := s.list(ctx, store.ListLimitsRequest{Names: []string{name}, Lanes: shownKeys})
+	if err != nil {
+		return LimitInfo{}, err
+	}
+	if len(found) == 0 {
+		return LimitInfo{}, fmt.Errorf("limit %q: %w", name, ErrNotFound)
+	}
+	return found[0], nil
+}
+
+func (s *LimitService) list(ctx context.Context, req store.ListLimitsRequest) ([]LimitInfo, error) {
+	rows, err := s.client.backend.ListLimits(ctx, req)
+	if err != nil {
+		return nil, fmt.Errorf("list limits: %w", err)
+	}
+	return converted(rows, newLimitInfo), nil
+}
+
+func newLimitInfo(row store.LimitInfo) LimitInfo {
+	l := row.Limit
+	info := LimitInfo{
+		Limit: Limit{
+			Name: l.Name, Owner: l.Owner, Queue: l.Queue, Kind: l.Kind, ByKey: l.ByKey, Concurrency: l.Concurrency, Burst: l.Burst,
+			Weights: l.Weights, Strict: l.Strict,
+		},
+		Revision: l.Revision, CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt, InUse: row.InUse, Waiting: row.Waiting,
+	}
+	if l.Rate > 0 {
+		info.Rate = Rate{Jobs: l.Rate, Per: l.Per}
+	}
+	if l.ByKey {
+		info.Keys = row.Keys
+	}
+	for _, lane := range row.Lanes {
+		info.Fullest = append(info.Fullest, KeyUse{Key: lane.Key, InUse: lane.InUse, Most: l.Width(lane.Key), Waiting: lane.Waiting, Until: lane.Until})
+	}
+	return info
+}
+
+// Delete deletes limits, all or none; ErrNotFound for a name that does not exist. Jobs that waited for a permit can start.
+func (s *LimitService) Delete(ctx context.Context, names ...string) error {
+	for _, name := range names {
+		if err := check.StoredName("name", name); err != nil {
+			return fmt.Errorf("delete limit: %w", err)
+		}
+	}
+	if err := s.client.backend.DeleteLimits(ctx, store.DeleteLimitsRequest{Names: names, By: s.client.actor(ctx)}); err != nil {
+		return fmt.Errorf("delete limits: %w", err)
+	}
+	return nil
+}
+
+// Limits gives Sync and PutAll of schedules the limits of the owner, in the same transaction: Sync also deletes the owner's
+// other limits. Owner of the limits is the owner of the call. Not together with InTx.
+func Limits(limits ...Limit) Option {
+	return func(e *enqueuing) {
+		if limits == nil {
+			limits = []Limit{}
+		}
+		e.limits = limits
+	}
+}
+
+// limitRows checks the limits of an owner and returns them as a driver stores them.
+func limitRows(limits []Limit) ([]store.Limit, error) {
+	rows := []store.Limit{} // not nil, which would leave the owner's limits as they are
+	seen := map[string]bool{}
+	var errs []error
+	for _, limit := range limits {
+		if err := limit.Validate(); err != nil {
+			errs = append(errs, fmt.Errorf("limit %q: %w", check.Shorten(limit.Name), err))
+		}
+		if seen[limit.Name] {
+			errs = append(errs, &check.FieldError{Field: "limits", Value: check.Shorten(limit.Name), Problem: "is given twice", Remedy: "give each limit a name of its own"})
+		}
+		seen[limit.Name] = true
+		rows = append(rows, limit.row())
+	}
+	return rows, errors.Join(errs...)
+}

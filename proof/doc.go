@@ -11,5 +11,6 @@
 // connections, and audits it afterwards. HOURBELL_PROOF_JOBS (default 500) is how
 // many transactions each of its four enqueuers begins. TestDependentsAreExact does the
 // same for graphs of jobs; HOURBELL_PROOF_GRAPH (default 500) is how many jobs its
-// random graph has.
+// random graph has. HOURBELL_PROOF_VISITS (default 200), HOURBELL_PROOF_TENANT (5000) and HOURBELL_PROOF_SHARES (200) are
+// numbers of jobs of the tests of limits.
 package proof

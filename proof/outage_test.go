@@ -42,6 +42,8 @@ func play(role string) int {
 		node = playErrands
 	case "enqueuer":
 		node = playEnqueuer
+	case "visitor":
+		node = playVisitor
 	case "broken":
 		node = playBroken
 	}

@@ -1,0 +1,290 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell"
+)
+
+// Visit is a job that stays for a while, and whose worker records from when to when, by the store's clock.
+type Visit struct {
+	Stay time.Duration `json:"stay"`
+}
+
+func (Visit) Kind() string { return "visit" }
+
+const (
+	makeVisits  = "CREATE TABLE visit (place text NOT NULL, job bigint NOT NULL, token bigint NOT NULL, began bigint NOT NULL, ended bigint)"
+	beginVisit  = "INSERT INTO visit (place, job, token, began) VALUES ($1, $2, $3, $4)"
+	endVisit    = "UPDATE visit SET ended = $3 WHERE job = $1 AND token = $2"
+	endedVisits = "SELECT place, began, ended FROM visit WHERE ended IS NOT NULL ORDER BY began"
+)
+
+// playVisitor is a node whose workers record their visits, to the key of the job, or to its queue if it has no key.
+func playVisitor() error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	l, err := openLedger(ctx, os.Getenv("HOURBELL_PROOF_URL"), "")
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	lease, err := time.ParseDuration(os.Getenv("HOURBELL_PROOF_LEASE"))
+	if err != nil {
+		return err
+	}
+	workers := hourbell.NewWorkers()
+	hourbell.Register(workers, func(ctx context.Context, job *hourbell.Job[Visit]) error {
+		place := job.Key
+		if place == "" {
+			place = job.Queue
+		}
+		sent := time.Now()
+		began, err := l.now(ctx)
+		if err != nil {
+			return err
+		}
+		arrived := time.Now()
+		if err := l.exec(ctx, beginVisit, place, job.ID, job.Token, began); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(job.Args.Stay):
+		}
+		// A worker that was stopped has no end: its claim may be lost, and then another worker may be there.
+		stayed := time.Since(arrived)
+		if time.Since(sent) > lease/2 {
+			return nil
+		}
+		return l.exec(context.WithoutCancel(ctx), endVisit, job.ID, job.Token, began+stayed.Microseconds())
+	})
+	client, err := hourbell.New(l.backend, hourbell.Config{
+		Workers: workers, Lease: lease, Queues: map[string]int{"default": 8},
+		Logger: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	if err != nil {
+		return err
+	}
+	return client.Run(ctx)
+}
+
+// visits is a store with a table of visits, and the nodes that write into it.
+type visits struct{ *clerks }
+
+func newVisits(t *testing.T, at string, limit hourbell.Limit) visits {
+	t.Helper()
+	v := visits{newClerks(t, at)}
+	if err := v.ledger.exec(t.Context(), makeVisits); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.client.Limits.Put(t.Context(), limit, 0); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// node starts a node.
+func (v visits) node() *process {
+	v.t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "HOURBELL_PROOF_ROLE=visitor", "HOURBELL_PROOF_URL="+v.at, "HOURBELL_PROOF_LEASE="+lease(v.t).String())
+	return start(v.t, cmd)
+}
+
+// send enqueues n visits to a place.
+func (v visits) send(n int, key string, stay time.Duration) {
+	v.t.Helper()
+	requests := make([]hourbell.Request, n)
+	for i := range requests {
+		requests[i] = hourbell.Request{Args: Visit{Stay: stay}, Options: []hourbell.Option{hourbell.Key(key)}}
+	}
+	if _, err := v.client.EnqueueMany(v.t.Context(), requests); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+// visit is from when to when a worker was at a place, in microseconds of the store's clock.
+type visit struct{ began, ended int64 }
+
+// ended returns the visits that have ended by place, in the order in which they began.
+func (v visits) ended() map[string][]visit {
+	v.t.Helper()
+	found := map[string][]visit{}
+	err := v.ledger.each(v.t.Context(), endedVisits, func(place string, began, ended int64) {
+		found[place] = append(found[place], visit{began, ended})
+	})
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return found
+}
+
+// most returns how many visits there were at the same time at most.
+func most(all []visit) int {
+	type edge struct {
+		at   int64
+		step int
+	}
+	var edges []edge
+	for _, one := range all {
+		edges = append(edges, edge{one.began, 1}, edge{one.ended, -1})
+	}
+	slices.SortFunc(edges, func(a, b edge) int {
+		if a.at != b.at {
+			return int(a.at - b.at)
+		}
+		return a.step - b.step
+	})
+	n, greatest := 0, 0
+	for _, e := range edges {
+		n += e.step
+		greatest = max(greatest, n)
+	}
+	return greatest
+}
+
+// number returns a number of the environment, with which a test is made longer.
+func number(t *testing.T, name string, otherwise int) int {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n
+}
+
+// TestKeysRunOneAtATime: a limit of one job of each key holds on many nodes, some of which are killed or stopped, and no key is
+// stuck.
+func TestKeysRunOneAtATime(t *testing.T) {
+	t.Parallel()
+	onEachStore(t, func(t *testing.T, at string) {
+		const keys = 5
+		jobs, nodes := number(t, "HOURBELL_PROOF_VISITS", 200), 4
+		if at[0] == 'p' {
+			nodes = 8
+		}
+		v := newVisits(t, at, hourbell.Limit{Name: "one", ByKey: true, Concurrency: 1})
+		for key := range keys {
+			v.send(jobs/keys, fmt.Sprint("key", key), 10*time.Millisecond)
+		}
+		var running []*process
+		for range nodes {
+			running = append(running, v.node())
+		}
+		seen := func(n int) func() bool {
+			return func() bool {
+				got, err := v.ledger.count(t.Context(), "SELECT count(*) FROM visit")
+				return err == nil && got >= int64(n)
+			}
+		}
+		until(t, 90*time.Second, "some visits", seen(jobs/10))
+		running[0].kill()
+		running[1].signal(syscall.SIGSTOP)
+		until(t, 90*time.Second, "more visits", seen(jobs/5))
+		running[2].kill()
+		time.Sleep(lease(t) + time.Second)
+		running[1].signal(syscall.SIGCONT)
+		until(t, 120*time.Second, "the end of all jobs", func() bool { return v.live() == 0 })
+		for key, all := range v.ended() {
+			if n := most(all); n > 1 {
+				t.Errorf("key %s: %d jobs ran at the same time", key, n)
+			}
+			t.Logf("key %s: %d visits", key, len(all))
+		}
+		limit, err := v.client.Limits.Get(t.Context(), "one")
+		if err != nil || limit.InUse != 0 || limit.Waiting != 0 {
+			t.Errorf("at the end, %d permits are in use and %d jobs wait (%v)", limit.InUse, limit.Waiting, err)
+		}
+	})
+}
+
+// TestManyJobsOfOneTenantDelayNoOther: with a limit by key, three jobs start soon although thousands of another key are due
+// before them.
+func TestManyJobsOfOneTenantDelayNoOther(t *testing.T) {
+	t.Parallel()
+	v := newVisits(t, postgresStore(t), hourbell.Limit{Name: "tenants", Queue: "default", ByKey: true, Concurrency: 8})
+	v.send(number(t, "HOURBELL_PROOF_TENANT", 5000), "large", 2*time.Millisecond)
+	nodes := []*process{v.node(), v.node()}
+	until(t, 60*time.Second, "jobs of the large tenant", func() bool { return len(v.ended()["large"]) > 100 })
+	before, err := v.ledger.now(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.send(3, "small", time.Millisecond)
+	until(t, 30*time.Second, "the jobs of the small tenant", func() bool { return len(v.ended()["small"]) == 3 })
+	if live := v.live(); live < 100 {
+		t.Skipf("only %d jobs of the large tenant are left: this machine is too fast for the test", live)
+	}
+	for _, one := range v.ended()["small"] {
+		if late := time.Duration(one.began-before) * time.Microsecond; late > time.Second {
+			t.Errorf("a job of the small tenant began after %v", late)
+		}
+	}
+	for _, node := range nodes {
+		node.kill()
+	}
+}
+
+// TestWeightsAreShares: tenants whose windows have different weights get shares in proportion, while all of them have jobs.
+func TestWeightsAreShares(t *testing.T) {
+	t.Parallel()
+	weights := map[string]int{}
+	for i := range 10 {
+		weights[fmt.Sprint("t", i)] = 1 + i%3
+	}
+	v := newVisits(t, postgresStore(t), hourbell.Limit{Name: "tenants", Queue: "default", ByKey: true, Concurrency: 2, Weights: weights})
+	jobs := number(t, "HOURBELL_PROOF_SHARES", 200)
+	for key, weight := range weights {
+		v.send(jobs*weight, key, 10*time.Millisecond)
+	}
+	node := v.node()
+	total := jobs * 19
+	until(t, 120*time.Second, "half of the jobs", func() bool {
+		n, err := v.ledger.count(t.Context(), "SELECT count(*) FROM visit")
+		return err == nil && n > int64(total)/2
+	})
+	node.kill()
+	// Shares count from when each tenant has begun: the jobs were inserted tenant by tenant.
+	ended := v.ended()
+	from := int64(0)
+	for key := range weights {
+		if len(ended[key]) == 0 {
+			t.Fatalf("tenant %s has had no job", key)
+		}
+		from = max(from, ended[key][0].began)
+	}
+	counted, done := map[string]int{}, 0
+	for key, all := range ended {
+		for _, one := range all {
+			if one.began > from {
+				counted[key]++
+				done++
+			}
+		}
+	}
+	if done < total/5 {
+		t.Fatalf("only %d of %d jobs ran while each tenant had begun", done, total)
+	}
+	for key, weight := range weights {
+		share, want := float64(counted[key])/float64(done), float64(weight)/19
+		if share < 0.9*want || share > 1.1*want {
+			t.Errorf("tenant %s with weight %d has %.3f of the jobs, want %.3f", key, weight, share, want)
+		}
+	}
+}

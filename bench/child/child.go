@@ -48,6 +48,7 @@ type Request struct {
 	First   int   // number of the first job
 	Order   Order // the order in which the jobs are due
 	Edges   Edges // which jobs wait for which
+	Limit   Limit // how many of the jobs run at a time
 	// SlowFlush makes each commit of the callers' transactions wait a millisecond for the disk.
 	SlowFlush bool
 	At        int64 // microseconds since 1970 at which schedules are due; 0: the request is for jobs
@@ -90,6 +91,19 @@ const (
 	FanOut   Edges = "fanout"   // all others wait for the first job
 	Batches  Edges = "batches"  // each 10,000th job waits for all jobs since the one before it
 	Random3  Edges = "random3"  // each job except the first 1,000 waits for three jobs before it, selected at random
+)
+
+// Limit is how many jobs run at a time in the cluster.
+type Limit string
+
+// The possible limits.
+const (
+	NoLimit   Limit = ""
+	QueueWide Limit = "queue wide"  // of the queue, more than there are workers
+	Queue100  Limit = "queue 100"   // of the queue, 100
+	KeysOfOne Limit = "keys of one" // of each of 10,000 keys, one
+	Windows   Limit = "windows"     // of each of ten keys, 1,000
+	OneKey    Limit = "one key"     // of the only key, 100
 )
 
 // Event is a message from a process to the benchmark.

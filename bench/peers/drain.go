@@ -18,6 +18,8 @@ type drain struct {
 	jobs        int
 	order       child.Order
 	edges       child.Edges
+	limit       child.Limit
+	held        bool   // while another session holds a snapshot from before the jobs were inserted
 	lockWaits   bool   // find the longest wait for a lock
 	unique      bool   // each job has a unique key
 	until       int    // stop after this many jobs; 0: when the last outcome is stored
@@ -65,6 +67,13 @@ func (b *bench) drain(ctx context.Context, d drain) (metrics, error) {
 			return nil, err
 		}
 	}
+	if d.held {
+		release, err := holdSnapshot(ctx, db)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+	}
 	before, err := b.walPosition(ctx)
 	if err != nil {
 		return nil, err
@@ -102,7 +111,7 @@ func (b *bench) drain(ctx context.Context, d drain) (metrics, error) {
 
 // fill inserts the jobs of d, which are due, as fast as possible.
 func (b *bench) fill(ctx context.Context, db database, s system, d drain) error {
-	req := child.Request{Do: child.Insert, Jobs: d.jobs, Batch: 1000, Clients: 1, Order: d.order, Edges: d.edges}
+	req := child.Request{Do: child.Insert, Jobs: d.jobs, Batch: 1000, Clients: 1, Order: d.order, Edges: d.edges, Limit: d.limit}
 	if d.unique {
 		req.Unique, req.Batch, req.Clients, req.Connections = true, 1, connections, connections
 	}

@@ -61,6 +61,11 @@ func openOurs(ctx context.Context, req child.Request) (child.System, error) {
 	if s.client, err = hourbell.New(s.backend, hourbell.Config{Logger: slog.New(slog.DiscardHandler), EnqueueMiddleware: s.enqueueMiddleware()}); err != nil {
 		return nil, err
 	}
+	if req.Do == child.Insert {
+		if err := s.putLimit(ctx); err != nil {
+			return nil, err
+		}
+	}
 	return s, s.openTransactions(ctx)
 }
 
@@ -106,6 +111,9 @@ func (s *ours) Insert(ctx context.Context, jobs []child.Args) error {
 	requests := make([]hourbell.Request, len(jobs))
 	for i, j := range jobs {
 		requests[i].Args = j
+		if key := keyOf(s.req.Limit, j.Number); key != "" {
+			requests[i].Options = []hourbell.Option{hourbell.Key(key)}
+		}
 	}
 	_, err := s.client.EnqueueMany(ctx, requests, options...)
 	return err

@@ -55,6 +55,11 @@ func TestSystems(t *testing.T) {
 		{system: "hourbell", edges: child.FanOut},
 		{system: "hourbell", edges: child.Batches},
 		{system: "hourbell", edges: child.Random3},
+		{system: "hourbell", limit: child.QueueWide},
+		{system: "hourbell", limit: child.Queue100, processes: 2},
+		{system: "hourbell", limit: child.KeysOfOne},
+		{system: "hourbell", limit: child.Windows, processes: 2, lockWaits: true},
+		{system: "hourbell", limit: child.OneKey, held: true},
 		{system: "river"},
 		{system: "river", ownTx: true, workers: txWorkers},
 		{system: "gue"},
@@ -62,7 +67,7 @@ func TestSystems(t *testing.T) {
 		{system: "backlite", synchronous: "NORMAL"},
 		{system: "goqite", synchronous: "NORMAL"},
 	} {
-		t.Run(fmt.Sprint(d.system, d.synchronous, d.order, d.edges, d.mode, d.ownTx), func(t *testing.T) {
+		t.Run(fmt.Sprint(d.system, d.synchronous, d.order, d.edges, d.limit, d.mode, d.ownTx), func(t *testing.T) {
 			t.Parallel()
 			d.jobs = 200
 			m, err := b.drain(t.Context(), d)

@@ -107,8 +107,8 @@ func completionGrants(t *testing.T, schema, role string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, text2, found := strings.Cut(string(text), "```sql\n")
-	list, _, ended := strings.Cut(text2, "```")
+	_, text2, found := strings.Cut(string(text), "```sql\nGRANT ")
+	list, _, ended := strings.Cut("GRANT "+text2, "```")
 	if !found || !ended {
 		t.Fatalf("%s has no list of grants", kindsPage)
 	}

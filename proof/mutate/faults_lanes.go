@@ -14,7 +14,7 @@ var sharedLaneFaults = []fault{
 	{"a retry does not go first", lanes, "case j.First && !other.First:", "case false:"},
 	{"permits that were given back are not free", rows + "lanes.go", "room.Used -= s.freed[lane.ID]", "room.Used -= 0"},
 	{"a permit is given back twice", rows + "lanes.go", "room.Used -= s.freed[lane.ID]", "room.Used -= 2 * s.freed[lane.ID]"},
-	{"a new limit does not count the jobs that run", rows + "limits.go", "lanes[i].Used += counts[lanes[i].LaneKey]", "lanes[i].Used += 0 * counts[lanes[i].LaneKey]"},
+	{"a new limit of keys does not count the jobs that run", rows + "limits.go", "lanes[i].Used += counts[lanes[i].LaneKey]", "lanes[i].Used += 0 * counts[lanes[i].LaneKey]"},
 }
 
 var postgresLaneFaults = []fault{

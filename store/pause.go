@@ -8,7 +8,7 @@ type PauseSubject int16
 // The subjects.
 const (
 	SubjectGroup PauseSubject = 0 // the schedules and the jobs of a group
-	SubjectQueue PauseSubject = 1 // the jobs of a queue
+	SubjectQueue PauseSubject = 1 // the jobs of a queue, and of its places (InQueue)
 	SubjectKind  PauseSubject = 2 // the jobs of a kind
 	SubjectKey   PauseSubject = 3 // the jobs with a key (JobSpec.Key)
 )
@@ -39,7 +39,10 @@ func (p Pause) Active(now time.Time) bool {
 
 // Concerns reports whether no claim takes the job while the pause is active.
 func (p Pause) Concerns(job JobSpec) bool {
-	return p.Name == [...]string{job.Group, job.Queue, job.Kind, job.Key}[p.Subject]
+	if p.Subject == SubjectQueue {
+		return InQueue(job.Queue, p.Name)
+	}
+	return p.Name == [...]string{job.Group, "", job.Kind, job.Key}[p.Subject]
 }
 
 // PauseRequest pauses a subject.

@@ -210,7 +210,7 @@ func (s *Store) nextDue(queue string, now time.Time) time.Time {
 			next = earliest(next, p.Until)
 		}
 	}
-	if s.isPaused(subject{store.SubjectQueue, queue}, now) {
+	if s.queuePaused(queue, now) {
 		return next
 	}
 	for _, j := range s.live {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -32,7 +31,7 @@ func (s *Store) jobLimits() (limits store.Limits) {
 // gives permits. What jobs hold is counted each time.
 func (s *Store) givePermits(req store.ClaimRequest, now time.Time) {
 	s.leavePaused(now)
-	if s.isPaused(subject{store.SubjectQueue, req.Queue}, now) {
+	if s.queuePaused(req.Queue, now) {
 		return
 	}
 	limits := s.jobLimits()
@@ -229,7 +228,7 @@ func (s *Store) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequ
 			out = append(out, w)
 		}
 		for _, l := range s.limits {
-			if l.WholeQueue() && j.State == store.StateReady && (j.Queue == l.Queue || strings.HasPrefix(j.Queue, l.Queue+"@")) {
+			if l.WholeQueue() && j.State == store.StateReady && store.InQueue(j.Queue, l.Queue) {
 				out = append(out, store.LimitWait{Job: id, Limit: l, InUse: s.nodeUse(l.ID)})
 			}
 		}

@@ -89,9 +89,19 @@ func (s *Store) isPaused(of subject, now time.Time) bool {
 	return found && !p.At.IsZero() && (p.Until.IsZero() || now.Before(p.Until))
 }
 
+// queuePaused reports whether a pause concerns all jobs of a queue.
+func (s *Store) queuePaused(queue string, now time.Time) bool {
+	for of := range s.pauses {
+		if of.of == store.SubjectQueue && store.InQueue(queue, of.name) && s.isPaused(of, now) {
+			return true
+		}
+	}
+	return false
+}
+
 // jobPaused reports whether a pause concerns a job.
 func (s *Store) jobPaused(j *job, now time.Time) bool {
-	return s.isPaused(subject{store.SubjectGroup, j.Group}, now) || s.isPaused(subject{store.SubjectQueue, j.Queue}, now) ||
+	return s.isPaused(subject{store.SubjectGroup, j.Group}, now) || s.queuePaused(j.Queue, now) ||
 		s.isPaused(subject{store.SubjectKind, j.Kind}, now) || s.isPaused(subject{store.SubjectKey, j.Key}, now)
 }
 

@@ -3,7 +3,6 @@ package memory
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -60,7 +59,7 @@ func (s *Store) adjustPermits() {
 		}
 		running := map[int64]int{}
 		for _, j := range s.live {
-			if j.State == store.StateRunning && (j.Queue == limit.Queue || strings.HasPrefix(j.Queue, limit.Queue+"@")) {
+			if j.State == store.StateRunning && store.InQueue(j.Queue, limit.Queue) {
 				running[j.node]++
 			}
 		}

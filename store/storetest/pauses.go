@@ -296,11 +296,14 @@ func pauseQueue(e *env) {
 	first := e.insertOne(newJob())
 	running := e.claimOne(n)
 	e.want(running.ID, first, "the job that runs")
-	due, other := e.insertOne(newJob()), e.insertOne(inQueue("r"))
+	due, other, place := e.insertOne(newJob()), e.insertOne(inQueue("r")), e.insertOne(inQueue("q@host"))
+	elsewhere := e.insertOne(inQueue("qq@host"))
 	later := e.insertOne(with(func(j *store.NewJob) { j.RunAt = e.now.Add(time.Second) }))
 	e.pauseOf(store.SubjectQueue, "q", time.Time{})
 	e.want(e.claimIn(n, "q"), []int64(nil), "a paused queue gives no job")
 	e.want(e.claimIn(n, "r"), []int64{other}, "another queue goes on")
+	e.want(e.claimIn(n, "q@host"), []int64(nil), "the queue of a place within the paused queue gives no job")
+	e.want(e.claimIn(n, "qq@host"), []int64{elsewhere}, "the queue of a place within another queue goes on")
 	res := e.claimHundred(n)
 	e.want(res.NextDue, time.Time{}, "when a job of a paused queue is due is of no use to a node")
 	e.tick(time.Second)
@@ -314,6 +317,7 @@ func pauseQueue(e *env) {
 	e.want(e.claimIn(n, "r"), []int64{later}, "a job that is moved to another queue runs there")
 	e.ok(e.resumeOf(store.SubjectQueue, "q"), "the queue was paused")
 	e.want(e.claimIn(n, "q"), []int64{due, first}, "the end of the pause lets all jobs run, in their order")
+	e.want(e.claimIn(n, "q@host"), []int64{place}, "also in the place")
 	e.ok(!e.resumeOf(store.SubjectQueue, "q"), "the queue is not paused any more")
 }
 

@@ -40,7 +40,7 @@ WITH claimed AS (
         ) AS due
         WHERE EXISTS (SELECT FROM {schema}.heartbeat AS h WHERE h.node = :node::bigint)
             AND NOT EXISTS (SELECT FROM {schema}.pause AS p
-                WHERE CASE WHEN p.until <= coalesce(:now::timestamptz, now()) THEN NOT :despite_ends::boolean ELSE p.subject = 1 AND p.name = :queue::text END)
+                WHERE CASE WHEN p.until <= coalesce(:now::timestamptz, now()) THEN NOT :despite_ends::boolean ELSE p.subject = 1 AND (p.name = :queue::text OR left(:queue::text, length(p.name) + 1) = p.name || '@') END)
             AND coalesce((SELECT max(l.revision) FROM {schema}.job_limit AS l
                 WHERE l.queue = :limited::text AND l.kind = '' AND NOT l.by_key AND l.ended_at IS NULL), 0) = :limit_revision::bigint
             AND NOT EXISTS (SELECT FROM {schema}.job_limit AS t                                                               -- if unlimited

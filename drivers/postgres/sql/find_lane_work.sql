@@ -7,4 +7,4 @@ SELECT EXISTS (SELECT FROM {schema}.job_limit AS t WHERE (t.by_key OR t.kind <> 
     EXISTS (SELECT FROM {schema}.pause AS p WHERE p.until <= coalesce(:now::timestamptz, now())) AS ended,
     (SELECT min(look_at) FROM {schema}.lane WHERE look_at > coalesce(:now::timestamptz, now())) AS next,
     EXISTS (SELECT FROM {schema}.heartbeat WHERE node = :node::bigint) AS alive,
-    EXISTS (SELECT FROM {schema}.pause AS p WHERE p.subject = 1 AND p.name = :queue::text AND coalesce(p.until > coalesce(:now::timestamptz, now()), true)) AS paused
+    EXISTS (SELECT FROM {schema}.pause AS p WHERE p.subject = 1 AND (p.name = :queue::text OR left(:queue::text, length(p.name) + 1) = p.name || '@') AND coalesce(p.until > coalesce(:now::timestamptz, now()), true)) AS paused

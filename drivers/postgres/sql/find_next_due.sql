@@ -19,6 +19,6 @@ SELECT least(p.first_end, CASE WHEN NOT p.queue THEN (
 FROM (
     SELECT count(*) AS pauses, max(paused_at) AS last, min(until) FILTER (WHERE until > coalesce(:now::timestamptz, now())) AS first_end,
         coalesce(bool_or(until <= coalesce(:now::timestamptz, now())), false) AS ended,
-        coalesce(bool_or(subject = 1 AND name = :queue::text AND coalesce(until > coalesce(:now::timestamptz, now()), true)), false) AS queue
+        coalesce(bool_or(subject = 1 AND (name = :queue::text OR left(:queue::text, length(name) + 1) = name || '@') AND coalesce(until > coalesce(:now::timestamptz, now()), true)), false) AS queue
     FROM {schema}.pause
 ) AS p

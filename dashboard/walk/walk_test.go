@@ -40,7 +40,7 @@ var pages = map[string]string{
 	"job?id=1":                         "report",
 	"confirm?action=retry&kind=charge": "Nothing has been changed yet",
 	"backfill?name=nightly-report&from=2026-01-12T00:00:00Z&to=2026-01-15T00:00:00Z&force=true": "Nothing has been changed yet",
-	"slots": "prices", "queues": "mail", "kinds": "charge", "pause?of=queue&name=mail": "Pause until", "groups": "reports", "nodes": "north", "batches": "Batches", "events": "completed", "handlers": "tell-shop", "handler?name=tell-shop": "shop@example.com",
+	"slots": "prices", "queues": "mail", "kinds": "mail", "pause?of=queue&name=mail": "Pause until", "groups": "reports", "nodes": "north", "batches": "Batches", "events": "completed", "handlers": "tell-shop", "handler?name=tell-shop": "shop@example.com",
 	"audit": "schedules put", "audit?action=handlers+put&since=1h": "tell-shop", "calendars": "holidays", "calendar?name=holidays": "nightly-report", "nothing": "no such page",
 }
 

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"sync"
 	"time"
 )
 
@@ -22,6 +23,31 @@ type site struct {
 	listener net.Listener
 	server   *http.Server
 	accepted chan struct{} // closed when the server accepts no more connections
+	busy     *connections
+}
+
+// connections are the connections of a server that have a request, or may send their first request.
+type connections struct {
+	mu  sync.Mutex
+	all map[net.Conn]bool
+}
+
+// track is http.Server.ConnState.
+func (c *connections) track(conn net.Conn, state http.ConnState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if state == http.StateNew || state == http.StateActive {
+		c.all[conn] = true
+	} else {
+		delete(c.all, conn)
+	}
+}
+
+// none reports whether there are no such connections.
+func (c *connections) none() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.all) == 0
 }
 
 // open binds an address, host:port, and answers until close is called.
@@ -51,8 +77,10 @@ func (s *site) serve(listener net.Listener) {
 	if s.secure != nil {
 		listener = tls.NewListener(listener, s.secure)
 	}
+	s.busy = &connections{all: map[net.Conn]bool{}}
 	s.server = &http.Server{
-		Handler: s.handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute,
+		ConnState: s.busy.track,
+		Handler:   s.handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 32 << 10, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), // errors of single connections
 	}
 	s.accepted = make(chan struct{})
@@ -83,13 +111,16 @@ func (s *site) handOver() (*os.File, error) {
 		return nil, fmt.Errorf("hand over the socket for %s: %w", s.what, err)
 	}
 	s.listener.Close()
-	<-s.accepted // now the server knows all connections that were accepted, and Shutdown waits for them
-	ctx, cancel := context.WithTimeout(context.Background(), handOverTime)
-	defer cancel()
-	if err := s.server.Shutdown(ctx); err != nil {
-		s.log.Warn("requests are cut off, because they have not ended in time", "purpose", s.what, "time", handOverTime)
-		s.server.Close()
+	<-s.accepted // now the server knows all connections that were accepted
+	// Shutdown would close a connection whose request is read after its call, without an answer.
+	s.server.SetKeepAlivesEnabled(false) // a connection ends with its request
+	for began := time.Now(); !s.busy.none(); time.Sleep(time.Millisecond) {
+		if time.Since(began) >= handOverTime {
+			s.log.Warn("requests are cut off, because they have not ended in time", "purpose", s.what, "time", handOverTime)
+			break
+		}
 	}
+	s.server.Close()
 	return file, nil
 }
 

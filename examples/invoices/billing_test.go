@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,9 +19,12 @@ func start(t *testing.T, send func(to string) error) (kit *hourbelltest.Kit, sen
 	t.Helper()
 	kit = hourbelltest.New(t, hourbell.Config{}, hourbelltest.StartAt(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
 	sent = new([]string)
+	var mu sync.Mutex // workers run concurrently
 	b := &billing{
 		customers: func(context.Context) ([]string, error) { return []string{"ada", "eve"}, nil },
 		send: func(_ context.Context, to, month string) error {
+			mu.Lock()
+			defer mu.Unlock()
 			*sent = append(*sent, fmt.Sprintf("%s %s at %s", to, month, kit.Now().Format(time.DateTime)))
 			return send(to)
 		},

@@ -99,7 +99,7 @@ type ForgottenHost struct {
 
 // Forget ends what the cluster expects of a host whose nodes have all ended, before the eight days after which it is
 // forgotten: its schedules that are made from schedules on every host are deleted, and its copies of sets of schedules end as
-// with HostCopy.Gone. A host of which a node lives is refused (ErrConflict), and an unknown host too (ErrNotFound). Jobs that wait
+// with HostCopy.Gone. A host with a living node is refused (ErrConflict), and an unknown host too (ErrNotFound). Jobs that wait
 // for the host go on waiting. If a node of the host starts later, the host is new.
 func (s *NodeService) Forget(ctx context.Context, host string) (ForgottenHost, error) {
 	done, err := s.forget(ctx, host)

@@ -42,7 +42,7 @@ var unusual = []hourbell.Option{
 }
 
 // expect returns what a job with these options is to be. Options are functions that cannot be
-// compared, so it makes two jobs with them, of which one had unusual values before: the options have
+// compared, so it makes two jobs with them, and one job had unusual values before: the options have
 // set the fields that are equal in both.
 func expect(ctx context.Context, args hourbell.Args, options []hourbell.Option) (expectation, error) {
 	if args == nil {

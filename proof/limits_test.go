@@ -169,7 +169,7 @@ func number(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// TestKeysRunOneAtATime: a limit of one job of each key holds on many nodes, some of which are killed or stopped, and no key is
+// TestKeysRunOneAtATime: a limit of one job of each key holds on many nodes, although some nodes are killed or stopped, and no key is
 // stuck.
 func TestKeysRunOneAtATime(t *testing.T) {
 	t.Parallel()

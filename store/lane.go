@@ -88,7 +88,7 @@ func (r *Room) admits(job *LaneJob) bool {
 // Admission is what a step does with a job.
 type Admission struct {
 	Job *LaneJob
-	// Lanes are the lanes of which the job holds a permit from now on, and with that it can be claimed. A job that
+	// Lanes are the lanes in which the job holds a permit from now on, so that the job can be claimed. A job that
 	// no limit concerns any more has none.
 	Lanes []int64
 	// Wait is the lane in which the job waits from now on; 0: it can be claimed.

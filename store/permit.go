@@ -106,7 +106,7 @@ func (l QueueLimits) Exchange(held []NodePermits, req ExchangePermitsRequest, no
 // turn, so that each node gets permits at times.
 const shareTurn = time.Minute
 
-// share returns how many permits a node should have of a limit of which others hold permits, and whether there are too few
+// share returns how many permits a node should have of a limit whose other permits other nodes hold, and whether there are too few
 // for all that want permits.
 func share(concurrency int, others []NodePermits, node int64, want int, now time.Time) (permits int, scarce bool) {
 	free, wanted, nodes, before := concurrency, 0, 1, 0

@@ -50,8 +50,8 @@ func (p *program) forgetHostCommand(f *storeFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "forget HOST", Short: "Ends what is expected of a host that is gone for good", Args: takes(false, "HOST"),
 		Long: "Ends what the cluster expects of a host whose nodes have all ended, before the eight days after which it is\n" +
-			"forgotten: the host has no slots any more, and what only its own files declare ends. A host of which a node lives\n" +
-			"is refused. Jobs that wait for the host go on waiting; see `hourbell jobs list --queue default@HOST`.",
+			"forgotten: the host has no slots any more, and schedules that only its own files declare end. A host with a living\n" +
+			"node is refused. Jobs that wait for the host go on waiting; see `hourbell jobs list --queue default@HOST`.",
 		Example: "  hourbell nodes forget web3",
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {

@@ -176,7 +176,7 @@ func TestSchemaAndReaderAgree(t *testing.T) {
 func checkKey(t *testing.T, s *jsonschema.Schema, name string, m mapping, key string) {
 	t.Helper()
 	good := 0
-	readTypes := map[string]bool{} // the types of which the reader accepts a value
+	readTypes := map[string]bool{} // the types with a value that the reader accepts
 	validTypes := map[string]string{}
 	for _, value := range values {
 		read, valid := m.tries(t, s, key, value)

@@ -13,7 +13,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// examined runs an examination, compares the levels of its findings with those that are wanted, and returns the
+// examined runs an examination, compares the levels of its findings with the wanted levels, and returns the
 // findings by check. A finding that is not ok has a remedy, in itself or as part of the error.
 func examined(t *testing.T, b *Backend, want string) map[string]store.Finding {
 	t.Helper()

@@ -12,7 +12,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// examined runs an examination, compares the findings that are not ok with those that are wanted, and returns the
+// examined runs an examination, compares the findings that are not ok with the wanted findings, and returns the
 // findings by check.
 func examined(t *testing.T, b *Backend, want string) map[string]store.Finding {
 	t.Helper()

@@ -105,9 +105,9 @@ func (s *session) InsertVacancies(ctx context.Context, vacancies []rowwise.Vacan
 	return s.exec(ctx, insertVacancies, args{"vacancies": jsonOf(rows)})
 }
 
-// leaveLanes records that jobs give back their permits. anew: the jobs are tried again, and keep the permits of strict limits.
-func (s *session) leaveLanes(ctx context.Context, ids []int64, anew bool) error {
-	return s.onIDs(ctx, ids, args{"strict": anew}, insertJobVacancies)
+// leaveLanes records that jobs give back their permits. again: the jobs are tried again, and keep the permits of strict limits.
+func (s *session) leaveLanes(ctx context.Context, ids []int64, again bool) error {
+	return s.onIDs(ctx, ids, args{"strict": again}, insertJobVacancies)
 }
 
 // numbers returns the numbers that a statement finds.

@@ -29,7 +29,7 @@ type Spreader struct {
 	node        *node.Node
 	callTimeout time.Duration
 	wake        loop.Signal
-	said        map[string]string // the problem of a schedule of which an event was emitted
+	said        map[string]string // by schedule, the problem that an event has reported
 
 	mu    sync.Mutex
 	asked map[string]bool

@@ -72,7 +72,7 @@ func TestEveryRequestHasTheInstant(t *testing.T) {
 	}
 }
 
-// TestAbilities checks which abilities of a store remain: those that need no clock of the process.
+// TestAbilities checks that the abilities of a store remain that need no clock of the process.
 func TestAbilities(t *testing.T) {
 	var asked []time.Time
 	c := travel.NewClock(start)

@@ -92,7 +92,7 @@ func (s *Store) pruneSlots(keep time.Duration, limit int, now time.Time) int {
 	return gone
 }
 
-// pruneCopies deletes old copies of hosts of which no node is known.
+// pruneCopies deletes old copies of hosts without a known node.
 func (s *Store) pruneCopies(keep time.Duration, limit int, now time.Time) (gone int) {
 	hosts := map[string]bool{}
 	for _, node := range s.nodes {

@@ -123,7 +123,7 @@ func hostForget(e *env) {
 	e.copyOn("file", "web2")
 	e.leaveNode(first)
 	_, err := forget(store.ForgetHostRequest{Host: "web1"})
-	e.is(err, store.ErrConflict, "a host of which a node lives is not forgotten")
+	e.is(err, store.ErrConflict, "a host with a living node is not forgotten")
 	e.want(len(e.nodes()), 3, "a refusal changes nothing")
 	e.leaveNode(second)
 	res, err := forget(store.ForgetHostRequest{Host: "web1"})

@@ -110,7 +110,7 @@ func permitsShared(e *env) {
 	e.want(got(e.exchange(a, 2, 10)), []any{3, 3, true}, "shares must become smaller with each node")
 	e.want(got(e.exchange(b, 0, 0)), []any{0, 0, true}, "a node must be able to return all")
 	e.want(got(e.exchange(c, 0, 0)), []any{0, 0, true}, "a node must be able to return all")
-	e.want(got(e.exchange(a, 2, 6)), []any{6, 6, false}, "a node must get all that it wants when nobody else wants any")
+	e.want(got(e.exchange(a, 2, 6)), []any{6, 6, false}, "a node must get all permits that it wants when no other node wants permits")
 }
 
 func permitsOfSeveralLimits(e *env) {

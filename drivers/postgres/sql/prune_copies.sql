@@ -1,4 +1,4 @@
--- Deletes old copies of hosts of which no node is known.
+-- Deletes old copies of hosts without a known node.
 WITH gone AS (
     DELETE FROM {schema}.copy
     WHERE ctid = ANY (ARRAY(

@@ -133,7 +133,7 @@ func hooks() *schema {
 	return &schema{AnyOf: []*schema{ref("hook"), aList(ref("hook"))}}
 }
 
-// needOne returns the alternatives of which exactly one is given.
+// needOne returns the alternatives, and exactly one alternative is given.
 func needOne(keys ...string) []*schema {
 	alternatives := make([]*schema, len(keys))
 	for i, key := range keys {

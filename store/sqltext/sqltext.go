@@ -9,7 +9,8 @@
 //   - A line that ends in "-- if NAME" belongs to the statement only if the condition
 //     NAME is given. See [Pick].
 //   - {name} is replaced by a text, such as the quoted name of a schema.
-//   - {name(argument)} is replaced by what a macro makes of the argument. See [Expand].
+//   - {name(argument, argument)} is replaced by a text that has the arguments. See [Rules]. A caller
+//     of [Expand] makes the text itself.
 //   - {spec} is replaced by the names of the columns of the list "spec", separated by
 //     commas. Further text in the braces is repeated for each column, and the word
 //     "type" stands for its type: {j.spec} is j.kind, j.queue, and so on;
@@ -17,6 +18,7 @@
 package sqltext
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -29,6 +31,8 @@ import (
 type Rules struct {
 	// Words has texts by names.
 	Words map[string]string
+	// Macros has texts with $1, $2 and so on in the place of arguments, by names. A text may have braces itself.
+	Macros map[string]string
 	// Lists has lists of columns by names: the columns' names, each with its type
 	// behind a space if statements use the type, separated by commas.
 	Lists map[string]string
@@ -55,6 +59,11 @@ func (r Rules) Fill(text string) (string, error) {
 		if word, known := r.Words[inner]; known {
 			return word
 		}
+		if macro, arguments, known := r.macro(inner); known {
+			replaced, err := r.Fill(arguments.Replace(macro))
+			unknown = cmp.Or(unknown, err)
+			return replaced
+		}
 		for _, name := range wordPattern.FindAllString(inner, -1) {
 			if list, known := r.Lists[name]; known {
 				return repeat(inner, name, list)
@@ -64,6 +73,19 @@ func (r Rules) Fill(text string) (string, error) {
 		return found
 	})
 	return text, unknown
+}
+
+// macro returns the macro that a text in braces names, and what replaces $1, $2 and so on.
+func (r Rules) macro(inner string) (text string, arguments *strings.Replacer, known bool) {
+	name, list, _ := strings.Cut(inner, "(")
+	if text, known = r.Macros[name]; !known {
+		return "", nil, false
+	}
+	var pairs []string
+	for i, argument := range strings.Split(strings.TrimSuffix(list, ")"), ", ") {
+		pairs = append(pairs, "$"+strconv.Itoa(i+1), argument)
+	}
+	return text, strings.NewReplacer(pairs...), true
 }
 
 var (

@@ -9,8 +9,9 @@ import (
 )
 
 var rules = sqltext.Rules{
-	Words: map[string]string{"schema": `"my: schema"`},
-	Lists: map[string]string{"spec": "kind text, max_attempts smallint", "plain": "a, b"},
+	Words:  map[string]string{"schema": `"my: schema"`},
+	Macros: map[string]string{"within": "($1 = $2 OR {under($1, $2)})", "under": "$1 LIKE $2 || '{%'"},
+	Lists:  map[string]string{"spec": "kind text, max_attempts smallint", "plain": "a, b"},
 }
 
 func TestComplete(t *testing.T) {
@@ -25,6 +26,7 @@ func TestComplete(t *testing.T) {
 		{"{:spec::type[]}", "", ":kind::text[], :max_attempts::smallint[]"},
 		{"{value ->> 'spec'}", "", "value ->> 'kind', value ->> 'max_attempts'"},
 		{"{plain}", "", "a, b"},
+		{"NOT {within(j.queue, :name::text)} {spec}", "", "NOT (j.queue = :name::text OR j.queue LIKE :name::text || '{%') kind, max_attempts"},
 		{"'{4}' '{3,5}' '{}'", "", "'{4}' '{3,5}' '{}'"},
 		{"a\nb -- if x\nc -- if y\nd", "x", "a\nb -- if x\nd"},
 		{"a\nb -- if x\nc -- if y\nd", "x y", "a\nb -- if x\nc -- if y\nd"},
@@ -40,6 +42,7 @@ func TestComplete(t *testing.T) {
 func TestCompleteRefuses(t *testing.T) {
 	for _, c := range []struct{ text, given, want string }{
 		{"SELECT {nothing}", "", "{nothing} has no rule"},
+		{"SELECT {nothing(a, b)}", "", "{nothing(a, b)} has no rule"},
 		{"a -- if x", "y", "no line has the condition y"},
 	} {
 		if _, err := rules.Complete(c.text, strings.Fields(c.given)...); err == nil || err.Error() != c.want {

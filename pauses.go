@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -43,9 +44,7 @@ func (s pausing) pause(ctx context.Context, name string, pause Pause, change fun
 	req := store.PauseRequest{Subject: s.subject, Name: name, Until: pause.Until, Reason: pause.Reason, Actor: pause.Actor, By: s.client.actor(ctx)}
 	err := change(func() error { return s.client.backend.PauseSubject(ctx, req) })
 	if err == nil && pause.CancelRunning {
-		running := s.jobs(name)
-		running.States = []store.State{store.StateRunning}
-		_, err = s.client.Jobs.Cancel(ctx, running, EachBatch(func([]store.JobChange) error { return nil }))
+		err = s.cancelRunning(ctx, name)
 	}
 	if err != nil {
 		return fmt.Errorf("pause %v %q: %w", s.subject, name, err)
@@ -53,7 +52,42 @@ func (s pausing) pause(ctx context.Context, name string, pause Pause, change fun
 	return nil
 }
 
-// jobs selects the jobs of a subject.
+// cancelRunning cancels the running jobs of a subject; of a queue, also of the places within it.
+func (s pausing) cancelRunning(ctx context.Context, name string) error {
+	names := []string{name}
+	if s.subject == store.SubjectQueue {
+		nodes, err := s.client.backend.ListNodes(ctx)
+		if err != nil {
+			return err
+		}
+		names = append(names, placesWithin(nodes, name)...)
+	}
+	for _, name := range names {
+		running := s.jobs(name)
+		running.States = []store.State{store.StateRunning}
+		if _, err := s.client.Jobs.Cancel(ctx, running, EachBatch(func([]store.JobChange) error { return nil })); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// placesWithin returns the queues of places within a queue that nodes serve.
+func placesWithin(nodes []store.NodeInfo, name string) []string {
+	found := map[string]bool{}
+	for _, node := range nodes {
+		for _, queue := range node.Queues {
+			found[queue] = true
+			for _, place := range plan.PlacesOf(node.Host, node.Labels) {
+				found[place.Queue(queue)] = true
+			}
+		}
+	}
+	maps.DeleteFunc(found, func(queue string, _ bool) bool { return queue == name || !store.InQueue(queue, name) })
+	return slices.Sorted(maps.Keys(found))
+}
+
+// jobs selects the jobs of a subject, of a queue without places.
 func (s pausing) jobs(name string) JobFilter {
 	switch s.subject {
 	case store.SubjectQueue:

@@ -105,7 +105,7 @@ func TestPauseCancelsRunningJobs(t *testing.T) {
 		<-ctx.Done()
 		return context.Cause(ctx)
 	})
-	client := c.client(workers, func(cfg *hourbell.Config) { cfg.Queues = map[string]int{"default": 1, "other": 1} })
+	client := c.client(workers, func(cfg *hourbell.Config) { cfg.Queues, cfg.Host = map[string]int{"default": 1, "other": 1}, "web1" })
 	c.run(client)
 	enqueue := func(options ...hourbell.Option) func(store.State) func() bool {
 		t.Helper()
@@ -120,14 +120,16 @@ func TestPauseCancelsRunningJobs(t *testing.T) {
 			}
 		}
 	}
-	runs, other := enqueue(), enqueue(hourbell.Queue("other"))
+	runs, place, other := enqueue(), enqueue(hourbell.Queue("default@web1")), enqueue(hourbell.Queue("other"))
 	eventually(t, "the job to run", runs(store.StateRunning))
+	eventually(t, "the job of the place to run", place(store.StateRunning))
 	eventually(t, "the other job to run", other(store.StateRunning))
 	later := enqueue(hourbell.In(time.Hour))
 	if err := client.Queues.Pause(t.Context(), "default", hourbell.Pause{CancelRunning: true}); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the job to end", runs(store.StateCancelled))
+	eventually(t, "the job of the place to end", place(store.StateCancelled))
 	if !later(store.StateReady)() || !other(store.StateRunning)() {
 		t.Error("only running jobs of the queue are cancelled")
 	}

@@ -52,7 +52,7 @@ type Limit struct {
 	// Revision changes with the definition, and always to a greater number, also after the
 	// name was deleted.
 	Revision int64
-	// Queue, Kind and ByKey are the scope: jobs of this queue, if it is not empty, of this kind, if it is
+	// Queue, Kind and ByKey are the scope: jobs of this queue and of its places, if it is not empty, of this kind, if it is
 	// not empty, and with ByKey only jobs that have a key, each key for itself. At least one is given.
 	Queue, Kind string
 	ByKey       bool
@@ -78,7 +78,7 @@ func (l *Limit) WholeQueue() bool { return l.Kind == "" && !l.ByKey }
 
 // Matches reports whether the limit concerns a job.
 func (l *Limit) Matches(job *JobSpec) bool {
-	return (l.Queue == "" || l.Queue == job.Queue) && (l.Kind == "" || l.Kind == job.Kind) && (!l.ByKey || job.Key != "")
+	return (l.Queue == "" || InQueue(job.Queue, l.Queue)) && (l.Kind == "" || l.Kind == job.Kind) && (!l.ByKey || job.Key != "")
 }
 
 // Lane returns the key of the lane in which a job that the limit concerns gets its permit.

@@ -21,14 +21,19 @@ func TestLimitMatches(t *testing.T) {
 	}{
 		{Limit{Queue: "q"}, true, false, "", true, "a queue"},
 		{Limit{Kind: "k"}, true, false, "", false, "a kind"},
+		{Limit{Queue: "q", ByKey: true}, true, false, "c", false, "each key of a queue"},
 		{Limit{Queue: "q", Kind: "l"}, false, false, "", false, "a kind within a queue"},
 		{Limit{Queue: "q", Kind: "k"}, true, false, "", false, "a kind within a queue"},
 		{Limit{ByKey: true}, true, false, "c", false, "each key"},
 		{Limit{ByKey: true, Queue: "r"}, false, false, "c", false, "each key of a queue: a job without a key is not limited"},
 	} {
 		l := test.limit
-		if got := l.Matches(&job); got != test.job {
-			t.Errorf("%s: Matches(%+v) = %t", test.description, job, got)
+		for queue, in := range map[string]bool{"q": true, "q@host": true, "q-2": false, "qq@host": false} {
+			job := job
+			job.Queue = queue
+			if got, want := l.Matches(&job), test.job && (in || l.Queue == ""); got != want {
+				t.Errorf("%s: Matches(%+v) = %t", test.description, job, got)
+			}
 		}
 		if got := l.Matches(&other); got != test.other {
 			t.Errorf("%s: Matches(%+v) = %t", test.description, other, got)

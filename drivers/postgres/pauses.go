@@ -14,11 +14,6 @@ import (
 // its group is paused.
 const parked = -1
 
-// pausedCondition is what statements have in place of {paused}: a pause concerns job j. Claims
-// compare in other ways, because they look at many jobs. store.InQueue has the rule about queues of places.
-const pausedCondition = `EXISTS (SELECT FROM {schema}.pause AS p WHERE coalesce(p.until > coalesce(:now::timestamptz, now()), true)
-        AND p.name = CASE p.subject WHEN 0 THEN j.group_name WHEN 1 THEN CASE WHEN left(j.queue, length(p.name) + 1) = p.name || '@' THEN p.name ELSE j.queue END WHEN 2 THEN j.kind ELSE j.job_key END)`
-
 const (
 	// pauseStep is how many jobs one transaction parks, or makes claimable.
 	pauseStep = 1000

@@ -640,9 +640,20 @@ func rulesOf(schema string) sqltext.Rules {
 	lists := specLists()
 	lists["schedule_columns"], lists["limit_columns"] = scheduleList, limitList
 	words := schemaWords(schema)
-	words["paused"] = withSchema(pausedCondition, schema)
 	maps.Copy(words, store.OriginWords())
-	return sqltext.Rules{Words: words, Lists: lists}
+	return sqltext.Rules{Words: words, Macros: macros, Lists: lists}
+}
+
+// macros are conditions that several statements have: {in_queue(queue, name)}, for example.
+var macros = map[string]string{
+	// store.InQueue: a queue, and the name of a queue.
+	"in_queue": `($1 = $2 OR starts_with($1, $2 || '@'))`,
+	// Limit.Matches: the queue, the kind and by_key of a limit, and a job.
+	"in_scope": `($1 = '' OR {in_queue($4.queue, $1)}) AND $2 IN ('', $4.kind) AND (NOT $3 OR $4.job_key IS NOT NULL)`,
+	// Pause.Concerns: the subject and the name of a pause, and a job.
+	"concerns": `CASE $1 WHEN 0 THEN $3.group_name = $2 WHEN 1 THEN {in_queue($3.queue, $2)} WHEN 2 THEN $3.kind = $2 ELSE $3.job_key = $2 END`,
+	// A pause that is active concerns a job. Claims compare in other ways, because they look at many jobs.
+	"paused": `EXISTS (SELECT FROM {schema}.pause AS p WHERE coalesce(p.until > coalesce(:now::timestamptz, now()), true) AND {concerns(p.subject, p.name, $1)})`,
 }
 
 // schemaWords are what statements and migrations have in braces: {schema}, the quoted

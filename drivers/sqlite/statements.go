@@ -513,12 +513,22 @@ type texts [statementCount]text
 // them once.
 var allTexts = sync.OnceValues(readTexts)
 
+// macros are conditions that several statements have: {in_queue(queue, name)}, for example.
+var macros = map[string]string{
+	// store.InQueue: a queue, and the name of a queue.
+	"in_queue": `($1 = $2 OR substr($1, 1, length($2) + 1) = $2 || '@')`,
+	// Limit.Matches: the queue, the kind and by_key of a limit, and a job.
+	"in_scope": `($1 = '' OR {in_queue($4.queue, $1)}) AND $2 IN ('', $4.kind) AND (NOT $3 OR $4.job_key IS NOT NULL)`,
+	// Pause.Concerns: the subject and the name of a pause, and a job.
+	"concerns": `CASE $1 WHEN 0 THEN $3.group_name = $2 WHEN 1 THEN {in_queue($3.queue, $2)} WHEN 2 THEN $3.kind = $2 ELSE $3.job_key = $2 END`,
+}
+
 // readTexts reads the text of each statement; see package sqltext for what the files
 // may have besides SQL. What comes after a statement is cut: the driver keeps only
 // statements prepared that end with the text.
 func readTexts() (all texts, err error) {
 	spec, fixed := specLists()
-	rules := sqltext.Rules{Words: store.OriginWords(), Lists: map[string]string{"schedule_columns": scheduleList, "limit_columns": limitList, "spec": spec, "spec_fixed": fixed}}
+	rules := sqltext.Rules{Words: store.OriginWords(), Macros: macros, Lists: map[string]string{"schedule_columns": scheduleList, "limit_columns": limitList, "spec": spec, "spec_fixed": fixed}}
 	for s, from := range sources {
 		file, err := sqlFiles.ReadFile("sql/" + from.file + ".sql")
 		if err != nil {

@@ -22,7 +22,7 @@ var postgresLaneFaults = []fault{
 	{"a completed job keeps its permit", "sql/finish_jobs.sql", "FROM ended, unnest(permits) AS p (lane) WHERE EXISTS", "FROM ended, unnest(permits) AS p (lane) WHERE NOT EXISTS"},
 	{"a retried job keeps its permit", "sql/requeue_jobs.sql", "WHERE l.id = ANY (j.permits) AND t.strict) THEN j.permits END,", "WHERE l.id = ANY (j.permits)) THEN j.permits END,"},
 	{"a job that is moved keeps its permit", "sql/update_jobs.sql", "lane = NULL, permits = NULL,", "lane = NULL,"},
-	{"a job of a paused group keeps its permit", "sql/return_paused_permits.sql", "WHEN 0 THEN j.group_name", "WHEN 9 THEN j.group_name"},
+	{"a job of a paused group keeps its permit", "sql/return_paused_permits.sql", "AND {concerns(", "AND NOT {concerns("},
 }
 
 var sqliteLaneFaults = []fault{

@@ -35,7 +35,7 @@ func (s *Store) givePermits(req store.ClaimRequest, now time.Time) {
 		return
 	}
 	limits := s.jobLimits()
-	concerns := func(l store.Limit) bool { return l.Queue == "" || l.Queue == req.Queue }
+	concerns := func(l store.Limit) bool { return l.Queue == "" || store.InQueue(req.Queue, l.Queue) }
 	if !slices.ContainsFunc(limits, concerns) && !slices.ContainsFunc(s.ended, concerns) {
 		return
 	}
@@ -135,7 +135,7 @@ func (s *Store) limitInfo(l store.Limit, now time.Time, lanes int) store.LimitIn
 	if l.WholeQueue() {
 		out.InUse = s.nodeUse(l.ID)
 		for _, j := range s.live {
-			if j.State == store.StateReady && j.Queue == l.Queue && !j.RunAt.After(now) {
+			if j.State == store.StateReady && store.InQueue(j.Queue, l.Queue) && !j.RunAt.After(now) {
 				out.Waiting++
 			}
 		}

@@ -12,6 +12,7 @@ var laneTests = []scenario{
 	{"ByKey", lanesByKey},
 	{"ByKind", lanesByKind},
 	{"OfAQueueAndKind", lanesOfQueue},
+	{"OfPlaces", lanesOfPlaces},
 	{"WindowAndWeights", lanesWindow},
 	{"Priority", lanesPriority},
 	{"NotDue", lanesNotDue},
@@ -109,6 +110,28 @@ func lanesOfQueue(e *env) {
 	res, err := e.a.Claim(e.ctx, store.ClaimRequest{Now: e.now, Node: n, Queue: "r", Kinds: []string{"k"}, Limit: 10})
 	e.must(err)
 	e.want(claimedIDs(res.Jobs), ids[2:], "does not concern another queue")
+}
+
+func lanesOfPlaces(e *env) {
+	n := e.node("a")
+	in := func(queue, key string) store.NewJob { return limited(key, func(j *store.NewJob) { j.Queue = queue }) }
+	ids := e.insert(in("q@host", "x"), in("q", "x"), in("q@host", "x"), in("qq@host", "x"), in("q-2", "x"), in("q@host", "y"))
+	e.want(e.claimIn(n, "q@host"), []int64{ids[0], ids[2], ids[5]}, "jobs of a place run")
+	e.putLimits(store.Limit{Name: "key", Queue: "q", ByKey: true, Concurrency: 3}, store.Limit{Name: "kind", Queue: "q", Kind: "k", Concurrency: 4})
+	e.want([]int64{e.inUse("key"), e.inUse("kind")}, []int64{3, 3}, "and hold permits of new limits of the queue")
+	e.want(e.claimIn(n, "q"), ids[1:2], "the queue and its places share the permits")
+	more := e.insert(in("q@host", "z"), in("q", "z"))
+	e.want(e.claimIn(n, "q@host"), []int64(nil), "which are all in use")
+	e.want(e.claimIn(n, "q"), []int64(nil), "also for the queue itself")
+	e.want(append(e.claimIn(n, "qq@host"), e.claimIn(n, "q-2")...), ids[3:5], "other queues are not limited")
+	e.want(e.state(more[0]), store.StateReady, "a job that waits for a permit is ready")
+	e.must(e.a.DeleteLimits(e.ctx, store.DeleteLimitsRequest{Now: e.now, Names: []string{"kind"}}))
+	e.want(append(e.claimIn(n, "q@host"), e.claimIn(n, "q")...), more, "without the limit all of them run")
+	e.putLimits(store.Limit{Name: "whole", Queue: "q", Concurrency: 1})
+	e.insert(in("q", ""), in("q@host", ""), in("qq@host", ""), limited("", func(j *store.NewJob) { j.Queue, j.Delay = "q@host", time.Minute }))
+	whole, err := e.b.ListLimits(e.ctx, store.ListLimitsRequest{Now: e.now, Names: []string{"whole"}})
+	e.must(err)
+	e.want(whole[0].Waiting, int64(2), "due jobs of places wait for a limit of the whole queue, too")
 }
 
 func lanesWindow(e *env) {

@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	queues = []string{"q", "r"}
+	queues = []string{"q", "r", "q@h"}
 	kinds  = []string{"k", "l", "m"}
 )
 

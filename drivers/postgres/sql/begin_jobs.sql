@@ -6,7 +6,7 @@ WITH alive AS (
     SELECT node FROM {schema}.heartbeat WHERE node = :node::bigint FOR KEY SHARE
 ), paused AS MATERIALIZED (
     SELECT j.id FROM unnest(:ids::bigint[], :tokens::bigint[]) AS c (id, token) JOIN {schema}.job AS j ON j.id = ANY (ARRAY[c.id])
-    WHERE EXISTS (SELECT FROM {schema}.pause) AND j.running AND j.node = :node::bigint AND j.token = c.token AND {paused}
+    WHERE EXISTS (SELECT FROM {schema}.pause) AND j.running AND j.node = :node::bigint AND j.token = c.token AND {paused(j)}
 ), noted AS (
     UPDATE {schema}.lease AS l SET begun = l.begun || CASE WHEN EXISTS (SELECT FROM paused)
         THEN ARRAY(SELECT i.id FROM unnest(:ids::bigint[]) AS i (id) WHERE i.id <> ALL (ARRAY(SELECT p.id FROM paused AS p))) ELSE :ids::bigint[] END

@@ -33,18 +33,17 @@ WITH claimed AS (
                     WHERE p.subject = 0 AND p.name = j.group_name AND coalesce(p.until > coalesce(:now::timestamptz, now()), true)))
                 AND (j.job_key IS NULL OR NOT EXISTS (SELECT FROM {schema}.pause AS p
                     WHERE p.subject = 3 AND p.name = j.job_key AND coalesce(p.until > coalesce(:now::timestamptz, now()), true)))
-                AND (j.permits IS NOT NULL OR NOT EXISTS (SELECT FROM {schema}.job_limit AS t                                 -- if limited
-                    WHERE t.ended_at IS NULL AND (t.by_key OR t.kind <> '') AND t.queue IN ('', j.queue)                      -- if limited
-                        AND t.kind IN ('', j.kind) AND (NOT t.by_key OR j.job_key IS NOT NULL)))                              -- if limited
+                AND (j.permits IS NOT NULL OR NOT EXISTS (SELECT FROM {schema}.job_limit AS t                      -- if limited
+                    WHERE t.ended_at IS NULL AND (t.by_key OR t.kind <> '') AND {in_scope(t.queue, t.kind, t.by_key, j)}))                 -- if limited
             ORDER BY j.run_at, j.id LIMIT :limit::bigint FOR UPDATE SKIP LOCKED
         ) AS due
         WHERE EXISTS (SELECT FROM {schema}.heartbeat AS h WHERE h.node = :node::bigint)
             AND NOT EXISTS (SELECT FROM {schema}.pause AS p
-                WHERE CASE WHEN p.until <= coalesce(:now::timestamptz, now()) THEN NOT :despite_ends::boolean ELSE p.subject = 1 AND (p.name = :queue::text OR left(:queue::text, length(p.name) + 1) = p.name || '@') END)
+                WHERE CASE WHEN p.until <= coalesce(:now::timestamptz, now()) THEN NOT :despite_ends::boolean ELSE p.subject = 1 AND {in_queue(:queue::text, p.name)} END)
             AND coalesce((SELECT max(l.revision) FROM {schema}.job_limit AS l
                 WHERE l.queue = :limited::text AND l.kind = '' AND NOT l.by_key AND l.ended_at IS NULL), 0) = :limit_revision::bigint
-            AND NOT EXISTS (SELECT FROM {schema}.job_limit AS t                                                               -- if unlimited
-                WHERE (t.by_key OR t.kind <> '') AND t.queue IN ('', :queue::text))                                           -- if unlimited
+            AND NOT EXISTS (SELECT FROM {schema}.job_limit AS t                                                    -- if unlimited
+                WHERE (t.by_key OR t.kind <> '') AND (t.queue = '' OR {in_queue(:queue::text, t.queue)}))          -- if unlimited
         LIMIT :limit::bigint))
     RETURNING id, token, args, headers, attempt, origin, run_at, created_at, schedule_id, slot, losses, refunds, {spec_claimed}
 ), batch AS (

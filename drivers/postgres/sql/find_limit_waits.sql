@@ -9,7 +9,7 @@ UNION ALL
 SELECT j.id, l.id, '', (SELECT coalesce(sum(p.permits), 0)::integer FROM {schema}.node_permit AS p WHERE p.limit_id = l.id),
     CASE WHEN n.not_before > coalesce(:now::timestamptz, now()) THEN n.not_before END, 0
 FROM {schema}.job_limit AS l
-    JOIN {schema}.job AS j ON j.queue = l.queue OR left(j.queue, length(l.queue) + 1) = l.queue || '@'
+    JOIN {schema}.job AS j ON {in_queue(j.queue, l.queue)}
     LEFT JOIN {schema}.lane AS n ON n.limit_id = l.id AND n.key = ''
 WHERE j.id = ANY (ARRAY(SELECT unnest(:ids::bigint[]))) AND j.state = 0 AND NOT j.running AND l.kind = '' AND NOT l.by_key AND l.ended_at IS NULL
 ORDER BY job_id, limit_id

@@ -21,7 +21,6 @@ FROM unnest(:low_run_ats::timestamptz[], :low_ids::bigint[]) WITH ORDINALITY AS 
         ORDER BY j.run_at, j.id LIMIT :scan::bigint
     ) AS s
     WHERE s.permits IS NULL AND EXISTS (SELECT FROM {schema}.job_limit AS t
-        WHERE t.ended_at IS NULL AND (t.by_key OR t.kind <> '') AND t.queue IN ('', s.queue) AND t.kind IN ('', s.kind)
-            AND (NOT t.by_key OR s.job_key IS NOT NULL))
+        WHERE t.ended_at IS NULL AND (t.by_key OR t.kind <> '') AND {in_scope(t.queue, t.kind, t.by_key, s)})
 ) AS due
 ORDER BY m.priority, due.run_at, due.id LIMIT :limit::bigint

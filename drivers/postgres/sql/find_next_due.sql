@@ -15,10 +15,10 @@ SELECT least(p.first_end, CASE WHEN NOT p.queue THEN (
     p.pauses, p.last, p.ended, p.queue, EXISTS (SELECT FROM {schema}.handler WHERE events & 1 <> 0) AS handled,
     coalesce((SELECT max(l.revision) FROM {schema}.job_limit AS l
         WHERE l.queue = :limited::text AND l.kind = '' AND NOT l.by_key AND l.ended_at IS NULL), 0) AS limit_revision,
-    EXISTS (SELECT FROM {schema}.job_limit AS t WHERE (t.by_key OR t.kind <> '') AND t.queue IN ('', :queue::text)) AS permits
+    EXISTS (SELECT FROM {schema}.job_limit AS t WHERE (t.by_key OR t.kind <> '') AND (t.queue = '' OR {in_queue(:queue::text, t.queue)})) AS permits
 FROM (
     SELECT count(*) AS pauses, max(paused_at) AS last, min(until) FILTER (WHERE until > coalesce(:now::timestamptz, now())) AS first_end,
         coalesce(bool_or(until <= coalesce(:now::timestamptz, now())), false) AS ended,
-        coalesce(bool_or(subject = 1 AND (name = :queue::text OR left(:queue::text, length(name) + 1) = name || '@') AND coalesce(until > coalesce(:now::timestamptz, now()), true)), false) AS queue
+        coalesce(bool_or(subject = 1 AND {in_queue(:queue::text, name)} AND coalesce(until > coalesce(:now::timestamptz, now()), true)), false) AS queue
     FROM {schema}.pause
 ) AS p

@@ -1,5 +1,5 @@
 -- Limits by name, in byte order, with what they hold. Of a limit of a whole queue, the jobs that wait are the due jobs of its
--- queue that no node has claimed. At most :most waiting jobs are counted.
+-- queue, and of its places, that no node has claimed: their queues are between NAME@ and NAMEA. At most :most waiting jobs are counted.
 SELECT {l.limit_columns},
     CASE WHEN whole THEN (SELECT coalesce(sum(p.permits), 0) FROM {schema}.node_permit AS p WHERE p.limit_id = l.id)
         ELSE (SELECT coalesce(sum(n.used), 0) FROM {schema}.lane AS n WHERE n.limit_id = l.id)
@@ -10,6 +10,9 @@ SELECT {l.limit_columns},
                 SELECT FROM {schema}.job AS j
                 WHERE j.state = 0 AND j.queue = l.queue AND j.priority = p.priority AND j.run_at <= coalesce(:now::timestamptz, now()) AND NOT j.running
                 LIMIT :most::bigint) AS due
+            UNION ALL
+            SELECT FROM {schema}.job AS j
+            WHERE j.state = 0 AND j.queue >= l.queue || '@' AND j.queue < l.queue || 'A' AND j.run_at <= coalesce(:now::timestamptz, now()) AND NOT j.running
             LIMIT :most::bigint) AS counted)
         ELSE (SELECT count(*) FROM (
             SELECT FROM {schema}.lane AS n JOIN {schema}.job AS j ON j.lane = n.id WHERE n.limit_id = l.id

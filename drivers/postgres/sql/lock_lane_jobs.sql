@@ -3,7 +3,7 @@ SELECT w.id, w.lane, w.state = -3 AS first, w.run_at, w.queue, w.kind, coalesce(
 FROM unnest(:lanes::bigint[], :most::bigint[]) AS o (lane, most), LATERAL (
     SELECT j.id, j.lane, j.state, j.run_at, j.queue, j.kind, j.job_key, j.priority FROM {schema}.job AS j
     WHERE j.lane = o.lane AND NOT EXISTS (SELECT FROM {schema}.pause AS p
-        WHERE p.name = CASE p.subject WHEN 0 THEN j.group_name WHEN 1 THEN CASE WHEN left(j.queue, length(p.name) + 1) = p.name || '@' THEN p.name ELSE j.queue END WHEN 2 THEN j.kind ELSE j.job_key END AND coalesce(p.until > coalesce(:now::timestamptz, now()), true))
+        WHERE {concerns(p.subject, p.name, j)} AND coalesce(p.until > coalesce(:now::timestamptz, now()), true))
     ORDER BY j.priority, j.state, j.run_at, j.id LIMIT o.most
     FOR UPDATE SKIP LOCKED -- if lock
 ) AS w

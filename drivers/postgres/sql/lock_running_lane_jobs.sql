@@ -1,6 +1,6 @@
 -- Locks the running jobs that a limit concerns, without those that others have locked.
 SELECT j.id, 0::bigint AS lane, false AS first, j.run_at, j.queue, j.kind, coalesce(j.job_key, '') AS job_key, j.priority
 FROM (SELECT DISTINCT unnest(ids) AS id FROM {schema}.lease) AS l JOIN {schema}.job AS j ON j.id = ANY (ARRAY[l.id])
-WHERE j.running AND :queue::text IN ('', j.queue) AND :kind::text IN ('', j.kind) AND (NOT :by_key::boolean OR j.job_key IS NOT NULL)
+WHERE j.running AND {in_scope(:queue::text, :kind::text, :by_key::boolean, j)}
 ORDER BY j.id + 0
 FOR UPDATE OF j SKIP LOCKED

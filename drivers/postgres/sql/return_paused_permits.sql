@@ -3,7 +3,7 @@
 WITH paused AS MATERIALIZED (
     SELECT j.id, j.permits FROM {schema}.job AS j
     WHERE j.permits IS NOT NULL AND NOT j.running
-        AND CASE :subject::smallint WHEN 0 THEN j.group_name WHEN 1 THEN CASE WHEN left(j.queue, length(:name::text) + 1) = :name::text || '@' THEN :name::text ELSE j.queue END WHEN 2 THEN j.kind ELSE j.job_key END = :name::text
+        AND {concerns(:subject::smallint, :name::text, j)}
     FOR UPDATE SKIP LOCKED
 ), vacated AS (
     INSERT INTO {schema}.vacancy (lanes)

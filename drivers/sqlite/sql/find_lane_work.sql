@@ -2,4 +2,4 @@
 -- to be looked at next.
 SELECT limited, limited AND (EXISTS (SELECT 1 FROM hourbell_vacancy) OR EXISTS (SELECT 1 FROM hourbell_lane WHERE look_at <= :now)) AS found,
   CASE WHEN limited THEN (SELECT min(look_at) FROM hourbell_lane WHERE look_at > :now) END AS next
-FROM (SELECT EXISTS (SELECT 1 FROM hourbell_job_limit WHERE (kind <> '' OR by_key) AND queue IN ('', :queue)) AS limited)
+FROM (SELECT EXISTS (SELECT 1 FROM hourbell_job_limit WHERE (kind <> '' OR by_key) AND (queue = '' OR {in_queue(:queue, queue)})) AS limited)

@@ -9,7 +9,7 @@ UNION ALL
 SELECT j.id, l.id, '', (SELECT coalesce(sum(p.permits), 0) FROM hourbell_node_permit AS p WHERE p.limit_id = l.id),
     CASE WHEN n.not_before > :now THEN n.not_before END, 0
 FROM json_each(:ids) AS i JOIN hourbell_job AS j ON j.id = i.value
-  JOIN hourbell_job_limit AS l ON j.queue = l.queue OR substr(j.queue, 1, length(l.queue) + 1) = l.queue || '@'
+  JOIN hourbell_job_limit AS l ON {in_queue(j.queue, l.queue)}
   LEFT JOIN hourbell_lane AS n ON n.limit_id = l.id AND n.key = ''
 WHERE j.state = 0 AND l.kind = '' AND NOT l.by_key AND l.ended_at IS NULL
 ORDER BY job_id, limit_id

@@ -3,7 +3,7 @@
 -- paused. A pause that ends before counts, too.
 WITH RECURSIVE kinds (kind) AS (
   SELECT (SELECT kind FROM hourbell_job WHERE state = 0 AND queue = :queue ORDER BY kind LIMIT 1)
-  WHERE NOT EXISTS (SELECT 1 FROM hourbell_pause WHERE subject = 1 AND (name = :queue OR substr(:queue, 1, length(name) + 1) = name || '@') AND (until IS NULL OR until > :now))
+  WHERE NOT EXISTS (SELECT 1 FROM hourbell_pause WHERE subject = 1 AND {in_queue(:queue, name)} AND (until IS NULL OR until > :now))
   UNION ALL
   SELECT (SELECT j.kind FROM hourbell_job AS j WHERE j.state = 0 AND j.queue = :queue AND j.kind > k.kind ORDER BY j.kind LIMIT 1)
   FROM kinds AS k WHERE k.kind IS NOT NULL)

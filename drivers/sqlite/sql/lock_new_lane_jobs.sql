@@ -6,6 +6,5 @@ WHERE j.state = 0 AND j.queue = :queue AND j.run_at <= :now AND j.permits IS NUL
   AND (j.kind IN (SELECT value FROM json_each(:kinds))
     OR j.kind IN (SELECT value ->> 'kind' FROM jsonb_each(:exact))
       AND (j.kind, j.args) IN (SELECT value ->> 'kind', substr(:bytes, value ->> 'at', value ->> 'len') FROM jsonb_each(:exact)))
-  AND EXISTS (SELECT 1 FROM hourbell_job_limit AS t WHERE t.ended_at IS NULL AND (t.by_key OR t.kind <> '')
-    AND t.queue IN ('', j.queue) AND t.kind IN ('', j.kind) AND (NOT t.by_key OR j.job_key IS NOT NULL))
+  AND EXISTS (SELECT 1 FROM hourbell_job_limit AS t WHERE t.ended_at IS NULL AND (t.by_key OR t.kind <> '') AND {in_scope(t.queue, t.kind, t.by_key, j)})
 ORDER BY j.priority, j.run_at, j.id LIMIT +:limit

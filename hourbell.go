@@ -20,9 +20,12 @@ import "github.com/hourbell/hourbell/store"
 // Version is the release of the library.
 const Version = "0.1.0"
 
-// build is what nodes register as their version: Version, unless the linker sets
-// another text, for builds between releases (-X github.com/hourbell/hourbell.build=TEXT).
+// build is Version, unless the linker sets another text (-X github.com/hourbell/hourbell.build=TEXT).
 var build = Version
+
+// Build returns the version of this program, which its nodes register: Version, or the text that the
+// linker of a build between releases has set.
+func Build() string { return build }
 
 // The choices what happens to a job whose node died while it ran.
 const (

@@ -272,6 +272,7 @@ type logLine struct {
 	Job     int64  `json:"job"`
 	Token   int64  `json:"token"`
 	Detail  string `json:"detail"`
+	Version string `json:"version"`
 }
 
 func (p *process) lines(message string) (found []logLine) {

@@ -133,8 +133,13 @@ func TestUpgrade(t *testing.T) {
 				}
 			}
 			at := theNode(t, store)
-			if want := map[string]string{next: newVersion, program: first.Version}[version]; at.ID != first.ID || at.Version != want || at.State != first.State {
+			want := map[string]string{next: newVersion, program: first.Version}[version]
+			if at.ID != first.ID || at.Version != want || at.State != first.State {
 				t.Errorf("the node is %+v, it was %+v", at, first)
+			}
+			replaced := node.lines("upgrade: the program is replaced")
+			if logged := replaced[len(replaced)-1].Version; logged != want {
+				t.Errorf("the log says that the new program has the version %q, not %q", logged, want)
 			}
 		}
 		until(t, 10*time.Second, "SIGHUP is heard", func() bool { return node.logged("files are read again") > 0 })

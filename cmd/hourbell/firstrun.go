@@ -23,7 +23,7 @@ const firstRun = `hourbell %s: scheduled and queued work, once, on any number of
 // showFirstRun prints firstRun, and fails as every use without a command does, because a script whose
 // command is empty by mistake has to notice it.
 func (p *program) showFirstRun() error {
-	if _, err := fmt.Fprintf(p.stderr, firstRun, hourbell.Version); err != nil {
+	if _, err := fmt.Fprintf(p.stderr, firstRun, hourbell.Build()); err != nil {
 		return err
 	}
 	return errMisused

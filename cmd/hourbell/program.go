@@ -220,5 +220,5 @@ func flagProblem(flag *pflag.Flag) (problem, remedy string) {
 }
 
 func versionText() string {
-	return fmt.Sprintf("hourbell %s (%s %s/%s)", hourbell.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("hourbell %s (%s %s/%s)", hourbell.Build(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -113,7 +113,7 @@ func (n *Node) TryUpgrade(ctx context.Context, format int, out io.Writer) error 
 		return fmt.Errorf("open the store %s: %w", n.Store, err)
 	}
 	b.Close()
-	return json.NewEncoder(out).Encode(answerOfTrial{Format: format, Version: hourbell.Version})
+	return json.NewEncoder(out).Encode(answerOfTrial{Format: format, Version: hourbell.Build()})
 }
 
 // upgrades replaces the program whenever a signal asks for it, until ctx ends.

@@ -34,6 +34,22 @@ func (s *ScheduleService) OnHosts(ctx context.Context, name string) ([]ScheduleI
 	}
 }
 
+// ofHosts returns the conditions of a filter on a schedule: its name, or, if it is on every host, hostsOf, which also selects what belongs
+// to the schedules of hosts. An empty name is no condition.
+func (c *Client) ofHosts(ctx context.Context, name string) (schedule, hostsOf string, err error) {
+	if name == "" {
+		return "", "", nil
+	}
+	rows, err := c.settler(nil).Find(ctx, []string{name})
+	if err != nil {
+		return "", "", err
+	}
+	if row := rows[name]; row != nil && plan.Spreads(row.Definition) {
+		return "", name, nil
+	}
+	return name, "", nil
+}
+
 // maxPage is how many rows one call reads that needs all of them.
 const maxPage = 1000
 

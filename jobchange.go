@@ -157,7 +157,7 @@ func (s *JobService) Reprioritise(ctx context.Context, f JobFilter, priority int
 func (s *JobService) change(ctx context.Context, verb string, f JobFilter, req store.ChangeJobsRequest, options []Option) (out JobChanges, err error) {
 	c, err := newChanging(req, options)
 	c.req.By = s.client.actor(ctx)
-	match, filterErr := f.toChange(req.Action)
+	match, filterErr := s.toChange(ctx, f, req.Action)
 	if err = errors.Join(err, filterErr); err == nil {
 		err = s.changeMatching(ctx, c, match, &out)
 	}
@@ -167,9 +167,9 @@ func (s *JobService) change(ctx context.Context, verb string, f JobFilter, req s
 	return out, err
 }
 
-// toChange returns the conditions of f for a call that changes jobs.
-func (f JobFilter) toChange(action store.JobAction) (store.JobFilter, error) {
-	match, err := f.conditions()
+// toChange returns the conditions of a filter for a call that changes jobs.
+func (s *JobService) toChange(ctx context.Context, f JobFilter, action store.JobAction) (store.JobFilter, error) {
+	match, err := s.conditions(ctx, f)
 	if err == nil && match.Empty() && match.IDs == nil && !f.All {
 		err = &check.FieldError{Field: "filter", Problem: "selects all jobs", Remedy: "give a condition or the numbers of jobs, or state that all are meant"}
 	}

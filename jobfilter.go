@@ -24,7 +24,7 @@ type JobFilter struct {
 	Retrying  bool // ready after an attempt that failed
 	Queue     string
 	Kind      string
-	Schedule  string // by name
+	Schedule  string // by name; of a schedule on every host the jobs of all hosts
 	Group     string
 	Key       string // of the option Key
 	Batch     int64  // the number of a batch
@@ -64,12 +64,16 @@ func (f JobFilter) Validate() error {
 	)
 }
 
-// conditions returns the conditions of f for the store, after checking them.
-func (f JobFilter) conditions() (store.JobFilter, error) {
+// conditions returns the conditions of a filter for the store, after checking them.
+func (s *JobService) conditions(ctx context.Context, f JobFilter) (store.JobFilter, error) {
+	if err := f.Validate(); err != nil {
+		return store.JobFilter{}, err
+	}
+	schedule, hostsOf, err := s.client.ofHosts(ctx, f.Schedule)
 	return store.JobFilter{
-		IDs: f.IDs, States: f.States, Scheduled: f.Scheduled, Retrying: f.Retrying, Queue: f.Queue, Kind: f.Kind, Schedule: f.Schedule,
+		IDs: f.IDs, States: f.States, Scheduled: f.Scheduled, Retrying: f.Retrying, Queue: f.Queue, Kind: f.Kind, Schedule: schedule, HostsOf: hostsOf,
 		Group: f.Group, Key: f.Key, Batch: f.Batch, Unique: f.Unique, Error: f.Error, CreatedSince: f.CreatedSince, CreatedUntil: f.CreatedUntil, FinishedSince: f.FinishedSince, FinishedUntil: f.FinishedUntil,
-	}, f.Validate()
+	}, err
 }
 
 // checkIfGiven checks a name in a filter; an empty name is no condition.
@@ -111,7 +115,7 @@ func checkRange(sinceField string, since time.Time, untilField string, until tim
 // List returns jobs, live and finished, newest first, a page at a time. A page of
 // jobs that are rare among many others may read all jobs.
 func (s *JobService) List(ctx context.Context, f JobFilter) ([]store.JobInfo, error) {
-	conditions, err := f.conditions()
+	conditions, err := s.conditions(ctx, f)
 	if err != nil {
 		return nil, fmt.Errorf("list jobs: %w", err)
 	}
@@ -121,7 +125,7 @@ func (s *JobService) List(ctx context.Context, f JobFilter) ([]store.JobInfo, er
 // Count returns how many jobs match, at one instant. The number is exact, so that
 // Count may read all jobs: a second or so for a million.
 func (s *JobService) Count(ctx context.Context, f JobFilter) (int64, error) {
-	conditions, err := f.conditions()
+	conditions, err := s.conditions(ctx, f)
 	if err != nil {
 		return 0, fmt.Errorf("count jobs: %w", err)
 	}

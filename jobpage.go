@@ -29,7 +29,7 @@ type JobPage struct {
 // of very many jobs match, and there is no index for the conditions, the page is Partial, and
 // the next page continues the search. Jobs that are made during the search are not found.
 func (s *JobService) Page(ctx context.Context, f JobFilter) (JobPage, error) {
-	conditions, err := f.conditions()
+	conditions, err := s.conditions(ctx, f)
 	if err != nil {
 		return JobPage{}, fmt.Errorf("list jobs: %w", err)
 	}
@@ -109,7 +109,7 @@ const (
 // too short, it counts in samples that are spread over all numbers of jobs, and multiplies:
 // the result is rough if few jobs match.
 func (s *JobService) Estimate(ctx context.Context, f JobFilter) (JobEstimate, error) {
-	conditions, err := f.conditions()
+	conditions, err := s.conditions(ctx, f)
 	if err != nil {
 		return JobEstimate{}, fmt.Errorf("count jobs: %w", err)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -29,15 +28,10 @@ func (s *SlotService) List(ctx context.Context, f SlotFilter) ([]store.SlotInfo,
 	if err := errors.Join(checkIfGiven("schedule", f.Schedule), checkIfGiven("group", f.Group), checkTime("from", f.From), checkTime("to", f.To)); err != nil {
 		return nil, fmt.Errorf("list slots: %w", err)
 	}
-	req := store.ListSlotsRequest{Schedule: f.Schedule, Group: f.Group, From: f.From, To: f.To, Before: f.Before, Limit: pageSize(f.Limit)}
-	if f.Schedule != "" {
-		rows, err := s.client.settler(nil).Find(ctx, []string{f.Schedule})
-		if err != nil {
-			return nil, fmt.Errorf("list slots: %w", err)
-		}
-		if row := rows[f.Schedule]; row != nil && plan.Spreads(row.Definition) {
-			req.Schedule, req.HostsOf = "", f.Schedule
-		}
+	schedule, hostsOf, err := s.client.ofHosts(ctx, f.Schedule)
+	if err != nil {
+		return nil, fmt.Errorf("list slots: %w", err)
 	}
+	req := store.ListSlotsRequest{Schedule: schedule, HostsOf: hostsOf, Group: f.Group, From: f.From, To: f.To, Before: f.Before, Limit: pageSize(f.Limit)}
 	return s.client.backend.ListSlots(ctx, req)
 }

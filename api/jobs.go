@@ -37,7 +37,7 @@ type JobQuery struct {
 	State         []string `query:"state,explode" doc:"Only these states: waiting, scheduled, ready, retrying, running, completed, failed, cancelled, not_started; may be repeated." shape:"state"`
 	Queue         string   `query:"queue" shape:"name"`
 	Kind          string   `query:"kind" shape:"name"`
-	Schedule      string   `query:"schedule" doc:"Only jobs made for this schedule." shape:"name"`
+	Schedule      string   `query:"schedule" doc:"Only jobs made for this schedule; if it is on every host, the jobs of all hosts." shape:"name"`
 	Group         string   `query:"group" doc:"Only jobs of this group." shape:"name"`
 	Key           string   `query:"key" doc:"Only jobs with this key." shape:"name"`
 	Batch         int64    `query:"batch" minimum:"1" doc:"Only jobs of this batch."`

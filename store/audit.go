@@ -238,6 +238,7 @@ func (f JobFilter) words() string {
 	add("queue", f.Queue)
 	add("kind", f.Kind)
 	add("schedule", f.Schedule)
+	add("schedule", f.HostsOf)
 	add("group", f.Group)
 	add("key", f.Key)
 	given("unique key", f.Unique != "")

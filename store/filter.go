@@ -17,6 +17,7 @@ type JobFilter struct {
 	Queue     string
 	Kind      string
 	Schedule  string // by name
+	HostsOf   string // a schedule by name: jobs of this schedule, and of the schedules of hosts that are made from it; see HostSchedule
 	Group     string
 	Key       string
 	Unique    string // the unique key, also of finished jobs
@@ -34,7 +35,7 @@ type JobFilter struct {
 
 // Empty reports whether f has no conditions.
 func (f JobFilter) Empty() bool {
-	return len(f.IDs)+len(f.States) == 0 && !f.Scheduled && !f.Retrying && f.Queue == "" && f.Kind == "" && f.Schedule == "" &&
+	return len(f.IDs)+len(f.States) == 0 && !f.Scheduled && !f.Retrying && f.Queue == "" && f.Kind == "" && f.Schedule == "" && f.HostsOf == "" &&
 		f.Group == "" && f.Key == "" && f.Unique == "" && f.Batch == 0 && f.Error == "" && f.CreatedSince.IsZero() && f.CreatedUntil.IsZero() && !f.byEnd()
 }
 

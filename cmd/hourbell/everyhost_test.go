@@ -30,6 +30,9 @@ func TestEveryHost(t *testing.T) {
 	if text := b.ok("schedules", "show", "rotate"); !strings.Contains(text, "every") || !strings.Contains(text, "web1 active") || !strings.Contains(text, "web2 active") {
 		t.Errorf("show prints\n%s", text)
 	}
+	if text := b.ok("jobs", "list", "--schedule", "rotate"); !strings.Contains(text, "rotate@web1") || !strings.Contains(text, "rotate@web2") {
+		t.Errorf("jobs list prints\n%s", text)
+	}
 	if ids := strings.Fields(b.ok("schedules", "trigger", "rotate")); len(ids) != 2 {
 		t.Errorf("trigger prints %q, want a job for each host", ids)
 	}

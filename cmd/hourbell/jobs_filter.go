@@ -27,7 +27,7 @@ func (l *jobFilterFlags) addTo(c *cobra.Command) {
 	flags.StringSliceVar(&l.states, "state", nil, "only these states: waiting, ready, running, completed, failed, cancelled, not_started; or, of the ready jobs, only scheduled or retrying")
 	flags.StringVar(&l.queue, "queue", "", "only jobs of this queue")
 	flags.StringVar(&l.kind, "kind", "", "only jobs of this kind")
-	flags.StringVar(&l.schedule, "schedule", "", "only jobs made for this schedule")
+	flags.StringVar(&l.schedule, "schedule", "", "only jobs made for this schedule; if it is on every host, the jobs of all hosts")
 	flags.StringVar(&l.group, "group", "", "only jobs of this group")
 	flags.StringVar(&l.key, "key", "", "only jobs with this key")
 	flags.Int64Var(&l.batch, "batch", 0, "only jobs of the batch with this number")

@@ -169,6 +169,7 @@ func TestListingPlans(t *testing.T) {
 		"of a kind":      {store.JobFilter{Kind: "k", CreatedSince: time.Now().Add(-time.Hour)}, []string{"Index Scan Backward using job_pkey", "Index Scan Backward using history_pkey"}, nil},
 		"by number":      {store.JobFilter{IDs: []int64{1, 2}}, []string{"job_pkey", "history_pkey"}, []string{"Seq Scan on job", "Seq Scan on history"}},
 		"of a schedule":  {store.JobFilter{Schedule: "s1", States: []store.State{store.StateReady}}, []string{"job_schedule"}, []string{"history"}},
+		"of hosts":       {store.JobFilter{HostsOf: "s1", States: []store.State{store.StateReady}}, []string{"job_schedule", "schedule_name_key"}, []string{"history"}},
 		"by key":         {store.JobFilter{Kind: "k", Unique: "u", States: []store.State{store.StateReady}}, []string{"job_unique"}, []string{"history"}},
 		"failed":         {store.JobFilter{States: []store.State{store.StateFailed}}, []string{"Index Scan Backward using history_failed"}, []string{"on job"}},
 		"failed, by end": {store.JobFilter{States: []store.State{store.StateFailed, store.StateCancelled}, FinishedSince: time.Now()}, []string{"history_failed", "Index Cond: (finished_at >= "}, []string{"on job"}},

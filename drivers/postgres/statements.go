@@ -654,6 +654,8 @@ var macros = map[string]string{
 	"concerns": `CASE $1 WHEN 0 THEN $3.group_name = $2 WHEN 1 THEN {in_queue($3.queue, $2)} WHEN 2 THEN $3.kind = $2 ELSE $3.job_key = $2 END`,
 	// A pause that is active concerns a job. Claims compare in other ways, because they look at many jobs.
 	"paused": `EXISTS (SELECT FROM {schema}.pause AS p WHERE coalesce(p.until > coalesce(:now::timestamptz, now()), true) AND {concerns(p.subject, p.name, $1)})`,
+	// Schedule.IsOrIsMadeFrom: the number of a schedule, and a name. The schedules of hosts have the name and @ as prefix.
+	"is_or_is_made_from": `$1 = ANY (ARRAY(SELECT id FROM {schema}.schedule WHERE name = $2 OR owner = 'every:' || $2 AND name >= $2 || '@' AND name < $2 || 'A'))`,
 }
 
 // schemaWords are what statements and migrations have in braces: {schema}, the quoted

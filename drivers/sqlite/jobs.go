@@ -74,7 +74,7 @@ func (b *Backend) CountJobs(ctx context.Context, req store.CountJobsRequest) (n 
 // The parameters of list_jobs.sql: the conditions of a filter, a range of numbers, and a
 // page.
 const (
-	jobFilterParams = "live finished ids states scheduled retrying now queue kind schedule group_name job_key unique_key batch error created_since created_until finished_since finished_until"
+	jobFilterParams = "live finished ids states scheduled retrying now queue kind schedule hosts_of group_name job_key unique_key batch error created_since created_until finished_since finished_until"
 	jobRangeParams  = " after_id before"
 	jobPageParams   = " full limit"
 )
@@ -104,7 +104,7 @@ func jobConditions(f store.JobFilter, now time.Time) (given []string, a args) {
 		add(len(f.States) > 0, "states", "states", jsonList(states))
 	}
 	for _, text := range []struct{ name, parameter, value string }{
-		{"queue", "queue", f.Queue}, {"kind", "kind", f.Kind}, {"schedule", "schedule", f.Schedule}, {"group", "group_name", f.Group}, {"key", "job_key", f.Key}, {"unique", "unique_key", f.Unique}, {"error", "error", f.Error},
+		{"queue", "queue", f.Queue}, {"kind", "kind", f.Kind}, {"schedule", "schedule", f.Schedule}, {"hosts", "hosts_of", f.HostsOf}, {"group", "group_name", f.Group}, {"key", "job_key", f.Key}, {"unique", "unique_key", f.Unique}, {"error", "error", f.Error},
 	} {
 		add(text.value != "", text.name, text.parameter, text.value)
 	}
@@ -122,7 +122,7 @@ func jobConditions(f store.JobFilter, now time.Time) (given []string, a args) {
 func onlyFailures(f store.JobFilter) bool {
 	completes := func(s store.State) bool { return !s.Finished() || s == store.StateCompleted }
 	return len(f.States) > 0 && !slices.ContainsFunc(f.States, completes) && !f.Scheduled && !f.Retrying &&
-		len(f.IDs) == 0 && f.Schedule == "" && f.Batch == 0
+		len(f.IDs) == 0 && f.Schedule == "" && f.HostsOf == "" && f.Batch == 0
 }
 
 // jobColumns are the columns that scanJob scans.

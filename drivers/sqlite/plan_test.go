@@ -111,6 +111,7 @@ var plans = []struct {
 	{statement: listJobs, given: "narrowed", want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid<?)"}, sorts: true},
 	{statement: listJobs, given: "ids", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: listJobs, given: "schedule", want: []string{"SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?", "SEARCH h USING INDEX hourbell_history_schedule (schedule_id=?"}},
+	{statement: listJobs, given: "hosts", want: []string{"(name>? AND name<?)", "SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?", "SEARCH h USING INDEX hourbell_history_schedule (schedule_id=?"}, sorts: true},
 	{statement: listJobs, given: "states kind created_since error", want: []string{
 		"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid<?)", "SEARCH a USING INDEX sqlite_autoindex_hourbell_attempt_1 (job_id=?)",
 	}, sorts: true},

@@ -112,6 +112,26 @@ func (p *places) eachHost() {
 		}
 	}
 	p.onlyOn(map[string]string{"s@web1": "web1", "s@web2": "web2", "s@web3": "web3"})
+	p.jobsOfHosts(client, "s")
+}
+
+// jobsOfHosts checks that a schedule on every host selects the jobs of all its hosts, and that the schedule of a host selects its own.
+func (p *places) jobsOfHosts(client *hourbell.Client, schedule string) {
+	p.Helper()
+	found := map[string]int64{}
+	jobs, err := client.Jobs.List(context.Background(), hourbell.JobFilter{Schedule: schedule, Limit: 1000})
+	p.must(err)
+	for _, job := range jobs {
+		found[job.ScheduleName]++
+	}
+	for _, host := range p.hosts(client, schedule) {
+		name := store.HostSchedule(schedule, host)
+		n, err := client.Jobs.Count(context.Background(), hourbell.JobFilter{Schedule: name})
+		p.must(err)
+		if n == 0 || found[name] != n {
+			p.Errorf("%d jobs of %s are listed with the jobs of %s, of %d jobs", found[name], name, schedule, n)
+		}
+	}
 }
 
 // onlyOn checks that the jobs of each schedule ran on its host only.

@@ -32,6 +32,7 @@ func (s *Store) matches(j *job, f store.JobFilter, now time.Time) bool {
 		(f.Queue == "" || f.Queue == j.Queue) &&
 		(f.Kind == "" || f.Kind == j.Kind) &&
 		(f.Schedule == "" || f.Schedule == s.scheduleName(j.Schedule)) &&
+		(f.HostsOf == "" || s.ofHosts(j.Schedule, f.HostsOf)) &&
 		(f.Group == "" || f.Group == j.Group) &&
 		(f.Key == "" || f.Key == j.Key) &&
 		(f.Unique == "" || f.Unique == j.Unique) &&

@@ -10,6 +10,7 @@ import (
 // everyHostTests are the tests of schedules of hosts that are made from a schedule on every host.
 var everyHostTests = []scenario{
 	{"Slots", hostSlots},
+	{"Jobs", hostJobs},
 	{"Dependents", hostDependents},
 	{"LiveJobsCountFromThePut", hostLiveJobs},
 	{"Forget", hostForget},
@@ -52,6 +53,43 @@ func hostSlots(e *env) {
 		}
 		e.want(got, c.want, "records of a schedule and of its hosts, also of a deleted one: "+show(c.req))
 	}
+}
+
+func hostJobs(e *env) {
+	n := e.nodeFor("n", 24*time.Hour)
+	for _, name := range []string{"s", "s@other", "s2"} {
+		e.put(name, "1") // s@other is made by hand
+	}
+	e.onHost("s", "web1")
+	e.onHost("s", "web2")
+	e.onHost("s2", "web1")
+	var ids []int64
+	for _, name := range []string{"s", "s@other", "s2", "s@web1", "s@web2", "s2@web1"} {
+		id := e.schedule(name).ID
+		ids = append(ids, e.insert(with(func(j *store.NewJob) { j.Schedule = id }))...)
+	}
+	ended := e.claim(n, 4)
+	e.finish(outcome(ended[0], store.Completed), outcome(ended[3], store.Failed))
+	e.changeSchedules(store.DeleteSchedules, "s@web2")
+	for _, c := range []struct {
+		filter store.JobFilter
+		want   []int64
+	}{
+		{store.JobFilter{HostsOf: "s"}, []int64{ids[4], ids[3], ids[0]}},
+		{store.JobFilter{HostsOf: "s2"}, []int64{ids[5], ids[2]}},
+		{store.JobFilter{HostsOf: "s@web1"}, []int64{ids[3]}},
+		{store.JobFilter{HostsOf: "none"}, nil},
+		{store.JobFilter{HostsOf: "s", States: []store.State{store.StateReady}}, []int64{ids[4]}},
+		{store.JobFilter{Schedule: "s"}, []int64{ids[0]}},
+	} {
+		e.want(e.listIDs(store.ListJobsRequest{JobFilter: c.filter}), c.want, "jobs of a schedule and of its hosts, also of a deleted schedule: "+show(c.filter))
+		n, err := e.a.CountJobs(e.ctx, store.CountJobsRequest{Now: e.now, JobFilter: c.filter})
+		e.must(err)
+		e.want(n, int64(len(c.want)), "how many jobs a schedule and its hosts have: "+show(c.filter))
+	}
+	res, err := e.a.ChangeJobs(e.ctx, store.ChangeJobsRequest{Now: e.now, Action: store.CancelJobs, IDs: []int64{ids[4], ids[5]}, Match: store.JobFilter{HostsOf: "s"}})
+	e.must(err)
+	e.want([]store.State{e.job(ids[4]).State, e.job(ids[5]).State}, []store.State{store.StateCancelled, store.StateReady}, "a change is for jobs of a schedule and of its hosts: "+show(res))
 }
 
 func hostDependents(e *env) {

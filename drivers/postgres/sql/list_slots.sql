@@ -1,12 +1,9 @@
 -- Records of slots, newest first. A condition that is null does not count. Records that begin
--- before :from and reach it are few, and have an index; so no record before :from is read else. The schedules of hosts that are
--- made from a schedule have its name and @ as prefix.
+-- before :from and reach it are few, and have an index; so no record before :from is read else.
 WITH found AS (
     (SELECT * FROM {schema}.slot
     WHERE (:schedule::text IS NULL OR schedule_id = (SELECT id FROM {schema}.schedule WHERE name = :schedule))
-        AND (:hosts_of::text IS NULL OR schedule_id IN (
-            SELECT id FROM {schema}.schedule
-            WHERE name = :hosts_of OR owner = 'every:' || :hosts_of AND name >= :hosts_of || '@' AND name < :hosts_of || 'A'))
+        AND (:hosts_of::text IS NULL OR {is_or_is_made_from(schedule_id, :hosts_of)})
         AND (:group_name::text IS NULL OR schedule_id IN (SELECT id FROM {schema}.schedule WHERE group_name = :group_name))
         AND (:from::timestamptz IS NULL OR slot >= :from)
         AND (:to::timestamptz IS NULL OR slot < :to)
@@ -16,9 +13,7 @@ WITH found AS (
     (SELECT * FROM {schema}.slot
     WHERE count > 1 AND last >= :from AND slot < :from
         AND (:schedule::text IS NULL OR schedule_id = (SELECT id FROM {schema}.schedule WHERE name = :schedule))
-        AND (:hosts_of::text IS NULL OR schedule_id IN (
-            SELECT id FROM {schema}.schedule
-            WHERE name = :hosts_of OR owner = 'every:' || :hosts_of AND name >= :hosts_of || '@' AND name < :hosts_of || 'A'))
+        AND (:hosts_of::text IS NULL OR {is_or_is_made_from(schedule_id, :hosts_of)})
         AND (:group_name::text IS NULL OR schedule_id IN (SELECT id FROM {schema}.schedule WHERE group_name = :group_name))
         AND (:to::timestamptz IS NULL OR slot < :to)
         AND (:before_slot::timestamptz IS NULL OR (slot, id) < (:before_slot, :before_id::bigint))

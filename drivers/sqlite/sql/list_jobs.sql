@@ -19,6 +19,7 @@ WHERE :live
   AND j.id > :after_id                                                                                          -- if after
   AND j.id IN (SELECT value FROM json_each(:ids))                                                               -- if ids
   AND j.schedule_id = (SELECT s.id FROM hourbell_schedule AS s WHERE s.name = :schedule)                        -- if schedule
+  AND {is_or_is_made_from(j.schedule_id, :hosts_of)}                                                            -- if hosts
   AND j.state IN (SELECT value FROM json_each(:states))                                                         -- if states
   AND (j.state IN (SELECT value FROM json_each(:states))                                                        -- if narrowed
     OR j.state <= 0 AND j.attempt = 0 AND :scheduled AND j.run_at > :now                                         -- if narrowed
@@ -50,6 +51,7 @@ WHERE :finished
   AND h.id > :after_id                                                                                          -- if after
   AND h.id IN (SELECT value FROM json_each(:ids))                                                               -- if ids
   AND h.schedule_id = (SELECT s.id FROM hourbell_schedule AS s WHERE s.name = :schedule)                        -- if schedule
+  AND {is_or_is_made_from(h.schedule_id, :hosts_of)}                                                            -- if hosts
   AND h.state IN (SELECT value FROM json_each(:states))                                                         -- if states
   AND h.state IN (SELECT value FROM json_each(:states))                                                         -- if narrowed
   AND h.queue = :queue                                                                                          -- if queue

@@ -1,16 +1,12 @@
 -- Records of slots, newest first. Of the records before :from, only records of several slots
--- reach it; they are few, and have an index. So the walk ends at the first of them. The schedules of hosts that are made from a
--- schedule have its name and @ as prefix.
+-- reach it; they are few, and have an index. So the walk ends at the first of them.
 SELECT r.id, r.schedule_id, coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = r.schedule_id), '') AS schedule_name,
        coalesce((SELECT s.owner FROM hourbell_schedule AS s WHERE s.id = r.schedule_id), '') AS owner, r.slot, r.last, r.count, r.outcome, r.reason, coalesce(r.job_id, 0) AS job_id, r.recorded_at,
        coalesce(e.job_id, 0) AS after_id, coalesce(e.predecessor, '') AS after_schedule
 FROM hourbell_slot AS r LEFT JOIN hourbell_chain_end AS e ON e.schedule_id = r.schedule_id AND e.slot = r.slot
 WHERE true
   AND r.schedule_id = (SELECT s.id FROM hourbell_schedule AS s WHERE s.name = :schedule)   -- if schedule
-  AND r.schedule_id IN (SELECT s.id FROM hourbell_schedule AS s WHERE s.name = :hosts_of   -- if hosts
-                        UNION ALL SELECT s.id FROM hourbell_schedule AS s                  -- if hosts
-                        WHERE s.name >= :hosts_of || '@' AND s.name < :hosts_of || 'A'     -- if hosts
-                          AND s.owner = 'every:' || :hosts_of)                             -- if hosts
+  AND {is_or_is_made_from(r.schedule_id, :hosts_of)}                                       -- if hosts
   AND r.schedule_id IN (SELECT s.id FROM hourbell_schedule AS s WHERE s.group_name = :group_name) -- if group
   AND r.slot >= coalesce((SELECT min(x.slot, :from) FROM hourbell_slot AS x                -- if from
                           WHERE x.count > 1 AND x.last >= :from ORDER BY x.slot LIMIT 1), :from) -- if from

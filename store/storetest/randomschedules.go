@@ -288,6 +288,9 @@ func (w *world) firing(row store.Schedule, jobs bool) store.Firing {
 	}
 	if w.chance(2) {
 		r := store.SlotRecord{Slot: at, Last: at.Add(w.within(time.Second)), Count: 1 + w.rng.Int64N(5), Outcome: pick(w, store.SlotMissed, store.SlotSkipped), Reason: pick(w, "x", "ü")}
+		if r.Count == 1 {
+			r.Last = at
+		}
 		r.Extend = w.mayExtend(row, r)
 		f.Slots = append(f.Slots, r)
 		at = r.Last.Add(2 * time.Microsecond)

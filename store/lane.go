@@ -35,7 +35,7 @@ type LaneJob struct {
 	ID    int64
 	Lane  int64   // in which it waits; 0: it is new, and does not wait yet
 	First bool    // it goes before the others of its priority, because it was claimed before, or was taken back
-	Lanes []int64 // of the limits that concern it, in the order of their numbers
+	Lanes []int64 // of the limits that concern it, in the order of the limits
 	RunAt time.Time
 	JobSpec
 }
@@ -97,7 +97,8 @@ type Admission struct {
 
 // Admit decides which jobs get permits: all permits that a job needs, or none. jobs are new jobs, and of
 // each lane in rooms the first Asked jobs that wait there. The rooms of all Lanes of the jobs are given. Admit counts the
-// permits in rooms, and sets Waiting and LookAt. A job that stays in its lane has no admission.
+// permits in rooms, and sets Waiting and LookAt. A job that stays in its lane has no admission. A job stays as long as its lane has
+// no permit, and otherwise waits in the first of its lanes that has none.
 func Admit(rooms map[int64]*Room, jobs []LaneJob) (out []Admission) {
 	slices.SortFunc(jobs, func(a, b LaneJob) int { return a.Before(&b) })
 	stays := map[int64]bool{}
@@ -110,15 +111,18 @@ func Admit(rooms map[int64]*Room, jobs []LaneJob) (out []Admission) {
 	}
 	for i := range jobs {
 		job := &jobs[i]
-		full := slices.IndexFunc(job.Lanes, func(lane int64) bool { return !rooms[lane].admits(job) })
-		if full < 0 {
+		full := slices.DeleteFunc(slices.Clone(job.Lanes), func(lane int64) bool { return rooms[lane].admits(job) })
+		if len(full) == 0 {
 			for _, lane := range job.Lanes {
 				rooms[lane].Used++
 			}
 			out = append(out, Admission{Job: job, Lanes: job.Lanes})
 			continue
 		}
-		wait := job.Lanes[full]
+		wait := full[0]
+		if slices.Contains(full, job.Lane) {
+			wait = job.Lane
+		}
 		stays[wait] = true
 		if wait != job.Lane {
 			out = append(out, Admission{Job: job, Wait: wait})

@@ -58,6 +58,8 @@ func TestAdmit(t *testing.T) {
 		{"no bound", []store.Room{lane(1, 0, 7)}, []store.LaneJob{job(1, 1)}, []string{"1:1"}, "8 false false"},
 		{"more in use than the limit allows now", []store.Room{lane(1, 1, 3)}, []store.LaneJob{job(1, 1)}, []string{"1>1"}, "3 true false"},
 		{"a job that waits stays", []store.Room{occupied(lane(1, 1, 1), 1)}, []store.LaneJob{waits(job(1, 1), 1)}, nil, "1 true false"},
+		{"it stays although another lane is full, too", []store.Room{lane(1, 1, 1), occupied(lane(2, 1, 1), 1)}, []store.LaneJob{waits(job(1, 1, 2), 2)}, nil, "1 false false"},
+		{"it waits where no permit is free", []store.Room{lane(1, 1, 1), occupied(lane(2, 1, 0), 1)}, []store.LaneJob{waits(job(1, 1, 2), 2)}, []string{"1>1"}, "1 true false"},
 		{"jobs that wait come first", []store.Room{occupied(lane(1, 2, 0), 2)}, []store.LaneJob{job(3, 1), waits(job(1, 1), 1)}, []string{"1:1", "3:1"}, "2 false false"},
 		{"jobs that were not read come first", []store.Room{occupied(lane(1, 2, 0), 0)}, []store.LaneJob{job(3, 1)}, []string{"3>1"}, "0 true true"},
 		{"so do jobs behind the last that was read", []store.Room{occupied(lane(1, 2, 0), 1), lane(2, 1, 1)}, []store.LaneJob{waits(job(1, 1, 2), 1), job(3, 1)}, []string{"1>2", "3>1"}, "0 true true"},

@@ -10,7 +10,8 @@ const laneTests = "^TestStore$/^Lanes$|^TestAdmit$|^TestPlans$"
 var sharedLaneFaults = []fault{
 	{"a job overtakes jobs that wait and were not read", lanes, "if r.Waiting && r.Asked == 0 || r.last != nil", "if r.last != nil"},
 	{"a lane gives one permit more than it has", lanes, "case r.Used >= r.Width:", "case r.Used > r.Width:"},
-	{"a job gets one permit of several", lanes, "return !rooms[lane].admits(job) })", "return !rooms[lane].admits(job) && lane == job.Lanes[0] })"},
+	{"a job gets one permit of several", lanes, "return rooms[lane].admits(job) })", "return rooms[lane].admits(job) || lane != job.Lanes[0] })"},
+	{"new jobs go before jobs of an ended limit", rows + "lanes.go", "s.more, s.unread = true, s.unread || room.Ended", "s.more, s.unread = true, s.unread"},
 	{"a retry does not go first", lanes, "case j.First && !other.First:", "case false:"},
 	{"permits that were given back are not free", rows + "lanes.go", "room.Used -= s.freed[lane.ID]", "room.Used -= 0"},
 	{"a permit is given back twice", rows + "lanes.go", "room.Used -= s.freed[lane.ID]", "room.Used -= 2 * s.freed[lane.ID]"},

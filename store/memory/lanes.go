@@ -14,6 +14,7 @@ import (
 type permits struct {
 	held  []store.LaneKey // nil: the job holds none
 	waits bool            // for a permit; the job is ready
+	lane  store.LaneKey   // in which it waits
 	first bool            // before the other waiting jobs of its priority
 }
 
@@ -36,10 +37,10 @@ func (s *Store) givePermits(req store.ClaimRequest, now time.Time) {
 	}
 	limits := s.jobLimits()
 	concerns := func(l store.Limit) bool { return l.Queue == "" || store.InQueue(req.Queue, l.Queue) }
-	if !slices.ContainsFunc(limits, concerns) && !slices.ContainsFunc(s.ended, concerns) {
+	if !slices.ContainsFunc(limits, concerns) && !slices.ContainsFunc(s.ended, func(l endedLimit) bool { return concerns(l.Limit) }) {
 		return
 	}
-	s.ended = nil
+	s.leaveEnded(now)
 	used := map[store.LaneKey]int{}
 	var jobs []*job
 	for _, j := range s.live {
@@ -61,11 +62,15 @@ func (s *Store) givePermits(req store.ClaimRequest, now time.Time) {
 	slices.SortFunc(jobs, waitsBefore)
 	for _, j := range jobs {
 		lanes := limits.Lanes(&j.JobSpec)
-		full := slices.ContainsFunc(lanes, func(lane store.LaneKey) bool {
+		slices.SortFunc(lanes, func(a, b store.LaneKey) int { return cmp.Compare(a.Limit, b.Limit) })
+		full := slices.DeleteFunc(slices.Clone(lanes), func(lane store.LaneKey) bool {
 			width := limits.ByID(lane.Limit).Width(lane.Key)
-			return width > 0 && used[lane] >= width
+			return width == 0 || used[lane] < width
 		})
-		if full {
+		if len(full) > 0 {
+			if !j.waits || !slices.Contains(full, j.lane) {
+				j.lane = full[0]
+			}
 			j.waits = true
 			continue
 		}
@@ -78,6 +83,40 @@ func (s *Store) givePermits(req store.ClaimRequest, now time.Time) {
 		}
 		j.permits = permits{held: lanes}
 	}
+}
+
+// endedLimit is a limit that has ended, and that concerns claims until no job waits in its lanes.
+type endedLimit struct {
+	store.Limit
+	// kept are nil until permits are given next, and then the lanes in which jobs still wait, because they are paused.
+	kept map[store.LaneKey]bool
+}
+
+// leaveEnded forgets ended limits, apart from the lanes in which paused jobs wait.
+func (s *Store) leaveEnded(now time.Time) {
+	var ended []endedLimit
+	for _, l := range s.ended {
+		l.kept = map[store.LaneKey]bool{}
+		for _, j := range s.live {
+			if j.waits && j.lane.Limit == l.ID && s.jobPaused(j, now) {
+				l.kept[j.lane] = true
+			}
+		}
+		if len(l.kept) > 0 {
+			ended = append(ended, l)
+		}
+	}
+	s.ended = ended
+}
+
+// laneLimit returns the limit of a lane in which a job holds a permit; nil: the limit has ended, and the lane is gone.
+func (s *Store) laneLimit(lane store.LaneKey) *store.Limit {
+	for i := range s.ended {
+		if l := &s.ended[i]; l.ID == lane.Limit && (l.kept == nil || l.kept[lane]) {
+			return &l.Limit
+		}
+	}
+	return s.jobLimits().ByID(lane.Limit)
 }
 
 // leavePaused lets due jobs of paused groups leave the lanes in which they wait.
@@ -103,11 +142,12 @@ func (s *Store) startLimits(written []store.Limit, isNew map[int64]bool) {
 			case j.State == store.StateRunning && isNew[l.ID]:
 				j.held = append(slices.Clone(j.held), store.LaneKey{Limit: l.ID, Key: l.Lane(&j.JobSpec)})
 			case j.State == store.StateReady && j.held != nil:
-				waits := slices.ContainsFunc(j.held, func(lane store.LaneKey) bool {
-					limits := append(s.jobLimits(), s.ended...)
-					return limits.ByID(lane.Limit) != nil
-				})
-				j.permits = permits{waits: waits, first: waits}
+				i := slices.IndexFunc(j.held, func(lane store.LaneKey) bool { return s.laneLimit(lane) != nil })
+				if i < 0 {
+					j.permits = permits{}
+				} else {
+					j.permits = permits{waits: true, first: true, lane: j.held[i]}
+				}
 			}
 		}
 	}
@@ -116,8 +156,7 @@ func (s *Store) startLimits(written []store.Limit, isNew map[int64]bool) {
 // keepsPermits reports whether a job keeps its permits while it waits for its next attempt, because one of its limits is strict.
 func (s *Store) keepsPermits(j *job) bool {
 	return slices.ContainsFunc(j.held, func(lane store.LaneKey) bool {
-		limits := append(s.jobLimits(), s.ended...)
-		l := limits.ByID(lane.Limit)
+		l := s.laneLimit(lane)
 		return l != nil && l.Strict
 	})
 }
@@ -125,7 +164,7 @@ func (s *Store) keepsPermits(j *job) bool {
 // endLimit remembers a limit that ends until permits are given next: until then its jobs wait, and strict jobs keep permits.
 func (s *Store) endLimit(l store.Limit) {
 	if !l.WholeQueue() {
-		s.ended = append(slices.Clone(s.ended), l)
+		s.ended = append(slices.Clone(s.ended), endedLimit{Limit: l})
 	}
 }
 

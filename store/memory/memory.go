@@ -63,7 +63,7 @@ type tables struct {
 	limits    map[string]store.Limit
 	permits   map[permitKey]store.NodePermits
 	tats      map[int64]time.Time    // of the rates of whole queues, by limit
-	ended     []store.Limit          // limits of jobs that have ended since permits were given
+	ended     []endedLimit           // limits of jobs that have ended, and that still concern claims
 	follows   map[int64][]string     // the predecessors of each schedule
 	ends      []*scheduleEnd         // of jobs of predecessors
 	owners    map[string]store.Owner // that were synced; their copies are by host

@@ -113,7 +113,10 @@ func PassOnPermits(ctx context.Context, tx LanesTx, fresh []store.LaneJob, now t
 	if err != nil {
 		return out, err
 	}
-	jobs := append(s.able(fresh), s.able(waiting)...)
+	jobs := s.able(waiting)
+	if !s.unread { // otherwise a fresh job could go before jobs that have waited
+		jobs = append(s.able(fresh), jobs...)
+	}
 	admissions := store.Admit(s.rooms, jobs)
 	for i := range admissions {
 		if a := &admissions[i]; a.Wait == 0 {
@@ -148,6 +151,7 @@ type passing struct {
 	missed map[int64]bool // lanes whose first jobs need a lane that is not locked
 	ids    map[store.LaneKey]int64
 	more   bool
+	unread bool // jobs wait in lanes of ended limits that the step has not read
 }
 
 // begin finds out which lanes are to be looked at.
@@ -157,6 +161,7 @@ func (s *passing) begin(ctx context.Context) error {
 		return err
 	}
 	s.limits = limits.OfJobs()
+	slices.SortFunc(s.limits, func(a, b store.Limit) int { return cmp.Compare(a.ID, b.ID) })
 	vacancies, err := s.tx.TakeVacancies(ctx, vacancyRows)
 	if err != nil {
 		return err
@@ -178,8 +183,10 @@ func (s *passing) begin(ctx context.Context) error {
 		for _, lane := range lanes {
 			s.look[lane] = true
 		}
-		s.ends = s.ends || s.limits.ByID(v.Limit) == nil
+		ended := s.limits.ByID(v.Limit) == nil
+		s.ends = s.ends || ended
 		if len(lanes) == laneRows {
+			s.unread = s.unread || ended
 			rest = append(rest, Vacancy{Limit: v.Limit, DoneTo: lanes[laneRows-1]})
 		}
 	}
@@ -271,12 +278,12 @@ func (s *passing) lockWaiting(ctx context.Context) ([]store.LaneJob, error) {
 		if !room.Waiting || free == 0 {
 			continue
 		}
-		if total += free; total > allWaitingRows && len(lanes) > 0 {
-			s.more = true
-			continue // Admit sees that it was not read
-		}
 		if s.peek {
 			free = min(free+spareRows, peekRows)
+		}
+		if total += free; total > allWaitingRows && len(lanes) > 0 {
+			s.more, s.unread = true, s.unread || room.Ended
+			continue // Admit sees that it was not read
 		}
 		room.Asked = free
 		lanes, most = append(lanes, id), append(most, free)
@@ -298,7 +305,6 @@ func (s *passing) able(jobs []store.LaneJob) (able []store.LaneJob) {
 			locked = locked && found
 			job.Lanes = append(job.Lanes, id)
 		}
-		slices.Sort(job.Lanes)
 		if locked {
 			able = append(able, *job)
 			continue

@@ -29,6 +29,7 @@ var laneTests = []scenario{
 	{"NewLimitCountsWhatRuns", lanesNew},
 	{"Deleted", lanesDeleted},
 	{"NewScope", lanesNewScope},
+	{"NewScopeKeepsTheOrder", lanesNewScopeOrder},
 	{"OtherKindsOfWorkers", lanesOtherKinds},
 	{"Race", lanesRace},
 }
@@ -421,6 +422,28 @@ func lanesNewScope(e *env) {
 	e.want(e.inUse("a"), int64(2), "whose permits the running jobs hold")
 	e.finishWell(outcome(jobs[0], store.Completed))
 	e.wantClaimed(n, "and pass on", ids[1])
+}
+
+func lanesNewScopeOrder(e *env) {
+	e.putLimits(perKey(1))
+	n := e.node("a")
+	var running, waiting []store.NewJob
+	for i := range 45 { // more lanes than a step reads
+		key := fmt.Sprint(i)
+		running, waiting = append(running, limited(key)), append(waiting, limited(key))
+	}
+	first := e.wantClaimed(n, "one job of each key runs", e.insert(running...)...)
+	ids := e.insert(waiting...)
+	e.wantClaimed(n, "the others wait")
+	for i := range first {
+		e.finishWell(outcome(first[i], store.Completed))
+	}
+	e.tick(time.Second)
+	limit := perKey(1)
+	limit.Kind = "k"
+	e.putLimits(limit)
+	e.insert(waiting...)
+	e.wantClaimed(n, "jobs that have waited under the old scope go before new jobs", ids...)
 }
 
 func lanesOtherKinds(e *env) {

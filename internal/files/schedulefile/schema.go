@@ -133,7 +133,7 @@ func hooks() *schema {
 	return &schema{AnyOf: []*schema{ref("hook"), aList(ref("hook"))}}
 }
 
-// needOne returns the alternatives, and exactly one alternative is given.
+// needOne returns alternatives, one for each key, which requires the key.
 func needOne(keys ...string) []*schema {
 	alternatives := make([]*schema, len(keys))
 	for i, key := range keys {

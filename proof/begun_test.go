@@ -3,11 +3,7 @@ package proof
 import (
 	"context"
 	"fmt"
-	"log/slog"
-	"net/url"
 	"os"
-	"os/exec"
-	"os/signal"
 	"slices"
 	"strconv"
 	"syscall"
@@ -15,11 +11,10 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/drivers/postgres"
 	"github.com/hourbell/hourbell/store"
 )
 
-// Deed is a job that tells the witness that it began, works for a time, and then
+// Deed is a job that writes to the witness that it began, works for a time, and then
 // may end its process.
 type Deed struct {
 	For  time.Duration `json:"for"`
@@ -32,95 +27,48 @@ func (Deed) Kind() string { return "deed" }
 const killed = 7
 
 // playMortal is a node whose jobs may end it.
-func playMortal() error {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	backend, err := postgres.Open(ctx, os.Getenv("HOURBELL_PROOF_URL"), postgres.Schema(os.Getenv("HOURBELL_PROOF_SCHEMA")))
-	if err != nil {
-		return err
-	}
-	defer backend.Close()
-	lease, err := time.ParseDuration(os.Getenv("HOURBELL_PROOF_LEASE"))
-	if err != nil {
-		return err
-	}
+func playMortal(a *actor) error {
 	width, err := strconv.Atoi(os.Getenv("HOURBELL_PROOF_WORKERS"))
 	if err != nil {
 		return err
 	}
-	file, err := os.OpenFile(os.Getenv("HOURBELL_PROOF_WITNESS"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	workers := hourbell.NewWorkers()
-	hourbell.Register(workers, func(ctx context.Context, job *hourbell.Job[Deed]) error {
-		if _, err := fmt.Fprintf(file, "%d %d %d %d\n", job.ID, job.Token, os.Getpid(), time.Now().UnixMilli()); err != nil {
+	hourbell.Register(a.workers, func(ctx context.Context, job *hourbell.Job[Deed]) error {
+		if err := a.say("%d %d %d %d", job.ID, job.Token, os.Getpid(), time.Now().UnixMilli()); err != nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(job.Args.For):
+		if err := work(ctx, job.Args.For); err != nil {
+			return err
 		}
 		if job.Args.Kill {
 			os.Exit(killed)
 		}
-		_, err := fmt.Fprintf(file, "%d %d %d ended\n", job.ID, job.Token, os.Getpid())
-		return err
+		return a.say("%d %d %d ended", job.ID, job.Token, os.Getpid())
 	})
-	client, err := hourbell.New(backend, hourbell.Config{
-		Workers: workers, Lease: lease, Queues: map[string]int{"default": width},
-		Logger: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})),
-	})
-	if err != nil {
-		return err
-	}
-	return client.Run(ctx)
+	return a.serve(hourbell.Config{Queues: map[string]int{"default": width}})
 }
 
-// village is a store on which mortal nodes live.
+// village is a site on which mortal nodes live.
 type village struct {
-	t           *testing.T
-	store       string // its URL, with the schema
-	url, schema string
-	client      *hourbell.Client
-	witness     witness
+	*site
+	url, schema string // the parts of its URL
 }
 
 func newVillage(t *testing.T) *village {
 	t.Helper()
-	v := &village{t: t, store: postgresStore(t), witness: newWitness(t)}
-	run(t, v.store, "migrate", "up")
-	u, err := url.Parse(v.store)
-	if err != nil {
-		t.Fatal(err)
-	}
-	query := u.Query()
-	v.schema = query.Get("schema")
-	query.Del("schema")
 	// A process that is stopped in a transaction holds its locks; the server ends it.
-	query.Set("idle_in_transaction_session_timeout", "2000")
-	u.RawQuery = query.Encode()
-	v.url = u.String()
-	backend, err := postgres.Open(t.Context(), v.url, postgres.Schema(v.schema))
+	v := &village{site: newSite(t, postgresStore(t)+"&idle_in_transaction_session_timeout=2000")}
+	config, schema, err := schemaOf(v.at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = backend.Close() })
-	if v.client, err = hourbell.New(backend, hourbell.Config{Logger: slog.New(slog.DiscardHandler)}); err != nil {
-		t.Fatal(err)
-	}
+	v.url, v.schema = config.ConnString(), schema
 	return v
 }
 
 // node starts a node with so many workers.
 func (v *village) node(workers int) *process {
 	v.t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "HOURBELL_PROOF_ROLE=mortal", "HOURBELL_PROOF_URL="+v.url, "HOURBELL_PROOF_SCHEMA="+v.schema,
-		"HOURBELL_PROOF_LEASE="+lease(v.t).String(), "HOURBELL_PROOF_WITNESS="+v.witness.path, "HOURBELL_PROOF_WORKERS="+strconv.Itoa(workers))
-	return start(v.t, cmd)
+	return act(v.t, "mortal", v.at, v.witness, "HOURBELL_PROOF_WORKERS="+strconv.Itoa(workers))
 }
 
 // add enqueues n deeds and returns their numbers.
@@ -159,7 +107,7 @@ func TestAResumedNodeStartsNothing(t *testing.T) {
 	zombie.signal(syscall.SIGSTOP)
 	other := v.node(40)
 	until(t, 3*lease(t)+60*time.Second, "everything done elsewhere", func() bool {
-		return len(list[jobRow](t, v.store, "jobs", "list", "--state", "ready,running")) == 0
+		return len(list[jobRow](t, v.at, "jobs", "list", "--state", "ready,running")) == 0
 	})
 	before := len(v.begun())
 	zombie.signal(syscall.SIGCONT)
@@ -183,7 +131,7 @@ func TestAJobThatEndsItsProcess(t *testing.T) {
 	// machine is, and no other job begins at that moment.
 	killer := v.add(1, Deed{Kill: true, For: 300 * time.Millisecond}, hourbell.MaxAttempts(attempts))[0]
 	bystanders := v.add(8, Deed{For: 2 * time.Second}, hourbell.MaxAttempts(1))
-	job := func(id int64) jobRow { return jobByID(t, v.store, id) }
+	job := func(id int64) jobRow { return jobByID(t, v.at, id) }
 	deaths := 0
 	for job(killer).State != "failed" {
 		if deaths > attempts {
@@ -209,7 +157,7 @@ func TestAJobThatEndsItsProcess(t *testing.T) {
 			}
 		default:
 			until(t, 60*time.Second, "the rest", func() bool {
-				return len(list[jobRow](t, v.store, "jobs", "list", "--state", "ready,running")) == 0
+				return len(list[jobRow](t, v.at, "jobs", "list", "--state", "ready,running")) == 0
 			})
 			node.stop()
 		}
@@ -241,7 +189,7 @@ func TestAJobThatEndsItsProcess(t *testing.T) {
 		t.Errorf("other jobs had begun when the suspect did: %v", alone)
 	}
 	failed := 0
-	for _, job := range list[jobRow](t, v.store, "jobs", "list", "--state", "failed") {
+	for _, job := range list[jobRow](t, v.at, "jobs", "list", "--state", "failed") {
 		failed++
 		if job.ID != killer && began[job.ID] == 0 {
 			t.Errorf("job %d never began, and failed: %s", job.ID, job.Reason)

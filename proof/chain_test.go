@@ -3,7 +3,6 @@ package proof
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"net/url"
@@ -107,12 +106,12 @@ type follower struct {
 }
 
 // putChains puts the schedules that are followed, and the followers.
-func (o *ordeal) putChains(client *hourbell.Client) (sources []string) {
+func (o *ordeal) putChains() (sources []string) {
 	t := o.t
 	t.Helper()
 	put := func(s hourbell.Schedule) {
 		s.MaxAttempts, s.Backoff, s.Overlap = 100, "constant:100ms", hourbell.OverlapAllow
-		if _, err := client.Schedules.Put(t.Context(), s); err != nil {
+		if _, err := o.client.Schedules.Put(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -140,11 +139,7 @@ func (o *ordeal) putChains(client *hourbell.Client) (sources []string) {
 // runChains lets harm come while schedules fire and are triggered, and audits the store.
 func (o *ordeal) runChains(harms []harm) {
 	t, began := o.t, time.Now()
-	client, err := hourbell.New(o.ledger.backend, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rng, sources := random(t), o.putChains(client)
+	client, rng, sources := o.client, random(t), o.putChains()
 	triggers := 12 * int(duration(t)/time.Second)
 	quiet := o.endure(harms, 10*triggers, func() {
 		pause := duration(t) / time.Duration(triggers)

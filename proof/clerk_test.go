@@ -3,16 +3,11 @@ package proof
 import (
 	"context"
 	"database/sql"
-	"fmt"
-	"log/slog"
 	"net/url"
 	"os"
-	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -255,40 +250,22 @@ func openFileLedger(ctx context.Context, path string) (*ledger, error) {
 }
 
 // playClerk is a node whose workers write effects in the transactions of their jobs.
-func playClerk() error {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	l, err := openLedger(ctx, os.Getenv("HOURBELL_PROOF_URL"), os.Getenv("HOURBELL_PROOF_WORKER_URL"))
-	if err != nil {
-		return err
-	}
-	defer l.close()
-	lease, err := time.ParseDuration(os.Getenv("HOURBELL_PROOF_LEASE"))
-	if err != nil {
-		return err
-	}
-	path := os.Getenv("HOURBELL_PROOF_WITNESS")
-	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
+func playClerk(a *actor) error {
 	halt := func(_ context.Context, job *hourbell.JobRow, halt, at string) error {
 		if halt != at || job.Attempt > 1 {
 			return nil
 		}
-		if _, err := fmt.Fprintf(file, "%d %d halted %d\n", job.ID, job.Token, os.Getpid()); err != nil {
+		if err := a.say("%d %d halted %d", job.ID, job.Token, os.Getpid()); err != nil {
 			return err
 		}
 		for { // the context is not looked at: the worker is as slow as can be
-			if _, err := os.Stat(path + ".go"); err == nil {
+			if _, err := os.Stat(a.file.Name() + ".go"); err == nil {
 				return nil
 			}
 			time.Sleep(5 * time.Millisecond)
 		}
 	}
-	workers := hourbell.NewWorkers()
-	l.register(workers, func(ctx context.Context, job *hourbell.JobRow, at string, write func() error) error {
+	a.register(a.workers, func(ctx context.Context, job *hourbell.JobRow, at string, write func() error) error {
 		if err := write(); err != nil {
 			return err
 		}
@@ -297,50 +274,23 @@ func playClerk() error {
 		}
 		return halt(ctx, job, at, "effect")
 	}, halt)
-	client, err := hourbell.New(l.backend, hourbell.Config{
-		Workers: workers, Lease: lease, Queues: map[string]int{"default": 8},
-		Logger: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})),
-	})
-	if err != nil {
-		return err
-	}
-	return client.Run(ctx)
+	return a.serve(hourbell.Config{Queues: map[string]int{"default": 8}})
 }
 
-// office of clerks: a ledger, and the nodes that write into it.
-type clerks struct {
-	t       *testing.T
-	at      string // the URL of the store
-	ledger  *ledger
-	client  *hourbell.Client
-	witness witness
-}
+// clerks are a site with a table of effects, and the nodes that write into it.
+type clerks struct{ *site }
 
 func newClerks(t *testing.T, at string) *clerks {
 	t.Helper()
-	run(t, at, "migrate", "up")
-	l, err := openLedger(t.Context(), at, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(l.close)
-	c := &clerks{t: t, at: at, ledger: l, witness: newWitness(t)}
-	if c.client, err = hourbell.New(l.backend, hourbell.Config{Logger: slog.New(slog.DiscardHandler)}); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.exec(t.Context(), makeEffects); err != nil {
-		t.Fatal(err)
-	}
+	c := &clerks{newSite(t, at)}
+	c.exec(makeEffects)
 	return c
 }
 
 // node starts a node; workerURL, if not empty, is what its workers use.
 func (c *clerks) node(workerURL string) *process {
 	c.t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "HOURBELL_PROOF_ROLE=clerk", "HOURBELL_PROOF_URL="+c.at, "HOURBELL_PROOF_WORKER_URL="+workerURL,
-		"HOURBELL_PROOF_LEASE="+lease(c.t).String(), "HOURBELL_PROOF_WITNESS="+c.witness.path)
-	return start(c.t, cmd)
+	return act(c.t, "clerk", c.at, c.witness, "HOURBELL_PROOF_WORKER_URL="+workerURL)
 }
 
 func (c *clerks) enqueue(args hourbell.Args, options ...hourbell.Option) int64 {
@@ -368,21 +318,6 @@ func (c *clerks) goAhead() {
 	if err := os.WriteFile(filepath.Clean(c.witness.path+".go"), nil, 0o600); err != nil {
 		c.t.Fatal(err)
 	}
-}
-
-// live returns how many jobs have not ended.
-func (c *clerks) live() int64 {
-	c.t.Helper()
-	counts, err := c.client.Queues.List(c.t.Context())
-	if err != nil {
-		c.t.Log(err) // a writer holds up others
-		return -1
-	}
-	n := int64(0)
-	for _, q := range counts {
-		n += q.Ready + q.Running + q.Scheduled + q.Waiting
-	}
-	return n
 }
 
 // once checks that each job was completed and has one effect, of the claim that completed it.

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
-	"os/signal"
 	"strconv"
 	"strings"
 	"syscall"
@@ -69,33 +68,16 @@ type transaction struct {
 var errPlanned = errors.New("this job ends like this")
 
 // playErrands is a node that runs errands, chores and walks.
-func playErrands() error {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	l, err := openLedger(ctx, os.Getenv("HOURBELL_PROOF_URL"), "")
-	if err != nil {
-		return err
-	}
-	defer l.close()
-	lease, err := time.ParseDuration(os.Getenv("HOURBELL_PROOF_LEASE"))
-	if err != nil {
-		return err
-	}
-	file, err := os.OpenFile(os.Getenv("HOURBELL_PROOF_WITNESS"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	name := os.Getenv("HOURBELL_PROOF_NAME")
-	// work is what the worker of each kind does first.
-	work := func(ctx context.Context, job *hourbell.JobRow, e Errand) error {
-		if _, err := fmt.Fprintf(file, "%d %d %s %d %d\n", job.ID, job.Token, name, e.Before.Milliseconds(), job.Attempt); err != nil {
+func playErrands(a *actor) error {
+	// first is what the worker of each kind does first.
+	first := func(ctx context.Context, job *hourbell.JobRow, e Errand) error {
+		if err := a.say("%d %d %s %d %d", job.ID, job.Token, a.name, e.Before.Milliseconds(), job.Attempt); err != nil {
 			return err
 		}
 		if e.Step {
-			now, err := l.now(ctx)
+			now, err := a.now(ctx)
 			if err == nil {
-				err = l.exec(ctx, insertCall, job.ID, job.Token, now)
+				err = a.exec(ctx, insertCall, job.ID, job.Token, now)
 			}
 			if err != nil {
 				return err
@@ -103,7 +85,7 @@ func playErrands() error {
 		}
 		time.Sleep(e.Before)
 		if e.End != "" {
-			if mended, err := l.count(ctx, countMended, job.ID); err != nil || mended > 0 {
+			if mended, err := a.count(ctx, countMended, job.ID); err != nil || mended > 0 {
 				return err
 			}
 		}
@@ -116,20 +98,17 @@ func playErrands() error {
 		return nil
 	}
 	// effect writes the effect of a job.
-	effect := func(ctx context.Context, job *hourbell.JobRow, e Errand, exec func(context.Context, string, ...any) error) error {
+	effect := func(ctx context.Context, job *hourbell.JobRow, e Errand, exec func(context.Context, string, ...any) error) (err error) {
 		at := int64(0)
 		if e.Step {
-			now, err := l.now(ctx)
-			if err != nil {
+			if at, err = a.now(ctx); err != nil {
 				return err
 			}
-			at = now
 		}
 		return exec(ctx, insertErrand, e.Order, job.ID, job.Token, at)
 	}
-	workers := hourbell.NewWorkers()
-	l.errands(workers, func(ctx context.Context, job *hourbell.Job[Errand], exec func(context.Context, string, ...any) error) error {
-		if err := work(ctx, &job.JobRow, job.Args); err != nil {
+	a.errands(a.workers, func(ctx context.Context, job *hourbell.Job[Errand], exec func(context.Context, string, ...any) error) error {
+		if err := first(ctx, &job.JobRow, job.Args); err != nil {
 			return err
 		}
 		if err := effect(ctx, &job.JobRow, job.Args, exec); err != nil {
@@ -138,14 +117,14 @@ func playErrands() error {
 		time.Sleep(job.Args.After)
 		return nil
 	})
-	hourbell.Register(workers, func(ctx context.Context, job *hourbell.Job[Chore]) error {
-		if err := work(ctx, &job.JobRow, Errand(job.Args)); err != nil {
+	hourbell.Register(a.workers, func(ctx context.Context, job *hourbell.Job[Chore]) error {
+		if err := first(ctx, &job.JobRow, Errand(job.Args)); err != nil {
 			return err
 		}
 		// A worker that is as unaware as can be: its context may have ended long ago.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), transactionFor)
 		defer cancel()
-		tx, err := l.begin(ctx)
+		tx, err := a.begin(ctx)
 		if err != nil {
 			return err
 		}
@@ -159,57 +138,35 @@ func playErrands() error {
 		}
 		return tx.commit(ctx)
 	})
-	hourbell.Register(workers, func(ctx context.Context, job *hourbell.Job[Walk]) error {
-		return work(ctx, &job.JobRow, Errand(job.Args))
+	hourbell.Register(a.workers, func(ctx context.Context, job *hourbell.Job[Walk]) error {
+		return first(ctx, &job.JobRow, Errand(job.Args))
 	})
 	queues := map[string]int{errandQueue: 8}
 	if os.Getenv("HOURBELL_PROOF_LONG") != "" {
 		queues = map[string]int{errandQueue: 2, longQueue: 16}
 	}
-	client, err := hourbell.New(l.backend, hourbell.Config{
-		Name: name, Workers: workers, Lease: lease, Queues: queues,
-		Logger: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})),
-	})
-	if err != nil {
-		return err
-	}
-	return client.Run(ctx)
+	return a.serve(hourbell.Config{Queues: queues})
 }
 
 // playEnqueuer makes the orders FROM to TO: a row of the program and a job, in one transaction.
 // Half of the transactions are rolled back, and some end with their process.
-func playEnqueuer() error {
-	ctx := context.Background()
-	l, err := openLedger(ctx, os.Getenv("HOURBELL_PROOF_URL"), "")
+func playEnqueuer(a *actor) error {
+	client, err := hourbell.New(a.backend, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}
-	defer l.close()
-	client, err := hourbell.New(l.backend, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		return err
-	}
-	file, err := os.OpenFile(os.Getenv("HOURBELL_PROOF_WITNESS"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
 	from, to, _ := strings.Cut(os.Getenv("HOURBELL_PROOF_ORDERS"), "-")
 	first, _ := strconv.Atoi(from)
 	last, _ := strconv.Atoi(to)
-	lease, err := time.ParseDuration(os.Getenv("HOURBELL_PROOF_LEASE"))
-	if err != nil {
-		return err
-	}
 	pause, err := time.ParseDuration(os.Getenv("HOURBELL_PROOF_PAUSE"))
 	if err != nil {
 		return err
 	}
 	for n := first; n < last; n++ {
-		order := os.Getenv("HOURBELL_PROOF_NAME") + "-" + strconv.Itoa(n)
-		say := func(what string) { fmt.Fprintf(file, "%s %d %s\n", order, n, what) }
+		order := a.name + "-" + strconv.Itoa(n)
+		say := func(what string) { _ = a.say("%s %d %s", order, n, what) }
 		say("begun")
-		if err := makeOrder(ctx, l, client, order, n, lease, say); err != nil {
+		if err := makeOrder(context.Background(), a, client, order, n, say); err != nil {
 			fmt.Fprintf(os.Stderr, "order %s: %v\n", order, err)
 			time.Sleep(50 * time.Millisecond)
 		}
@@ -224,17 +181,17 @@ const (
 	orderPromised  = "promised"  // the commit was answered
 )
 
-func makeOrder(ctx context.Context, l *ledger, client *hourbell.Client, order string, n int, lease time.Duration, say func(string)) error {
+func makeOrder(ctx context.Context, a *actor, client *hourbell.Client, order string, n int, say func(string)) error {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	tx, err := l.begin(ctx)
+	tx, err := a.begin(ctx)
 	if err != nil {
 		say(orderWithdrawn)
 		return err
 	}
 	defer tx.rollback()
 	if err = tx.exec(ctx, insertOrder, order); err == nil {
-		_, err = client.Enqueue(ctx, argsOf(order, n, lease), hourbell.InTx(tx.store), hourbell.MaxAttempts(100), hourbell.Backoff("constant:100ms"), hourbell.Queue(queueOf(n)))
+		_, err = client.Enqueue(ctx, argsOf(order, n, a.lease), hourbell.InTx(tx.store), hourbell.MaxAttempts(100), hourbell.Backoff("constant:100ms"), hourbell.Queue(queueOf(n)))
 	}
 	switch {
 	case err != nil:

@@ -2,7 +2,6 @@ package proof
 
 import (
 	"fmt"
-	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"net/url"
@@ -75,10 +74,11 @@ type link struct {
 
 // plan is the steps of graphs, predecessors first, and how they are enqueued.
 type plan struct {
-	t     *testing.T
-	rng   *rand.Rand
-	lease time.Duration
-	steps []step
+	t      *testing.T
+	client *hourbell.Client
+	rng    *rand.Rand
+	lease  time.Duration
+	steps  []step
 }
 
 // add adds a step, which ends in a state, and returns its place.
@@ -105,7 +105,7 @@ func (p *plan) add(end string, slow, anyOf bool, after ...link) int {
 }
 
 // enqueue enqueues the steps from a place on in one call.
-func (p *plan) enqueue(client *hourbell.Client, from int) {
+func (p *plan) enqueue(from int) {
 	graph := hourbell.Graph{Jobs: map[string]hourbell.GraphJob{}}
 	for i, s := range p.steps[from:] {
 		job := hourbell.GraphJob{Args: s.args, After: map[string]hourbell.GraphEdge{}}
@@ -121,7 +121,7 @@ func (p *plan) enqueue(client *hourbell.Client, from int) {
 		}
 		graph.Jobs[strconv.Itoa(from+i)] = job
 	}
-	added, err := client.EnqueueGraph(p.t.Context(), graph, hourbell.MaxAttempts(100), hourbell.Backoff("constant:100ms"))
+	added, err := p.client.EnqueueGraph(p.t.Context(), graph, hourbell.MaxAttempts(100), hourbell.Backoff("constant:100ms"))
 	if err != nil {
 		p.t.Errorf("enqueue %d jobs: %v", len(graph.Jobs), err)
 		return
@@ -133,19 +133,19 @@ func (p *plan) enqueue(client *hourbell.Client, from int) {
 
 // diamond adds and enqueues, in one call, one job, n-2 jobs that follow it, and one job that follows
 // all of these.
-func (p *plan) diamond(client *hourbell.Client, n int) {
+func (p *plan) diamond(n int) {
 	top := p.add("completed", false, false)
 	var last []link
 	for range n - 2 {
 		last = append(last, link{place: p.add("completed", false, false, link{place: top}), on: store.OnEither})
 	}
 	p.add("completed", false, false, last...)
-	p.enqueue(client, top)
+	p.enqueue(top)
 }
 
 // chain adds and enqueues n jobs, one by one. Each follows the job before: some after a delay, some
 // after its failure.
-func (p *plan) chain(client *hourbell.Client, n int) {
+func (p *plan) chain(n int) {
 	for i := range n {
 		end, after := "completed", []link{{place: len(p.steps) - 1}}
 		if i%20 == 18 {
@@ -159,13 +159,13 @@ func (p *plan) chain(client *hourbell.Client, n int) {
 		case i%10 == 5:
 			after[0].delay = 50 * time.Millisecond
 		}
-		p.enqueue(client, p.add(end, false, false, after...))
+		p.enqueue(p.add(end, false, false, after...))
 	}
 }
 
 // random adds and enqueues n jobs in batches. Each follows up to four jobs of its batch and of the
 // batches before.
-func (p *plan) random(client *hourbell.Client, n int) {
+func (p *plan) random(n int) {
 	const batch, window = 25, 120
 	pick := func(weights ...int) int {
 		sum := 0
@@ -197,7 +197,7 @@ func (p *plan) random(client *hourbell.Client, n int) {
 			end := []string{"completed", "failed", "cancelled"}[pick(88, 8, 4)]
 			p.add(end, p.rng.IntN(20) == 0, len(after) > 1 && p.rng.IntN(2) == 0, after...)
 		}
-		p.enqueue(client, from)
+		p.enqueue(from)
 		time.Sleep(pause)
 	}
 }
@@ -221,11 +221,11 @@ func (p *plan) mend(a graphAccount) map[int64]bool {
 }
 
 // retry mends jobs and retries them by hand, one after the other.
-func (o *ordeal) retry(client *hourbell.Client, jobs map[int64]bool) {
+func (o *ordeal) retry(jobs map[int64]bool) {
 	for id := range jobs {
 		err := o.ledger.exec(o.t.Context(), insertMended, id)
 		if err == nil {
-			_, err = client.Jobs.Retry(o.t.Context(), hourbell.JobFilter{IDs: []int64{id}})
+			_, err = o.client.Jobs.Retry(o.t.Context(), hourbell.JobFilter{IDs: []int64{id}})
 		}
 		if err != nil {
 			o.t.Errorf("retry job %d: %v", id, err)
@@ -238,23 +238,19 @@ func (o *ordeal) retry(client *hourbell.Client, jobs map[int64]bool) {
 // hand, and audits the store.
 func (o *ordeal) runGraphs(harms []harm) {
 	t, n, began := o.t, graphSize(o.t), time.Now()
-	client, err := hourbell.New(o.ledger.backend, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &plan{t: t, rng: random(t), lease: lease(t)}
+	p := &plan{t: t, client: o.client, rng: random(t), lease: lease(t)}
 	var before graphAccount
 	mended := map[int64]bool{}
 	quiet := o.endure(harms, n, func() {
-		p.diamond(client, n/5)
-		p.chain(client, n/5)
-		p.random(client, n)
+		p.diamond(n / 5)
+		p.chain(n / 5)
+		p.random(n)
 		for deadline := time.Now().Add(2 * time.Minute); !t.Failed() && o.live() != 0 && time.Now().Before(deadline); {
 			time.Sleep(50 * time.Millisecond)
 		}
 		before = o.graphAccount(p.steps)
 		mended = p.mend(before)
-		o.retry(client, mended)
+		o.retry(mended)
 		for !t.Failed() && o.live() > int64(n/50) {
 			time.Sleep(50 * time.Millisecond)
 		}

@@ -4,20 +4,15 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"os"
-	"os/exec"
-	"os/signal"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/drivers/postgres"
 	"github.com/hourbell/hourbell/recur"
 )
 
@@ -37,76 +32,36 @@ const mailWorkers = 20
 
 // playMailer acts as a node that sends mails; a node of role "holder" can also
 // be kept busy.
-func playMailer(role string) error {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	backend, err := postgres.Open(ctx, os.Getenv("HOURBELL_PROOF_URL"), postgres.Schema(os.Getenv("HOURBELL_PROOF_SCHEMA")))
-	if err != nil {
-		return err
-	}
-	defer backend.Close()
-	file, err := os.OpenFile(os.Getenv("HOURBELL_PROOF_WITNESS"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	workers := hourbell.NewWorkers()
-	hourbell.Register(workers, func(_ context.Context, job *hourbell.Job[Mail]) error {
-		_, err := fmt.Fprintf(file, "%s %d %d %s\n", job.Schedule, job.Slot.UnixMicro(), time.Now().UnixMicro(), role)
-		return err
+func playMailer(a *actor) error {
+	hourbell.Register(a.workers, func(_ context.Context, job *hourbell.Job[Mail]) error {
+		return a.say("%s %d %d %s", job.Schedule, job.Slot.UnixMicro(), time.Now().UnixMicro(), a.role)
 	})
-	if role == "holder" {
-		hourbell.Register(workers, func(ctx context.Context, job *hourbell.Job[Hold]) error {
-			if _, err := fmt.Fprintf(file, "held %d %d %s\n", time.Now().UnixMicro(), time.Now().UnixMicro(), role); err != nil {
+	if a.role == "holder" {
+		hourbell.Register(a.workers, func(ctx context.Context, job *hourbell.Job[Hold]) error {
+			if err := a.say("held %d %d %s", time.Now().UnixMicro(), time.Now().UnixMicro(), a.role); err != nil {
 				return err
 			}
-			select {
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			case <-time.After(job.Args.For):
-				return nil
-			}
+			return work(ctx, job.Args.For)
 		})
 	}
-	client, err := hourbell.New(backend, hourbell.Config{
-		Workers: workers, Queues: map[string]int{"default": mailWorkers},
-		Logger: slog.New(slog.NewJSONHandler(os.Stderr, nil)),
+	return a.serve(hourbell.Config{
+		Queues: map[string]int{"default": mailWorkers}, Lease: 15 * time.Second,
+		Logger: slog.New(slog.NewJSONHandler(os.Stderr, nil)), // a line for each mail would take long
 	})
-	if err != nil {
-		return err
-	}
-	return client.Run(ctx)
 }
 
-// office is a store with many schedules, and nodes on it.
+// office is a site with many schedules.
 type office struct {
-	t       *testing.T
-	url     string
-	schema  string
-	client  *hourbell.Client
-	backend *postgres.Backend
-	witness witness
+	*site
+	url, schema string // the parts of its URL
 }
 
 func newOffice(t *testing.T) *office {
 	t.Helper()
-	u, err := url.Parse(postgresStore(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	query := u.Query()
-	schema := query.Get("schema")
-	query.Del("schema")
-	u.RawQuery = query.Encode()
-	o := &office{t: t, url: u.String(), schema: schema, witness: newWitness(t)}
-	o.backend, err = postgres.Open(t.Context(), o.url, postgres.Schema(schema))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { o.backend.Close() })
-	o.client, err = hourbell.New(o.backend, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
+	o := &office{site: newSite(t, postgresStore(t))}
+	config, schema, err := schemaOf(o.at)
 	o.must(err)
-	o.must(o.client.Migrate(t.Context()))
+	o.url, o.schema = config.ConnString(), schema
 	return o
 }
 
@@ -119,10 +74,7 @@ func (o *office) must(err error) {
 
 func (o *office) node(role string) *process {
 	o.t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "HOURBELL_PROOF_ROLE="+role, "HOURBELL_PROOF_URL="+o.url, "HOURBELL_PROOF_SCHEMA="+o.schema,
-		"HOURBELL_PROOF_WITNESS="+o.witness.path)
-	p := start(o.t, cmd)
+	p := act(o.t, role, o.at, o.witness)
 	until(o.t, 20*time.Second, "a node", func() bool { return p.logged("node started") == 1 })
 	return p
 }

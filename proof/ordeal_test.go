@@ -6,15 +6,12 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/hourbell/hourbell"
 )
 
 // TestNoWorkIsLost (P3, P4, P5): four processes enqueue in transactions. Half of the transactions are
@@ -68,11 +65,9 @@ func ordersPerEnqueuer(t *testing.T) int {
 // harm is one thing that happens.
 type harm func()
 
-// ordeal is a store, and the processes that use it while harm comes to them.
+// ordeal is a site, and the processes that use it while harm comes to them.
 type ordeal struct {
-	t       *testing.T
-	at      string // the URL of the store
-	ledger  *ledger
+	*site
 	weather *weather // between the database and all processes except the steady node; nil for SQLite
 	orders  witness  // what enqueuers write
 	starts  witness  // what workers write
@@ -93,19 +88,10 @@ const ordealNodes = 3
 
 func newOrdeal(t *testing.T, at string) *ordeal {
 	t.Helper()
-	run(t, at, "migrate", "up")
-	l, err := openLedger(t.Context(), at, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(l.close)
-	for _, text := range []string{makeOrders, makeErrands, makeCalls, makeMended} {
-		if err := l.exec(t.Context(), text); err != nil {
-			t.Fatal(err)
-		}
-	}
+	s := newSite(t, at)
+	s.exec(makeOrders, makeErrands, makeCalls, makeMended)
 	return &ordeal{
-		t: t, at: at, ledger: l, orders: newWitness(t), starts: newWitness(t),
+		site: s, orders: newWitness(t), starts: s.witness,
 		nodes: map[string]*process{}, harmed: map[string]string{}, buyers: map[int]*process{}, counts: map[string]int{},
 	}
 }
@@ -121,10 +107,7 @@ func (o *ordeal) start(role string, direct bool, w witness, env ...string) *proc
 		u.Host = o.weather.Addr().String()
 		at = u.String()
 	}
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(append(os.Environ(), "HOURBELL_PROOF_ROLE="+role, "HOURBELL_PROOF_URL="+at,
-		"HOURBELL_PROOF_LEASE="+lease(o.t).String(), "HOURBELL_PROOF_WITNESS="+w.path), env...)
-	return start(o.t, cmd)
+	return act(o.t, role, at, w, env...)
 }
 
 // tend starts nodes until there are as many as there should be.
@@ -323,26 +306,14 @@ func (o *ordeal) endure(harms []harm, jobs int, work func()) time.Duration {
 
 // live returns how much is left to do: how many jobs have not ended. If this is not known, it returns -1.
 func (o *ordeal) live() int64 {
+	if o.unfinished == "" {
+		return o.site.live()
+	}
 	ctx, cancel := context.WithTimeout(o.t.Context(), 5*time.Second)
 	defer cancel()
-	if o.unfinished != "" {
-		n, err := o.ledger.count(ctx, o.unfinished)
-		if err != nil {
-			return -1
-		}
-		return n
-	}
-	client, err := hourbell.New(o.ledger.backend, hourbell.Config{})
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	counts, err := client.Queues.List(ctx)
+	n, err := o.ledger.count(ctx, o.unfinished)
 	if err != nil {
 		return -1
-	}
-	n := int64(0)
-	for _, q := range counts {
-		n += q.Ready + q.Running + q.Scheduled + q.Waiting
 	}
 	return n
 }

@@ -2,23 +2,16 @@ package proof
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/url"
-	"os"
-	"os/exec"
-	"os/signal"
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/drivers/postgres"
 )
 
 // Mark is a job that reports to the witness that it ran.
@@ -26,76 +19,17 @@ type Mark struct{}
 
 func (Mark) Kind() string { return "mark" }
 
-// play makes this test binary act as a node.
-func play(role string) int {
-	node := playNode
-	switch role {
-	case "mailer", "holder":
-		node = func() error { return playMailer(role) }
-	case "mortal":
-		node = playMortal
-	case "limited":
-		node = playLimited
-	case "clerk":
-		node = playClerk
-	case "errands":
-		node = playErrands
-	case "enqueuer":
-		node = playEnqueuer
-	case "visitor":
-		node = playVisitor
-	case "broken":
-		node = playBroken
-	}
-	if err := node(); err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", role, err)
-		return 1
-	}
-	return 0
-}
-
-func playNode() error {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	backend, err := postgres.Open(ctx, os.Getenv("HOURBELL_PROOF_URL"), postgres.Schema(os.Getenv("HOURBELL_PROOF_SCHEMA")))
-	if err != nil {
-		return err
-	}
-	defer backend.Close()
-	lease, err := time.ParseDuration(os.Getenv("HOURBELL_PROOF_LEASE"))
-	if err != nil {
-		return err
-	}
-	file, err := os.OpenFile(os.Getenv("HOURBELL_PROOF_WITNESS"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	workers := hourbell.NewWorkers()
-	hourbell.Register(workers, func(ctx context.Context, job *hourbell.Job[Mark]) error {
-		// One write of a few bytes to a file opened for appending is atomic.
-		if _, err := fmt.Fprintf(file, "%d %d\n", job.ID, job.Token); err != nil {
+func playNode(a *actor) error {
+	hourbell.Register(a.workers, func(ctx context.Context, job *hourbell.Job[Mark]) error {
+		if err := a.say("%d %d", job.ID, job.Token); err != nil {
 			return err
 		}
-		work := 20 * time.Millisecond
 		if job.ID%50 == 0 { // so that some jobs are running when the lease is lost
-			work = lease
+			return work(ctx, a.lease)
 		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(work):
-			return nil
-		}
+		return work(ctx, 20*time.Millisecond)
 	})
-	client, err := hourbell.New(backend, hourbell.Config{
-		Workers: workers, Lease: lease, Queues: map[string]int{"default": 40},
-		Logger: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})),
-	})
-	if err != nil {
-		return err
-	}
-	return client.Run(ctx)
+	return a.serve(hourbell.Config{Queues: map[string]int{"default": 40}})
 }
 
 // cable is a TCP proxy to the database that can be cut.
@@ -184,48 +118,26 @@ func TestTheDatabaseGoesAwayAndComesBack(t *testing.T) {
 }
 
 func outage(t *testing.T, gone time.Duration) {
-	store := postgresStore(t)
-	u, err := url.Parse(store)
+	direct := postgresStore(t)
+	u, err := url.Parse(direct)
 	if err != nil {
 		t.Fatal(err)
 	}
-	schema := u.Query().Get("schema")
-	run(t, store, "migrate", "up")
 	wire := newCable(t, u.Host)
-	query := u.Query()
-	query.Del("schema")
-	u.Host, u.RawQuery = wire.Addr().String(), query.Encode()
-
-	w := newWitness(t)
-	var nodes []*process
-	for range 2 {
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(),
-			"HOURBELL_PROOF_ROLE=node", "HOURBELL_PROOF_URL="+u.String(), "HOURBELL_PROOF_SCHEMA="+schema,
-			"HOURBELL_PROOF_LEASE="+lease(t).String(), "HOURBELL_PROOF_WITNESS="+w.path)
-		nodes = append(nodes, start(t, cmd))
-	}
-	backend, err := postgres.Open(t.Context(), u.String(), postgres.Schema(schema))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer backend.Close()
-	client, err := hourbell.New(backend, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	u.Host = wire.Addr().String()
+	s := newSite(t, u.String())
+	nodes := []*process{act(t, "node", s.at, s.witness), act(t, "node", s.at, s.witness)}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var acknowledged []int64
 	var load sync.WaitGroup
-	load.Go(func() { acknowledged = enqueueSteadily(ctx, client, 200) })
+	load.Go(func() { acknowledged = enqueueSteadily(ctx, s.client, 200) })
 	time.Sleep(lease(t) + 2*time.Second) // longer than a node must have lived to declare others dead
 	wire.away(gone)
 	time.Sleep(lease(t) + 2*time.Second)
 	stop()
 	load.Wait()
 
-	direct := store
 	until(t, 30*time.Second, "nothing left to do", func() bool {
 		return len(list[jobRow](t, direct, "jobs", "list", "--state", "ready,running")) == 0
 	})
@@ -242,7 +154,7 @@ func outage(t *testing.T, gone time.Duration) {
 			t.Errorf("job %d was acknowledged and is not there", id)
 		}
 	}
-	if again := explainDuplicates(t, w, nodes); gone > lease(t) && again == 0 {
+	if again := explainDuplicates(t, s.witness, nodes); gone > lease(t) && again == 0 {
 		t.Error("no job ran again; this proves nothing")
 	}
 	t.Logf("gone for %v: %d jobs acknowledged, %d in the store, all completed", gone, len(acknowledged), len(jobs))

@@ -100,6 +100,7 @@ func (v *village) begun() (claims map[string]int) {
 // have not begun, and goes on when another node has run those jobs. It starts none
 // of them.
 func TestAResumedNodeStartsNothing(t *testing.T) {
+	t.Parallel()
 	v := newVillage(t)
 	v.add(4000, Deed{For: 5 * time.Millisecond})
 	zombie := v.node(8)
@@ -125,6 +126,7 @@ func TestAResumedNodeStartsNothing(t *testing.T) {
 // began; the one is found: it begins alone from its third attempt on, takes no other
 // along, and ends by its attempts.
 func TestAJobThatEndsItsProcess(t *testing.T) {
+	t.Parallel()
 	const attempts, workers = 3, 4
 	v := newVillage(t)
 	// The first jobs that may begin have begun when the process ends, however slow the

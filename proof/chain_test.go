@@ -24,12 +24,14 @@ import (
 // once). Then the audit must find that each end made one job or one record of each follower.
 func TestEachEndStartsOnce(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
 		o := newOrdeal(t, "sqlite:"+filepath.Join(t.TempDir(), "proof.db"))
 		o.unfinished = `SELECT (SELECT count(*) FROM hourbell_job) + (SELECT count(*) FROM hourbell_release)
 			+ (SELECT count(*) FROM hourbell_chain_end WHERE open = 1)`
 		o.runChains([]harm{o.kill, o.killAll, o.stop, o.killAll, o.kill})
 	})
 	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
 		at := postgresStore(t)
 		u, err := url.Parse(at)
 		if err != nil {

@@ -28,7 +28,7 @@ func TestCrontabOnThreeNodes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a crontab rings once a minute")
 	}
-	t.Parallel() // it mostly waits
+	t.Parallel()
 	store := postgresStore(t)
 	w := newWitness(t)
 	line := func(name string) string {

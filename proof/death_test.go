@@ -121,6 +121,7 @@ func TestKilledNodesJobsRunElsewhere(t *testing.T) {
 // takes its job, the first node continues: its late outcome is refused and
 // counted, and nothing is overwritten.
 func TestZombieIsRefused(t *testing.T) {
+	t.Parallel()
 	onEachStore(t, func(t *testing.T, store string) {
 		w := newWitness(t)
 		line := fmt.Sprintf(`echo "$HOURBELL_JOB_ID $(date +%%s.%%N) $HOURBELL_TOKEN" >> %s; [ "$HOURBELL_ATTEMPT" -gt 1 ] && echo second || { sleep 1; echo first; }`, w.path)

@@ -76,7 +76,7 @@ func (d *disagreeing) warns(host, other string, times int) {
 // restart and leave. The table in docs/commands.md has what runs and what is warned; no slot of a schedule whose
 // command changes is lost or doubled while a file is rolled out.
 func TestFilesThatDisagree(t *testing.T) {
-	t.Parallel() // it mostly waits
+	t.Parallel()
 	d := &disagreeing{t: t, store: postgresStore(t), dirs: map[string]string{}, nodes: map[string]*process{}}
 	for _, host := range []string{"a", "b", "c"} {
 		d.dirs[host] = t.TempDir()

@@ -4,6 +4,9 @@
 // a witness outside Hourbell (files that the jobs write) and with the program's
 // own listings.
 //
+// The tests mostly wait, so they run in parallel, except tests that measure how soon something
+// happens, and tests that keep the processors busy.
+//
 // HOURBELL_PROOF_SECONDS (default 12) is how long the timed tests run, and
 // HOURBELL_PROOF_LEASE (default 4s) is the lease of their nodes.
 //

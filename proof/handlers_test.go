@@ -21,6 +21,7 @@ type handledRow struct {
 // that is recorded has exactly one job of the handler, on whichever node it was recorded, and a
 // handler that has been deleted makes no further job.
 func TestHandlersSurviveTheirNodes(t *testing.T) {
+	t.Parallel()
 	for name, open := range map[string]func(t *testing.T) string{
 		"postgres": postgresStore,
 		"sqlite":   func(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "hourbell.db") },

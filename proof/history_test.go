@@ -33,6 +33,7 @@ type nodeRow struct {
 // while, and one that knows nothing, claim and fire nothing until an operator confirms.
 // Then tokens are greater than all before, and slots of the time in between are missed.
 func TestARestoredBackupOfPostgreSQL(t *testing.T) {
+	t.Parallel()
 	server := newServer(t)
 	server.start()
 	store := server.url()
@@ -102,6 +103,7 @@ func TestARestoredBackupOfPostgreSQL(t *testing.T) {
 // TestARestoredFileOfSQLite (P1, P4): the file is copied while nothing runs, and put
 // back later. A node that starts then knows by its state file.
 func TestARestoredFileOfSQLite(t *testing.T) {
+	t.Parallel()
 	path, state := filepath.Join(t.TempDir(), "proof.db"), filepath.Join(t.TempDir(), "state")
 	store := "sqlite:" + path
 	w := newWitness(t)

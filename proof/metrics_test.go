@@ -16,6 +16,7 @@ import (
 // alerts of deploy/prometheus. When the only node that may run the command of a schedule
 // is killed, the alert about missed slots fires and names the schedule.
 func TestAnAlertNamesTheSchedule(t *testing.T) {
+	t.Parallel()
 	binary, err := exec.LookPath("prometheus")
 	if err != nil {
 		if os.Getenv("HOURBELL_TEST_REQUIRE") != "" {

@@ -109,6 +109,7 @@ func (c *cable) away(d time.Duration) {
 // beyond a job's first is explained by a claim that was lost or handed back,
 // and no node takes another node's jobs.
 func TestTheDatabaseGoesAwayAndComesBack(t *testing.T) {
+	t.Parallel()
 	for name, factor := range map[string]float64{"longer than a heartbeat": 2.0 / 3, "longer than the lease": 1.6} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -11,10 +11,15 @@ import (
 // SQLite), or their kind (on PostgreSQL), is paused. From a second after the command has returned, no
 // command starts, also not on a node that starts in the pause. After the pause the other jobs run.
 func TestPausesOfQueuesAndKinds(t *testing.T) {
+	t.Parallel()
 	t.Run("queue", func(t *testing.T) {
+		t.Parallel()
 		pausesStopNodes(t, "sqlite:"+filepath.Join(t.TempDir(), "proof.db"), "queues", "work")
 	})
-	t.Run("kind", func(t *testing.T) { pausesStopNodes(t, postgresStore(t), "kinds", "command") })
+	t.Run("kind", func(t *testing.T) {
+		t.Parallel()
+		pausesStopNodes(t, postgresStore(t), "kinds", "command")
+	})
 }
 
 func pausesStopNodes(t *testing.T, store, command, name string) {

@@ -30,6 +30,7 @@ schedules:
 // excludes is edited; every second is recorded exactly once, and every slot
 // that fired has one job.
 func TestEverySlotOnceWhileNodesDie(t *testing.T) {
+	t.Parallel()
 	onEachStore(t, func(t *testing.T, store string) {
 		file := filepath.Join(t.TempDir(), "bells.yaml")
 		if err := os.WriteFile(file, []byte(bells), 0o600); err != nil {

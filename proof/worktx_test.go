@@ -18,9 +18,11 @@ import (
 // TestAWorkerIsKilledInItsTransaction (P3): a node is killed after the effect, and after the
 // completion, both before the commit. The effects of the next attempts are the only ones.
 func TestAWorkerIsKilledInItsTransaction(t *testing.T) {
+	t.Parallel()
 	onEachStore(t, func(t *testing.T, at string) {
 		for _, args := range []hourbell.Args{Posting{Halt: "effect"}, Entry{Halt: "effect"}, Entry{Halt: "completed"}} {
 			t.Run(fmt.Sprintf("%T after %v", args, args), func(t *testing.T) {
+				t.Parallel()
 				c := newClerks(t, freshStore(t, at))
 				id := c.enqueue(args)
 				first := c.node("")
@@ -44,7 +46,9 @@ func TestAWorkerIsKilledInItsTransaction(t *testing.T) {
 // workers cannot commit. With SQLite, where only one transaction at a time can have written, all
 // readers go on at once, and all jobs when the node does.
 func TestAWorkerIsStoppedInItsTransaction(t *testing.T) {
+	t.Parallel()
 	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
 		c := newClerks(t, postgresStore(t))
 		ids := []int64{c.enqueue(Posting{Halt: "effect"}), c.enqueue(Entry{Halt: "completed"}), c.enqueue(Entry{Halt: "effect"})}
 		zombie := c.node("")
@@ -109,8 +113,10 @@ func (c *clerks) goOn(zombie *process, ids []int64, back func() bool) {
 // TestAWorkerIsKilledBeforeTheAnswer (P3): a node is killed when the server has committed the
 // transaction of a worker, and the answer has not arrived. The job does not run again.
 func TestAWorkerIsKilledBeforeTheAnswer(t *testing.T) {
+	t.Parallel()
 	for _, args := range []hourbell.Args{Posting{}, Entry{}} {
 		t.Run(fmt.Sprintf("%T", args), func(t *testing.T) {
+			t.Parallel()
 			at := postgresStore(t)
 			c := newClerks(t, at)
 			u, err := url.Parse(at)
@@ -131,7 +137,7 @@ func TestAWorkerIsKilledBeforeTheAnswer(t *testing.T) {
 			}
 			second := c.node("")
 			until(t, 3*lease(t)+60*time.Second, "the job's end", func() bool { return c.live() == 0 })
-			time.Sleep(lease(t) + time.Second) // a rescue of the first node changes nothing
+			until(t, 3*lease(t)+60*time.Second, "the death of the first node to be noticed", func() bool { return second.logged("node declared dead") == 1 })
 			second.stop()
 			c.once(id)
 			info, err := c.client.Jobs.Get(t.Context(), id)
@@ -146,6 +152,7 @@ func TestAWorkerIsKilledBeforeTheAnswer(t *testing.T) {
 // before the commit has reached the server, and some before its answer has reached the worker.
 // Each job has one effect, and a job whose commit arrived does not run again.
 func TestCommitsWithoutAnswers(t *testing.T) {
+	t.Parallel()
 	at := postgresStore(t)
 	c := newClerks(t, at)
 	u, err := url.Parse(at)
@@ -187,6 +194,7 @@ func TestCommitsWithoutAnswers(t *testing.T) {
 // TestAWorkerThatExitsInItsTransaction (P5): each attempt ends its process after the effect. The
 // job fails when its attempts are used up, and has no effect.
 func TestAWorkerThatExitsInItsTransaction(t *testing.T) {
+	t.Parallel()
 	onEachStore(t, func(t *testing.T, at string) {
 		c := newClerks(t, at)
 		const attempts = 2

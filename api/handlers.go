@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -68,26 +67,17 @@ type HandlerDefinition struct {
 	On    []string   `json:"on" minItems:"1" maxItems:"7" nullable:"false" enum:"start,success,failure,retry,missed,not_started,recovery" doc:"The events from which it makes jobs."`
 	Kind  string     `json:"kind,omitempty" minLength:"1" doc:"Only events of jobs of this kind." shape:"name"`
 	Group string     `json:"group,omitempty" minLength:"1" doc:"Only events of jobs of this group." shape:"name"`
-	Job   HandlerJob `json:"job" doc:"The job that it makes."`
+	Job   HandlerJob `json:"job" doc:"The job that it makes; by default with 5 attempts of at most 5m each."`
 }
 
 // HandlerJob is the job that a handler makes.
-type HandlerJob struct {
-	Kind        string          `json:"kind" minLength:"1" doc:"The kind, for which some node has code." shape:"name"`
-	Args        json.RawMessage `json:"args,omitempty" doc:"The arguments: any JSON of at most 1 MiB."`
-	Queue       string          `json:"queue,omitempty" minLength:"1" shape:"name"`
-	Priority    int             `json:"priority,omitempty" minimum:"1" maximum:"9" doc:"1 (first) to 9 (last); default 5."`
-	MaxAttempts int             `json:"max_attempts,omitempty" minimum:"1" maximum:"1000" doc:"Default 5."`
-	OnLoss      string          `json:"on_loss,omitempty" enum:"retry,fail"`
-	Timeout     string          `json:"timeout,omitempty" minLength:"1" doc:"The greatest duration of an attempt; default 5m." shape:"duration"`
-	Backoff     string          `json:"backoff,omitempty" minLength:"1" doc:"Such as constant:30s, linear:10s or exponential:1s:10m." shape:"backoff"`
-}
+type HandlerJob struct{ Work }
 
 // handler returns the definition as the client takes it. The error has every mistake.
 func (d HandlerDefinition) handler(name string) (hourbell.EventHandler, error) {
 	job := d.Job
 	out := hourbell.EventHandler{
-		Name: name, On: d.On, Kind: d.Kind, Group: d.Group, Job: hourbell.RawArgs{Name: job.Kind, JSON: orNull(job.Args)},
+		Name: name, On: d.On, Kind: d.Kind, Group: d.Group, Job: hourbell.RawArgs{Name: job.Kind, JSON: job.args()},
 		Queue: job.Queue, Priority: job.Priority, MaxAttempts: job.MaxAttempts, Backoff: job.Backoff,
 	}
 	if job.OnLoss == "fail" {
@@ -97,7 +87,7 @@ func (d HandlerDefinition) handler(name string) (hourbell.EventHandler, error) {
 	if job.Timeout != "" {
 		out.Timeout, timeErr = duration("timeout", job.Timeout)
 	}
-	return out, errors.Join(timeErr, kinds.CheckArgs(job.Kind, orNull(job.Args)), out.Validate())
+	return out, errors.Join(timeErr, kinds.CheckArgs(job.Kind, job.args()), out.Validate())
 }
 
 func (h *handler) putHandler(ctx context.Context, in *struct {

@@ -187,21 +187,28 @@ func (h *handler) getOutput(ctx context.Context, in *struct {
 	return &printedOutput{view.NewOutputRecord(in.ID, found)}, nil
 }
 
-// JobWork is what a new job does, where and when. Durations are written as 90s, 15m or
-// 1h30m.
-type JobWork struct {
+// Work is what a job does, and how: of a new job as well as of a job that a handler makes. Durations are written as 90s, 15m
+// or 1h30m.
+type Work struct {
 	Kind        string          `json:"kind" minLength:"1" doc:"The kind, for which some node has code." shape:"name"`
 	Args        json.RawMessage `json:"args,omitempty" doc:"The arguments: any JSON of at most 1 MiB."`
 	Queue       string          `json:"queue,omitempty" minLength:"1" shape:"name"`
-	Group       string          `json:"group,omitempty" minLength:"1" doc:"A label by which jobs are selected." shape:"name"`
-	Key         string          `json:"key,omitempty" minLength:"1" doc:"What the job is for, such as a customer." shape:"name"`
 	Priority    int             `json:"priority,omitempty" minimum:"1" maximum:"9" doc:"1 (first) to 9 (last); default 5."`
 	MaxAttempts int             `json:"max_attempts,omitempty" minimum:"1" maximum:"1000"`
 	OnLoss      string          `json:"on_loss,omitempty" enum:"retry,fail"`
 	Timeout     string          `json:"timeout,omitempty" minLength:"1" doc:"The greatest duration of an attempt." shape:"duration"`
 	Backoff     string          `json:"backoff,omitempty" minLength:"1" doc:"Such as constant:30s, linear:10s or exponential:1s:10m." shape:"backoff"`
-	In          string          `json:"in,omitempty" minLength:"1" doc:"Run it no sooner than this from now." shape:"duration"`
-	At          string          `json:"at,omitempty" minLength:"1" doc:"Run it no sooner than this instant." shape:"instant"`
+}
+
+func (w Work) args() []byte { return orNull(w.Args) }
+
+// JobWork is what a new job does, where and when.
+type JobWork struct {
+	Work
+	Group string `json:"group,omitempty" minLength:"1" doc:"A label by which jobs are selected." shape:"name"`
+	Key   string `json:"key,omitempty" minLength:"1" doc:"What the job is for, such as a customer." shape:"name"`
+	In    string `json:"in,omitempty" minLength:"1" doc:"Run it no sooner than this from now." shape:"duration"`
+	At    string `json:"at,omitempty" minLength:"1" doc:"Run it no sooner than this instant." shape:"instant"`
 }
 
 // NewJob is a job to enqueue.
@@ -285,8 +292,6 @@ func (h *handler) request(ctx context.Context, j NewJob, i Idempotency, at int) 
 	}
 	return req, err
 }
-
-func (j JobWork) args() []byte { return orNull(j.Args) }
 
 // orNull returns arguments; null if none are given.
 func orNull(args json.RawMessage) []byte {

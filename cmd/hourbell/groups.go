@@ -43,15 +43,9 @@ func (p *program) groupsListCommand(f *storeFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "Lists the groups that a schedule, or a job that has not finished, has", Args: takes(false),
 		Example: "  hourbell groups list\n  hourbell groups list --output json",
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.list(c, *f, l, func(p *program, client *hourbell.Client) error {
-				groups, err := client.Groups.List(c.Context())
-				if err != nil {
-					return err
-				}
-				return printList(p, view.GroupListing(), l.format, all(groups))
-			})
-		},
+		RunE: listsAll(p, f, &l, view.GroupListing, func(ctx context.Context, client *hourbell.Client) ([]hourbell.GroupInfo, error) {
+			return client.Groups.List(ctx)
+		}),
 	}
 	l.addTo(c)
 	return c

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 
@@ -30,15 +31,9 @@ func (p *program) handlersListCommand(f *storeFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "Lists handlers by name", Args: takes(false),
 		Example: "  hourbell handlers list\n  hourbell handlers list --output ndjson",
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.list(c, *f, l, func(p *program, client *hourbell.Client) error {
-				handlers, err := client.Handlers.List(c.Context())
-				if err != nil {
-					return err
-				}
-				return printList(p, view.HandlerListing(secrets), l.format, all(handlers))
-			})
-		},
+		RunE: listsAll(p, f, &l, func() view.Listing[hourbell.EventHandlerInfo] { return view.HandlerListing(secrets) }, func(ctx context.Context, client *hourbell.Client) ([]hourbell.EventHandlerInfo, error) {
+			return client.Handlers.List(ctx)
+		}),
 	}
 	c.Flags().BoolVar(&secrets, "show-secrets", false, "print values that may be secrets, such as passwords in URLs")
 	l.addTo(c)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -33,15 +34,9 @@ func (p *program) limitsListCommand(f *storeFlags) *cobra.Command {
 		Long: "Lists limits by name: which jobs they concern, how many permits are in use, how many due jobs wait for a permit\n" +
 			"(counted up to 10,000), and of limits by key how many keys there are and the key in which most jobs wait.",
 		Example: "  hourbell limits list\n  hourbell limits list --output ndjson",
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.list(c, *f, l, func(p *program, client *hourbell.Client) error {
-				limits, err := client.Limits.List(c.Context())
-				if err != nil {
-					return err
-				}
-				return printList(p, view.LimitListing(), l.format, all(limits))
-			})
-		},
+		RunE: listsAll(p, f, &l, view.LimitListing, func(ctx context.Context, client *hourbell.Client) ([]hourbell.LimitInfo, error) {
+			return client.Limits.List(ctx)
+		}),
 	}
 	l.addTo(c)
 	return c

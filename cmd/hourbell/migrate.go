@@ -31,13 +31,9 @@ func (p *program) migrateUpCommand(f *storeFlags) *cobra.Command {
 			if f.noMigrate {
 				return &check.FieldError{Field: "no-migrate", Problem: "contradicts migrate up", Remedy: "leave it out, or use migrate status"}
 			}
-			l, err := p.locate(*f)
+			b, err := p.connect(c.Context(), *f)
 			if err != nil {
 				return err
-			}
-			b, err := l.Connect(c.Context())
-			if err != nil {
-				return fmt.Errorf("open the store %s: %w", l, err)
 			}
 			defer b.Close()
 			steps, err := bound.New(b, bound.Limit).MigrateUp(c.Context())
@@ -58,13 +54,9 @@ func (p *program) migrateStatusCommand(f *storeFlags) *cobra.Command {
 		Use: "status", Short: "Lists the steps, and which of them the database has", Args: takes(false),
 		Example: "  hourbell migrate status --output json",
 		RunE: func(c *cobra.Command, _ []string) error {
-			l, err := p.locate(*f)
+			b, err := p.connect(c.Context(), *f)
 			if err != nil {
 				return err
-			}
-			b, err := l.Connect(c.Context())
-			if err != nil {
-				return fmt.Errorf("open the store %s: %w", l, err)
 			}
 			defer b.Close()
 			steps, err := bound.New(b, bound.Limit).MigrateStatus(c.Context())

@@ -7,10 +7,11 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/view"
+	"github.com/hourbell/hourbell/store"
 )
 
 func (p *program) queuesCommand() *cobra.Command {
-	return countsCommand(p, "queues", "Counts the jobs of each queue that have not finished, and pauses queues", view.QueueListing(),
+	return countsCommand(p, "queues", "Counts the jobs of each queue that have not finished, and pauses queues", view.QueueListing,
 		func(ctx context.Context, client *hourbell.Client) ([]hourbell.QueueInfo, error) {
 			return client.Queues.List(ctx)
 		},
@@ -26,7 +27,7 @@ func (p *program) queuesCommand() *cobra.Command {
 }
 
 func (p *program) kindsCommand() *cobra.Command {
-	return countsCommand(p, "kinds", "Counts the jobs of each kind that have not finished, and pauses kinds", view.KindListing(),
+	return countsCommand(p, "kinds", "Counts the jobs of each kind that have not finished, and pauses kinds", view.KindListing,
 		func(ctx context.Context, client *hourbell.Client) ([]hourbell.KindInfo, error) {
 			return client.Kinds.List(ctx)
 		},
@@ -55,15 +56,9 @@ func (p *program) keysCommand() *cobra.Command {
 	var l listFlags
 	list := &cobra.Command{
 		Use: "list", Short: "Lists the keys of jobs that are paused", Args: takes(false), Example: "  hourbell keys list",
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.list(c, *f, l, func(p *program, client *hourbell.Client) error {
-				pauses, err := client.Keys.List(c.Context())
-				if err != nil {
-					return err
-				}
-				return printList(p, view.KeyListing(), l.format, all(pauses))
-			})
-		},
+		RunE: listsAll(p, f, &l, view.KeyListing, func(ctx context.Context, client *hourbell.Client) ([]store.Pause, error) {
+			return client.Keys.List(ctx)
+		}),
 	}
 	l.addTo(list)
 	c := p.group("keys", "Pauses the jobs that have a key", list, p.pauseCommand(f, keys), p.resumeCommand(f, keys))
@@ -72,21 +67,13 @@ func (p *program) keysCommand() *cobra.Command {
 }
 
 // countsCommand is a command that lists what it counts, also without the word list, and pauses it.
-func countsCommand[Info any](p *program, name, short string, listing view.Listing[Info], count func(context.Context, *hourbell.Client) ([]Info, error), s pausable) *cobra.Command {
+func countsCommand[Info any](p *program, name, short string, listing func() view.Listing[Info], count func(context.Context, *hourbell.Client) ([]Info, error), s pausable) *cobra.Command {
 	f := &storeFlags{}
 	lists := func(use, example string) *cobra.Command {
 		var l listFlags
 		c := &cobra.Command{
 			Use: use, Short: short, Args: takes(false), Example: example,
-			RunE: func(c *cobra.Command, _ []string) error {
-				return p.list(c, *f, l, func(p *program, client *hourbell.Client) error {
-					counted, err := count(c.Context(), client)
-					if err != nil {
-						return err
-					}
-					return printList(p, listing, l.format, all(counted))
-				})
-			},
+			RunE: listsAll(p, f, &l, listing, count),
 		}
 		l.addTo(c)
 		return c

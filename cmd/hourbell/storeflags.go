@@ -98,6 +98,19 @@ func (p *program) withClient(ctx context.Context, f storeFlags, use func(*hourbe
 	return p.suggest(ctx, client, use(client))
 }
 
+// connect opens the store without reading its schema.
+func (p *program) connect(ctx context.Context, f storeFlags) (stores.Backend, error) {
+	l, err := p.locate(f)
+	if err != nil {
+		return nil, err
+	}
+	b, err := l.Connect(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("open the store %s: %w", l, err)
+	}
+	return b, nil
+}
+
 // lockFlags select the store of locks. There is no default, unlike in other
 // commands, because locks in a file on each server would not exclude the other
 // servers.

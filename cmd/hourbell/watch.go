@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -85,6 +86,19 @@ func (p *program) list(c *cobra.Command, f storeFlags, l listFlags, read func(*p
 	return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
 		return p.repeat(c, l, func(p *program) error { return read(p, client) })
 	})
+}
+
+// listsAll returns the run of a command that lists all that read returns. listing is called when the flags have been read.
+func listsAll[Info any](p *program, f *storeFlags, l *listFlags, listing func() view.Listing[Info], read func(context.Context, *hourbell.Client) ([]Info, error)) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, _ []string) error {
+		return p.list(c, *f, *l, func(p *program, client *hourbell.Client) error {
+			rows, err := read(c.Context(), client)
+			if err != nil {
+				return err
+			}
+			return printList(p, listing(), l.format, all(rows))
+		})
+	}
 }
 
 // watched is what the readings of a watched listing share.

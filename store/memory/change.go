@@ -12,13 +12,9 @@ import (
 
 // ChangeJobs cancels, retries or deletes jobs; see store.Jobs.
 func (s *Store) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (store.ChangeJobsResult, error) {
-	if req.Tx != nil {
-		changed, err := s.changedBy(ctx, req.Tx, "change jobs")
-		if err != nil {
-			return store.ChangeJobsResult{}, err
-		}
-		req.Tx = nil
-		return changed.ChangeJobs(ctx, req)
+	s, err := s.within(ctx, &req.Tx, "change jobs")
+	if err != nil {
+		return store.ChangeJobsResult{}, err
 	}
 	now, err := s.beginWrite(ctx, "change jobs", req.Now)
 	if err != nil {

@@ -49,13 +49,9 @@ func isAfter(row *store.Schedule, c store.DueCursor) bool {
 
 // Fire accounts for slots; see store.Schedules.
 func (s *Store) Fire(ctx context.Context, req store.FireRequest) (store.FireResult, error) {
-	if req.Tx != nil {
-		changed, err := s.changedBy(ctx, req.Tx, "fire schedules")
-		if err != nil {
-			return store.FireResult{}, err
-		}
-		req.Tx = nil
-		return changed.Fire(ctx, req)
+	s, err := s.within(ctx, &req.Tx, "fire schedules")
+	if err != nil {
+		return store.FireResult{}, err
 	}
 	return s.fireIf(ctx, req, func(row *store.Schedule, _ store.Firing, now time.Time) decision {
 		if row.NextAt.After(now) {

@@ -17,13 +17,9 @@ func (s *Store) PutSchedules(ctx context.Context, req store.PutSchedulesRequest)
 	if err := store.CheckAfter(req); err != nil {
 		return store.PutSchedulesResult{}, fmt.Errorf("put schedules: %w", err)
 	}
-	if req.Tx != nil {
-		changed, err := s.changedBy(ctx, req.Tx, "put schedules")
-		if err != nil {
-			return store.PutSchedulesResult{}, err
-		}
-		req.Tx = nil
-		return changed.PutSchedules(ctx, req)
+	s, err := s.within(ctx, &req.Tx, "put schedules")
+	if err != nil {
+		return store.PutSchedulesResult{}, err
 	}
 	now, err := s.beginWrite(ctx, "put schedules", req.Now)
 	if err != nil {
@@ -189,13 +185,9 @@ func (s *Store) bury(row *store.Schedule, now time.Time) {
 
 // ChangeSchedules pauses, resumes, deletes or resets; see store.Schedules.
 func (s *Store) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) error {
-	if req.Tx != nil {
-		changed, err := s.changedBy(ctx, req.Tx, "change schedules")
-		if err != nil {
-			return err
-		}
-		req.Tx = nil
-		return changed.ChangeSchedules(ctx, req)
+	s, err := s.within(ctx, &req.Tx, "change schedules")
+	if err != nil {
+		return err
 	}
 	now, err := s.beginWrite(ctx, "change schedules", req.Now)
 	if err != nil {

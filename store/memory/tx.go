@@ -150,6 +150,17 @@ func (s *Store) changedBy(ctx context.Context, tx store.Tx, what string) (*Store
 	return own.changed, nil
 }
 
+// within returns the store that a request changes: s, or what changedBy returns if the request has a transaction, which is
+// then taken from the request.
+func (s *Store) within(ctx context.Context, tx *store.Tx, what string) (*Store, error) {
+	if *tx == nil {
+		return s, nil
+	}
+	changed, err := s.changedBy(ctx, *tx, what)
+	*tx = nil
+	return changed, err
+}
+
 // clone returns a copy that shares no row with t.
 func (t *tables) clone() tables {
 	c := *t

@@ -508,19 +508,29 @@ func (s *releaseStep) cut() {
 	s.edges = s.edges[:slices.IndexFunc(s.edges, func(e JobEdge) bool { return e.Job == last.Job })]
 }
 
+// lock locks the dependents of the edges that wait, and leaves the edges of dependents that others have locked to a later step.
+// It returns the numbers of all dependents, and those that wait.
+func (s *releaseStep) lock(ctx context.Context, tx Edges) (ids []int64, waiting []JobWait, err error) {
+	sortEdges(s.edges)
+	ids = dependentsOf(s.edges)
+	waiting, busy, err := tx.LockWaiting(ctx, ids)
+	if err == nil {
+		s.leave(busy)
+	}
+	return ids, waiting, err
+}
+
 // decide decides the edges, and what becomes of the jobs that wait. ended reports whether
 // some of them ended, which may have left notes.
 func (s *releaseStep) decide(ctx context.Context, tx Edges, now time.Time) (ended bool, err error) {
 	if len(s.edges) == 0 {
 		return false, nil
 	}
-	sortEdges(s.edges)
-	ids := dependentsOf(s.edges)
-	waiting, busy, err := tx.LockWaiting(ctx, ids)
+	_, waiting, err := s.lock(ctx, tx)
 	if err != nil {
 		return false, err
 	}
-	edges := s.leave(busy)
+	edges := s.edges
 	waits := make(map[int64]*store.Wait, len(waiting))
 	for _, job := range waiting {
 		waits[job.ID] = &store.Wait{Open: job.Open, RunAt: job.RunAt}
@@ -564,13 +574,10 @@ func (s *releaseStep) reopen(ctx context.Context, tx Edges, now time.Time) (left
 	if len(s.edges) == 0 {
 		return false, nil
 	}
-	sortEdges(s.edges)
-	ids := dependentsOf(s.edges)
-	waiting, busy, err := tx.LockWaiting(ctx, ids)
+	ids, waiting, err := s.lock(ctx, tx)
 	if err != nil {
 		return false, err
 	}
-	s.leave(busy)
 	notStarted, err := tx.FindNotStarted(ctx, ids)
 	if err != nil {
 		return false, err
@@ -627,21 +634,15 @@ func dependentsOf(sorted []JobEdge) []int64 {
 	return slices.Compact(ids)
 }
 
-// leave takes edges of busy dependents out of the step and returns the other edges. The
-// notes of these edges are left for later.
-func (s *releaseStep) leave(busy []int64) (edges []JobEdge) {
-	if len(busy) == 0 {
-		return s.edges
-	}
-	for _, e := range s.edges {
-		if slices.Contains(busy, e.ID) {
-			s.busy[e.Job] = true
-		} else {
-			edges = append(edges, e)
+// leave takes edges of busy dependents out of the step. The notes of these edges are left for later.
+func (s *releaseStep) leave(busy []int64) {
+	s.edges = slices.DeleteFunc(s.edges, func(e JobEdge) bool {
+		if !slices.Contains(busy, e.ID) {
+			return false
 		}
-	}
-	s.edges = edges
-	return edges
+		s.busy[e.Job] = true
+		return true
+	})
 }
 
 // settle stores which notes are carried out, and returns the number after which the next

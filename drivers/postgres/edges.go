@@ -429,16 +429,11 @@ func columnsOf(edges []rowwise.JobEdge) (c edgeColumns) {
 
 // addEdges reads what jobs wait for.
 func (b *Backend) addEdges(ctx context.Context, tx querier, jobs []store.JobInfo) error {
-	place := map[int64]int{}
-	ids := make([]int64, len(jobs))
-	for i, job := range jobs {
-		place[job.ID], ids[i] = i, job.ID
-	}
+	ids, byID := rowwise.ByID(jobs)
 	var id, delay int64
 	var e store.JobEdge
 	return each(ctx, tx, []any{&id, &e.Job, &delay, (*int16)(&e.On), (*int16)(&e.State)}, func() {
 		e.Delay = time.Duration(delay) * time.Microsecond
-		job := &jobs[place[id]]
-		job.After = append(job.After, e)
+		byID[id].After = append(byID[id].After, e)
 	}, b.q(listEdges), ids)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // ListJobs reads jobs in pages; see store.Jobs.
@@ -96,19 +97,14 @@ func scanJob(r pgx.CollectableRow) (j store.JobInfo, err error) {
 
 // addAttempts reads the attempts of jobs.
 func (b *Backend) addAttempts(ctx context.Context, tx pgx.Tx, jobs []store.JobInfo) error {
-	place := map[int64]int{}
-	ids := make([]int64, len(jobs))
-	for i, job := range jobs {
-		place[job.ID], ids[i] = i, job.ID
-	}
+	ids, byID := rowwise.ByID(jobs)
 	var id int64
 	var a store.Attempt
 	targets := []any{
 		&id, &a.Attempt, &a.Token, (*word)(&a.Node), into(&a.StartedAt), into(&a.FinishedAt), (*int16)(&a.Outcome), &a.Error, &a.Trace, &a.Output, &a.Printed,
 	}
 	return each(ctx, tx, targets, func() {
-		job := &jobs[place[id]]
-		job.Attempts = append(job.Attempts, a)
+		byID[id].Attempts = append(byID[id].Attempts, a)
 		a.Output = nil // the next one gets bytes of its own
 	}, b.q(listAttempts), ids)
 }

@@ -284,17 +284,12 @@ func (s *session) DeleteNotes(ctx context.Context, ids []int64) error {
 
 // addEdges reads what listed jobs wait for into them.
 func (s *session) addEdges(ctx context.Context, jobs []store.JobInfo) error {
-	place := map[int64]*store.JobInfo{}
-	ids := make([]int64, len(jobs))
-	for i := range jobs {
-		ids[i] = jobs[i].ID
-		place[ids[i]] = &jobs[i]
-	}
+	ids, byID := rowwise.ByID(jobs)
 	return s.each(ctx, listEdges, args{"ids": jsonList(ids)}, func(r row) error {
 		var id int64
 		var e store.JobEdge
 		err := r.Scan(&id, &e.Job, durationScanner{&e.Delay}, &e.On, &e.State)
-		if job := place[id]; err == nil && job != nil {
+		if job := byID[id]; err == nil && job != nil {
 			job.After = append(job.After, e)
 		}
 		return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // ListJobs reads jobs in pages; see store.Jobs.
@@ -140,18 +141,13 @@ func scanJob(r row) (store.JobInfo, error) {
 
 // addAttempts reads the attempts of listed jobs into them.
 func (s *session) addAttempts(ctx context.Context, jobs []store.JobInfo) error {
-	place := map[int64]*store.JobInfo{}
-	ids := make([]int64, len(jobs))
-	for i := range jobs {
-		ids[i] = jobs[i].ID
-		place[ids[i]] = &jobs[i]
-	}
+	ids, byID := rowwise.ByID(jobs)
 	return s.each(ctx, listAttempts, args{"ids": jsonList(ids)}, func(r row) error {
 		var id int64
 		var a store.Attempt
 		err := r.Scan(&id, &a.Attempt, &a.Token, &a.Node, into(&a.StartedAt), into(&a.FinishedAt), &a.Outcome, &a.Error, &a.Trace, &a.Output, &a.Printed)
 		if err == nil {
-			place[id].Attempts = append(place[id].Attempts, a)
+			byID[id].Attempts = append(byID[id].Attempts, a)
 		}
 		return err
 	})

@@ -102,16 +102,21 @@ const (
 	futureShare   = 4   // a range that ends in the future has 1/futureShare of its length to come
 )
 
+// scheduleNamed returns the schedule with a name that a request has.
+func (p *pages) scheduleNamed(ctx context.Context, name string) (hourbell.ScheduleInfo, error) {
+	if err := check.StoredName("name", name); err != nil {
+		return hourbell.ScheduleInfo{}, err
+	}
+	return p.client.Schedules.Get(ctx, name)
+}
+
 func (p *pages) schedule(ctx context.Context, r *http.Request) (*page, error) {
 	query := r.URL.Query()
-	name := query.Get("name")
-	if err := check.StoredName("name", name); err != nil {
-		return nil, err
-	}
-	info, err := p.client.Schedules.Get(ctx, name)
+	info, err := p.scheduleNamed(ctx, query.Get("name"))
 	if err != nil {
 		return nil, err
 	}
+	name := info.Name
 	now, err := p.client.Now(ctx)
 	if err != nil {
 		return nil, err
@@ -240,14 +245,11 @@ type whatIfData struct {
 // or jobs that take long. It changes nothing.
 func (p *pages) whatIf(ctx context.Context, r *http.Request) (*page, error) {
 	query := r.URL.Query()
-	name := query.Get("name")
-	if err := check.StoredName("name", name); err != nil {
-		return nil, err
-	}
-	info, err := p.client.Schedules.Get(ctx, name)
+	info, err := p.scheduleNamed(ctx, query.Get("name"))
 	if err != nil {
 		return nil, err
 	}
+	name := info.Name
 	now, err := p.client.Now(ctx)
 	if err != nil {
 		return nil, err
@@ -307,14 +309,11 @@ func whatIfRequest(form map[string]string) (req hourbell.ExplainRequest, err err
 // confirmBackfill shows what a backfill would do.
 func (p *pages) confirmBackfill(ctx context.Context, r *http.Request) (*page, error) {
 	query := r.URL.Query()
-	name := query.Get("name")
-	if err := check.StoredName("name", name); err != nil {
-		return nil, err
-	}
-	info, err := p.client.Schedules.Get(ctx, name)
+	info, err := p.scheduleNamed(ctx, query.Get("name"))
 	if err != nil {
 		return nil, err
 	}
+	name := info.Name
 	req, err := backfillRequest(query.Get, info.Rule.Zone)
 	if err != nil {
 		return nil, err

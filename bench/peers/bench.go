@@ -171,6 +171,18 @@ func (b *bench) create(ctx context.Context, synchronous string) (database, error
 	}}, nil
 }
 
+// createFor makes a database as create does, with the tables of a system.
+func (b *bench) createFor(ctx context.Context, s system, synchronous string) (database, error) {
+	db, err := b.create(ctx, synchronous)
+	if err != nil {
+		return db, err
+	}
+	if _, err = b.once(ctx, s, db.request(child.Request{Do: child.Setup})); err != nil {
+		db.drop()
+	}
+	return db, err
+}
+
 // name returns the database's name on the server.
 func (d database) name() string {
 	u, err := url.Parse(d.url)

@@ -43,15 +43,12 @@ func (d drain) request() child.Request {
 func (b *bench) backlogPart() int { return min(b.env.backlog, 3*b.env.jobs) }
 
 func (b *bench) drain(ctx context.Context, d drain) (metrics, error) {
-	db, err := b.create(ctx, d.synchronous)
+	s := named(d.system)
+	db, err := b.createFor(ctx, s, d.synchronous)
 	if err != nil {
 		return nil, err
 	}
 	defer db.drop()
-	s := named(d.system)
-	if _, err := b.once(ctx, s, db.request(child.Request{Do: child.Setup})); err != nil {
-		return nil, err
-	}
 	if d.ownTx {
 		if err := bareExec(ctx, db, effectTable); err != nil {
 			return nil, err

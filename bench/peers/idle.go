@@ -24,14 +24,11 @@ func (b *bench) withoutNodeRow(system string) row {
 
 func (b *bench) idle(ctx context.Context, s system, mode string, used bool) (metrics, error) {
 	const settle, watch = 15 * time.Second, 2 * time.Minute
-	db, err := b.create(ctx, "")
+	db, err := b.createFor(ctx, s, "")
 	if err != nil {
 		return nil, err
 	}
 	defer db.drop()
-	if _, err := b.once(ctx, s, db.request(child.Request{Do: child.Setup})); err != nil {
-		return nil, err
-	}
 	if used {
 		node, err := b.node(ctx, s, db.measured(child.Request{Do: child.Work, Mode: mode}, false), settle)
 		if err != nil {
@@ -65,14 +62,11 @@ func (b *bench) memoryRow(name, system string, waiting, running int) row {
 }
 
 func (b *bench) memory(ctx context.Context, s system, waiting, running int) (metrics, error) {
-	db, err := b.create(ctx, "")
+	db, err := b.createFor(ctx, s, "")
 	if err != nil {
 		return nil, err
 	}
 	defer db.drop()
-	if _, err := b.once(ctx, s, db.request(child.Request{Do: child.Setup})); err != nil {
-		return nil, err
-	}
 	insert := child.Request{Do: child.Insert, Jobs: max(waiting, running), Batch: 1000, Clients: 1}
 	if waiting > 0 {
 		insert.Delay = 3600

@@ -36,14 +36,11 @@ func (b *bench) insert(ctx context.Context, s system, req child.Request, near bo
 	if req.Jobs == 0 {
 		req.Jobs = b.env.inserts
 	}
-	db, err := b.create(ctx, req.Synchronous)
+	db, err := b.createFor(ctx, s, req.Synchronous)
 	if err != nil {
 		return nil, err
 	}
 	defer db.drop()
-	if _, err := b.once(ctx, s, db.request(child.Request{Do: child.Setup})); err != nil {
-		return nil, err
-	}
 	p, err := b.start(ctx, s, db.measured(req, near))
 	if err != nil {
 		return nil, err

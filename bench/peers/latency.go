@@ -30,14 +30,11 @@ func (b *bench) latencyOf(name, system string, insert child.Request) row {
 
 func (b *bench) latency(ctx context.Context, s system, insert child.Request) (metrics, error) {
 	mode, rate := insert.Mode, insert.Rate
-	db, err := b.create(ctx, "")
+	db, err := b.createFor(ctx, s, "")
 	if err != nil {
 		return nil, err
 	}
 	defer db.drop()
-	if _, err := b.once(ctx, s, db.request(child.Request{Do: child.Setup})); err != nil {
-		return nil, err
-	}
 	node, err := b.node(ctx, s, db.measured(child.Request{Do: child.Work, Mode: mode, Rate: rate, Warm: warm * rate}, false), 3*time.Second)
 	if err != nil {
 		return nil, err
@@ -104,14 +101,11 @@ func (b *bench) schedulesRow(name, system string, due int) row {
 }
 
 func (b *bench) schedules(ctx context.Context, s system, due int) (metrics, error) {
-	db, err := b.create(ctx, "")
+	db, err := b.createFor(ctx, s, "")
 	if err != nil {
 		return nil, err
 	}
 	defer db.drop()
-	if _, err := b.once(ctx, s, db.request(child.Request{Do: child.Setup})); err != nil {
-		return nil, err
-	}
 	stored := s.name == "hourbell"
 	req := child.Request{Schedules: b.env.schedules, Due: due}
 	if stored { // the schedules that are not due take long, and are stored first

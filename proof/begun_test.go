@@ -48,21 +48,12 @@ func playMortal(a *actor) error {
 }
 
 // village is a site on which mortal nodes live.
-type village struct {
-	*site
-	url, schema string // the parts of its URL
-}
+type village struct{ *site }
 
 func newVillage(t *testing.T) *village {
 	t.Helper()
 	// A process that is stopped in a transaction holds its locks; the server ends it.
-	v := &village{site: newSite(t, postgresStore(t)+"&idle_in_transaction_session_timeout=2000")}
-	config, schema, err := schemaOf(v.at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v.url, v.schema = config.ConnString(), schema
-	return v
+	return &village{newSite(t, postgresStore(t)+"&idle_in_transaction_session_timeout=2000")}
 }
 
 // node starts a node with so many workers.

@@ -3,10 +3,7 @@ package proof
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
-	"os/exec"
-	"os/signal"
 	"slices"
 	"strconv"
 	"syscall"
@@ -31,53 +28,32 @@ const (
 )
 
 // playVisitor is a node whose workers record their visits, to the key of the job, or to its queue if it has no key.
-func playVisitor() error {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	l, err := openLedger(ctx, os.Getenv("HOURBELL_PROOF_URL"), "")
-	if err != nil {
-		return err
-	}
-	defer l.close()
-	lease, err := time.ParseDuration(os.Getenv("HOURBELL_PROOF_LEASE"))
-	if err != nil {
-		return err
-	}
-	workers := hourbell.NewWorkers()
-	hourbell.Register(workers, func(ctx context.Context, job *hourbell.Job[Visit]) error {
+func playVisitor(a *actor) error {
+	hourbell.Register(a.workers, func(ctx context.Context, job *hourbell.Job[Visit]) error {
 		place := job.Key
 		if place == "" {
 			place = job.Queue
 		}
 		sent := time.Now()
-		began, err := l.now(ctx)
+		began, err := a.now(ctx)
 		if err != nil {
 			return err
 		}
 		arrived := time.Now()
-		if err := l.exec(ctx, beginVisit, place, job.ID, job.Token, began); err != nil {
+		if err := a.exec(ctx, beginVisit, place, job.ID, job.Token, began); err != nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(job.Args.Stay):
+		if err := work(ctx, job.Args.Stay); err != nil {
+			return err
 		}
 		// A worker that was stopped has no end: its claim may be lost, and then another worker may be there.
 		stayed := time.Since(arrived)
-		if time.Since(sent) > lease/2 {
+		if time.Since(sent) > a.lease/2 {
 			return nil
 		}
-		return l.exec(context.WithoutCancel(ctx), endVisit, job.ID, job.Token, began+stayed.Microseconds())
+		return a.exec(context.WithoutCancel(ctx), endVisit, job.ID, job.Token, began+stayed.Microseconds())
 	})
-	client, err := hourbell.New(l.backend, hourbell.Config{
-		Workers: workers, Lease: lease, Queues: map[string]int{"default": 8},
-		Logger: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})),
-	})
-	if err != nil {
-		return err
-	}
-	return client.Run(ctx)
+	return a.serve(hourbell.Config{Queues: map[string]int{"default": 8}})
 }
 
 // visits is a store with a table of visits, and the nodes that write into it.
@@ -86,9 +62,7 @@ type visits struct{ *clerks }
 func newVisits(t *testing.T, at string, limit hourbell.Limit) visits {
 	t.Helper()
 	v := visits{newClerks(t, at)}
-	if err := v.ledger.exec(t.Context(), makeVisits); err != nil {
-		t.Fatal(err)
-	}
+	v.exec(makeVisits)
 	if _, err := v.client.Limits.Put(t.Context(), limit, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -98,9 +72,7 @@ func newVisits(t *testing.T, at string, limit hourbell.Limit) visits {
 // node starts a node.
 func (v visits) node() *process {
 	v.t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "HOURBELL_PROOF_ROLE=visitor", "HOURBELL_PROOF_URL="+v.at, "HOURBELL_PROOF_LEASE="+lease(v.t).String())
-	return start(v.t, cmd)
+	return act(v.t, "visitor", v.at, v.witness)
 }
 
 // send enqueues n visits to a place.

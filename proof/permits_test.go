@@ -3,11 +3,7 @@ package proof
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"log/slog"
 	"os"
-	"os/exec"
-	"os/signal"
 	"slices"
 	"strconv"
 	"syscall"
@@ -15,8 +11,6 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/drivers/postgres"
-	"github.com/hourbell/hourbell/store"
 )
 
 // Shift is a job that reports to the witness when it begins and when it ends.
@@ -28,56 +22,26 @@ func (Shift) Kind() string { return "shift" }
 
 // playLimited is a node whose jobs write when they began and ended, by the clock of this machine, which is the clock of the
 // store, too.
-func playLimited() error {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	backend, err := postgres.Open(ctx, os.Getenv("HOURBELL_PROOF_URL"), postgres.Schema(os.Getenv("HOURBELL_PROOF_SCHEMA")))
-	if err != nil {
-		return err
-	}
-	defer backend.Close()
-	lease, err := time.ParseDuration(os.Getenv("HOURBELL_PROOF_LEASE"))
-	if err != nil {
-		return err
-	}
-	file, err := os.OpenFile(os.Getenv("HOURBELL_PROOF_WITNESS"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	workers := hourbell.NewWorkers()
-	hourbell.Register(workers, func(ctx context.Context, job *hourbell.Job[Shift]) error {
+func playLimited(a *actor) error {
+	hourbell.Register(a.workers, func(ctx context.Context, job *hourbell.Job[Shift]) error {
 		say := func(what string) error {
-			_, err := fmt.Fprintf(file, "%s %d %d %d\n", what, os.Getpid(), job.Token, time.Now().UnixMicro())
-			return err
+			return a.say("%s %d %d %d", what, os.Getpid(), job.Token, time.Now().UnixMicro())
 		}
 		if err := say("began"); err != nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx) // the claim may be lost already: what stopped is not part of the shift
-		case <-time.After(job.Args.For):
-			return say("ended")
+		if err := work(ctx, job.Args.For); err != nil {
+			return err // the claim may be lost already: what stopped is not part of the shift
 		}
+		return say("ended")
 	})
-	client, err := hourbell.New(backend, hourbell.Config{
-		Workers: workers, Lease: lease, Queues: map[string]int{"default": 10},
-		Logger: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})),
-	})
-	if err != nil {
-		return err
-	}
-	return client.Run(ctx)
+	return a.serve(hourbell.Config{Queues: map[string]int{"default": 10}})
 }
 
 // limited starts a node of playLimited.
 func (v *village) limited() *process {
 	v.t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "HOURBELL_PROOF_ROLE=limited", "HOURBELL_PROOF_URL="+v.url, "HOURBELL_PROOF_SCHEMA="+v.schema,
-		"HOURBELL_PROOF_LEASE="+lease(v.t).String(), "HOURBELL_PROOF_WITNESS="+v.witness.path)
-	return start(v.t, cmd)
+	return act(v.t, "limited", v.at, v.witness)
 }
 
 // addShifts enqueues n shifts.
@@ -89,15 +53,10 @@ func (v *village) addShifts(n int, args Shift) {
 }
 
 // putLimit puts a limit of the queue default.
-func (v *village) putLimit(limit store.Limit) {
+func (v *village) putLimit(limit hourbell.Limit) {
 	v.t.Helper()
-	backend, err := postgres.Open(v.t.Context(), v.url, postgres.Schema(v.schema))
-	if err != nil {
-		v.t.Fatal(err)
-	}
-	defer backend.Close()
 	limit.Name, limit.Queue = "proof", "default"
-	if _, err := backend.PutLimits(v.t.Context(), store.PutLimitsRequest{Limits: []store.PutLimit{{Limit: limit}}}); err != nil {
+	if _, err := v.client.Limits.Put(v.t.Context(), limit, 0); err != nil {
 		v.t.Fatal(err)
 	}
 }
@@ -139,7 +98,7 @@ func (v *village) shifts() (all []shift) {
 func TestALimitOfAQueueHoldsWhileNodesDie(t *testing.T) {
 	const most = 7
 	v, long := newVillage(t), duration(t)
-	v.putLimit(store.Limit{Concurrency: most})
+	v.putLimit(hourbell.Limit{Concurrency: most})
 	v.addShifts(int(long/time.Second)*60, Shift{For: 300 * time.Millisecond})
 	nodes := []*process{v.limited(), v.limited(), v.limited(), v.limited()}
 	until(t, 60*time.Second, "jobs of all nodes", func() bool {
@@ -218,7 +177,7 @@ func TestALimitOfAQueueHoldsWhileNodesDie(t *testing.T) {
 func TestARateOfAQueueHoldsWhileNodesDie(t *testing.T) {
 	const rate, burst = 100, 20
 	v, long, r := newVillage(t), duration(t), random(t)
-	v.putLimit(store.Limit{Rate: rate, Per: time.Second, Burst: burst})
+	v.putLimit(hourbell.Limit{Rate: hourbell.Rate{Jobs: rate, Per: time.Second}, Burst: burst})
 	v.addShifts(int(long/time.Second+30)*rate*2, Shift{})
 	nodes := []*process{v.limited(), v.limited(), v.limited()}
 	until(t, 60*time.Second, "the nodes", func() bool {

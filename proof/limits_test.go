@@ -168,7 +168,9 @@ func TestKeysRunOneAtATime(t *testing.T) {
 		until(t, 90*time.Second, "some visits", seen(jobs/10))
 		running[0].kill()
 		running[1].signal(syscall.SIGSTOP)
-		until(t, 90*time.Second, "more visits", seen(jobs/5))
+		if at[0] == 'p' { // with SQLite, a node that is stopped in a transaction holds up the others
+			until(t, 90*time.Second, "more visits", seen(jobs/5))
+		}
 		running[2].kill()
 		time.Sleep(lease(t) + time.Second)
 		running[1].signal(syscall.SIGCONT)

@@ -54,6 +54,8 @@ const (
 	ScheduleLeft   Kind = "schedule_left"  // Schedule: no living node fires its slots; Detail: why
 	ScheduleAhead  Kind = "schedule_ahead" // Schedule; Slot: its mark is ahead of the store's clock
 
+	PermitsRepaired Kind = "permits_repaired" // a limit counted its permits wrong; Name: of the limit, Detail: its key and the numbers
+
 	Pruned Kind = "pruned" // Count; Detail
 	Step   Kind = "step"   // a loop iteration; Detail: which loop, Count: how many items it saw
 
@@ -79,7 +81,7 @@ type Event struct {
 	Took   time.Duration
 	Delay  time.Duration
 	Late   time.Duration // how long after the instant at which it was due, by the store's clock
-	Name   string        // the name of a node
+	Name   string        // the name of a node or a limit
 	Detail string
 	Err    error
 	Trace  string // the stack trace of a panic

@@ -81,6 +81,8 @@ func lines(kind Kind) line {
 		return line{slog.LevelWarn, "claim lost: the outcome was refused"}
 	case JobLost:
 		return line{slog.LevelWarn, "job lost"}
+	case PermitsRepaired:
+		return line{slog.LevelWarn, "a limit counted its permits wrong; repaired"}
 	case ScheduleLeft:
 		return line{slog.LevelWarn, "schedule is fired by no living node"}
 	case ScheduleAhead:

@@ -34,6 +34,13 @@ type LimitStore interface {
 	// in which a job waits, and each limit of the whole queue of a job. Jobs that no limit concerns are missing.
 	// It only reads.
 	FindLimitWaits(ctx context.Context, req FindLimitWaitsRequest) ([]LimitWait, error)
+
+	// RecountPermits is a step of the upkeep of limits. It compares the number of permits in use that each lane
+	// counts with the permits that jobs hold, and repairs what differs, which should never happen. It deletes the permits
+	// of nodes that do not exist any more. And it takes permits back from jobs that no living node runs, because no
+	// living node has their queue and their kind, and lets such jobs at the head of a lane leave it: they get permits again
+	// before a claim that may take them. Nodes call it about once a minute; only the oldest living node finds something to do.
+	RecountPermits(ctx context.Context, req RecountRequest) (RecountResult, error)
 }
 
 const (

@@ -77,6 +77,10 @@ const (
 	findLaneKeys
 	findLaneJobs
 	findLaneWork
+	findWrongLanes
+	returnIdlePermits
+	deleteGonePermits
+	readOldestNode
 	findLanes
 	findNewExactLaneJobs
 	findNewLaneJobs
@@ -519,6 +523,10 @@ var sources = [statementCount]source{
 	findDueLanes:           {file: "find_due_lanes", params: "now limit", columns: "id"},
 	findLaneKeys:           {file: "find_lane_keys", params: "limits keys", columns: "limit_id key id"},
 	findLaneJobs:           {file: "lock_lane_jobs", params: "now lanes most", columns: laneJobColumns},
+	findWrongLanes:         {file: "find_wrong_lanes", params: "lanes limit", columns: "id held"},
+	returnIdlePermits:      {file: "return_idle_permits", params: "limit"},
+	deleteGonePermits:      {file: "delete_gone_permits"},
+	readOldestNode:         {file: "read_oldest_node", columns: "node"},
 	findLaneWork:           {file: "find_lane_work", params: "now queue node", columns: "limited found pauses ended next alive paused"},
 	findLanes:              {file: "find_lanes", params: "limit_id after_id limit", columns: "id"},
 	findNewExactLaneJobs:   {file: "find_new_lane_jobs", given: "exact", params: "now queue kinds low_run_ats low_ids suspects scan limit exact_kinds exact_jobs exact_digests", columns: "id"},

@@ -218,6 +218,10 @@ const (
 	findDueLanes
 	findLaneKeys
 	findLaneWork
+	findWrongLanes
+	findIdlePermits
+	deleteGonePermits
+	readOldestNode
 	findLanes
 	findOccupiedLanes
 	findPausedPermits
@@ -310,6 +314,10 @@ var sources = [statementCount]source{
 	deleteLanes:            {file: "delete_lanes", params: "ids"},
 	findDueLanes:           {file: "find_due_lanes", params: "now limit", columns: "id"},
 	findLaneKeys:           {file: "find_lane_keys", params: "lanes", columns: "limit_id key id"},
+	findWrongLanes:         {file: "find_wrong_lanes", params: "lanes limit", columns: "id held"},
+	findIdlePermits:        {file: "find_idle_permits", params: "limit", columns: "id"},
+	deleteGonePermits:      {file: "delete_gone_permits"},
+	readOldestNode:         {file: "read_oldest_node", columns: "node"},
 	findLaneWork:           {file: "find_lane_work", params: "now queue", columns: "limited found next"},
 	findLanes:              {file: "find_lanes", params: "limit_id after_id limit", columns: "id"},
 	findOccupiedLanes:      {file: "find_occupied_lanes", params: "ids", columns: "id"},

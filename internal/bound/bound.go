@@ -324,6 +324,11 @@ func (b backend) DeleteLimits(ctx context.Context, req store.DeleteLimitsRequest
 	return err
 }
 
+// RecountPermits implements store.LimitStore.
+func (b backend) RecountPermits(ctx context.Context, req store.RecountRequest) (store.RecountResult, error) {
+	return Call(ctx, b.limit, b.next.RecountPermits, req)
+}
+
 // FindLimitWaits implements store.LimitStore.
 func (b backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequest) ([]store.LimitWait, error) {
 	return Call(ctx, b.limit, b.next.FindLimitWaits, req)

@@ -210,6 +210,7 @@ func (e *Engine) move(ctx context.Context) *motion {
 	m.claiming.Go(func() { spreader.Run(claiming) })
 	m.claiming.Go(func() { fire.Run(claiming, e.firing(spreader)) })
 	m.claiming.Go(func() { e.pruner().run(claiming) })
+	m.claiming.Go(func() { e.recounter().run(claiming) })
 	m.claiming.Go(func() { e.runner.Fetch(claiming, &m.workers) })
 	return m
 }
@@ -256,6 +257,11 @@ func (e *Engine) spreader() *fire.Spreader {
 // pruner returns the loop that deletes old rows.
 func (e *Engine) pruner() pruner {
 	return pruner{store: e.cfg.Backend, keep: e.cfg.Keep, callTimeout: e.cfg.CallTimeout, blocked: e.node.Blocked, report: e.node.Report()}
+}
+
+// recounter returns the loop that compares the permits of limits with their jobs.
+func (e *Engine) recounter() recounter {
+	return recounter{store: e.cfg.Backend, node: e.node, callTimeout: e.cfg.CallTimeout}
 }
 
 // checkPool warns if handlers can use up the connections of a pool that the program shares with the

@@ -81,6 +81,8 @@ func (r *Recorder) Observe(e event.Event) {
 		r.sink.Add(leasesLost, 1)
 	case event.NodeDied:
 		r.sink.Add(deaths, 1)
+	case event.PermitsRepaired:
+		r.sink.Add(repaired, 1)
 	case event.StoreFailed, event.StoreRetried:
 		r.sink.Add(storeFailures, 1, operation(e.Detail))
 	case event.Dropped:

@@ -237,6 +237,11 @@ func (b backend) DeleteLimits(ctx context.Context, req store.DeleteLimitsRequest
 	return err
 }
 
+// RecountPermits implements store.LimitStore.
+func (b backend) RecountPermits(ctx context.Context, req store.RecountRequest) (store.RecountResult, error) {
+	return call(ctx, b.observe, "recount_permits", b.next.RecountPermits, req)
+}
+
 // FindLimitWaits implements store.LimitStore.
 func (b backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequest) ([]store.LimitWait, error) {
 	return call(ctx, b.observe, "find_limit_waits", b.next.FindLimitWaits, req)

@@ -238,6 +238,12 @@ func (b backend) DeleteLimits(ctx context.Context, req store.DeleteLimitsRequest
 	return err
 }
 
+// RecountPermits implements store.LimitStore.
+func (b backend) RecountPermits(ctx context.Context, req store.RecountRequest) (store.RecountResult, error) {
+	req.Now = b.clock.Now()
+	return write(ctx, b.clock, b.Backend.RecountPermits, req)
+}
+
 // FindLimitWaits implements store.LimitStore.
 func (b backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequest) ([]store.LimitWait, error) {
 	req.Now = b.clock.Now()

@@ -5,7 +5,7 @@ package main
 const lanes = "../../store/lane.go"
 
 // laneTests are the tests that notice these faults. They run first.
-const laneTests = "^TestStore$/^Lanes$|^TestAdmit$|^TestPlans$"
+const laneTests = "^TestStore$/^(Lanes|Recount)$|^TestAdmit$|^TestPlans$|^TestWrongCountsAreRepaired$"
 
 var sharedLaneFaults = []fault{
 	{"a job overtakes jobs that wait and were not read", lanes, "if r.Waiting && r.Asked == 0 || r.last != nil", "if r.last != nil"},
@@ -15,6 +15,7 @@ var sharedLaneFaults = []fault{
 	{"a retry does not go first", lanes, "case j.First && !other.First:", "case false:"},
 	{"permits that were given back are not free", rows + "lanes.go", "room.Used -= s.freed[lane.ID]", "room.Used -= 0"},
 	{"a permit is given back twice", rows + "lanes.go", "room.Used -= s.freed[lane.ID]", "room.Used -= 2 * s.freed[lane.ID]"},
+	{"a recount leaves a wrong count", rows + "recount.go", "lanes[i].Recount(repair.Held)", "lanes[i].Recount(repair.Counted)"},
 	{"a new limit of keys does not count the jobs that run", rows + "limits.go", "lanes[i].Used += counts[lanes[i].LaneKey]", "lanes[i].Used += 0 * counts[lanes[i].LaneKey]"},
 }
 
@@ -23,6 +24,7 @@ var postgresLaneFaults = []fault{
 	{"a completed job keeps its permit", "sql/finish_jobs.sql", "FROM ended, unnest(permits) AS p (lane) WHERE EXISTS", "FROM ended, unnest(permits) AS p (lane) WHERE NOT EXISTS"},
 	{"a retried job keeps its permit", "sql/requeue_jobs.sql", "WHERE l.id = ANY (j.permits) AND t.strict) THEN j.permits END,", "WHERE l.id = ANY (j.permits)) THEN j.permits END,"},
 	{"a job that is moved keeps its permit", "sql/update_jobs.sql", "lane = NULL, permits = NULL,", "lane = NULL,"},
+	{"a job that no living node runs keeps its permit", "sql/return_idle_permits.sql", "WHERE j.permits IS NOT NULL AND j.state = 0 AND NOT j.running", "WHERE j.permits IS NOT NULL AND j.state = 0 AND j.running"},
 	{"a job of a paused group keeps its permit", "sql/return_paused_permits.sql", "AND {concerns(", "AND NOT {concerns("},
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -126,6 +127,35 @@ func (s *Store) leavePaused(now time.Time) {
 			j.permits = permits{}
 		}
 	}
+}
+
+// leaveIdle takes permits from jobs that no living node runs, and lets such jobs leave the lanes in which they wait, at most a number. It
+// returns how many jobs.
+func (s *Store) leaveIdle(most int) (left int) {
+	for _, id := range slices.Sorted(maps.Keys(s.live)) {
+		j := s.live[id]
+		if left < most && j.State == store.StateReady && (j.held != nil || j.waits) && !s.served(j) {
+			j.permits = permits{}
+			left++
+		}
+	}
+	return left
+}
+
+// served reports whether a living node runs jobs with the queue and the kind of a job. A place has a queue of its own.
+func (s *Store) served(j *job) bool {
+	for _, node := range s.nodes {
+		if !node.EndedAt.IsZero() || !slices.Contains(node.Kinds, j.Kind) {
+			continue
+		}
+		for _, queue := range node.Queues {
+			place, within := strings.CutPrefix(j.Queue, queue+"@")
+			if j.Queue == queue || within && (place == node.Host || slices.Contains(node.Labels, place)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // startLimits lets limits be in force that were written: jobs that run hold permits of new limits, and jobs that hold permits and

@@ -126,6 +126,23 @@ func (s *Store) DeleteLimits(ctx context.Context, req store.DeleteLimitsRequest)
 	return nil
 }
 
+// RecountPermits lets jobs that no living node runs give their permits back and leave the heads of lanes; see store.LimitStore. What
+// jobs hold is counted each time it is needed, so that no count can be wrong, and nodes that are gone hold nothing.
+func (s *Store) RecountPermits(ctx context.Context, req store.RecountRequest) (out store.RecountResult, err error) {
+	if _, err := s.beginWrite(ctx, "recount permits", req.Now); err != nil {
+		return out, err
+	}
+	defer s.mu.Unlock()
+	for id, node := range s.nodes {
+		if req.Node != 0 && id < req.Node && node.EndedAt.IsZero() {
+			return out, nil
+		}
+	}
+	out.Jobs = s.leaveIdle(req.Limit)
+	out.More = out.Jobs >= req.Limit
+	return out, nil
+}
+
 // ListLimits lists limits; see store.LimitStore.
 func (s *Store) ListLimits(ctx context.Context, req store.ListLimitsRequest) (out []store.LimitInfo, err error) {
 	now, err := s.begin(ctx, "list limits", req.Now)

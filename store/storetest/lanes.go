@@ -455,7 +455,8 @@ func lanesOtherKinds(e *env) {
 	e.want(e.state(other), store.StateReady, "it stays ready")
 }
 
-// lanesRace lets two clients claim and finish jobs of a few keys, with the store's clock.
+// lanesRace lets two clients claim and finish jobs of a few keys, with the store's clock. In between they recount permits, which are
+// never wrong.
 func lanesRace(e *env) {
 	e.now = time.Time{}
 	e.putLimits(perKey(2), store.Limit{Name: "k", Kind: "k", Concurrency: 5})
@@ -496,6 +497,10 @@ func lanesRace(e *env) {
 			}
 			if _, err := client.Finish(e.ctx, store.FinishRequest{Outcomes: done}); err != nil {
 				e.t.Error(err)
+				return
+			}
+			if recount, err := client.RecountPermits(e.ctx, store.RecountRequest{Limit: 10}); err != nil || recount.Lanes != nil {
+				e.t.Errorf("a recount has found %v, %v", recount.Lanes, err)
 				return
 			}
 			n := <-left - len(done)

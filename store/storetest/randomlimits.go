@@ -29,8 +29,14 @@ func (w *world) changeLimits() {
 	w.compare("PutLimits", req, got.Changed, want.Changed)
 }
 
-// compareLimits compares how many permits jobs hold: the reference counts them.
+// compareLimits compares how many permits jobs hold: the reference counts them. No count may be wrong, at no time.
 func (w *world) compareLimits() {
+	recount := store.RecountRequest{Now: w.now, Limit: 10_000}
+	want, err := w.model.RecountPermits(w.ctx, recount)
+	w.must(err)
+	got, err := w.client.RecountPermits(w.ctx, recount)
+	w.must(err)
+	w.compare("RecountPermits", recount, got, want)
 	req := store.ListLimitsRequest{Now: w.now}
 	inUse := func(b store.Backend) map[string]int64 {
 		list, err := b.ListLimits(w.ctx, req)

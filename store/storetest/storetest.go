@@ -120,6 +120,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"Limits", limitTests, nil},
 		{"Permits", permitTests, nil},
 		{"Lanes", laneTests, nil},
+		{"Recount", recountTests, nil},
 		{"Feed", feedTests, nil},
 		{"Audit", auditTests, nil},
 		{"Maintenance", maintenanceTests, nil},

@@ -1,0 +1,52 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// RecountPermits is a step of the upkeep of limits; see store.LimitStore.
+func (b *Backend) RecountPermits(ctx context.Context, req store.RecountRequest) (out store.RecountResult, err error) {
+	err = b.work(ctx, nodeConns, "recount permits", func(tx pgx.Tx) (err error) {
+		out, err = rowwise.RecountPermits(ctx, lanesTx{auditTx{b, tx}}, req)
+		if err != nil || len(out.Lanes)+out.Jobs == 0 {
+			return err
+		}
+		return b.wake(ctx, tx, store.Wake{Kind: store.WakeJobs})
+	})
+	if err != nil {
+		return store.RecountResult{}, err
+	}
+	return out, nil
+}
+
+// OldestNode implements rowwise.RecountTx.
+func (t lanesTx) OldestNode(ctx context.Context) (node int64, err error) {
+	err = t.tx.QueryRow(ctx, t.b.q(readOldestNode)).Scan(&node)
+	return node, err
+}
+
+// FindWrongLanes implements rowwise.RecountTx.
+func (t lanesTx) FindWrongLanes(ctx context.Context, among []int64, most int) (map[int64]int, error) {
+	wrong := map[int64]int{}
+	var id int64
+	var held int
+	err := each(ctx, t.tx, []any{&id, &held}, func() { wrong[id] = held }, t.b.q(findWrongLanes), append([]int64{}, among...), most)
+	return wrong, err
+}
+
+// ReturnIdlePermits implements rowwise.RecountTx.
+func (t lanesTx) ReturnIdlePermits(ctx context.Context, most int) (int, error) {
+	tag, err := t.tx.Exec(ctx, t.b.q(returnIdlePermits), most)
+	return int(tag.RowsAffected()), err
+}
+
+// DeleteGonePermits implements rowwise.RecountTx.
+func (t lanesTx) DeleteGonePermits(ctx context.Context) (int, error) {
+	tag, err := t.tx.Exec(ctx, t.b.q(deleteGonePermits))
+	return int(tag.RowsAffected()), err
+}

@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/loop"
+	"github.com/hourbell/hourbell/internal/node"
+	"github.com/hourbell/hourbell/store"
+)
+
+const (
+	recountEvery = time.Minute
+	// recountRows is how many lanes and how many jobs a step changes, and recountRest the pause between two steps.
+	recountRows = 500
+	recountRest = 100 * time.Millisecond
+)
+
+// recounter compares the permits that limits count with the permits that jobs and nodes hold, and repairs what differs; see
+// store.LimitStore.RecountPermits. One goroutine uses it.
+type recounter struct {
+	store       store.LimitStore
+	node        *node.Node
+	callTimeout time.Duration
+}
+
+// run recounts every recountEvery or so, until ctx ends.
+func (r recounter) run(ctx context.Context) {
+	for {
+		if loop.Sleep(ctx, time.Duration(float64(recountEvery)*(0.5+rand.Float64()))) != nil {
+			return
+		}
+		for !r.node.Blocked() && r.once(ctx) {
+			if loop.Sleep(ctx, recountRest) != nil {
+				return
+			}
+		}
+	}
+}
+
+// once makes one step, and reports whether there is more to do. The store leaves the work to the oldest node.
+func (r recounter) once(ctx context.Context) (more bool) {
+	number, _, leased := r.node.Session()
+	if !leased {
+		return false
+	}
+	call, cancel := context.WithTimeout(ctx, r.callTimeout)
+	defer cancel()
+	report := r.node.Report()
+	res, err := r.store.RecountPermits(call, store.RecountRequest{Node: number, Limit: recountRows})
+	if err != nil {
+		if ctx.Err() == nil {
+			report.StoreFailed("recount permits", err)
+		}
+		return false
+	}
+	report.StoreWorks("recount permits")
+	for _, lane := range res.Lanes {
+		report.Emit(event.Event{
+			Kind: event.PermitsRepaired, Name: lane.Limit,
+			Detail: fmt.Sprintf("key %q: %d permits were counted as in use, and jobs hold %d", lane.Key, lane.Counted, lane.Held),
+		})
+	}
+	report.Step("recount", "", len(res.Lanes)+res.Nodes+res.Jobs)
+	return res.More
+}

@@ -1,0 +1,43 @@
+package engine
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/work"
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/memory"
+)
+
+// miscounted is a store that finds wrong lanes in its first step.
+type miscounted struct {
+	store.Backend
+	asked chan store.RecountRequest
+}
+
+func (m *miscounted) RecountPermits(_ context.Context, req store.RecountRequest) (store.RecountResult, error) {
+	m.asked <- req
+	if len(m.asked) > 1 {
+		return store.RecountResult{}, nil
+	}
+	return store.RecountResult{Lanes: []store.LaneRepair{{Limit: "exports", Key: "a", Counted: 2, Held: 1}, {Limit: "exports", Key: "b"}}, More: true}, nil
+}
+
+// TestRepairedPermitsAreReported checks that a recount names its node, has an event for each repair, and goes on while there is more
+// to do.
+func TestRepairedPermitsAreReported(t *testing.T) {
+	backend := &miscounted{memory.New(), make(chan store.RecountRequest, 9)}
+	n := startNode(t, backend, func(context.Context, *work.Run) error { return nil })
+	r := n.engine.recounter()
+	if !r.once(t.Context()) || r.once(t.Context()) {
+		t.Error("the first step has more to do, the second step has not")
+	}
+	if got := n.count(event.PermitsRepaired); got != 2 {
+		t.Errorf("%d events, want 2", got)
+	}
+	if req := <-backend.asked; req.Node != n.engine.node.Number() || req.Limit <= 0 || !req.Now.Equal(time.Time{}) {
+		t.Errorf("the request is %+v", req)
+	}
+}

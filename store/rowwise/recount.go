@@ -1,0 +1,81 @@
+package rowwise
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// RecountTx compares the counts of lanes with the permits that jobs hold.
+type RecountTx interface {
+	LanesTx
+
+	// OldestNode returns the number of the oldest living node; 0: no node lives.
+	OldestNode(ctx context.Context) (int64, error)
+
+	// FindWrongLanes returns lanes whose count of permits differs from the permits that jobs hold and that vacancies have, with the
+	// number of these permits. All counts are of one instant. It locks nothing. among: only these lanes; empty: all.
+	FindWrongLanes(ctx context.Context, among []int64, most int) (map[int64]int, error)
+
+	// ReturnIdlePermits takes permits from jobs that no living node runs, as vacancies, and lets such jobs at the head of lanes leave
+	// them. It returns how many jobs it has changed, and leaves out jobs that other transactions have locked.
+	ReturnIdlePermits(ctx context.Context, most int) (int, error)
+
+	// DeleteGonePermits deletes the permits of nodes that do not live and hold no jobs, and of limits that have ended, and returns
+	// how many rows it has deleted.
+	DeleteGonePermits(ctx context.Context) (int, error)
+}
+
+// RecountPermits is a step of the upkeep of limits; see store.LimitStore. Most steps find nothing and lock nothing. Where the number
+// of a lane is wrong, it is compared again when the lane is locked: from then on no transaction changes it, and transactions
+// that end jobs only move permits of the lane from jobs to vacancies.
+func RecountPermits(ctx context.Context, tx RecountTx, req store.RecountRequest) (out store.RecountResult, err error) {
+	if req.Node != 0 {
+		if oldest, err := tx.OldestNode(ctx); err != nil || oldest != req.Node {
+			return out, err
+		}
+	}
+	if out.Lanes, err = repairLanes(ctx, tx, req.Limit); err != nil {
+		return out, err
+	}
+	if out.Nodes, err = tx.DeleteGonePermits(ctx); err != nil {
+		return out, err
+	}
+	out.Jobs, err = tx.ReturnIdlePermits(ctx, req.Limit)
+	out.More = len(out.Lanes) >= req.Limit || out.Jobs >= req.Limit
+	return out, err
+}
+
+// repairLanes repairs the counts of lanes, at most a number.
+func repairLanes(ctx context.Context, tx RecountTx, most int) (repairs []store.LaneRepair, err error) {
+	wrong, err := tx.FindWrongLanes(ctx, nil, most)
+	if err != nil || len(wrong) == 0 {
+		return nil, err
+	}
+	limits, err := tx.ReadLimits(ctx)
+	if err != nil {
+		return nil, err
+	}
+	lanes, err := tx.LockLanes(ctx, slices.Sorted(maps.Keys(wrong)))
+	if err != nil {
+		return nil, err
+	}
+	if wrong, err = tx.FindWrongLanes(ctx, slices.Sorted(maps.Keys(wrong)), most); err != nil {
+		return nil, err
+	}
+	lanes = slices.DeleteFunc(lanes, func(lane store.Lane) bool { _, is := wrong[lane.ID]; return !is })
+	for i := range lanes {
+		repair := store.LaneRepair{Key: lanes[i].Key, Counted: lanes[i].Used, Held: wrong[lanes[i].ID]}
+		if limit := limits.ByID(lanes[i].Limit); limit != nil {
+			repair.Limit = limit.Name
+		}
+		repairs = append(repairs, repair)
+		lanes[i].Recount(repair.Held)
+	}
+	if len(lanes) == 0 {
+		return nil, nil
+	}
+	return repairs, tx.SaveLanes(ctx, lanes)
+}

@@ -17,7 +17,7 @@ type Actor struct {
 	Source string // from where: an address, the name of a file, or a word such as "cli"
 }
 
-// SourceProgram is the source of changes for which WithActor has named nobody else: the
+// SourceProgram is the source of changes for which WithActor has named no other source: the
 // program that has the client made them.
 const SourceProgram = "program"
 

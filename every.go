@@ -106,7 +106,7 @@ func (s Schedule) onEveryHost(remedy string) error {
 	return &check.FieldError{Field: "schedule", Value: check.Shorten(s.Name), Problem: "is on every host", Remedy: remedy}
 }
 
-// spread gives hosts their schedules after schedules were put, and deletes those of schedules that are not on every host any more.
+// spread gives hosts their schedules after schedules were put, and deletes the schedules of hosts whose schedule is not on every host any more.
 // In a caller's transaction the hosts get their schedules from a node, after the commit.
 func (s *ScheduleService) spread(ctx context.Context, tx store.Tx, edited []string, every func(name string) bool) error {
 	if len(edited) == 0 {
@@ -251,8 +251,9 @@ func (s *ScheduleService) checkCircle(ctx context.Context, tx store.Tx, names []
 	}
 }
 
-// withHosts adds to the names of schedules that are to be changed the schedules of the hosts of those that are on every host. every
-// are the latter. It refuses the deletion of the schedule of one host, which would come back.
+// withHosts returns the names of schedules that are to be changed, with the names of the schedules of hosts for each schedule on
+// every host. every has the schedules on every host. The deletion of the schedule of one host is refused, because the schedule
+// would come back.
 func (s *ScheduleService) withHosts(ctx context.Context, tx store.Tx, action store.ScheduleAction, names []string) (all, every []string, err error) {
 	settler := s.client.settler(tx)
 	rows, err := settler.Find(ctx, names)

@@ -35,7 +35,7 @@ type Graph struct {
 // GraphJob is a job of a Graph.
 type GraphJob struct {
 	Args Args
-	// Options are applied after the options of the call, as those of a Request. After
+	// Options are applied after the options of the call, as the options of a Request are. After
 	// names older jobs outside the graph; with AfterAny one of all predecessors is enough.
 	Options []Option
 	// After are the predecessors by name.

@@ -28,7 +28,7 @@ type EventHandler struct {
 	Kind, Group string
 	// Job is the job that is made.
 	Job Args
-	// Options of the job, as those of Schedule; zero: the default, except that MaxAttempts is 5,
+	// Options of the job, as in Schedule; zero: the default, except that MaxAttempts is 5,
 	// and Timeout is five minutes.
 	Queue       string
 	Priority    int

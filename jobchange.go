@@ -235,7 +235,7 @@ func (s *JobService) changeMatching(ctx context.Context, c changing, match store
 }
 
 // selected yields the numbers of the jobs that a filter selects: the numbers that it
-// has, or else those of the jobs that match, smallest first. Jobs that are made after
+// has, or else the numbers of the jobs that match, smallest first. Jobs that are made after
 // the first look are not selected.
 func (s *JobService) selected(ctx context.Context, match store.JobFilter) iter.Seq2[[]int64, error] {
 	return func(yield func([]int64, error) bool) {

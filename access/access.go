@@ -88,7 +88,7 @@ type Identity struct {
 	// SourceToken, SourceProxy, or a word of the program's own Authorize.
 	Source string
 	// Address is from where the request came. Empty: Protect sets the address that sent the
-	// request, which is that of a proxy if there is one.
+	// request, which is the address of a proxy if there is one.
 	Address string
 }
 

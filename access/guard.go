@@ -121,7 +121,7 @@ func (g *Guard) address(r *http.Request) string {
 	return from.String()
 }
 
-// trusts reports whether an address is that of a trusted proxy.
+// trusts reports whether an address belongs to a trusted proxy.
 func (g *Guard) trusts(from netip.Addr) bool {
 	return slices.ContainsFunc(g.cfg.Trust, func(p netip.Prefix) bool { return p.Contains(from) })
 }

@@ -46,8 +46,8 @@ type Event struct {
 	Error    string     `json:"error,omitempty"`
 }
 
-// newEvent returns an event as it is sent. Errors of the store may have its address,
-// so only errors of jobs are sent.
+// newEvent returns an event as it is sent. An error of the store may contain the
+// store's address, so only errors of jobs are sent.
 func newEvent(e event.Event) Event {
 	out := Event{
 		Kind: string(e.Kind), Time: e.Time.UTC(), Node: e.Node, Job: e.Job, JobKind: e.JobKind, Queue: e.Queue, Attempt: e.Attempt,

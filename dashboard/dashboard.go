@@ -46,8 +46,8 @@ type Options struct {
 	// Files returns the files that this process keeps the store equal to; nil: there
 	// is no page of files.
 	Files func() []File
-	// Logger gets the errors that pages do not show, because they name the place of
-	// the store. Nil: slog.Default().
+	// Logger gets the errors that pages do not show, because the errors may contain the
+	// address of the store. Nil: slog.Default().
 	Logger *slog.Logger
 }
 

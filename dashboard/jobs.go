@@ -17,7 +17,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// filterFields are the parameters that select jobs: those of the program's `jobs list`.
+// filterFields are the parameters that select jobs, named as the flags of `hourbell jobs list`.
 var filterFields = []string{"state", "kind", "queue", "schedule", "group", "key", "since", "until", "finished-since", "finished-until", "error", "unique", "batch", "id"}
 
 // filterOf returns the parameters of a query that select jobs, without empty values.
@@ -64,8 +64,8 @@ func (p *pages) readFilter(ctx context.Context, filter url.Values) (hourbell.Job
 	return selection.At(ctx, p.client)
 }
 
-// atInstants returns a filter whose times ago are instants, so that it selects the same
-// jobs later.
+// atInstants returns a filter in which a time such as 2h, which means 2 hours ago, is an instant, so that the filter selects
+// the same jobs later.
 func atInstants(filter url.Values, now time.Time) url.Values {
 	fixed := url.Values{}
 	for name, values := range filter {

@@ -105,7 +105,8 @@ type fact struct {
 	cell
 }
 
-// factsOf shows facts as the program does; links by the names of facts.
+// factsOf returns facts as a page shows them: with the texts of the program. links has the links of facts, by the names of the
+// facts.
 func factsOf(facts []view.Fact, zone string, links map[string]string) []fact {
 	var shown []fact
 	for _, f := range facts {

@@ -136,7 +136,7 @@ func shortened(text string) string { return text[:min(len(text), 40)] }
 //
 // A redirect is followed only if HTTP.Redirects allows it, never from https to
 // http. To another scheme, host or port it carries neither the job's headers nor
-// those that Hourbell adds, and a request with a body is not redirected there.
+// the headers that Hourbell adds, and a request with a body is not redirected there.
 //
 // A job that is not declared (see JobRow.Declared) reaches public addresses
 // only: its URL is the choice of a user who can write to the store, who could

@@ -24,7 +24,7 @@ type ScheduleEnd struct {
 	Slot  time.Time
 	After string // the name of the predecessor
 	// Ended is the job that ended. If the predecessor is a dependent that did not start,
-	// State is StateNotStarted, and ID and Reason are those of the job that this goes
+	// State is StateNotStarted, and ID and Reason belong to the job that this goes
 	// back to.
 	Ended
 	Paused bool // the predecessor, or its group, was paused at the instant of the end

@@ -94,7 +94,7 @@ func (o Origin) String() string {
 // Backfills reports whether jobs are made for a past range of a schedule that is run again.
 func (o Origin) Backfills() bool { return o == OriginBackfill || o == OriginBackfillDependents }
 
-// SetsOff reports whether the ends of jobs of a schedule set off the schedules that follow.
+// SetsOff reports whether the end of a job with this origin sets off the schedules that follow its schedule.
 func (o Origin) SetsOff() bool { return o != OriginBackfill }
 
 // LeavesNotes reports whether the ends of jobs that an insert makes leave notes for schedules
@@ -102,8 +102,8 @@ func (o Origin) SetsOff() bool { return o != OriginBackfill }
 // transaction is open.
 func (o Origin) LeavesNotes() bool { return o == OriginTrigger || o == OriginBackfillDependents }
 
-// OriginWords returns the rules of origins as SQL, by the words that the files of drivers have
-// in braces behind the column: "origin {backfill}" and "origin {sets_off}".
+// OriginWords returns the rules of origins as SQL conditions, by their words. Statements of drivers have
+// the words in braces behind the column: "origin {backfill}" and "origin {sets_off}".
 func OriginWords() map[string]string {
 	in := func(rule func(Origin) bool) string {
 		var numbers []string
@@ -287,7 +287,7 @@ type ClaimRequest struct {
 	// Polled, if not empty, is the note of a shared poll; see PollSharer.
 	Polled string
 	// Within is the queue within which Queue is the queue of a place; empty: Queue is none. The limits
-	// of whole queues are those of Within.
+	// of whole queues are the limits of Within.
 	Within string
 	// Permits is the last answer to ExchangePermits for the queue that has the limits; zero:
 	// none. If its Revision is not the present one, the claim takes no job, whatever else there is.

@@ -61,7 +61,7 @@ type ClaimsRequest struct {
 	Now       time.Time // for Paused
 	Node      int64
 	Cancelled bool // only those for which a cancel request waits
-	Paused    bool // only those of jobs that an active pause concerns, running or not begun; not together with Cancelled
+	Paused    bool // only claims of jobs that an active pause concerns, running or not begun; not together with Cancelled
 }
 
 // RescueRequest looks for dead nodes. Only a node with a recent heartbeat may

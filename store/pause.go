@@ -21,7 +21,7 @@ func (s PauseSubject) String() string { return subjectWords[s] }
 
 // Pause is a stored pause. While it is active, no claim takes a job that it concerns,
 // also a job that is inserted, retried or made ready later. The schedules of a paused
-// group have the pause, also those that are put later; slots of other schedules fire, and
+// group have the pause, also schedules that are put later; slots of other schedules fire, and
 // their jobs wait. Jobs that run go on.
 type Pause struct {
 	Subject PauseSubject

@@ -131,7 +131,7 @@ func share(concurrency int, others []NodePermits, node int64, want int, now time
 	return min(want, free, max(fair, free-wanted)), true
 }
 
-// others returns the rows of a limit without those of a node.
+// others returns the rows of a limit without the rows of a node.
 func others(held []NodePermits, limit, node int64) (rows []NodePermits) {
 	for _, row := range held {
 		if row.Limit == limit && row.Node != node {

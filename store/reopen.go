@@ -8,7 +8,7 @@ package store
 type Reopening struct {
 	State           State // of the job: StateWaiting or StateNotStarted
 	Any, AtEnd      bool  // NewJob.Any and NewJob.AtEnd
-	Open            int   // open edges, with those that are open again
+	Open            int   // open edges, also edges that are open again
 	Matched, Missed bool  // among the decided edges is one that has matched, and one that has missed
 }
 

@@ -10,8 +10,8 @@ import (
 //
 // What a request with a Tx changes is visible to others after the commit, with its
 // wake-ups, and never after a rollback. After an error nothing of the request is
-// in the transaction, which can go on unless the database has ended it. Times of
-// changes are those of the first change of the transaction, or later.
+// in the transaction, which can go on unless the database has ended it. A change
+// has the time of the first change of the transaction, or a later time.
 //
 // A caller's transaction may be open for long, so that it must hold up nothing but
 // what it changes: other jobs are claimed and finished, and other schedules fire.

@@ -26,7 +26,7 @@ func (a *afterFlag) read() (edges []hourbell.ScheduleEdge, err error) {
 	return edges, err
 }
 
-// edit replaces the rule or the edges of a schedule by those that are given.
+// edit replaces the rule or the edges of a schedule by the given rule or edges.
 func (a *afterFlag) edit(c *cobra.Command, s *hourbell.Schedule) (err error) {
 	changed := c.Flags().Changed
 	switch {

@@ -11,8 +11,8 @@ import (
 	"github.com/hourbell/hourbell"
 )
 
-// main writes the man pages of all commands into a folder; scripts/release runs it. The date of the pages
-// is that of the environment variable SOURCE_DATE_EPOCH.
+// main writes the man pages of all commands into a folder; scripts/release runs it. The environment
+// variable SOURCE_DATE_EPOCH has the date of the pages.
 func main() {
 	if len(os.Args) != 2 {
 		log.Fatal("usage: go run -tags man ./cmd/hourbell FOLDER")

@@ -51,7 +51,7 @@ func (b *Backend) PutCalendars(ctx context.Context, req store.PutCalendarsReques
 	return out, nil
 }
 
-// lockCalendars locks calendars and returns those that are there, by name.
+// lockCalendars locks calendars and returns the calendars that exist, by name.
 func (b *Backend) lockCalendars(ctx context.Context, tx querier, names []string) (map[string]*store.Calendar, error) {
 	list, err := collect(ctx, tx, scanCalendar, b.q(lockCalendars), names)
 	rows := make(map[string]*store.Calendar, len(list))

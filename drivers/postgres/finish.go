@@ -99,7 +99,7 @@ type finishing struct {
 	tx       querier
 	now      *time.Time
 	ends     endings
-	accepted map[int64]bool // by job: those that were looked at
+	accepted map[int64]bool // by job that was looked at
 	ended    []int64        // jobs moved to history by this run
 	retried  map[int64]bool // jobs whose attempts are tried again and have follow-ups
 	freed    serialGroups   // of what ended

@@ -116,7 +116,7 @@ func (s *scan) name(rule, user, line, input string) string {
 		name = given.value
 	}
 	if first, taken := s.names.given[name]; taken {
-		s.add("name", fmt.Sprintf("%q is also that of line %d", shown(name), first), "give each line a name of its own")
+		s.add("name", fmt.Sprintf("%q is also the name of line %d", shown(name), first), "give each line a name of its own")
 	}
 	s.names.given[name] = s.line
 	return name

@@ -126,7 +126,7 @@ func whyNot(path string) string {
 	case strings.HasPrefix(base, "."):
 		return "it is hidden"
 	case leftover.MatchString(base):
-		return "its name is that of a copy that a program left"
+		return "its name is the name of a copy that a program left"
 	case info == nil || !info.Mode().IsRegular():
 		return "it is not a file"
 	case !cronName.MatchString(base) && spoolUser(path) == "":
@@ -142,7 +142,7 @@ type Loader struct {
 	Refuse bool      // crontabs that a node of this user would refuse, because of their owner or mode, are mistakes too
 	Me     Identity  // the user of the process
 	Mails  bool      // the process mails the output of crontabs' lines
-	// Host is the name of this host, whose copies the files are; empty: hourbell.DefaultHost.
+	// Host is the name of this host: the files are the copies of this host. Empty: hourbell.DefaultHost.
 	Host string
 	// CheckUser returns why commands of a user do not start on this machine; nil:
 	// kinds.CheckUser.
@@ -297,7 +297,7 @@ func (l Loader) TryAll(list []Input) (files []Tried, left []Skipped, err error) 
 }
 
 // LoadAll reads all files of the inputs, which will be used together. The error has
-// every mistake in any of them; the files are then those without mistakes of their own.
+// every mistake in any of them; files are then only the files without mistakes of their own.
 func (l Loader) LoadAll(list []Input) (files []Loaded, left []Skipped, err error) {
 	all, left, err := l.TryAll(list)
 	errs := []error{err}

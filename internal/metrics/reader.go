@@ -32,7 +32,7 @@ type Reader struct {
 }
 
 // NewReader returns a reader that reads nothing yet. It reads the store again when the values are older
-// than refresh; 0 means 10 seconds. The queues are those of the recorder.
+// than refresh; 0 means 10 seconds. The queues are the queues of the recorder.
 func NewReader(refresh time.Duration, r *Recorder) *Reader {
 	if refresh <= 0 {
 		refresh = 10 * time.Second

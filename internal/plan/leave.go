@@ -33,7 +33,7 @@ func (p Plan) OverdueAt(s store.Schedule) time.Time { return s.NextAt.Add(min(pa
 // Left is a schedule whose slots a node leaves to other nodes.
 type Left struct {
 	store.Schedule
-	Kind, Queue string    // of its jobs; the queue is that of their place
+	Kind, Queue string    // of its jobs; the queue is the queue of their place
 	OverdueAt   time.Time // see Plan.OverdueAt
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// abilities are the optional interfaces of the store that a Clock passes on: those that schemas and
+// abilities are the optional interfaces of the store that a Clock passes on: the interfaces that schemas and
 // callers' transactions need. The other abilities make nodes faster by the clock of the process.
 type abilities struct {
 	migrator store.Migrator
@@ -74,8 +74,8 @@ func (b settler) SettleCancels(ctx context.Context, req store.SettleCancelsReque
 	return b.clock.able.settler.SettleCancels(ctx, req)
 }
 
-// backend gives each request of a store the instant of a clock. The methods of reads that do not
-// depend on the time are those of the store.
+// backend gives each request of a store the instant of a clock. Reads that do not
+// depend on the time go to the store as they are.
 type backend struct {
 	store.Backend
 	clock *Clock

@@ -95,7 +95,7 @@ func (n *Node) WithTimeout(ctx context.Context, d time.Duration, cause error) (c
 	return inner, func() { stop(); cancel(context.Canceled) }
 }
 
-// asleep returns the number of attempts that wait for the clock, and of those in one queue. The
+// asleep returns how many attempts wait for the clock, and how many of them belong to one queue. The
 // caller holds the mutex.
 func (n *Node) asleep(queue string) (all, inQueue int) {
 	for a := range n.attempts {

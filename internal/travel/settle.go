@@ -11,7 +11,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Settle lets the nodes fire all due slots and run all due jobs, also those that become due by that,
+// Settle lets the nodes fire all due slots and run all due jobs, also slots and jobs that become due by that,
 // without moving the clock. It returns when nothing is due that a node may do, and every attempt has
 // ended or waits for the clock (Sleep). If ctx ends before, the error names what goes on. Calls of
 // Settle and SettleJob are made one after the other.
@@ -106,7 +106,7 @@ const (
 )
 
 // await wakes the loops of the nodes until each has read the store since the last tick and has found
-// nothing to do, and no attempt runs that does not wait for the clock.
+// nothing to do, and until each attempt that runs waits for the clock.
 func (c *Clock) await(ctx context.Context) error {
 	pause := 10 * time.Microsecond
 	timer := time.NewTimer(pause)

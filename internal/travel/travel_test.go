@@ -16,8 +16,8 @@ import (
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 1000, time.UTC)
 
-// able is a store with the abilities that memory lacks and a clock passes on. asked are the instants of
-// the requests for them.
+// able is a store with the abilities that a clock passes on and the store in memory lacks. asked has the
+// instants of the requests that used these abilities.
 type able struct {
 	*memory.Store
 	asked *[]time.Time

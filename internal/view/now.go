@@ -69,7 +69,7 @@ func (o Overview) RateListing() Listing[hourbell.QueueInfo] {
 	return l
 }
 
-// Present returns the nodes that are alive as far as the store knows, and those that died
+// Present returns the nodes that are alive as far as the store knows, and the nodes that died
 // lately.
 func (o Overview) Present() []store.NodeInfo {
 	return slices.DeleteFunc(slices.Clone(o.Nodes), func(n store.NodeInfo) bool {

@@ -27,7 +27,7 @@ type Overview struct {
 	Running, Retrying []store.JobInfo
 	// Rates has for each queue about how many jobs a second ended lately.
 	Rates map[string]float64
-	// Starts is how late the jobs of which the rates are began.
+	// Starts is how late the jobs began from which the rates are computed.
 	Starts Starts
 	Slow   []string // the lists above that the store did not answer in time; they are empty
 }
@@ -52,7 +52,7 @@ const (
 	lastDay     = 24 * time.Hour   // how far the overview looks back
 	dueFirst    = 10 * time.Second // a job that is due longer is looked at: does any node take it?
 	dueAmong    = 50               // due jobs of a queue, among which a job is looked for that no node takes
-	rateAmong   = 500              // jobs that ended, of which rates are computed
+	rateAmong   = 500              // jobs that ended, from which rates are computed
 	rateWindow  = time.Minute      // rates are of the last minute, or of as much of it as rateAmong jobs took
 )
 
@@ -106,8 +106,8 @@ func ReadOverview(ctx context.Context, client *hourbell.Client, rows int) (o Ove
 	return o, nil
 }
 
-// readRates reads the jobs that were made last of those that have ended, and computes the
-// rates from them. Jobs that ended long after they were made are not among them.
+// readRates computes the rates from the jobs that have ended: it reads the newest of them. Jobs that ended long after they
+// were made are not among them.
 func (o *Overview) readRates(ctx context.Context, client *hourbell.Client) error {
 	ended, err := client.Jobs.List(ctx, hourbell.JobFilter{States: []store.State{store.StateCompleted, store.StateFailed}, Limit: rateAmong})
 	o.Rates, o.Starts = rates(ended, o.Now), starts(ended, o.Now)

@@ -33,7 +33,7 @@ func (a attemptContext) derived() context.Context {
 // its parent.
 func (a attemptContext) Done() <-chan struct{} { return a.derived().Done() }
 
-// Err reports why the run has to end; nil: it has not to end.
+// Err reports why the run has to end; nil: it may go on.
 func (a attemptContext) Err() error {
 	r := a.run
 	r.mu.Lock()

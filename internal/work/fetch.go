@@ -38,7 +38,7 @@ type fetcher struct {
 	turns   int         // counts claims of parts, so that each part is first in turn
 
 	permits *permits           // of the queue, or of the queue within which its place is
-	within  string             // the queue within which the queue is that of a place; empty: it is none
+	within  string             // if the queue is the queue of a place: the queue to which the place belongs; otherwise empty
 	granted store.QueuePermits // what the next claim says of permits
 	askedAt loop.Instant       // when the last claim was sent
 

@@ -109,7 +109,7 @@ func (r *Runner) others() []*Run {
 }
 
 // claimable returns the kinds, and the jobs of restricted kinds, that claims may return now: all that
-// this node runs, or those of the kinds that only accepts.
+// this node runs, or only the kinds for which only returns true.
 func (r *Runner) claimable(only func(kind string) bool) (kinds []string, exact []store.ExactJob) {
 	kinds, exact = r.cfg.Kinds, r.allowList.list()
 	narrow := r.leaving.isNarrow()

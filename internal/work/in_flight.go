@@ -118,7 +118,7 @@ func (h *InFlight) TakeEnded() []int64 {
 	return ended
 }
 
-// PutBackEnded returns batches that could not be passed to the store.
+// PutBackEnded takes back batches that TakeEnded returned and that could not be passed to the store.
 func (h *InFlight) PutBackEnded(ended []int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

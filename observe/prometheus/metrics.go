@@ -74,7 +74,7 @@ func New(o Options) *Metrics {
 }
 
 // Watch reads gauges of the client's lease, and of the whole cluster from its store, when they are
-// scraped. Scrapes before that do not have these gauges.
+// scraped. Scrapes before the call of Watch do not have these gauges.
 func (m *Metrics) Watch(client *hourbell.Client) { m.reader.Watch(client) }
 
 // Observe implements event.Observer.

@@ -4,11 +4,10 @@
 // It is for databases in which a rule is not worth a statement of its own. A
 // driver implements [Tx] with its SQL. For a call of its store.Backend it opens a
 // transaction, reads the clock, and calls the function of this package with the
-// name of the call ([Insert], [Finish], [ChangeJobs], [Rescue], [Leave], [Fire],
-// [FireEarly], [PutSchedules], [ChangeSchedules], [PutCalendars],
-// [DeleteCalendars]). Each function sends a number of statements that does not
-// depend on the number of rows, except that Finish takes outcomes in parts of
-// FinishRows. drivers/sqlite is the example.
+// name of the call, such as [Insert], [Finish], [Fire] or [PutSchedules]. Each
+// function sends a number of statements that does not depend on the number of
+// rows, except that Finish takes outcomes in parts of FinishRows. drivers/sqlite
+// is the example.
 //
 // What remains to the driver: connections, transactions and errors, claims, keys
 // of inserts, lists, pruning, positions, and all SQL.

@@ -53,7 +53,7 @@ type Edges interface {
 
 	// LockWaiting locks jobs and returns the jobs that wait for other jobs. It also locks the
 	// jobs that were not started, so that no other transaction lets them wait again. busy are
-	// those of the jobs that another transaction has locked, if the backend does not wait for it.
+	// the numbers of jobs that another transaction has locked, if the backend does not wait for it.
 	LockWaiting(ctx context.Context, ids []int64) (waiting []JobWait, busy []int64, err error)
 
 	// SaveEdges stores the states of open edges. It is an error if one of them is not open, or
@@ -451,7 +451,7 @@ func (s *releaseStep) number() {
 }
 
 // findEdges reads the edges of jobs that have ended or were retried. Jobs that may not have
-// ended are looked up: from then on, those that are live leave notes when they end.
+// ended are looked up: from then on, live jobs leave notes when they end.
 func (s *releaseStep) findEdges(ctx context.Context, tx Edges, now time.Time) (err error) {
 	if s.notes[0].State == store.StateReady {
 		if err := s.lookUp(ctx, tx, now); err != nil {
@@ -509,7 +509,7 @@ func (s *releaseStep) cut() {
 }
 
 // lock locks the dependents of the edges that wait, and leaves the edges of dependents that others have locked to a later step.
-// It returns the numbers of all dependents, and those that wait.
+// It returns the numbers of all dependents, and the dependents that wait.
 func (s *releaseStep) lock(ctx context.Context, tx Edges) (ids []int64, waiting []JobWait, err error) {
 	sortEdges(s.edges)
 	ids = dependentsOf(s.edges)

@@ -2,7 +2,7 @@
 -- except that a job that holds its key is kept until then. Most jobs have no attempts and no
 -- progress to be deleted: these tables are searched for all numbers at once.
 -- What is sent and does not come back was not accepted. The variant for one job in the
--- transaction of its worker fails as that of finish_jobs does.
+-- transaction of its worker fails as in finish_jobs.
 WITH free AS (
     DELETE FROM {schema}.job AS j
     USING unnest(:ids::bigint[], :tokens::bigint[], :states::smallint[], :reasons::text[]) AS o (id, token, state, reason)

@@ -30,7 +30,7 @@ var (
 //	  tell:   {shell: "mail -s failed ops", after: {export: failure, check: failure}, need: any}
 //	finally: {shell: ./clean, on: always}    # or all, failed
 //
-// The work of a job is described as that of a schedule; see the package comment. after is a
+// The work of a job is described as in a schedule; see the package comment. after is a
 // mapping of the names of other jobs to success (or nothing), failure or either, or to on
 // and delay; or a list of names. in and at are as for `hourbell enqueue`. Messages call the
 // file name. The error is a *declared.FileError with every mistake of the file; cycles and

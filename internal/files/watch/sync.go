@@ -112,7 +112,7 @@ func (w *Watcher) sync(ctx context.Context, f *watched) (hourbell.SyncResult, er
 	return done, err
 }
 
-// keptOut reports whether the error of a sync says that the file is not in force, and logs
+// keptOut reports whether a sync failed because the file is not in force, and logs
 // it.
 func (w *Watcher) keptOut(ctx context.Context, f *watched, err error) bool {
 	var kept *hourbell.NotInForceError

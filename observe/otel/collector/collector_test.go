@@ -224,7 +224,7 @@ func newProcess(t *testing.T, name, address string, backend *memory.Store, worke
 	return p
 }
 
-// run runs the process as a node until an attempt has ended, and sends what it has to say.
+// run runs the process as a node until an attempt has ended, and then sends its spans, metrics and log records.
 func (p process) run(t *testing.T, attempted <-chan struct{}) {
 	t.Helper()
 	ended := make(chan error, 1)

@@ -176,6 +176,9 @@ func (p *permits) exchange(ctx context.Context, want func(used int) int) {
 	if p.pause = min(2*p.pause, lastPermitPause); !res.Scarce || res.Share != before.Share {
 		p.pause = firstPermitPause
 	}
+	if res.Bounded {
+		r.widths.bounded.Notify()
+	}
 	for _, f := range p.fetchers {
 		f.room.Notify()
 	}
@@ -191,31 +194,50 @@ func (f *fetcher) awaitPermits(ctx context.Context) {
 	f.await(ctx, timer.C, f.room)
 }
 
-// ReturnPermits returns permits that are not used, until ctx ends: also while the node stops and its last jobs run.
+// ReturnPermits returns permits that are not used, until ctx ends: also while the node stops and its last jobs run. While no queue has
+// a limit, it waits.
 func (r *Runner) ReturnPermits(ctx context.Context) {
-	for loop.Sleep(ctx, unusedPermitPause) == nil {
-		r.widths.mu.Lock()
-		all := r.widths.permits
-		r.widths.mu.Unlock()
-		for _, p := range all {
-			p.returnUnused(ctx)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.widths.bounded:
+		}
+		for held := true; held; {
+			if loop.Sleep(ctx, unusedPermitPause) != nil {
+				return
+			}
+			held = r.returnUnused(ctx)
 		}
 	}
 }
 
+// returnUnused returns unused permits of all queues. It reports whether a queue has a limit of jobs that run concurrently.
+func (r *Runner) returnUnused(ctx context.Context) (bounded bool) {
+	r.widths.mu.Lock()
+	all := r.widths.permits
+	r.widths.mu.Unlock()
+	for _, p := range all {
+		bounded = p.returnUnused(ctx) || bounded
+	}
+	return bounded
+}
+
 // returnUnused returns the permits that were not used since its last call. Once in a heartbeat it exchanges in any case, because
-// others may want permits.
-func (p *permits) returnUnused(ctx context.Context) {
+// others may want permits. It reports whether the queue has a limit of jobs that run concurrently.
+func (p *permits) returnUnused(ctx context.Context) (bounded bool) {
 	p.exchanging.Lock()
 	defer p.exchanging.Unlock()
 	p.mu.Lock()
 	free := max(p.last.Permits-p.used(), 0)
 	unused := min(p.unused, free)
 	p.unused = free
-	due := p.last.Bounded && !p.stale && (unused > 0 || p.last.Permits > 0 && p.askedAt.Elapsed() > p.runner.cfg.Heartbeat)
+	bounded = p.last.Bounded
+	due := bounded && !p.stale && (unused > 0 || p.last.Permits > 0 && p.askedAt.Elapsed() > p.runner.cfg.Heartbeat)
 	held := p.last.Permits
 	p.mu.Unlock()
 	if due {
 		p.exchange(ctx, func(used int) int { return max(held-unused, used) })
 	}
+	return bounded
 }

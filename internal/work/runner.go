@@ -104,7 +104,7 @@ func New(cfg Config) *Runner {
 		output:   newOutput(cfg.Store, cfg.CallTimeout, report),
 	}
 	r.setRuns(nil)
-	r.widths.byQueue = maps.Clone(cfg.Queues)
+	r.widths.byQueue, r.widths.bounded = maps.Clone(cfg.Queues), loop.NewSignal()
 	r.admission.ask, r.admission.report = cfg.Admission, report
 	for kind, most := range cfg.MaxRunning {
 		r.SetMaxRunning(kind, most)

@@ -3,6 +3,8 @@ package work
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/hourbell/hourbell/internal/loop"
 )
 
 // widths are the numbers of workers by queue, and the fetchers that follow them.
@@ -11,6 +13,7 @@ type widths struct {
 	byQueue  map[string]int
 	fetchers map[string][]*fetcher // of a queue and of its places
 	permits  []*permits            // of each queue
+	bounded  loop.Signal           // a queue has got permits
 }
 
 // fetchers makes a fetcher for each queue of the node.

@@ -9,7 +9,7 @@ const laneTests = "^TestStore$/^(Lanes|Recount)$|^TestAdmit$|^TestPlans$|^TestWr
 
 var sharedLaneFaults = []fault{
 	{"a job overtakes jobs that wait and were not read", lanes, "if r.Waiting && r.Asked == 0 || r.last != nil", "if r.last != nil"},
-	{"a lane gives one permit more than it has", lanes, "case r.Used >= r.Width:", "case r.Used > r.Width:"},
+	{"a lane gives one permit more than it has", lanes, "case r.Used >= r.Width:\n\t\treturn 0", "case r.Used > r.Width:\n\t\treturn 0\n\tcase r.Used == r.Width:\n\t\treturn 1"},
 	{"a job gets one permit of several", lanes, "return rooms[lane].admits(job) })", "return rooms[lane].admits(job) || lane != job.Lanes[0] })"},
 	{"new jobs go before jobs of an ended limit", rows + "lanes.go", "s.more, s.unread = true, s.unread || room.Ended", "s.more, s.unread = true, s.unread"},
 	{"a retry does not go first", lanes, "case j.First && !other.First:", "case false:"},

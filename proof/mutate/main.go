@@ -10,6 +10,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -22,6 +23,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -153,7 +155,7 @@ func test(root string, set faultSet, f fault) (verdict, detail string) {
 	}
 	first := cmp.Or(set.first, suites)
 	for _, selection := range [][]string{{"-test.run", first}, {"-test.skip", first}} {
-		out, err := command(dir, binary, append(selection, "-test.short", "-test.failfast", "-test.timeout=5m")...)
+		out, err := untilFailure(dir, tmp, binary, append(selection, "-test.short", "-test.failfast", "-test.v=test2json", "-test.timeout=5m")...)
 		if err != nil {
 			return judge(out, err)
 		}
@@ -166,6 +168,37 @@ func command(dir, name string, args ...string) ([]byte, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir
 	return cmd.CombinedOutput()
+}
+
+// untilFailure runs tests until one has failed, with their files in tmp. It returns what the tests have printed, and an error if
+// one failed. Tests must print their results in the form for test2json, which has the failure of a subtest at once, after a mark.
+func untilFailure(dir, tmp, binary string, args ...string) ([]byte, error) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer read.Close()
+	cmd := exec.Command(binary, args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+tmp)
+	cmd.Stdout, cmd.Stderr = write, write
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // tests start processes
+	err = cmd.Start()
+	write.Close()
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	for lines := bufio.NewReader(read); err == nil; {
+		var line string
+		line, err = lines.ReadString('\n')
+		line = strings.TrimLeft(line, "\x16 ")
+		out.WriteString(line)
+		if strings.HasPrefix(line, "--- FAIL: ") {
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+			break
+		}
+	}
+	return out.Bytes(), cmd.Wait()
 }
 
 // judge returns what the end of the tests of a fault means.

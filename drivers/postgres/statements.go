@@ -652,7 +652,7 @@ func rulesOf(schema string) sqltext.Rules {
 	return sqltext.Rules{Words: words, Macros: macros, Lists: lists}
 }
 
-// macros are conditions that several statements have: {in_queue(queue, name)}, for example.
+// macros are parts that several statements have: {in_queue(queue, name)}, for example.
 var macros = map[string]string{
 	// store.InQueue: a queue, and the name of a queue.
 	"in_queue": `($1 = $2 OR starts_with($1, $2 || '@'))`,
@@ -662,6 +662,23 @@ var macros = map[string]string{
 	"concerns": `CASE $1 WHEN 0 THEN $3.group_name = $2 WHEN 1 THEN {in_queue($3.queue, $2)} WHEN 2 THEN $3.kind = $2 ELSE $3.job_key = $2 END`,
 	// A pause that is active concerns a job. Claims compare in other ways, because they look at many jobs.
 	"paused": `EXISTS (SELECT FROM {schema}.pause AS p WHERE coalesce(p.until > coalesce(:now::timestamptz, now()), true) AND {concerns(p.subject, p.name, $1)})`,
+	// A finished job holds no key, has no live job in its batch, and is no predecessor of a live job.
+	"deletable": `(NOT EXISTS (SELECT FROM {schema}.key_hold AS u WHERE u.job_id = $1.id AND u.until > coalesce(:now::timestamptz, now()) OFFSET 0)
+		AND NOT ($1.batch IS NOT NULL AND EXISTS (SELECT FROM {schema}.job AS b WHERE b.batch = $1.batch OFFSET 0))
+		AND NOT ($1.releases AND EXISTS (SELECT FROM {schema}.edge AS e, LATERAL (
+			SELECT FROM {schema}.job AS d WHERE d.id = ANY (ARRAY[e.job_id]) OFFSET 0) AS d WHERE e.on_id = $1.id OFFSET 0)))`,
+	// A live job does not run, and is due at an instant; NULL: now.
+	"due": `(state <= 0 AND NOT running AND run_at <= coalesce($1, now()))`,
+	// The columns that count live jobs by what they do at an instant; NULL: now.
+	"live_counts": `count(*) FILTER (WHERE {due($1)}) AS ready, count(*) FILTER (WHERE state <= 0 AND NOT running AND run_at > coalesce($1, now())) AS scheduled,
+		count(*) FILTER (WHERE running) AS running, count(*) FILTER (WHERE state = 1) AS waiting`,
+	// The numbers of the rows of a table; samples that are spread over them, at most :shares of at most :numbers numbers; and
+	// which part of all numbers the samples have.
+	"span": `SELECT min(id) AS first, max(id) - min(id) + 1 AS numbers FROM {schema}.$1`,
+	"samples": `SELECT r.first + r.numbers * s / :shares::bigint AS from_id,
+		r.first + least(r.numbers * s / :shares + :numbers::bigint, r.numbers * (s + 1) / :shares) AS to_id
+		FROM $1 AS r, generate_series(0, :shares - 1) AS s`,
+	"part": `(SELECT sum(s.to_id - s.from_id)::float8 FROM $1 AS s) / (SELECT r.numbers FROM $2 AS r)`,
 	// Schedule.IsOrIsMadeFrom: the number of a schedule, and a name. The schedules of hosts have the name and @ as prefix.
 	"is_or_is_made_from": `$1 = ANY (ARRAY(SELECT id FROM {schema}.schedule WHERE name = $2 OR owner = 'every:' || $2 AND name >= $2 || '@' AND name < $2 || 'A'))`,
 }

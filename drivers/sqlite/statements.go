@@ -529,6 +529,10 @@ var macros = map[string]string{
 	"in_scope": `($1 = '' OR {in_queue($4.queue, $1)}) AND $2 IN ('', $4.kind) AND (NOT $3 OR $4.job_key IS NOT NULL)`,
 	// Pause.Concerns: the subject and the name of a pause, and a job.
 	"concerns": `CASE $1 WHEN 0 THEN $3.group_name = $2 WHEN 1 THEN {in_queue($3.queue, $2)} WHEN 2 THEN $3.kind = $2 ELSE $3.job_key = $2 END`,
+	// A finished job holds no key, has no live job in its batch, and is no predecessor of a live job.
+	"deletable": `(NOT EXISTS (SELECT 1 FROM hourbell_key_hold AS u WHERE u.job_id = $1.id AND u.until > :now) ` +
+		`AND NOT ($1.batch IS NOT NULL AND EXISTS (SELECT 1 FROM hourbell_job AS b WHERE b.batch = $1.batch)) ` +
+		`AND NOT ($1.releases = 1 AND EXISTS (SELECT 1 FROM hourbell_edge AS e CROSS JOIN hourbell_job AS d ON d.id = e.job_id WHERE e.on_id = $1.id)))`,
 	// Schedule.IsOrIsMadeFrom: the number of a schedule, and a name. The schedules of hosts have the name and @ as prefix.
 	"is_or_is_made_from": `$1 IN (SELECT s.id FROM hourbell_schedule AS s WHERE s.name = $2 UNION ALL ` +
 		`SELECT s.id FROM hourbell_schedule AS s WHERE s.name >= $2 || '@' AND s.name < $2 || 'A' AND s.owner = 'every:' || $2)`,

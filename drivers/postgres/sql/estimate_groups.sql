@@ -12,23 +12,16 @@ WITH RECURSIVE of_jobs AS (
     SELECT (SELECT s.group_name FROM {schema}.schedule AS s WHERE s.group_name > n.name AND s.deleted_at IS NULL ORDER BY s.group_name LIMIT 1)
     FROM of_schedules AS n WHERE n.name IS NOT NULL
 ), span AS (
-    SELECT min(id) AS first, max(id) - min(id) + 1 AS numbers FROM {schema}.job
+    {span(job)}
 ), schedule_span AS (
-    SELECT min(id) AS first, max(id) - min(id) + 1 AS numbers FROM {schema}.schedule
+    {span(schedule)}
 ), samples AS (
-    SELECT r.first + r.numbers * s / :shares::bigint AS from_id,
-        r.first + least(r.numbers * s / :shares + :numbers::bigint, r.numbers * (s + 1) / :shares) AS to_id
-    FROM span AS r, generate_series(0, :shares - 1) AS s
+    {samples(span)}
 ), schedule_samples AS (
-    SELECT r.first + r.numbers * s / :shares AS from_id,
-        r.first + least(r.numbers * s / :shares + :numbers, r.numbers * (s + 1) / :shares) AS to_id
-    FROM schedule_span AS r, generate_series(0, :shares - 1) AS s
+    {samples(schedule_span)}
 ), counted AS (
     SELECT j.group_name AS name,
-        count(*) FILTER (WHERE j.state <= 0 AND NOT j.running AND j.run_at <= now()) AS ready,
-        count(*) FILTER (WHERE j.state <= 0 AND NOT j.running AND j.run_at > now()) AS scheduled,
-        count(*) FILTER (WHERE j.running) AS running,
-        count(*) FILTER (WHERE j.state = 1) AS waiting
+        {live_counts(NULL::timestamptz)}
     FROM samples AS s, LATERAL (
         SELECT group_name, state, running, run_at FROM {schema}.job WHERE id >= s.from_id AND id < s.to_id OFFSET 0
     ) AS j
@@ -44,8 +37,8 @@ WITH RECURSIVE of_jobs AS (
 )
 SELECT name, coalesce(g.schedules, 0) AS schedules, coalesce(c.ready, 0) AS ready, coalesce(c.scheduled, 0) AS scheduled,
     coalesce(c.running, 0) AS running, coalesce(c.waiting, 0) AS waiting,
-    coalesce((SELECT sum(s.to_id - s.from_id)::float8 FROM samples AS s) / (SELECT r.numbers FROM span AS r), 1) AS job_part,
-    coalesce((SELECT sum(s.to_id - s.from_id)::float8 FROM schedule_samples AS s) / (SELECT r.numbers FROM schedule_span AS r), 1) AS schedule_part
+    coalesce({part(samples, span)}, 1) AS job_part,
+    coalesce({part(schedule_samples, schedule_span)}, 1) AS schedule_part
 FROM (SELECT name FROM of_jobs UNION SELECT name FROM of_schedules) AS n
     LEFT JOIN counted AS c USING (name) LEFT JOIN counted_schedules AS g USING (name)
 WHERE name IS NOT NULL ORDER BY name

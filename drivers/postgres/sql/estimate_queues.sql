@@ -16,23 +16,18 @@ WITH RECURSIVE names AS (
     ) AS oldest
     FROM names AS n WHERE n.queue IS NOT NULL
 ), span AS (
-    SELECT min(id) AS first, max(id) - min(id) + 1 AS numbers FROM {schema}.job
+    {span(job)}
 ), samples AS (
-    SELECT r.first + r.numbers * s / :shares::bigint AS from_id,
-        r.first + least(r.numbers * s / :shares + :numbers::bigint, r.numbers * (s + 1) / :shares) AS to_id
-    FROM span AS r, generate_series(0, :shares - 1) AS s
+    {samples(span)}
 ), counted AS (
     SELECT j.queue,
-        count(*) FILTER (WHERE j.state <= 0 AND NOT j.running AND j.run_at <= now()) AS ready,
-        count(*) FILTER (WHERE j.state <= 0 AND NOT j.running AND j.run_at > now()) AS scheduled,
-        count(*) FILTER (WHERE j.running) AS running,
-        count(*) FILTER (WHERE j.state = 1) AS waiting
+        {live_counts(NULL::timestamptz)}
     FROM samples AS s, LATERAL (
         SELECT queue, state, running, run_at FROM {schema}.job WHERE id >= s.from_id AND id < s.to_id OFFSET 0
     ) AS j
     GROUP BY j.queue
 )
 SELECT queue, coalesce(c.ready, 0) AS ready, coalesce(c.scheduled, 0) AS scheduled, coalesce(c.running, 0) AS running,
-    coalesce(c.waiting, 0) AS waiting, h.oldest, (SELECT sum(s.to_id - s.from_id)::float8 FROM samples AS s) / (SELECT r.numbers FROM span AS r) AS part
+    coalesce(c.waiting, 0) AS waiting, h.oldest, {part(samples, span)} AS part
 FROM counted AS c FULL JOIN heads AS h USING (queue)
 ORDER BY queue

@@ -8,10 +8,7 @@ FROM (
     GROUP BY group_name
     UNION ALL
     SELECT group_name, 0,
-        count(*) FILTER (WHERE state <= 0 AND NOT running AND run_at <= coalesce(:now::timestamptz, now())),
-        count(*) FILTER (WHERE state <= 0 AND NOT running AND run_at > coalesce(:now::timestamptz, now())),
-        count(*) FILTER (WHERE running),
-        count(*) FILTER (WHERE state = 1)
+        {live_counts(:now::timestamptz)}
     FROM {schema}.job
     WHERE group_name IS NOT NULL AND (:name::text IS NULL OR group_name = :name)
     GROUP BY group_name

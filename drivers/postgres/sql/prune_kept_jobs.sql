@@ -5,9 +5,7 @@ WITH gone AS (
     WHERE id = ANY (ARRAY(
         SELECT h.id FROM {schema}.history AS h
         WHERE h.keep_until < coalesce(:now::timestamptz, now())
-            AND NOT EXISTS (SELECT FROM {schema}.key_hold AS u WHERE u.job_id = h.id AND u.until > coalesce(:now::timestamptz, now()) OFFSET 0)
-            AND NOT (h.batch IS NOT NULL AND EXISTS (SELECT FROM {schema}.job AS b WHERE b.batch = h.batch OFFSET 0))
-            AND NOT (h.releases AND EXISTS (SELECT FROM {schema}.edge AS e, LATERAL (SELECT FROM {schema}.job AS d WHERE d.id = ANY (ARRAY[e.job_id]) OFFSET 0) AS d WHERE e.on_id = h.id OFFSET 0))
+            AND {deletable(h)}
         ORDER BY h.keep_until, h.id LIMIT :limit::bigint FOR UPDATE SKIP LOCKED))
     RETURNING id
 ), attempts AS (

@@ -2,9 +2,7 @@
 -- failed jobs or other jobs. A job may have been revived since, and ended again. A job that
 -- has to stay (see prune_jobs) is deleted by prune_jobs later.
 WITH old AS MATERIALIZED (
-    SELECT h.id, NOT EXISTS (SELECT FROM {schema}.key_hold AS u WHERE u.job_id = h.id AND u.until > coalesce(:now::timestamptz, now()) OFFSET 0)
-        AND NOT (h.batch IS NOT NULL AND EXISTS (SELECT FROM {schema}.job AS b WHERE b.batch = h.batch OFFSET 0))
-        AND NOT (h.releases AND EXISTS (SELECT FROM {schema}.edge AS e, LATERAL (SELECT FROM {schema}.job AS d WHERE d.id = ANY (ARRAY[e.job_id]) OFFSET 0) AS d WHERE e.on_id = h.id OFFSET 0)) AS free
+    SELECT h.id, {deletable(h)} AS free
     FROM {schema}.history AS h
     WHERE h.id = ANY (:ids::bigint[]) AND h.noted AND h.keep_until IS NULL AND (h.state = 4) = :failed::boolean
         AND h.finished_at < coalesce(:now::timestamptz, now()) - :keep::bigint * interval '1 microsecond'

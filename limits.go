@@ -29,7 +29,7 @@ type Limit struct {
 	ByKey       bool
 	// Concurrency is how many jobs run at a time, at most 1,000,000; 0: no bound.
 	Concurrency int
-	// Rate is how many jobs start per interval; zero: no bound. Only for a queue as a whole, without Kind and ByKey.
+	// Rate is how many jobs start per interval, of each key with ByKey; zero: no bound.
 	Rate Rate
 	// Burst is how many jobs start at once after a rest, at most 1,000,000; 0 means 1. Only with a Rate.
 	Burst int
@@ -37,7 +37,8 @@ type Limit struct {
 	// 1. Only with ByKey and Concurrency.
 	Weights map[string]int
 	// Strict lets a job whose attempt failed keep its permit until its next attempt, so that no later job of its
-	// key overtakes it. Only with a Concurrency, and not for a limit of a whole queue.
+	// key overtakes it; a job that is also under a rate keeps none. Only with a Concurrency and without a Rate, and not for a limit
+	// of a whole queue.
 	Strict bool
 }
 
@@ -62,7 +63,8 @@ func (r Rate) String() string {
 	return strconv.Itoa(r.Jobs) + "/" + shortDuration(r.Per)
 }
 
-// shortDuration leaves out the minutes and seconds of a duration that are zero: 1h, not 1h0m0s.
+// shortDuration leaves out the minutes and seconds of a duration that are zero, and the number of one unit: 24h, not 24h0m0s, and s,
+// not 1s.
 func shortDuration(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
@@ -71,14 +73,17 @@ func shortDuration(d time.Duration) string {
 	if strings.HasSuffix(text, "h0m") {
 		text = strings.TrimSuffix(text, "0m")
 	}
+	if unit := strings.TrimPrefix(text, "1"); !strings.ContainsAny(unit, "0123456789") {
+		return unit
+	}
 	return text
 }
 
-// ParseRate reads a rate: a number of jobs and an interval, as in 10/1s, 100/m or 5000/24h. The error is a
+// ParseRate reads a rate: a number of jobs and an interval, as in 10/s, 100/m or 5000/24h. The error is a
 // *check.FieldError.
 func ParseRate(text string) (Rate, error) {
 	jobs, per, found := strings.Cut(text, "/")
-	wrong := &check.FieldError{Field: "rate", Value: check.Shorten(text), Problem: "is not a rate", Remedy: "write a number of jobs and an interval, as in 10/1s, 100/m or 5000/24h"}
+	wrong := &check.FieldError{Field: "rate", Value: check.Shorten(text), Problem: "is not a rate", Remedy: "write a number of jobs and an interval, as in 10/s, 100/m or 5000/24h"}
 	n, err := strconv.Atoi(jobs)
 	if !found || err != nil {
 		return Rate{}, wrong
@@ -122,7 +127,7 @@ func (l Limit) Validate() error {
 	wrong(len(l.Weights) > 0 && (!l.ByKey || l.Concurrency == 0), "weights", "", "are given for a limit without a concurrency of each key", "limit each key, with a concurrency, or leave the weights out")
 	wrong(len(l.Weights) > store.MaxWeights, "weights", "", fmt.Sprintf("are given for %d keys", len(l.Weights)), fmt.Sprintf("use at most %d; other keys have the weight 1", store.MaxWeights))
 	wrong(l.Strict && (l.Concurrency == 0 || whole), "strict", "", "is given for a limit whose jobs keep no permit", "give a concurrency, and a kind or that it limits each key, or leave strict out")
-	wrong(l.Rate != (Rate{}) && (l.Kind != "" || l.ByKey), "rate", l.Rate.String(), "is given for a kind or for each key, which is not supported yet", "limit the rate of a queue as a whole, or give a concurrency")
+	wrong(l.Strict && !whole && l.Rate != (Rate{}), "strict", "", "is given with a rate, under which each attempt needs a start", "leave strict or the rate out")
 	for key, weight := range l.Weights {
 		errs = append(errs, check.Name("weights", key))
 		wrong(weight < 1 || weight > maxWeight, "weights", fmt.Sprintf("%s=%d", check.Shorten(key), weight), "is out of range", fmt.Sprintf("use a weight from 1 to %d", maxWeight))

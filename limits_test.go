@@ -129,7 +129,7 @@ func TestLimitsOfAnOwner(t *testing.T) {
 
 func TestRates(t *testing.T) {
 	for text, want := range map[string]string{
-		"10/1s": "10/1s", "100/m": "100/1m", "5000/24h": "5000/24h", "1/90s": "1/1m30s", "3/500ms": "3/500ms", "1/8760h": "1/8760h", "7/1h30m": "7/1h30m",
+		"10/1s": "10/s", "10/s": "10/s", "100/m": "100/m", "5/1h": "5/h", "5/10h": "5/10h", "5000/24h": "5000/24h", "1/90s": "1/1m30s", "3/500ms": "3/500ms", "1/8760h": "1/8760h", "7/1h30m": "7/1h30m",
 	} {
 		rate, err := hourbell.ParseRate(text)
 		if err != nil || rate.String() != want {
@@ -160,11 +160,11 @@ func TestWrongLimits(t *testing.T) {
 		"burst \"2\": is given without":       {Name: "l", Queue: "q", Concurrency: 1, Burst: 2},
 		"burst \"-2\": is out of range":       {Name: "l", Queue: "q", Rate: rate, Burst: -2},
 		"rate \"1/0s\": is out of range":      {Name: "l", Queue: "q", Rate: hourbell.Rate{Jobs: 1}},
-		"rate \"1/1s\": is given for a kind":  {Name: "l", Kind: "k", Rate: rate},
 		"weights: are given for a limit":      {Name: "l", Queue: "q", Concurrency: 1, Weights: map[string]int{"a": 2}},
 		"weights: are given for 1001":         {Name: "l", ByKey: true, Concurrency: 1, Weights: many},
 		"weights \"a=0\": is out of range":    {Name: "l", ByKey: true, Concurrency: 1, Weights: map[string]int{"a": 0}},
-		"strict: is given":                    {Name: "l", Queue: "q", Concurrency: 1, Strict: true},
+		"strict: is given with a rate":        {Name: "l", ByKey: true, Concurrency: 1, Rate: rate, Strict: true},
+		"strict: is given for":                {Name: "l", Queue: "q", Concurrency: 1, Strict: true},
 		"name":                                {Queue: "q", Concurrency: 1},
 		"kind":                                {Name: "l", Kind: "a\nb", Concurrency: 1},
 	} {

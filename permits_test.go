@@ -107,6 +107,16 @@ func TestUnusedPermitsAreReturned(t *testing.T) {
 
 // TestARateOfAQueueHolds runs jobs on three nodes under a rate, and counts the starts within each time.
 func TestARateOfAQueueHolds(t *testing.T) {
+	testARate(t, store.Limit{Name: "l", Queue: "default"})
+}
+
+// TestARateOfKeysHolds checks that three nodes start no more jobs of a key than its rate allows, and use the rate.
+func TestARateOfKeysHolds(t *testing.T) {
+	testARate(t, store.Limit{Name: "l", ByKey: true}, hourbell.Key("k"))
+}
+
+// testARate runs jobs on three nodes under a limit with a rate.
+func testARate(t *testing.T, limit store.Limit, options ...hourbell.Option) {
 	const every, burst, jobs = 5 * time.Millisecond, 20, 200
 	c := newCluster(t)
 	var mu sync.Mutex
@@ -122,8 +132,10 @@ func TestARateOfAQueueHolds(t *testing.T) {
 		})
 		clients[i] = c.client(w, func(cfg *hourbell.Config) { cfg.Queues = map[string]int{"default": 10} })
 	}
-	c.putLimits(store.Limit{Name: "l", Queue: "default", Rate: 200, Per: time.Second, Burst: burst})
-	enqueueMany(t, clients[0], Note{}, jobs)
+	limit.Rate, limit.Per, limit.Burst = 200, time.Second, burst
+	c.putLimits(limit)
+	_, err := clients[0].EnqueueMany(t.Context(), slices.Repeat([]hourbell.Request{{Args: Note{}, Options: options}}, jobs))
+	must(t, err)
 	for _, client := range clients {
 		defer c.run(client)()
 	}

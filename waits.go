@@ -85,12 +85,15 @@ func limitText(w store.LimitWait) string {
 	switch {
 	case w.Limit.WholeQueue() && !w.Full() && w.Until.IsZero():
 		return ""
-	case !w.Until.IsZero():
-		what += ": nothing starts before " + w.Until.Format(time.RFC3339)
-	case width > 0:
+	case w.Full():
 		what += fmt.Sprintf(": %d of %d permits are in use", w.InUse, width)
-	default:
-		what += fmt.Sprintf(": at most %s", Rate{Jobs: w.Limit.Rate, Per: w.Limit.Per})
+	case w.Limit.Rate > 0:
+		what += fmt.Sprintf(": at most %s start", Rate{Jobs: w.Limit.Rate, Per: w.Limit.Per})
+	case width > 0 && w.Until.IsZero():
+		what += fmt.Sprintf(": %d of %d permits are in use", w.InUse, width)
+	}
+	if !w.Until.IsZero() {
+		what += ": nothing starts before " + w.Until.Round(time.Millisecond).Format(time.RFC3339Nano)
 	}
 	switch {
 	case w.Limit.WholeQueue():

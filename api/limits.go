@@ -55,7 +55,7 @@ type LimitDefinition struct {
 	Kind        string         `json:"kind,omitempty" minLength:"1" doc:"Only jobs of this kind." shape:"name"`
 	ByKey       bool           `json:"by_key,omitempty" doc:"Only jobs with a key, each key for itself."`
 	Concurrency int            `json:"concurrency,omitempty" minimum:"1" maximum:"1000000" doc:"How many run at a time."`
-	Rate        string         `json:"rate,omitempty" minLength:"1" doc:"How many start per interval, such as 10/1s or 100/m. Only for a queue as a whole."`
+	Rate        string         `json:"rate,omitempty" minLength:"1" doc:"How many start per interval, such as 10/s or 100/m. Of each key if by_key."`
 	Burst       int            `json:"burst,omitempty" minimum:"1" maximum:"1000000" doc:"How many start at once after a rest; default 1."`
 	Weights     map[string]int `json:"weights,omitempty" doc:"By key: multiply the concurrency."`
 	Strict      bool           `json:"strict,omitempty" doc:"A job whose attempt failed keeps its permit until its next attempt."`

@@ -27,7 +27,7 @@ func TestLimits(t *testing.T) {
 		t.Fatalf("the first page: %+v", page)
 	}
 	b.ok(&page, "GET", "/api/v1/limits?limit=1&cursor="+*page.Next, "")
-	if len(page.Items) != 1 || page.Items[0].Name != "c" || *page.Items[0].Rate != "100/1m" || *page.Items[0].Burst != 20 || page.Items[0].Keys != nil {
+	if len(page.Items) != 1 || page.Items[0].Name != "c" || *page.Items[0].Rate != "100/m" || *page.Items[0].Burst != 20 || page.Items[0].Keys != nil {
 		t.Errorf("the last page: %+v", page)
 	}
 	b.ok(nil, "PUT", "/api/v1/limits/a%2Fb", `{"queue":"q","concurrency":3}`, "If-Match", tag)

@@ -23,10 +23,10 @@ func TestPagesLimits(t *testing.T) {
 	if status := put(nil); status != http.StatusSeeOther {
 		t.Fatalf("put: status %d", status)
 	}
-	if status := put(url.Values{"name": {"api"}, "by_key": nil, "concurrency": nil, "rate": {"10/1s"}, "burst": {"20"}}); status != http.StatusSeeOther {
+	if status := put(url.Values{"name": {"api"}, "by_key": nil, "concurrency": nil, "rate": {"10/s"}, "burst": {"20"}}); status != http.StatusSeeOther {
 		t.Fatalf("put: status %d", status)
 	}
-	b.contains("limits", b.ok("limits"), `href="limit?name=per%2Fcustomer"`, "queue q, each key", "10/1s burst 20", "Make or replace")
+	b.contains("limits", b.ok("limits"), `href="limit?name=per%2Fcustomer"`, "queue q, each key", "10/s burst 20", "Make or replace")
 	b.contains("a limit", b.ok("limit?name=per%2Fcustomer"), "queue q, each key", "Fullest keys", "Delete", "audit?subject=limit:per")
 	b.contains("the audit", b.ok("audit?subject=limit:per/customer"), "limits put", `href="limit?name=per%2Fcustomer"`)
 	for name, more := range map[string]url.Values{

@@ -293,6 +293,9 @@ type ClaimRequest struct {
 	// none. If its Revision is not the present one, the claim takes no job, whatever else there is.
 	// If it is Rated, the claim takes no more jobs than may start, and all of them may begin at once.
 	Permits QueuePermits
+	// Starts means that the caller starts all jobs of the claim at once, as a rate of a kind or of keys requires
+	// (Limit.Rate). Without it, a claim from a queue that such a rate concerns takes no job (ClaimResult.Rated).
+	Starts bool
 }
 
 // Limited returns the queue whose limits of the whole queue concern the claim.
@@ -332,6 +335,8 @@ type ClaimResult struct {
 	LimitRevision int64
 	// NextStart is, if a rate left out jobs or might have, when the next job may start; zero: now.
 	NextStart time.Time
+	// Rated means that a rate of a kind or of keys concerns the queue: a claim without ClaimRequest.Starts has no jobs.
+	Rated bool
 	// Handled means that a handler has HandleStart, so that the node lets each job begin by
 	// BeginJobs when a worker has it, and claims all jobs ahead.
 	Handled bool
@@ -354,6 +359,9 @@ type Claimed struct {
 	// an attempt was refunded by an Outcome with LeaseLost.
 	Losses  int16
 	Refunds int16
+	// Rated means that the claim has used a start under a rate of a kind or of keys. A job that does not begin
+	// within StartSlack of its claim has to be released then.
+	Rated bool
 }
 
 // BeginRequest names claims whose jobs may begin from now on.

@@ -21,6 +21,12 @@ type Lane struct {
 	ID int64
 	LaneKey
 	Used int // permits of jobs
+	// Starts is how many starts under the rate of the limit jobs hold that no claim has used.
+	Starts int
+	// TAT is the state of the rate (Rate); zero: it has rested.
+	TAT time.Time
+	// NotBefore is until when nothing starts, because a worker has asked for it; zero: no such instant.
+	NotBefore time.Time
 	// Waiting is false only if no job waits in the lane.
 	Waiting bool
 	// LookAt is when the lane has to be looked at although no permit is given back; zero: not.
@@ -52,11 +58,18 @@ func (j *LaneJob) Before(other *LaneJob) int {
 	return cmp.Or(cmp.Compare(j.Priority, other.Priority), first, j.RunAt.Compare(other.RunAt), cmp.Compare(j.ID, other.ID))
 }
 
-// Room is a lane that a step has locked.
+// PermitOf returns the lane of a number in Admission.Held, and whether it is a start.
+func PermitOf(held int64) (lane int64, start bool) { return max(held, -held), held < 0 }
+
+// Room is a lane that is locked.
 type Room struct {
 	Lane
 	// Width is how many permits the lane has; 0: no bound.
 	Width int
+	// Rate is the rate of the limit, if it is Rated.
+	Rate  Rate
+	Rated bool
+	Now   time.Time // the store's clock
 	// Ended means that the limit does not exist any more: the lane is left by the jobs that wait
 	// in it, and no job gets a permit of it.
 	Ended bool
@@ -66,15 +79,125 @@ type Room struct {
 	found int
 }
 
-// Free returns how many permits the lane has left, at most most.
+// NewRoom returns the room of a locked lane whose limit is limit; nil: the limit does not exist any more.
+func NewRoom(lane Lane, limit *Limit, now time.Time) *Room {
+	r := &Room{Lane: lane, Now: now, Ended: limit == nil}
+	if limit != nil {
+		r.Width = limit.Width(lane.Key)
+		r.Rate, r.Rated = limit.Pace()
+	}
+	return r
+}
+
+// Free returns how many permits the lane has left, at most most. Under a rate, a permit comes with a start.
 func (r *Room) Free(most int) int {
 	switch {
-	case r.Ended || r.Width == 0:
+	case r.Ended:
 		return most
-	case r.Used >= r.Width:
+	case r.NotBefore.After(r.Now):
 		return 0
 	}
-	return min(r.Width-r.Used, most)
+	if r.Width > 0 {
+		most = min(most, r.Width-r.Used)
+	}
+	if r.Rated {
+		most = min(most, r.Rate.Room(r.TAT, r.Now, r.Starts+most)-r.Starts)
+	}
+	return max(most, 0)
+}
+
+// give gives a job a permit of the lane, and adds to held what it holds.
+func (r *Room) give(held []int64) []int64 {
+	r.Used++
+	if r.Rated {
+		r.Starts++
+		held = append(held, -r.ID)
+	}
+	return append(held, r.ID)
+}
+
+// TakeBack takes back a permit of the lane, or with start a start that was not used.
+func (r *Room) TakeBack(start bool) {
+	if start {
+		r.Starts = max(r.Starts-1, 0)
+	} else {
+		r.Used--
+	}
+}
+
+// Use records that a claim has taken jobs that hold starts of the lane.
+func (r *Room) Use(jobs int) {
+	r.Starts = max(r.Starts-jobs, 0)
+	if r.Rated {
+		r.TAT = r.Rate.After(r.TAT, r.Now, jobs)
+	}
+	r.LookAt = earlier(r.LookAt, r.nextLook())
+}
+
+// Close lets nothing start in the lane before an instant.
+func (r *Room) Close(until time.Time) {
+	if until.After(r.NotBefore) {
+		r.NotBefore = until
+	}
+	r.LookAt = r.nextLook()
+}
+
+// Idle reports whether there is nothing to remember about the lane.
+func (r *Room) Idle() bool {
+	return !r.Waiting && (r.Ended || r.Used <= 0 && r.Starts <= 0 && !r.restsUntil().After(r.Now))
+}
+
+// restsUntil returns until when the lane has to be remembered although it holds nothing.
+func (r *Room) restsUntil() time.Time {
+	if r.Rated && r.TAT.After(r.NotBefore) {
+		return r.TAT
+	}
+	return r.NotBefore
+}
+
+// tidyEvery divides the times at which lanes are looked at only because they may be idle, so that a store without other
+// work is not woken for each of them.
+const tidyEvery = 10 * time.Minute
+
+// nextLook returns when the lane has to be looked at, because jobs that wait in it may start then, or because it is idle then;
+// zero: something else has to happen before.
+func (r *Room) nextLook() time.Time {
+	switch until := r.restsUntil(); {
+	case r.Ended:
+		return time.Time{}
+	case r.Waiting && (r.Width == 0 || r.Used < r.Width):
+		return r.NextStart()
+	case !r.Waiting && until.After(r.Now):
+		return until.Truncate(tidyEvery).Add(tidyEvery)
+	}
+	return time.Time{}
+}
+
+// NextStart returns when another job of the lane may start, if that is later than now and a matter of time; otherwise zero. It does not consider
+// how many permits are in use.
+func (r *Room) NextStart() time.Time {
+	next := r.NotBefore
+	if r.Rated {
+		at, possible := r.Rate.next(r.TAT, r.Now, r.Starts+1)
+		if !possible {
+			return time.Time{} // the starts that jobs hold have to be used before
+		}
+		if at.After(next) {
+			next = at
+		}
+	}
+	if !next.After(r.Now) {
+		return time.Time{}
+	}
+	return next
+}
+
+// earlier returns the earlier of two instants; zero means none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // admits reports whether the lane has a permit for a job now. Jobs that wait and were not read go first.
@@ -88,9 +211,9 @@ func (r *Room) admits(job *LaneJob) bool {
 // Admission is what a step does with a job.
 type Admission struct {
 	Job *LaneJob
-	// Lanes are the lanes in which the job holds a permit from now on, so that the job can be claimed. A job that
-	// no limit concerns any more has none.
-	Lanes []int64
+	// Held are the permits that the job holds from now on, so that it can be claimed: the number of a lane for each permit, and its
+	// negative number for a start under the rate of its limit, which the claim uses. A job that no limit concerns any more holds none.
+	Held []int64
 	// Wait is the lane in which the job waits from now on; 0: it can be claimed.
 	Wait int64
 }
@@ -113,10 +236,11 @@ func Admit(rooms map[int64]*Room, jobs []LaneJob) (out []Admission) {
 		job := &jobs[i]
 		full := slices.DeleteFunc(slices.Clone(job.Lanes), func(lane int64) bool { return rooms[lane].admits(job) })
 		if len(full) == 0 {
+			var held []int64
 			for _, lane := range job.Lanes {
-				rooms[lane].Used++
+				held = rooms[lane].give(held)
 			}
-			out = append(out, Admission{Job: job, Lanes: job.Lanes})
+			out = append(out, Admission{Job: job, Held: held})
 			continue
 		}
 		wait := full[0]
@@ -141,7 +265,9 @@ func (r *Room) settle(stays bool) {
 	if more && r.Free(1) == 1 {
 		r.LookAt = LookNow()
 	}
-	r.Waiting = more || stays
+	if r.Waiting = more || stays; r.LookAt.IsZero() {
+		r.LookAt = r.nextLook()
+	}
 }
 
 // OfJobs returns the limits whose permits jobs hold.

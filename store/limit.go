@@ -177,11 +177,12 @@ func LimitNames(limits []Limit) []string {
 	return names
 }
 
-// AddTo returns waits that have the numbers of limits with the limits, without waits for limits that have ended.
-func (l Limits) AddTo(waits []LimitWait) (known []LimitWait) {
-	for _, w := range waits {
-		if i := slices.IndexFunc(l, func(limit Limit) bool { return limit.ID == w.Limit.ID }); i >= 0 {
-			w.Limit = l[i]
+// AddTo returns waits that have the numbers of limits with the limits and Until, without waits for limits that have ended. lanes are
+// the lanes of the waits, in their places.
+func (l Limits) AddTo(waits []LimitWait, lanes []Lane, now time.Time) (known []LimitWait) {
+	for i, w := range waits {
+		if limit := l.ByID(w.Limit.ID); limit != nil {
+			w.Limit, w.Until = *limit, NewRoom(lanes[i], limit, now).NextStart()
 			known = append(known, w)
 		}
 	}
@@ -265,6 +266,17 @@ type LaneInfo struct {
 	InUse   int64
 	Waiting int64     // at most MostCounted
 	Until   time.Time // nothing starts before; zero: no such instant
+}
+
+// LaneInfo returns what a lane of the limit holds.
+func (l *Limit) LaneInfo(lane Lane, waiting int64, now time.Time) LaneInfo {
+	info := LaneInfo{Key: lane.Key, InUse: int64(lane.Used), Waiting: waiting}
+	if room := NewRoom(lane, l, now); waiting > 0 {
+		info.Until = room.NextStart()
+	} else if lane.NotBefore.After(now) {
+		info.Until = lane.NotBefore
+	}
+	return info
 }
 
 // LimitChange is what puts and deletions change.

@@ -52,8 +52,18 @@ func (r Rate) After(tat, now time.Time, n int) time.Time {
 
 // Next returns when the next job may start, which is now or later.
 func (r Rate) Next(tat, now time.Time) time.Time {
-	if wait := r.ahead(tat, now) + r.Every - r.tolerance(); wait > 0 {
-		return now.Add(wait)
-	}
-	return now
+	next, _ := r.next(tat, now, 1)
+	return next
 }
+
+// next returns when n jobs may start at once, which is now or later, and whether so many may ever start at once.
+func (r Rate) next(tat, now time.Time, n int) (at time.Time, possible bool) {
+	if time.Duration(n) > r.tolerance()/r.Every {
+		return time.Time{}, false
+	}
+	return now.Add(max(r.ahead(tat, now)+time.Duration(n)*r.Every-r.tolerance(), 0)), true
+}
+
+// Greatest returns the latest theoretical arrival time that starts can lead to by now. When a rate has changed, what is later
+// counts as this instant.
+func (r Rate) Greatest(now time.Time) time.Time { return now.Add(time.Duration(r.Burst) * r.Every) }

@@ -90,7 +90,7 @@ func (p *program) limitsPutCommand(f *storeFlags) *cobra.Command {
 			"the command has ended; jobs that run go on. With --by-key the jobs of each key count for themselves, and jobs without\n" +
 			"a key are not limited; a concurrency of 1 runs the jobs of a key one after the other.",
 		Example: "  hourbell limits put exports --kind export --by-key --concurrency 1\n" +
-			"  hourbell limits put api --queue api --rate 10/1s --burst 20\n" +
+			"  hourbell limits put api --queue api --rate 10/s --burst 20\n" +
 			"  hourbell limits put tenants --queue work --by-key --concurrency 100 --weight gold=3\n" +
 			"  hourbell limits put reports --queue reports --concurrency 7",
 		DisableFlagsInUseLine: true,
@@ -102,7 +102,7 @@ func (p *program) limitsPutCommand(f *storeFlags) *cobra.Command {
 	flags.StringVar(&l.limit.Kind, "kind", "", "only jobs of this kind")
 	flags.BoolVar(&l.limit.ByKey, "by-key", false, "only jobs with a key, each key for itself")
 	flags.IntVar(&l.limit.Concurrency, "concurrency", 0, "how many run at a time")
-	flags.StringVar(&l.rate, "rate", "", "how many start per interval, such as 10/1s, 100/m or 5000/24h; only for a queue as a whole")
+	flags.StringVar(&l.rate, "rate", "", "how many start per interval, such as 10/s, 100/m or 5000/24h; of each key with --by-key")
 	flags.IntVar(&l.limit.Burst, "burst", 1, "how many start at once after a rest, with --rate")
 	flags.StringArrayVar(&l.weights, "weight", nil, "`KEY=N`: multiplies --concurrency for this key; may be repeated")
 	flags.BoolVar(&l.limit.Strict, "strict", false, "a job whose attempt failed keeps its permit until its next attempt, so that no later job of its key overtakes it")

@@ -33,7 +33,7 @@ func TestLimits(t *testing.T) {
 	}
 	b.ok("limits", "put", "api", "--queue", "api", "--rate", "100/m", "--burst", "20")
 	got := b.objects("limits", "list")
-	if len(got) != 2 || got[0]["name"] != "api" || got[0]["rate"] != "100/1m" || got[0]["burst"] != 20.0 || got[0]["concurrency"] != nil || got[0]["keys"] != nil {
+	if len(got) != 2 || got[0]["name"] != "api" || got[0]["rate"] != "100/m" || got[0]["burst"] != 20.0 || got[0]["concurrency"] != nil || got[0]["keys"] != nil {
 		t.Errorf("limits list: %v", got)
 	}
 	for _, field := range []string{"name", "owner", "revision", "queue", "kind", "by_key", "concurrency", "rate", "burst", "weights", "strict", "in_use", "waiting", "keys", "fullest", "created_at", "updated_at"} {
@@ -41,7 +41,7 @@ func TestLimits(t *testing.T) {
 			t.Errorf("limits list has no field %s: %v", field, got[1])
 		}
 	}
-	if got := b.ok("limits", "list"); !strings.Contains(got, "kind export, each key") || !strings.Contains(got, "2 strict") || !strings.Contains(got, "100/1m burst 20") {
+	if got := b.ok("limits", "list"); !strings.Contains(got, "kind export, each key") || !strings.Contains(got, "2 strict") || !strings.Contains(got, "100/m burst 20") {
 		t.Errorf("limits list: %s", got)
 	}
 	if got := b.ok("limits", "show", "exports"); !strings.Contains(got, "a=b=3") {

@@ -72,9 +72,10 @@ type storedPauses struct {
 // claimOnce makes one claim; despiteEnds: also if a pause has ended. With limited, it leaves out jobs that need permits and hold none;
 // without, it has no jobs if there may be such jobs.
 func (b *Backend) claimOnce(ctx context.Context, req store.ClaimRequest, from cursors, despiteEnds, limited bool) (out store.ClaimResult, found claimFound, err error) {
-	if req.Permits.Rated {
+	if req.Permits.Rated || limited && req.Starts {
 		return b.claimRated(ctx, req, from, despiteEnds, limited)
 	}
+	req.Starts = false // this claim is no transaction that uses starts
 	text, args := b.claimStatement(&req, from, despiteEnds, limited)
 	err = b.pipeline(ctx, nodeConns, "claim jobs", func(s sender) (err error) {
 		var batch pgx.Batch
@@ -117,7 +118,7 @@ func (b *Backend) claimStatement(req *store.ClaimRequest, from cursors, despiteE
 		name, limitedName = claimExactJobs, limitedExactJobs
 	}
 	if limited {
-		name = limitedName
+		name, args = limitedName, append(args, req.Starts)
 	}
 	if len(req.Exact) > 0 {
 		args = append(args, exactColumns(req.Exact)...)
@@ -171,7 +172,7 @@ func readClaim(answers pgx.BatchResults, req store.ClaimRequest) (out store.Clai
 		return out, found, err
 	}
 	slices.SortFunc(out.Jobs, inOrder)
-	if err := answers.QueryRow().Scan(into(&out.NextDue), &found.stored.count, into(&found.stored.last), &found.ended, &found.queue, &out.Handled, &out.LimitRevision, &found.limited); err != nil || len(out.Jobs) >= req.Limit || req.Suspects {
+	if err := answers.QueryRow().Scan(into(&out.NextDue), &found.stored.count, into(&found.stored.last), &found.ended, &found.queue, &out.Handled, &out.LimitRevision, into(&out.NextStart), &found.limited, &out.Rated); err != nil || len(out.Jobs) >= req.Limit || req.Suspects {
 		out.NextDue = time.Time{} // not asked for
 		return out, found, err
 	}

@@ -84,7 +84,7 @@ func (b *Backend) scanClaim(ctx context.Context, req store.ClaimRequest, scan *c
 	claim, found, err := b.claim(ctx, req, from)
 	out.ClaimResult = claim
 	switch {
-	case err == nil && (found.queue || out.LimitRevision != req.Permits.Revision):
+	case err == nil && (found.queue || out.LimitRevision != req.Permits.Revision || out.Rated && !req.Starts || !out.NextStart.IsZero()):
 		return out, true, nil
 	case err == nil && scan.pausesChanged(found.stored):
 		if len(out.Jobs) < req.Limit {

@@ -62,6 +62,7 @@ func (q *limitedQueues) set(queue string, limited bool) {
 // laneWork is what is to be done before a claim of a queue.
 type laneWork struct {
 	limited       bool // a limit concerns the queue whose permits jobs hold
+	rated         bool // such a limit has a rate
 	found         bool // permits are to be passed on
 	pauses, ended bool // there are pauses; a pause has ended
 	alive         bool // the node that claims
@@ -78,10 +79,18 @@ func (b *Backend) claimLimited(ctx context.Context, req store.ClaimRequest, from
 	}
 	b.limited.set(req.Queue, work.limited)
 	out, found, err := b.claimTended(ctx, req, from, work.limited)
-	if err == nil && len(out.Jobs) < req.Limit && !req.Suspects && !work.next.IsZero() && (out.NextDue.IsZero() || work.next.Before(out.NextDue)) {
-		out.NextDue = work.next
+	if err == nil && len(out.Jobs) < req.Limit && !req.Suspects {
+		out.NextDue = earliest(out.NextDue, work.next)
 	}
 	return out, found, err
+}
+
+// earliest returns the earlier of two instants; zero means none.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // tendLanes passes on permits, and gives permits to jobs that a claim may take, until nothing is left to do or enough jobs
@@ -89,7 +98,7 @@ func (b *Backend) claimLimited(ctx context.Context, req store.ClaimRequest, from
 func (b *Backend) tendLanes(ctx context.Context, req store.ClaimRequest, from cursors) (work laneWork, err error) {
 	admitted, tended := 0, false
 	for range mostLaneSteps {
-		if work, err = b.lookForLanes(ctx, req, from); err != nil || !work.limited || !work.alive || work.paused {
+		if work, err = b.lookForLanes(ctx, req, from); err != nil || !work.limited || !work.alive || work.paused || work.rated && !req.Starts {
 			return work, err
 		}
 		if work.pauses && !tended {
@@ -110,6 +119,7 @@ func (b *Backend) tendLanes(ctx context.Context, req store.ClaimRequest, from cu
 		if err != nil {
 			return work, err
 		}
+		work.next = earliest(work.next, passed.Next)
 		admitted += passed.Admitted
 		if !passed.More && len(work.fresh) < rowwise.FreshRows {
 			return work, nil
@@ -134,7 +144,7 @@ func (b *Backend) lookForLanes(ctx context.Context, req store.ClaimRequest, from
 		var id int64
 		var batch pgx.Batch
 		batch.Queue(b.q(findLaneWork), when(req.Now), req.Queue, req.Node).QueryRow(func(row pgx.Row) error {
-			return row.Scan(&work.limited, &work.found, &work.pauses, &work.ended, into(&work.next), &work.alive, &work.paused)
+			return row.Scan(&work.limited, &work.rated, &work.found, &work.pauses, &work.ended, into(&work.next), &work.alive, &work.paused)
 		})
 		batch.Queue(b.q(name), args...).Query(scanEach([]any{&id}, func() { work.fresh = append(work.fresh, id) }))
 		return send(ctx, s, &batch)
@@ -175,7 +185,7 @@ func (b *Backend) passOnSoon(ctx context.Context, asked *time.Time) {
 		err := b.pipeline(ctx, nodeConns, "look for permits", func(s sender) error {
 			var batch pgx.Batch
 			batch.Queue(b.q(findLaneWork), nil, "", 0).QueryRow(func(row pgx.Row) error {
-				return row.Scan(&work.limited, &work.found, &work.pauses, &work.ended, into(&work.next), &work.alive, &work.paused)
+				return row.Scan(&work.limited, &work.rated, &work.found, &work.pauses, &work.ended, into(&work.next), &work.alive, &work.paused)
 			})
 			return send(ctx, s, &batch)
 		})
@@ -259,7 +269,7 @@ func (t lanesTx) MakeLanes(ctx context.Context, keys []store.LaneKey) (map[store
 // LockLanes implements rowwise.LanesTx.
 func (t lanesTx) LockLanes(ctx context.Context, ids []int64) ([]store.Lane, error) {
 	return collect(ctx, t.tx, func(r pgx.CollectableRow) (l store.Lane, err error) {
-		err = r.Scan(&l.ID, &l.Limit, &l.Key, &l.Used, &l.Waiting, into(&l.LookAt))
+		err = r.Scan(&l.ID, &l.Limit, &l.Key, &l.Used, &l.Starts, &l.Waiting, into(&l.TAT), into(&l.NotBefore), into(&l.LookAt))
 		return l, err
 	}, t.b.q(lockLanes), ids)
 }
@@ -284,7 +294,7 @@ func (t lanesTx) Admit(ctx context.Context, admissions []store.Admission, now ti
 	n := len(admissions)
 	ids, states, lanes, permits := make([]int64, n), make([]int16, n), make([]int64, n), make([]string, n)
 	for i, a := range admissions {
-		ids[i], lanes[i], permits[i] = a.Job.ID, a.Wait, arrayOf(a.Lanes)
+		ids[i], lanes[i], permits[i] = a.Job.ID, a.Wait, arrayOf(a.Held)
 		switch {
 		case a.Wait != 0 && a.Job.First:
 			states[i] = firstInLane
@@ -296,7 +306,7 @@ func (t lanesTx) Admit(ctx context.Context, admissions []store.Admission, now ti
 	return err
 }
 
-// arrayOf is the text of an array of lanes; empty for none.
+// arrayOf is the text of an array of numbers; empty for none.
 func arrayOf(lanes []int64) string {
 	if len(lanes) == 0 {
 		return ""
@@ -313,11 +323,24 @@ func arrayOf(lanes []int64) string {
 // SaveLanes implements rowwise.LanesTx.
 func (t lanesTx) SaveLanes(ctx context.Context, lanes []store.Lane) error {
 	n := len(lanes)
-	ids, used, waiting, lookAts := make([]int64, n), make([]int32, n), make([]bool, n), make([]*time.Time, n)
+	ids, used, starts, waiting := make([]int64, n), make([]int32, n), make([]int32, n), make([]bool, n)
+	tats, notBefores, lookAts := make([]*time.Time, n), make([]*time.Time, n), make([]*time.Time, n)
 	for i, l := range lanes {
-		ids[i], used[i], waiting[i], lookAts[i] = l.ID, int32(l.Used), l.Waiting, when(l.LookAt)
+		ids[i], used[i], starts[i], waiting[i] = l.ID, int32(l.Used), int32(l.Starts), l.Waiting
+		tats[i], notBefores[i], lookAts[i] = when(l.TAT), when(l.NotBefore), when(l.LookAt)
 	}
-	_, err := t.tx.Exec(ctx, t.b.q(updateLanes), ids, used, waiting, lookAts)
+	_, err := t.tx.Exec(ctx, t.b.q(updateLanes), ids, used, starts, waiting, tats, notBefores, lookAts)
+	return err
+}
+
+// UseStarts implements rowwise.LanesTx.
+func (t lanesTx) UseStarts(ctx context.Context, jobs []int64) ([]rowwise.UsedStart, error) {
+	return collect(ctx, t.tx, pgx.RowToStructByPos[rowwise.UsedStart], t.b.q(useStarts), jobs)
+}
+
+// CapRate implements rowwise.LanesTx.
+func (t lanesTx) CapRate(ctx context.Context, limit int64, greatest time.Time) error {
+	_, err := t.tx.Exec(ctx, t.b.q(capRate), greatest, limit)
 	return err
 }
 

@@ -61,11 +61,12 @@ func (b *Backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) (
 		if len(ids) == 0 {
 			return nil
 		}
-		var id int64
-		var lane store.LaneInfo
-		return each(ctx, tx, []any{&id, &lane.Key, &lane.InUse, &lane.Waiting, into(&lane.Until)}, func() {
-			limit := &out[places[id]]
-			limit.Lanes = append(limit.Lanes, lane)
+		var lane store.Lane
+		var waiting int64
+		var now time.Time
+		return each(ctx, tx, []any{&lane.Limit, &lane.Key, &lane.Used, &waiting, &lane.Starts, into(&lane.TAT), into(&lane.NotBefore), into(&now)}, func() {
+			limit := &out[places[lane.Limit]]
+			limit.Lanes = append(limit.Lanes, limit.LaneInfo(lane, waiting, now))
 		}, b.q(listLanes), ids, req.Lanes, laneCandidates, store.MostCounted, when(req.Now))
 	})
 	return out, err
@@ -77,15 +78,18 @@ func (b *Backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRe
 		return nil, nil
 	}
 	err = b.list(ctx, "find limit waits", func(tx pgx.Tx) error {
-		out, err = collect(ctx, tx, func(r pgx.CollectableRow) (w store.LimitWait, err error) {
-			err = r.Scan(&w.Job, &w.Limit.ID, &w.Key, &w.InUse, into(&w.Until), &w.Before)
-			return w, err
+		var w store.LimitWait
+		var lane store.Lane
+		var lanes []store.Lane
+		var now time.Time
+		err = each(ctx, tx, []any{&w.Job, &w.Limit.ID, &w.Key, &w.InUse, &lane.Starts, into(&lane.TAT), into(&lane.NotBefore), into(&now), &w.Before}, func() {
+			out, lanes = append(out, w), append(lanes, lane)
 		}, b.q(findLimitWaits), when(req.Now), store.MostCounted, req.Jobs)
 		if err != nil || len(out) == 0 {
 			return err
 		}
 		limits, err := newLimitsTx(b, tx).ReadLimits(ctx)
-		out = limits.AddTo(out)
+		out = limits.AddTo(out, lanes, now)
 		return err
 	})
 	return out, err

@@ -27,21 +27,24 @@ func (b *Backend) ExchangePermits(ctx context.Context, req store.ExchangePermits
 	return out, nil
 }
 
-// claimRated makes one claim from a queue with a rate. The lanes of its rates stay locked until the commit, so that
-// nodes claim one after the other, and each sees the starts of the claims before.
+// claimRated makes one claim from a queue that rates concern. The lanes of rates of the whole queue stay locked until the commit, so
+// that nodes claim one after the other, and each sees the starts of the claims before. Of other rates, the claim uses the starts that
+// its jobs hold.
 func (b *Backend) claimRated(ctx context.Context, req store.ClaimRequest, from cursors, despiteEnds, limited bool) (out store.ClaimResult, found claimFound, err error) {
 	err = b.work(ctx, nodeConns, "claim jobs", func(tx pgx.Tx) error {
 		var now time.Time
 		if err := nodeAlive(req.Node, tx.QueryRow(ctx, b.q(holdNode), when(req.Now), req.Node).Scan(into(&now))); err != nil {
 			return err
 		}
-		lanes, err := b.lockRates(ctx, tx, req.Limited())
-		if err != nil {
-			return err
-		}
 		whole := req.Limit
 		part := req
-		part.Ahead = 0
+		var lanes []rateLane
+		if req.Permits.Rated {
+			part.Ahead = 0
+			if lanes, err = b.lockRates(ctx, tx, req.Limited()); err != nil {
+				return err
+			}
+		}
 		for _, lane := range lanes {
 			part.Limit = min(part.Limit, lane.rate.Room(lane.tat, now, whole))
 		}
@@ -55,6 +58,15 @@ func (b *Backend) claimRated(ctx context.Context, req store.ClaimRequest, from c
 		out, found, err = readClaim(answers, part)
 		if err = cmp.Or(err, answers.Close()); err != nil {
 			return err
+		}
+		if limited {
+			next, err := rowwise.StartJobs(ctx, lanesTx{auditTx{b, tx}}, out.Jobs, now)
+			if err != nil {
+				return err
+			}
+			if len(out.Jobs) < whole && !req.Suspects {
+				out.NextDue = earliest(out.NextDue, next)
+			}
 		}
 		return b.recordStarts(ctx, tx, lanes, now, &out, whole)
 	})

@@ -64,14 +64,16 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (out store.
 				return err
 			}
 			if due = nil; paused {
-				out.NextDue, err = s.nextDue(ctx, req.Queue, now)
-				return err
+				return s.answerPaused(ctx, req.Queue, there, now, &out)
 			}
 		}
 		var work laneWork
 		if there.permits {
 			if work, again, err = s.tendLanes(ctx, req, now); err != nil || again {
 				return err
+			}
+			if out.Rated = work.rated; work.refuses(req) {
+				return nil
 			}
 		}
 		if req.Limit == 0 {
@@ -84,6 +86,13 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (out store.
 		}
 		if out.Jobs, err = s.claim(ctx, req, due, now); err != nil {
 			return err
+		}
+		if work.rated {
+			next, err := rowwise.StartJobs(ctx, s, out.Jobs, now)
+			if err != nil {
+				return err
+			}
+			work.next = earliest(work.next, next)
 		}
 		if err := s.recordStarts(ctx, &rates, now, len(out.Jobs)); err != nil {
 			return err
@@ -132,14 +141,16 @@ func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.Claim
 				return err
 			}
 			if paused {
-				out.NextDue, err = s.nextDue(ctx, req.Queue, now)
-				return err
+				return s.answerPaused(ctx, req.Queue, there, now, &out)
 			}
 		}
 		var work laneWork
 		if there.permits {
 			if work, found, err = s.lookForLanes(ctx, req, now); err != nil || found {
 				return err
+			}
+			if out.Rated = work.rated; work.refuses(req) {
+				return nil
 			}
 		}
 		if part.Limit == 0 {
@@ -160,6 +171,19 @@ func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.Claim
 		return store.ClaimResult{}, due, found, err
 	}
 	return out, nil, false, nil
+}
+
+// answerPaused completes the answer to a claim from a paused queue.
+func (s *session) answerPaused(ctx context.Context, queue string, there found, now time.Time, out *store.ClaimResult) (err error) {
+	if there.permits {
+		work, err := s.findLaneWork(ctx, queue, now)
+		if err != nil {
+			return err
+		}
+		out.Rated = work.rated
+	}
+	out.NextDue, err = s.nextDue(ctx, queue, now)
+	return err
 }
 
 // stream is jobs of one kind in the order of claims, in the JSON of a parameter:
@@ -301,6 +325,8 @@ func (s *session) limitClaim(ctx context.Context, req store.ClaimRequest, there 
 	switch {
 	case rates.revision != req.Permits.Revision:
 		req.Limit = 0
+	case rates.notBefore.After(now):
+		req.Limit, out.NextStart = 0, rates.next(now)
 	case req.Permits.Rated:
 		if req.Limit, req.Ahead = rates.room(now, req.Limit), 0; req.Limit == 0 {
 			out.NextStart = rates.next(now)

@@ -18,20 +18,24 @@ const (
 // laneWork is what a claim finds of limits whose permits jobs hold.
 type laneWork struct {
 	limited bool // such a limit concerns the queue
+	rated   bool // such a limit with a rate
 	found   bool // permits are to be passed on
 	next    time.Time
 }
 
 // findLaneWork looks for permits to be passed on before a claim.
 func (s *session) findLaneWork(ctx context.Context, queue string, now time.Time) (work laneWork, err error) {
-	err = s.one(ctx, findLaneWork, args{"queue": queue, "now": micros(now)}, &work.limited, &work.found, into(&work.next))
+	err = s.one(ctx, findLaneWork, args{"queue": queue, "now": micros(now)}, &work.limited, &work.rated, &work.found, into(&work.next))
 	return work, err
 }
 
+// refuses reports whether a claim gets no job because it does not start its jobs at once.
+func (w *laneWork) refuses(req store.ClaimRequest) bool { return w.rated && !req.Starts }
+
 // lookForLanes reports whether a claim has permits to pass on.
 func (s *session) lookForLanes(ctx context.Context, req store.ClaimRequest, now time.Time) (work laneWork, found bool, err error) {
-	if work, err = s.findLaneWork(ctx, req.Queue, now); err != nil || !work.limited || work.found {
-		return work, work.found, err
+	if work, err = s.findLaneWork(ctx, req.Queue, now); err != nil || !work.limited || work.refuses(req) || work.found {
+		return work, work.found && !work.refuses(req), err
 	}
 	fresh, err := s.freshJobs(ctx, req, 1, now)
 	return work, len(fresh) > 0, err
@@ -40,7 +44,7 @@ func (s *session) lookForLanes(ctx context.Context, req store.ClaimRequest, now 
 // tendLanes is a step that passes on permits, and gives permits to jobs that a claim may take. again: the claim has to come
 // back before it takes jobs.
 func (s *session) tendLanes(ctx context.Context, req store.ClaimRequest, now time.Time) (work laneWork, again bool, err error) {
-	if work, err = s.findLaneWork(ctx, req.Queue, now); err != nil || !work.limited {
+	if work, err = s.findLaneWork(ctx, req.Queue, now); err != nil || !work.limited || work.refuses(req) {
 		return work, false, err
 	}
 	fresh, err := s.freshJobs(ctx, req, rowwise.FreshRows, now)
@@ -48,6 +52,7 @@ func (s *session) tendLanes(ctx context.Context, req store.ClaimRequest, now tim
 		return work, false, err
 	}
 	passed, err := rowwise.PassOnPermits(ctx, s, fresh, now)
+	work.next = earliest(work.next, passed.Next)
 	again = passed.More || len(fresh) == rowwise.FreshRows || len(passed.Queues) > 0 && len(req.Exact) > 0
 	return work, again, err
 }
@@ -162,7 +167,7 @@ func (s *session) MakeLanes(ctx context.Context, keys []store.LaneKey) (map[stor
 func (s *session) LockLanes(ctx context.Context, ids []int64) (lanes []store.Lane, err error) {
 	err = s.each(ctx, lockLanes, args{"ids": jsonList(ids)}, func(r row) error {
 		var l store.Lane
-		err := r.Scan(&l.ID, &l.Limit, &l.Key, &l.Used, &l.Waiting, into(&l.LookAt))
+		err := r.Scan(&l.ID, &l.Limit, &l.Key, &l.Used, &l.Starts, &l.Waiting, into(&l.TAT), into(&l.NotBefore), into(&l.LookAt))
 		lanes = append(lanes, l)
 		return err
 	})
@@ -208,7 +213,7 @@ type admission struct {
 func (s *session) Admit(ctx context.Context, admissions []store.Admission, now time.Time) error {
 	rows := make([]admission, len(admissions))
 	for i, a := range admissions {
-		rows[i] = admission{ID: a.Job.ID, Lane: a.Wait, Permits: a.Lanes}
+		rows[i] = admission{ID: a.Job.ID, Lane: a.Wait, Permits: a.Held}
 		switch {
 		case a.Wait != 0 && a.Job.First:
 			rows[i].State = firstInLane
@@ -221,19 +226,42 @@ func (s *session) Admit(ctx context.Context, admissions []store.Admission, now t
 
 // savedLane is a lane on its way to update_lanes.sql.
 type savedLane struct {
-	ID      int64  `json:"id"`
-	Used    int    `json:"used"`
-	Waiting bool   `json:"waiting"`
-	LookAt  *int64 `json:"look_at"`
+	ID        int64  `json:"id"`
+	Used      int    `json:"used"`
+	Starts    int    `json:"starts"`
+	Waiting   bool   `json:"waiting"`
+	TAT       *int64 `json:"tat"`
+	NotBefore *int64 `json:"not_before"`
+	LookAt    *int64 `json:"look_at"`
 }
 
 // SaveLanes implements rowwise.LanesTx.
 func (s *session) SaveLanes(ctx context.Context, lanes []store.Lane) error {
 	rows := make([]savedLane, len(lanes))
 	for i, l := range lanes {
-		rows[i] = savedLane{l.ID, l.Used, l.Waiting, micros(l.LookAt)}
+		rows[i] = savedLane{l.ID, l.Used, l.Starts, l.Waiting, micros(l.TAT), micros(l.NotBefore), micros(l.LookAt)}
 	}
 	return s.exec(ctx, updateLanes, args{"lanes": jsonOf(rows)})
+}
+
+// UseStarts implements rowwise.LanesTx.
+func (s *session) UseStarts(ctx context.Context, jobs []int64) (starts []rowwise.UsedStart, err error) {
+	a := args{"ids": jsonList(jobs)}
+	err = s.each(ctx, findStarts, a, func(r row) error {
+		var start rowwise.UsedStart
+		err := r.Scan(&start.Job, &start.Lane)
+		starts = append(starts, start)
+		return err
+	})
+	if err != nil || len(starts) == 0 {
+		return nil, err
+	}
+	return starts, s.exec(ctx, useStarts, a)
+}
+
+// CapRate implements rowwise.LanesTx.
+func (s *session) CapRate(ctx context.Context, limit int64, greatest time.Time) error {
+	return s.exec(ctx, capRate, args{"limit_id": limit, "greatest": micros(greatest)})
 }
 
 // scope are the parameters that have which jobs a limit concerns.

@@ -67,9 +67,10 @@ func (s *session) listLanes(ctx context.Context, limit *store.LimitInfo, most in
 	}
 	a := args{"limit": limit.ID, "lanes": most, "candidates": laneCandidates, "most": store.MostCounted, "now": micros(now)}
 	return s.each(ctx, listLanes, a, func(r row) error {
-		var lane store.LaneInfo
-		err := r.Scan(&lane.Key, &lane.InUse, &lane.Waiting, into(&lane.Until))
-		limit.Lanes = append(limit.Lanes, lane)
+		var lane store.Lane
+		var waiting int64
+		err := r.Scan(&lane.Key, &lane.Used, &waiting, &lane.Starts, into(&lane.TAT), into(&lane.NotBefore))
+		limit.Lanes = append(limit.Lanes, limit.LaneInfo(lane, waiting, now))
 		return err
 	})
 }
@@ -81,16 +82,18 @@ func (b *Backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRe
 		if err != nil {
 			return err
 		}
-		if err := s.each(ctx, findLimitWaits, args{"most": store.MostCounted, "ids": jsonList(req.Jobs), "now": micros(now)}, func(r row) error {
+		var lanes []store.Lane
+		if err := s.each(ctx, findLimitWaits, args{"most": store.MostCounted, "ids": jsonList(req.Jobs)}, func(r row) error {
 			var w store.LimitWait
-			err := r.Scan(&w.Job, &w.Limit.ID, &w.Key, &w.InUse, into(&w.Until), &w.Before)
-			out = append(out, w)
+			var lane store.Lane
+			err := r.Scan(&w.Job, &w.Limit.ID, &w.Key, &w.InUse, &lane.Starts, into(&lane.TAT), into(&lane.NotBefore), &w.Before)
+			out, lanes = append(out, w), append(lanes, lane)
 			return err
 		}); err != nil || len(out) == 0 {
 			return err
 		}
 		limits, err := s.ReadLimits(ctx)
-		out = limits.AddTo(out)
+		out = limits.AddTo(out, lanes, now)
 		return err
 	})
 	return out, err

@@ -26,17 +26,22 @@ type queueRates struct {
 	rates    []store.Rate
 	tats     []time.Time
 	ids      []int64 // of the limits
+	// notBefore is until when a worker has asked that nothing of the queue starts; zero: no such instant.
+	notBefore time.Time
 }
 
 // queueRates reads the limits of a whole queue.
 func (s *session) queueRates(ctx context.Context, queue string) (q queueRates, err error) {
 	err = s.each(ctx, findQueueRates, args{"queue": queue}, func(r row) error {
 		var limit store.Limit
-		var tat time.Time
-		if err := r.Scan(&limit.ID, &limit.Revision, &limit.Rate, durationScanner{&limit.Per}, &limit.Burst, into(&tat)); err != nil {
+		var tat, notBefore time.Time
+		if err := r.Scan(&limit.ID, &limit.Revision, &limit.Rate, durationScanner{&limit.Per}, &limit.Burst, into(&tat), into(&notBefore)); err != nil {
 			return err
 		}
 		q.revision = max(q.revision, limit.Revision)
+		if notBefore.After(q.notBefore) {
+			q.notBefore = notBefore
+		}
 		if rate, rated := limit.Pace(); rated {
 			q.rates, q.tats, q.ids = append(q.rates, rate), append(q.tats, tat), append(q.ids, limit.ID)
 		}
@@ -55,6 +60,9 @@ func (q *queueRates) room(now time.Time, most int) int {
 
 // next returns when the next job may start; zero: now.
 func (q *queueRates) next(now time.Time) (next time.Time) {
+	if q.notBefore.After(now) {
+		next = q.notBefore
+	}
 	for i, rate := range q.rates {
 		if at := rate.Next(q.tats[i], now); at.After(now) && at.After(next) {
 			next = at

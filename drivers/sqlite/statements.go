@@ -211,6 +211,9 @@ const (
 	upsertPauses
 	endLimits
 	addPermits
+	capRate
+	findStarts
+	useStarts
 	admitJobs
 	clearPermits
 	deleteEndedLimits
@@ -308,6 +311,9 @@ var sources = [statementCount]source{
 	findWaitingJobs:        {file: "find_waiting_jobs", params: "ids", columns: "id kind group_name origin"},
 	listHandlers:           {file: "list_handlers", columns: "name events kind group_name job updated_at"},
 	addPermits:             {file: "add_permits", params: "jobs"},
+	capRate:                {file: "cap_rate", params: "greatest limit_id"},
+	findStarts:             {file: "find_starts", params: "ids", columns: "job_id lane"},
+	useStarts:              {file: "use_starts", params: "ids"},
 	admitJobs:              {file: "admit_jobs", params: "now jobs"},
 	clearPermits:           {file: "clear_permits", params: "ids"},
 	deleteEndedLimits:      {file: "delete_ended_limits"},
@@ -318,7 +324,7 @@ var sources = [statementCount]source{
 	findIdlePermits:        {file: "find_idle_permits", params: "limit", columns: "id"},
 	deleteGonePermits:      {file: "delete_gone_permits"},
 	readOldestNode:         {file: "read_oldest_node", columns: "node"},
-	findLaneWork:           {file: "find_lane_work", params: "now queue", columns: "limited found next"},
+	findLaneWork:           {file: "find_lane_work", params: "now queue", columns: "limited rated found next"},
 	findLanes:              {file: "find_lanes", params: "limit_id after_id limit", columns: "id"},
 	findOccupiedLanes:      {file: "find_occupied_lanes", params: "ids", columns: "id"},
 	findPausedPermits:      {file: "find_paused_permits", params: "subject name", columns: "id"},
@@ -327,17 +333,17 @@ var sources = [statementCount]source{
 	insertLimitVacancies:   {file: "insert_limit_vacancies", params: "now"},
 	insertVacancies:        {file: "insert_vacancies", params: "vacancies"},
 	lockLaneJobs:           {file: "lock_lane_jobs", params: "lanes limit now", columns: laneJobColumns},
-	lockLanes:              {file: "lock_lanes", params: "ids", columns: "id limit_id key used waiting look_at"},
+	lockLanes:              {file: "lock_lanes", params: "ids", columns: "id limit_id key used starts waiting tat not_before look_at"},
 	lockNewLaneJobs:        {file: "lock_new_lane_jobs", params: "queue now suspects kinds exact bytes limit", columns: laneJobColumns},
 	lockPermittedJobs:      {file: "lock_permitted_jobs", params: "queue kind by_key limit", columns: "id permits"},
 	lockRunningLaneJobs:    {file: "lock_running_lane_jobs", params: "queue kind by_key", columns: laneJobColumns},
 	takeVacancies:          {file: "take_vacancies", params: "limit", columns: "limit_id done_to lanes"},
 	updateLanes:            {file: "update_lanes", params: "lanes"},
-	findLimitWaits:         {file: "find_limit_waits", params: "most ids now", columns: "job_id limit_id key in_use not_before before"},
+	findLimitWaits:         {file: "find_limit_waits", params: "most ids", columns: "job_id limit_id key in_use starts tat not_before before"},
 	endLimits:              {file: "end_limits", params: "now ids"},
-	listLanes:              {file: "list_lanes", params: "limit lanes candidates most now", columns: "key used waiting not_before"},
+	listLanes:              {file: "list_lanes", params: "limit lanes candidates most now", columns: "key used waiting starts tat not_before"},
 	listLimits:             {file: "list_limits", params: "names now most", columns: limitColumns + " in_use waiting keys"},
-	findQueueRates:         {file: "find_queue_rates", params: "queue", columns: "id revision rate per burst tat"},
+	findQueueRates:         {file: "find_queue_rates", params: "queue", columns: "id revision rate per burst tat not_before"},
 	upsertRateLane:         {file: "upsert_rate_lane", params: "limit tat"},
 	findPermits:            {file: "find_permits", params: "limits", columns: "limit_id node permits wants"},
 	upsertPermits:          {file: "upsert_permits", params: "permits"},

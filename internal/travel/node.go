@@ -126,13 +126,17 @@ func (n *Node) BeginClaims() (tick int64) {
 }
 
 // EndClaims records the result of the claims of a queue. The node does not get to know when the next job
-// is due, because it would wait for that by the clock of the process.
-func (n *Node) EndClaims(queue string, tick int64, res *store.ClaimResult, err error) {
+// is due, because it would wait for that by the clock of the process. failed: the claims failed, or have to be repeated.
+func (n *Node) EndClaims(queue string, tick int64, res *store.ClaimResult, failed bool) {
 	if n == nil {
 		return
 	}
-	n.end(n.queues[queue], tick, err == nil && len(res.Jobs) == 0, res.NextDue)
-	res.NextDue = time.Time{}
+	next := res.NextDue
+	if next.IsZero() || !res.NextStart.IsZero() && res.NextStart.Before(next) {
+		next = res.NextStart
+	}
+	n.end(n.queues[queue], tick, !failed && len(res.Jobs) == 0, next)
+	res.NextDue, res.NextStart = time.Time{}, time.Time{}
 }
 
 // Refused records that the program does not let the node claim jobs at present.

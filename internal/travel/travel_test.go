@@ -126,7 +126,7 @@ func TestPollsBetweenTwoSettles(t *testing.T) {
 	var node *travel.Node
 	claim := func(next time.Time) {
 		tick := node.BeginClaims()
-		node.EndClaims("default", tick, &store.ClaimResult{NextDue: next}, nil)
+		node.EndClaims("default", tick, &store.ClaimResult{NextDue: next}, false)
 	}
 	due := start.Add(time.Hour)
 	node = travel.Join(b, travel.Loops{

@@ -146,7 +146,7 @@ type LimitRecord struct {
 	Kind        *string        `json:"kind"`  // null: jobs of any kind
 	ByKey       bool           `json:"by_key"`
 	Concurrency *int           `json:"concurrency"` // at a time, of each key if by_key; null: no bound
-	Rate        *string        `json:"rate"`        // such as 10/1s; null: no bound
+	Rate        *string        `json:"rate"`        // such as 10/s; null: no bound
 	Burst       *int           `json:"burst"`
 	Weights     map[string]int `json:"weights"`
 	Strict      bool           `json:"strict"`

@@ -98,7 +98,7 @@ func (r *Runner) running(kind string) (n int) {
 // all workers for ever. Polls of such a node are not shared, because they leave out kinds.
 func (f *fetcher) claimParts(ctx context.Context, limit int, bounds map[string]int) (store.PartialClaim, error) {
 	all, short := store.PartialClaim{}, false
-	all.LimitRevision = f.granted.Revision
+	all.LimitRevision, all.Rated = f.granted.Revision, f.rated
 	kinds := append(slices.Sorted(maps.Keys(bounds)), "") // "": the kinds without a bound
 	f.polls = false
 	f.turns++
@@ -136,7 +136,7 @@ func join(a, b store.PartialClaim) store.PartialClaim {
 	if a.NextDue.IsZero() || !b.NextDue.IsZero() && b.NextDue.Before(a.NextDue) {
 		a.NextDue = b.NextDue
 	}
-	a.LimitRevision = b.LimitRevision
+	a.LimitRevision, a.Rated = b.LimitRevision, b.Rated
 	if a.NextStart.IsZero() || !b.NextStart.IsZero() && b.NextStart.Before(a.NextStart) {
 		a.NextStart = b.NextStart
 	}

@@ -89,7 +89,7 @@ func (r *Runner) begin(run *Run) bool {
 		return false
 	}
 	if run.beginBy != 0 && run.started > run.beginBy {
-		r.deliver(run, result{outcome: unstarted(run.Claimed), why: "it was claimed too long ago for the rate of its queue"})
+		r.deliver(run, result{outcome: unstarted(run.Claimed), why: "it was claimed too long ago for a rate"})
 		return false
 	}
 	begun := run.event(event.JobStarted)

@@ -40,6 +40,7 @@ type fetcher struct {
 	permits *permits           // of the queue, or of the queue within which its place is
 	within  string             // if the queue is the queue of a place: the queue to which the place belongs; otherwise empty
 	granted store.QueuePermits // what the next claim says of permits
+	rated   bool               // a rate of a kind or of keys concerns the queue, as far as is known
 	askedAt loop.Instant       // when the last claim was sent
 
 	// A queue of a place is dormant until its first job: it has no workers, and wake-ups that may be
@@ -106,7 +107,7 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run)
 			continue
 		}
 		f.learnSpeed()
-		if f.permits.tight() && f.pace.depth > 0 {
+		if f.tight() && f.pace.depth > 0 {
 			f.releaseUnstarted()
 		}
 		if f.full() {
@@ -128,7 +129,8 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run)
 		started, tick := loop.Now(), f.runner.cfg.Travel.BeginClaims()
 		res, err := f.claim(ctx, limit)
 		f.permits.release(limit)
-		f.runner.cfg.Travel.EndClaims(f.queue, tick, &res.ClaimResult, err)
+		refused := err == nil && (res.LimitRevision != f.granted.Revision || res.Rated && !f.rated)
+		f.runner.cfg.Travel.EndClaims(f.queue, tick, &res.ClaimResult, err != nil || refused)
 		if err != nil {
 			if !errors.Is(err, errNoLease) {
 				_ = loop.Sleep(ctx, loop.RetryWait(failures)) // the loop condition checks ctx
@@ -137,11 +139,11 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run)
 			continue
 		}
 		failures = 0
-		if res.LimitRevision != f.granted.Revision { // the claim was refused; the next claim exchanges first
+		if f.rated = res.Rated; refused { // the next claim exchanges permits first, or starts its jobs at once
 			continue
 		}
 		if len(res.Jobs) == limit {
-			if poll = f.runner.cfg.PollBusy; !f.permits.tight() {
+			if poll = f.runner.cfg.PollBusy; !f.tight() {
 				f.awaitRoom(ctx)
 			}
 			continue
@@ -149,6 +151,9 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run)
 		poll = f.awaitWork(ctx, res, started, poll)
 	}
 }
+
+// tight reports whether jobs should not be claimed in advance.
+func (f *fetcher) tight() bool { return f.rated || f.permits.tight() }
 
 // hire starts the workers that are missing.
 func (f *fetcher) hire() {
@@ -342,7 +347,7 @@ func (f *fetcher) claim(ctx context.Context, limit int) (store.PartialClaim, err
 		return f.claimParts(ctx, limit, bounds)
 	}
 	note := ""
-	if f.polls && !f.permits.limited() {
+	if f.polls && !f.permits.limited() && !f.rated {
 		note = f.turn.Note()
 	}
 	f.polls = false
@@ -354,7 +359,7 @@ func (f *fetcher) claim(ctx context.Context, limit int) (store.PartialClaim, err
 func (f *fetcher) take(ctx context.Context, limit int, note string, only func(kind string) bool) (store.PartialClaim, error) {
 	ahead := f.pace.ahead(limit)
 	switch {
-	case f.granted.Rated:
+	case f.granted.Rated || f.rated:
 		ahead = 0 // what is claimed starts at once
 	case f.handled:
 		ahead = limit
@@ -382,7 +387,7 @@ func (f *fetcher) ask(ctx context.Context, req store.ClaimRequest, only func(kin
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(min(r.cfg.Heartbeat, maxStopWait), cancel) })()
 	started := loop.Now()
 	f.askedAt = started
-	req.Node, req.Queue, req.Within, req.Permits = number, f.queue, f.within, f.granted
+	req.Node, req.Queue, req.Within, req.Permits, req.Starts = number, f.queue, f.within, f.granted, f.rated
 	req.Kinds, req.Exact = r.claimable(only)
 	res, err := r.cfg.Claims.ClaimPart(call, req)
 	switch {
@@ -490,7 +495,7 @@ func (f *fetcher) addRuns(session context.Context, res store.ClaimResult) []*Run
 		if res.Handled || plan.HasStartHooks(&job) {
 			runs[i].starts = &f.starts
 		}
-		if f.granted.Rated {
+		if f.granted.Rated || job.Rated {
 			runs[i].beginBy = f.askedAt.Add(store.StartSlack)
 		}
 		greatest = max(greatest, job.Token)

@@ -143,7 +143,8 @@ func (f *fetcher) runSuspect(ctx context.Context) bool {
 	}
 	suspect := slices.Clone(f.addRuns(session, res.ClaimResult)) // a copy, because inFlight changes the list that it was given
 	run := suspect[0]
-	release() // the job is in flight
+	run.beginBy = 0 // it begins when the node is empty
+	release()       // the job is in flight
 	r.solo.close(run)
 	empty := func() bool { return r.solo.noClaims() && r.inFlight.Len() <= 1 }
 	if !f.waitAlone(ctx, empty) {

@@ -115,8 +115,16 @@ func (s *Store) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimR
 	} else if req.Permits.Rated {
 		req.Limit, req.Ahead = s.startable(limits, now, req.Limit), 0
 	}
+	if until := s.closedUntil(limits, now); !until.IsZero() {
+		req.Limit, out.NextStart = 0, until
+	}
+	if out.Rated = s.rated(req.Queue); out.Rated && !req.Starts {
+		req.Limit = 0
+	}
 	for i, j := range s.claimable(req, now) {
-		out.Jobs = append(out.Jobs, s.claim(j, node, now))
+		claimed := s.claim(j, node, now)
+		claimed.Rated = s.useStarts(j, now)
+		out.Jobs = append(out.Jobs, claimed)
 		j.begun = i < req.Limit-req.Ahead
 	}
 	if req.Polled != "" && len(out.Jobs) >= req.Limit {
@@ -125,7 +133,10 @@ func (s *Store) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimR
 	if len(out.Jobs) < req.Limit && !req.Suspects {
 		out.NextDue = s.nextDue(req.Queue, now)
 	}
-	if next := s.started(limits, now, len(out.Jobs)); req.Permits.Rated && len(out.Jobs) < asked {
+	if len(out.Jobs) < asked && !req.Suspects {
+		out.NextDue = earliest(out.NextDue, s.nextInLanes(req.Queue, now))
+	}
+	if next := s.started(limits, now, len(out.Jobs)); req.Permits.Rated && len(out.Jobs) < asked && next.After(out.NextStart) {
 		out.NextStart = next
 	}
 	return out, nil

@@ -13,10 +13,17 @@ import (
 
 // permits are what a live job has to do with limits whose permits jobs hold.
 type permits struct {
-	held  []store.LaneKey // nil: the job holds none
-	waits bool            // for a permit; the job is ready
-	lane  store.LaneKey   // in which it waits
-	first bool            // before the other waiting jobs of its priority
+	held   []store.LaneKey // nil: the job holds none
+	starts []store.LaneKey // those of held with a rate whose start no claim has used
+	waits  bool            // for a permit; the job is ready
+	lane   store.LaneKey   // in which it waits
+	first  bool            // before the other waiting jobs of its priority
+}
+
+// lane is what is remembered of a lane, whatever jobs hold.
+type lane struct {
+	tat       time.Time // of its rate
+	notBefore time.Time // nothing starts before
 }
 
 // jobLimits returns the limits whose permits jobs hold.
@@ -36,18 +43,18 @@ func (s *Store) givePermits(req store.ClaimRequest, now time.Time) {
 	if s.queuePaused(req.Queue, now) {
 		return
 	}
+	if s.rated(req.Queue) && !req.Starts {
+		return
+	}
 	limits := s.jobLimits()
 	concerns := func(l store.Limit) bool { return l.Queue == "" || store.InQueue(req.Queue, l.Queue) }
 	if !slices.ContainsFunc(limits, concerns) && !slices.ContainsFunc(s.ended, func(l endedLimit) bool { return concerns(l.Limit) }) {
 		return
 	}
 	s.leaveEnded(now)
-	used := map[store.LaneKey]int{}
+	used, starts := s.usedPermits()
 	var jobs []*job
 	for _, j := range s.live {
-		for _, lane := range j.held {
-			used[lane]++
-		}
 		if s.jobPaused(j, now) {
 			continue
 		}
@@ -65,8 +72,7 @@ func (s *Store) givePermits(req store.ClaimRequest, now time.Time) {
 		lanes := limits.Lanes(&j.JobSpec)
 		slices.SortFunc(lanes, func(a, b store.LaneKey) int { return cmp.Compare(a.Limit, b.Limit) })
 		full := slices.DeleteFunc(slices.Clone(lanes), func(lane store.LaneKey) bool {
-			width := limits.ByID(lane.Limit).Width(lane.Key)
-			return width == 0 || used[lane] < width
+			return !s.full(limits.ByID(lane.Limit), lane, used[lane], starts[lane], now)
 		})
 		if len(full) > 0 {
 			if !j.waits || !slices.Contains(full, j.lane) {
@@ -75,14 +81,64 @@ func (s *Store) givePermits(req store.ClaimRequest, now time.Time) {
 			j.waits = true
 			continue
 		}
+		var rated []store.LaneKey
 		for _, lane := range lanes {
 			used[lane]++
+			if limits.ByID(lane.Limit).Rate > 0 {
+				starts[lane]++
+				rated = append(rated, lane)
+			}
 		}
 		if j.waits {
 			j.RunAt = laterOf(j.RunAt, now)
 			s.wake(store.Wake{Kind: store.WakeJobs, Queue: j.Queue})
 		}
-		j.permits = permits{held: lanes}
+		j.permits = permits{held: lanes, starts: rated}
+	}
+}
+
+// full reports whether a lane has no permit for another job.
+func (s *Store) full(limit *store.Limit, key store.LaneKey, used, starts int, now time.Time) bool {
+	if width := limit.Width(key.Key); width > 0 && used >= width {
+		return true
+	}
+	lane := s.lanes[key]
+	rate, rated := limit.Pace()
+	return lane.notBefore.After(now) || rated && rate.Room(lane.tat, now, starts+1) <= starts
+}
+
+// rated reports whether a rate of a kind or of keys concerns a queue.
+func (s *Store) rated(queue string) bool {
+	return slices.ContainsFunc(s.jobLimits(), func(l store.Limit) bool { return l.Rate > 0 && (l.Queue == "" || store.InQueue(queue, l.Queue)) })
+}
+
+// useStarts uses the starts that a job holds, and reports whether it holds any.
+func (s *Store) useStarts(j *job, now time.Time) (held bool) {
+	limits := s.jobLimits()
+	held = len(j.starts) > 0
+	for _, key := range j.starts {
+		if limit := limits.ByID(key.Limit); limit != nil {
+			if rate, rated := limit.Pace(); rated {
+				lane := s.lanes[key]
+				lane.tat = rate.After(lane.tat, now, 1)
+				s.lanes[key] = lane
+			}
+		}
+	}
+	j.starts = nil
+	return held
+}
+
+// capRates lets no start wait longer than the changed limits require.
+func (s *Store) capRates(written []store.Limit, now time.Time) {
+	for i := range written {
+		rate, rated := written[i].Pace()
+		for key, lane := range s.lanes {
+			if most := rate.Greatest(now); rated && key.Limit == written[i].ID && lane.tat.After(most) {
+				lane.tat = most
+				s.lanes[key] = lane
+			}
+		}
 	}
 }
 
@@ -183,12 +239,19 @@ func (s *Store) startLimits(written []store.Limit, isNew map[int64]bool) {
 	}
 }
 
-// keepsPermits reports whether a job keeps its permits while it waits for its next attempt, because one of its limits is strict.
+// keepsPermits reports whether a job keeps its permits while it waits for its next attempt, because one of its limits is strict
+// and none has a rate.
 func (s *Store) keepsPermits(j *job) bool {
-	return slices.ContainsFunc(j.held, func(lane store.LaneKey) bool {
-		l := s.laneLimit(lane)
-		return l != nil && l.Strict
-	})
+	strict := false
+	for _, lane := range j.held {
+		if l := s.laneLimit(lane); l != nil {
+			if l.Rate > 0 {
+				return false
+			}
+			strict = strict || l.Strict
+		}
+	}
+	return strict
 }
 
 // endLimit remembers a limit that ends until permits are given next: until then its jobs wait, and strict jobs keep permits.
@@ -196,6 +259,7 @@ func (s *Store) endLimit(l store.Limit) {
 	if !l.WholeQueue() {
 		s.ended = append(slices.Clone(s.ended), endedLimit{Limit: l})
 	}
+	maps.DeleteFunc(s.lanes, func(key store.LaneKey, _ lane) bool { return key.Limit == l.ID })
 }
 
 // limitInfo returns a limit with what it holds, and with its fullest lanes, at most a number.
@@ -212,7 +276,7 @@ func (s *Store) limitInfo(l store.Limit, now time.Time, lanes int) store.LimitIn
 		return out
 	}
 	found := map[string]store.LaneInfo{}
-	used := s.usedPermits()
+	used, starts := s.usedPermits()
 	for lane, n := range used {
 		if lane.Limit == l.ID {
 			found[lane.Key] = store.LaneInfo{Key: lane.Key, InUse: int64(n)}
@@ -220,7 +284,7 @@ func (s *Store) limitInfo(l store.Limit, now time.Time, lanes int) store.LimitIn
 		}
 	}
 	for _, j := range s.live {
-		if lane, waits := s.waitLane(j, used); waits && lane.Limit == l.ID {
+		if lane, waits := s.waitLane(j); waits && lane.Limit == l.ID {
 			row := found[lane.Key]
 			row.Key, row.Waiting = lane.Key, row.Waiting+1
 			found[lane.Key] = row
@@ -228,6 +292,18 @@ func (s *Store) limitInfo(l store.Limit, now time.Time, lanes int) store.LimitIn
 		}
 	}
 	out.Keys = int64(len(found))
+	for key, lane := range s.lanes {
+		if key.Limit == l.ID && lane.notBefore.After(now) {
+			row := found[key.Key]
+			row.Key = key.Key
+			found[key.Key] = row
+		}
+	}
+	for key, row := range found {
+		at := store.LaneKey{Limit: l.ID, Key: key}
+		state := store.Lane{LaneKey: at, Used: int(row.InUse), Starts: starts[at], TAT: s.lanes[at].tat, NotBefore: s.lanes[at].notBefore}
+		found[key] = l.LaneInfo(state, row.Waiting, now)
+	}
 	out.Lanes = slices.SortedFunc(maps.Values(found), func(a, b store.LaneInfo) int {
 		return cmp.Or(cmp.Compare(b.Waiting, a.Waiting), cmp.Compare(b.InUse, a.InUse), cmp.Compare(a.Key, b.Key))
 	})
@@ -248,49 +324,44 @@ func (s *Store) nodeUse(limit int64) (n int64) {
 	return n
 }
 
-// usedPermits counts the permits that jobs hold.
-func (s *Store) usedPermits() map[store.LaneKey]int {
-	used := map[store.LaneKey]int{}
+// usedPermits counts the permits and the starts that jobs hold.
+func (s *Store) usedPermits() (used, starts map[store.LaneKey]int) {
+	used, starts = map[store.LaneKey]int{}, map[store.LaneKey]int{}
 	for _, j := range s.live {
 		for _, lane := range j.held {
 			used[lane]++
 		}
-	}
-	return used
-}
-
-// waitLane returns the lane in which a job waits: the first in which it finds no permit.
-func (s *Store) waitLane(j *job, used map[store.LaneKey]int) (lane store.LaneKey, waits bool) {
-	limits := s.jobLimits()
-	lanes := limits.Lanes(&j.JobSpec)
-	if !j.waits || len(lanes) == 0 {
-		return lane, false
-	}
-	slices.SortFunc(lanes, func(a, b store.LaneKey) int { return cmp.Compare(a.Limit, b.Limit) })
-	for _, lane := range lanes {
-		if width := limits.ByID(lane.Limit).Width(lane.Key); width > 0 && used[lane] >= width {
-			return lane, true
+		for _, lane := range j.starts {
+			starts[lane]++
 		}
 	}
-	return lanes[0], true
+	return used, starts
+}
+
+// waitLane returns the lane in which a job waits, unless the limit has ended.
+func (s *Store) waitLane(j *job) (lane store.LaneKey, waits bool) {
+	return j.lane, j.waits && s.jobLimits().ByID(j.lane.Limit) != nil
 }
 
 // FindLimitWaits finds why limits let jobs wait; see store.LimitStore.
 func (s *Store) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequest) (out []store.LimitWait, err error) {
-	if _, err := s.begin(ctx, "find limit waits", req.Now); err != nil {
+	now, err := s.begin(ctx, "find limit waits", req.Now)
+	if err != nil {
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	used, limits := s.usedPermits(), s.jobLimits()
+	used, starts := s.usedPermits()
+	limits := s.jobLimits()
 	for _, id := range slices.Sorted(slices.Values(req.Jobs)) {
 		j := s.live[id]
 		if j == nil {
 			continue
 		}
-		if lane, waits := s.waitLane(j, used); waits {
+		if lane, waits := s.waitLane(j); waits {
 			w := store.LimitWait{Job: id, Limit: *limits.ByID(lane.Limit), Key: lane.Key, InUse: int64(used[lane])}
+			w.Until = s.nextStart(&w.Limit, lane, starts[lane], now)
 			for _, other := range s.live {
-				if its, waits := s.waitLane(other, used); waits && its == lane && waitsBefore(other, j) < 0 {
+				if its, waits := s.waitLane(other); waits && its == lane && waitsBefore(other, j) < 0 {
 					w.Before++
 				}
 			}
@@ -298,11 +369,34 @@ func (s *Store) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequ
 		}
 		for _, l := range s.limits {
 			if l.WholeQueue() && j.State == store.StateReady && store.InQueue(j.Queue, l.Queue) {
-				out = append(out, store.LimitWait{Job: id, Limit: l, InUse: s.nodeUse(l.ID)})
+				out = append(out, store.LimitWait{Job: id, Limit: l, InUse: s.nodeUse(l.ID), Until: s.nextStart(&l, store.LaneKey{Limit: l.ID}, 0, now)})
 			}
 		}
 	}
 	return out, nil
+}
+
+// nextInLanes returns when a job that waits in a lane may start next, for a claim of a queue that such limits concern; zero: it is
+// not a matter of time.
+func (s *Store) nextInLanes(queue string, now time.Time) (next time.Time) {
+	limits := s.jobLimits()
+	if !slices.ContainsFunc(limits, func(l store.Limit) bool { return l.Queue == "" || store.InQueue(queue, l.Queue) }) {
+		return next
+	}
+	_, starts := s.usedPermits()
+	for _, j := range s.live {
+		if lane, waits := s.waitLane(j); waits {
+			if at := s.nextStart(limits.ByID(lane.Limit), lane, starts[lane], now); !at.IsZero() {
+				next = earliest(next, at)
+			}
+		}
+	}
+	return next
+}
+
+// nextStart returns when another job of a lane may start; zero: now, or it is not a matter of time.
+func (s *Store) nextStart(limit *store.Limit, key store.LaneKey, starts int, now time.Time) time.Time {
+	return store.NewRoom(store.Lane{LaneKey: key, Starts: starts, TAT: s.lanes[key].tat, NotBefore: s.lanes[key].notBefore}, limit, now).NextStart()
 }
 
 // waitsBefore compares waiting jobs in the order in which they get permits.

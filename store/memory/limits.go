@@ -84,6 +84,7 @@ func (s *Store) putLimits(puts []store.PutLimit, gone []string, now time.Time) (
 		s.endLimit(s.limits[name])
 		delete(s.limits, name)
 	}
+	s.capRates(change.Write, now)
 	s.startLimits(change.Write, isNew)
 	if len(change.Write)+len(change.End) > 0 {
 		s.adjustPermits()

@@ -62,7 +62,7 @@ type tables struct {
 	handlers  map[string]store.Handler
 	limits    map[string]store.Limit
 	permits   map[permitKey]store.NodePermits
-	tats      map[int64]time.Time    // of the rates of whole queues, by limit
+	lanes     map[store.LaneKey]lane // what is remembered of lanes; those of limits of whole queues have no key
 	ended     []endedLimit           // limits of jobs that have ended, and that still concern claims
 	follows   map[int64][]string     // the predecessors of each schedule
 	ends      []*scheduleEnd         // of jobs of predecessors
@@ -134,7 +134,7 @@ func New(options ...Option) *Store {
 			handlers:   map[string]store.Handler{},
 			limits:     map[string]store.Limit{},
 			permits:    map[permitKey]store.NodePermits{},
-			tats:       map[int64]time.Time{},
+			lanes:      map[store.LaneKey]lane{},
 			follows:    map[int64][]string{},
 			owners:     map[string]store.Owner{},
 			nodes:      map[int64]*store.NodeInfo{},

@@ -36,7 +36,7 @@ func (s *Store) PauseSubject(ctx context.Context, req store.PauseRequest) error 
 	s.leavePaused(now)
 	for _, j := range s.live {
 		if j.State == store.StateReady && s.jobPaused(j, now) {
-			j.held = nil
+			j.held, j.starts = nil, nil
 		}
 	}
 	s.record(req.Entry(), 0, now)

@@ -90,14 +90,25 @@ func (s *Store) dropPermits(node int64) {
 	}
 }
 
-// startable returns how many jobs the rates of a queue let start now, at most most.
+// startable returns how many jobs the limits of a whole queue let start now, at most most.
 func (s *Store) startable(limits store.QueueLimits, now time.Time, most int) int {
 	for i := range limits {
+		lane := s.lanes[store.LaneKey{Limit: limits[i].ID}]
 		if rate, ok := limits[i].Pace(); ok {
-			most = rate.Room(s.tats[limits[i].ID], now, most)
+			most = rate.Room(lane.tat, now, most)
 		}
 	}
 	return most
+}
+
+// closedUntil returns until when a worker has asked that nothing of a whole queue starts; zero: nothing keeps jobs from starting.
+func (s *Store) closedUntil(limits store.QueueLimits, now time.Time) (until time.Time) {
+	for i := range limits {
+		if at := s.lanes[store.LaneKey{Limit: limits[i].ID}].notBefore; at.After(now) && at.After(until) {
+			until = at
+		}
+	}
+	return until
 }
 
 // started records starts of jobs of a queue, and returns when the next job may start.
@@ -107,11 +118,13 @@ func (s *Store) started(limits store.QueueLimits, now time.Time, jobs int) (next
 		if !ok {
 			continue
 		}
-		id := limits[i].ID
+		key := store.LaneKey{Limit: limits[i].ID}
+		lane := s.lanes[key]
 		if jobs > 0 {
-			s.tats[id] = rate.After(s.tats[id], now, jobs)
+			lane.tat = rate.After(lane.tat, now, jobs)
+			s.lanes[key] = lane
 		}
-		if at := rate.Next(s.tats[id], now); at.After(now) && at.After(next) {
+		if at := rate.Next(lane.tat, now); at.After(now) && at.After(next) {
 			next = at
 		}
 	}

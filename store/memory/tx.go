@@ -169,7 +169,7 @@ func (t *tables) clone() tables {
 	c.cancels, c.failing, c.owners, c.beats = maps.Clone(t.cancels), maps.Clone(t.failing), maps.Clone(t.owners), maps.Clone(t.beats)
 	c.named, c.attempts, c.lookAt, c.pauses = maps.Clone(t.named), maps.Clone(t.attempts), maps.Clone(t.lookAt), maps.Clone(t.pauses)
 	c.handlers, c.limits = maps.Clone(t.handlers), maps.Clone(t.limits)
-	c.permits, c.tats = maps.Clone(t.permits), maps.Clone(t.tats)
+	c.permits, c.lanes = maps.Clone(t.permits), maps.Clone(t.lanes)
 	c.follows, c.ends = maps.Clone(t.follows), copies(t.ends)
 	c.holds, c.dependents, c.batches = maps.Clone(t.holds), maps.Clone(t.dependents), copiesOf(t.batches)
 	for id, list := range c.attempts {

@@ -30,7 +30,7 @@ const (
 
 // Vacancy is a row that the end of jobs, or a change of a limit, leaves.
 type Vacancy struct {
-	Lanes  []int64 // a lane for each permit that was given back
+	Lanes  []int64 // what was given back: see store.Admission.Held
 	Limit  int64   // all lanes of this limit are to be looked at; 0: none
 	DoneTo int64   // of the limit's lanes up to this number that is done
 }
@@ -77,29 +77,40 @@ type LanesTx interface {
 	// LockRunning locks and returns the running jobs that a limit concerns, without jobs that other transactions have locked.
 	LockRunning(ctx context.Context, limit *store.Limit) ([]store.LaneJob, error)
 
+	// UseStarts takes from jobs the starts that they hold, and returns them.
+	UseStarts(ctx context.Context, jobs []int64) ([]UsedStart, error)
+
+	// CapRate sets the state of the rate of each lane of a limit to an instant if it is later.
+	CapRate(ctx context.Context, limit int64, greatest time.Time) error
+
 	// AddPermits gives each job a permit of its Lane.
 	AddPermits(ctx context.Context, jobs []store.LaneJob) error
 
-	// LockUnclaimed locks and returns jobs that a limit concerns, that hold permits and that no node has claimed, with the lanes of
-	// the permits. It leaves out jobs that other transactions have locked.
+	// LockUnclaimed locks and returns jobs that a limit concerns, that hold permits and that no node has claimed, with the
+	// permits as Lanes (store.Admission.Held). It leaves out jobs that other transactions have locked.
 	LockUnclaimed(ctx context.Context, limit *store.Limit, most int) ([]store.LaneJob, error)
 
 	// DeleteLanes deletes lanes, and then the limits that have ended and have no lanes.
 	DeleteLanes(ctx context.Context, ids []int64) error
 }
 
+// UsedStart is a start under the rate of a lane that a job held.
+type UsedStart struct{ Job, Lane int64 }
+
 // Passed is what a step of PassOnPermits has done.
 type Passed struct {
 	Admitted int      // how many jobs can be claimed that could not before
 	Queues   []string // of jobs that have waited and can be claimed now
 	More     bool     // another step has something to do now
+	// Next is when one of the lanes has to be looked at next; zero: not, or now.
+	Next time.Time
 }
 
 // PassOnPermits is a step that takes back the permits of jobs that have left lanes, and gives what is free to the jobs that wait
 // there and to fresh jobs: due jobs that limits concern, that hold no permit and are locked. A fresh job
 // that gets no permit waits from then on. The step leaves to later steps what exceeds its bounds.
 func PassOnPermits(ctx context.Context, tx LanesTx, fresh []store.LaneJob, now time.Time) (out Passed, err error) {
-	s := passing{tx: tx, now: now, freed: map[int64]int{}, look: map[int64]bool{}, lock: map[int64]bool{}, rooms: map[int64]*store.Room{}}
+	s := passing{tx: tx, now: now, look: map[int64]bool{}, lock: map[int64]bool{}, rooms: map[int64]*store.Room{}}
 	if err := s.begin(ctx); err != nil {
 		return out, err
 	}
@@ -132,7 +143,7 @@ func PassOnPermits(ctx context.Context, tx LanesTx, fresh []store.LaneJob, now t
 		}
 	}
 	err = s.save(ctx)
-	out.More = s.more
+	out.More, out.Next = s.more, s.next
 	return out, err
 }
 
@@ -141,9 +152,9 @@ type passing struct {
 	tx     LanesTx
 	now    time.Time
 	limits store.Limits
-	ends   bool          // a limit that has ended is among the vacancies
-	peek   bool          // waiting jobs may need other lanes than the lanes in which they wait
-	freed  map[int64]int // permits that were given back, by lane
+	ends   bool    // a limit that has ended is among the vacancies
+	peek   bool    // waiting jobs may need other lanes than the lanes in which they wait
+	freed  []int64 // what was given back: see store.Admission.Held
 	look   map[int64]bool
 	lock   map[int64]bool // further lanes that jobs need
 	before map[int64]store.Lane
@@ -151,7 +162,8 @@ type passing struct {
 	missed map[int64]bool // lanes whose first jobs need a lane that is not locked
 	ids    map[store.LaneKey]int64
 	more   bool
-	unread bool // jobs wait in lanes of ended limits that the step has not read
+	unread bool      // jobs wait in lanes of ended limits that the step has not read
+	next   time.Time // Passed.Next
 }
 
 // begin finds out which lanes are to be looked at.
@@ -169,8 +181,9 @@ func (s *passing) begin(ctx context.Context) error {
 	s.more = len(vacancies) == vacancyRows
 	var rest []Vacancy
 	for _, v := range vacancies {
-		for _, lane := range v.Lanes {
-			s.freed[lane]++
+		s.freed = append(s.freed, v.Lanes...)
+		for _, held := range v.Lanes {
+			lane, _ := store.PermitOf(held)
 			s.look[lane] = true
 		}
 		if v.Limit == 0 {
@@ -255,14 +268,13 @@ func (s *passing) lockRooms(ctx context.Context) error {
 	for _, lane := range lanes {
 		s.before[lane.ID] = lane
 		s.ids[lane.LaneKey] = lane.ID
-		room := &store.Room{Lane: lane}
-		room.Used -= s.freed[lane.ID]
-		if limit := s.limits.ByID(lane.Limit); limit != nil {
-			room.Width = limit.Width(lane.Key)
-		} else {
-			room.Ended = true
+		s.rooms[lane.ID] = store.NewRoom(lane, s.limits.ByID(lane.Limit), s.now)
+	}
+	for _, held := range s.freed {
+		lane, start := store.PermitOf(held)
+		if room := s.rooms[lane]; room != nil {
+			room.TakeBack(start)
 		}
-		s.rooms[lane.ID] = room
 	}
 	return nil
 }
@@ -330,7 +342,7 @@ func (s *passing) save(ctx context.Context) error {
 		if !room.Waiting && s.before[id].Waiting {
 			left = append(left, id)
 		}
-		s.more = s.more || !room.LookAt.IsZero()
+		s.more = s.more || room.LookAt.Equal(store.LookNow())
 	}
 	if len(left) > 0 { // jobs may be left because they were locked, or are paused
 		occupied, err := s.tx.FindOccupied(ctx, left)
@@ -345,11 +357,12 @@ func (s *passing) save(ctx context.Context) error {
 	for _, id := range slices.Sorted(maps.Keys(s.rooms)) {
 		room := s.rooms[id]
 		switch {
-		case !room.Waiting && (room.Used <= 0 || room.Ended):
+		case room.Idle():
 			empty = append(empty, id)
 		case room.Lane != s.before[id]:
 			changed = append(changed, room.Lane)
 		}
+		s.next = earliest(s.next, room.LookAt, s.now)
 	}
 	if len(changed) > 0 {
 		if err := s.tx.SaveLanes(ctx, changed); err != nil {
@@ -360,4 +373,50 @@ func (s *passing) save(ctx context.Context) error {
 		return s.tx.DeleteLanes(ctx, empty)
 	}
 	return nil
+}
+
+// earliest returns the earlier of next, if it is not zero, and at, if it is later than now.
+func earliest(next, at, now time.Time) time.Time {
+	if at.After(now) && (next.IsZero() || at.Before(next)) {
+		return at
+	}
+	return next
+}
+
+// StartJobs uses the starts that claimed jobs hold, in the transaction of their claim, and marks the jobs: each start moves the rate of
+// its lane. next is when one of the lanes has to be looked at next; zero: not, or now.
+func StartJobs(ctx context.Context, tx LanesTx, claimed []store.Claimed, now time.Time) (next time.Time, err error) {
+	if len(claimed) == 0 {
+		return next, nil
+	}
+	ids := make([]int64, len(claimed))
+	for i := range claimed {
+		ids[i] = claimed[i].ID
+	}
+	starts, err := tx.UseStarts(ctx, ids)
+	if err != nil || len(starts) == 0 {
+		return next, err
+	}
+	rated, used := map[int64]bool{}, map[int64]int{}
+	for _, start := range starts {
+		rated[start.Job] = true
+		used[start.Lane]++
+	}
+	for i := range claimed {
+		claimed[i].Rated = rated[claimed[i].ID]
+	}
+	limits, err := tx.ReadLimits(ctx)
+	if err != nil {
+		return next, err
+	}
+	lanes, err := tx.LockLanes(ctx, slices.Sorted(maps.Keys(used)))
+	if err != nil {
+		return next, err
+	}
+	for i := range lanes {
+		room := store.NewRoom(lanes[i], limits.ByID(lanes[i].Limit), now)
+		room.Use(used[room.ID])
+		lanes[i], next = room.Lane, earliest(next, room.LookAt, now)
+	}
+	return next, tx.SaveLanes(ctx, lanes)
 }

@@ -93,6 +93,9 @@ func changeLimits(ctx context.Context, tx LimitsTx, change store.LimitChange, no
 		if err := tx.DropPermits(ctx, ids); err != nil {
 			return nil, err
 		}
+		if err := deleteQueueLanes(ctx, tx, change.End); err != nil {
+			return nil, err
+		}
 		if err := tx.InsertVacancies(ctx, limitVacancies(change.End)); err != nil {
 			return nil, err
 		}
@@ -111,7 +114,31 @@ func changeLimits(ctx context.Context, tx LimitsTx, change store.LimitChange, no
 	if err := seedPermits(ctx, tx, change.Write); err != nil {
 		return nil, err
 	}
+	for i := range change.Write {
+		if rate, rated := change.Write[i].Pace(); rated && change.Write[i].ID != 0 {
+			if err := tx.CapRate(ctx, change.Write[i].ID, rate.Greatest(now)); err != nil {
+				return nil, err
+			}
+		}
+	}
 	return saved, startLimits(ctx, tx, change.Write, now)
+}
+
+// deleteQueueLanes deletes the lanes of limits of whole queues that end. No claim is under way.
+func deleteQueueLanes(ctx context.Context, tx LimitsTx, ended []store.Limit) error {
+	for i := range ended {
+		if !ended[i].WholeQueue() {
+			continue
+		}
+		lanes, err := tx.FindLanes(ctx, ended[i].ID, 0, 1) // its key is empty
+		if err != nil {
+			return err
+		}
+		if err := tx.DeleteLanes(ctx, lanes); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // limitVacancies returns that all lanes of limits have to be looked at.
@@ -161,7 +188,8 @@ func returnPermits(ctx context.Context, tx LimitsTx, limit *store.Limit, now tim
 	}
 	ids := map[int64]bool{}
 	for i := range jobs {
-		for _, lane := range jobs[i].Lanes {
+		for _, held := range jobs[i].Lanes {
+			lane, _ := store.PermitOf(held)
 			ids[lane] = true
 		}
 	}
@@ -169,18 +197,19 @@ func returnPermits(ctx context.Context, tx LimitsTx, limit *store.Limit, now tim
 	if err != nil {
 		return err
 	}
-	byID := map[int64]*store.Lane{}
+	byID := map[int64]*store.Room{}
 	for i := range lanes {
 		lanes[i].LookAt = store.LookNow()
-		byID[lanes[i].ID] = &lanes[i]
+		byID[lanes[i].ID] = &store.Room{Lane: lanes[i]}
 	}
 	admissions := make([]store.Admission, len(jobs))
 	for i := range jobs {
 		jobs[i].First = true
 		a := store.Admission{Job: &jobs[i]}
-		for _, id := range jobs[i].Lanes {
+		for _, held := range jobs[i].Lanes {
+			id, start := store.PermitOf(held)
 			if lane := byID[id]; lane != nil {
-				lane.Used--
+				lane.TakeBack(start)
 				if a.Wait == 0 {
 					a.Wait, lane.Waiting = id, true
 				}
@@ -190,6 +219,9 @@ func returnPermits(ctx context.Context, tx LimitsTx, limit *store.Limit, now tim
 	}
 	if err := tx.Admit(ctx, admissions, now); err != nil {
 		return err
+	}
+	for i := range lanes {
+		lanes[i] = byID[lanes[i].ID].Lane
 	}
 	return tx.SaveLanes(ctx, lanes)
 }

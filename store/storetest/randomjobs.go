@@ -224,7 +224,7 @@ func (w *world) claim() {
 	if w.chance(2) {
 		req.Ahead = w.rng.IntN(req.Limit + 1)
 	}
-	req.Suspects = w.chance(4)
+	req.Suspects, req.Starts = w.chance(4), !w.chance(5)
 	want, wantErr := w.model.Claim(w.ctx, req)
 	sent := req
 	sent.Node = w.names.nodes.real(req.Node)

@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"time"
+
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -20,6 +22,13 @@ func (w *world) changeLimits() {
 	}
 	if w.chance(3) {
 		limit.Weights = map[string]int{"d": 2}
+	}
+	if w.chance(3) {
+		limit.Rate, limit.Per, limit.Burst = 1+w.rng.IntN(4), pick(w, time.Millisecond, time.Second, time.Minute), 1+w.rng.IntN(3)
+		limit.Concurrency *= w.rng.IntN(2)
+	}
+	if limit.Concurrency == 0 {
+		limit.Weights = nil
 	}
 	req := store.PutLimitsRequest{Now: w.now, Limits: []store.PutLimit{{Limit: limit}}}
 	want, err := w.model.PutLimits(w.ctx, req)

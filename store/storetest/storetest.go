@@ -121,6 +121,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"Permits", permitTests, nil},
 		{"Lanes", laneTests, nil},
 		{"Recount", recountTests, nil},
+		{"LaneRates", laneRateTests, nil},
 		{"Feed", feedTests, nil},
 		{"Audit", auditTests, nil},
 		{"Maintenance", maintenanceTests, nil},

@@ -9,7 +9,8 @@
 -- pause has ended, no job is claimed unless :despite_ends, because parked jobs have to be made
 -- claimable first. If the newest limit of the whole queue :limited is not the limit that the caller knows, no job is claimed.
 -- The variant for a queue that no limit concerns whose permits jobs hold claims no job
--- if such a limit does concern it. The other variant leaves out jobs that need permits and hold none.
+-- if such a limit does concern it. The other variant leaves out jobs that need permits and hold none, and claims no job if a
+-- rate is among these limits, unless :at_once. While a worker has asked that nothing of the whole queue :limited starts, no job is claimed.
 WITH claimed AS (
     UPDATE {schema}.job
     SET running = true, node = :node::bigint, attempt = attempt + 1, started_at = coalesce(:now::timestamptz, now()),
@@ -42,6 +43,10 @@ WITH claimed AS (
                 WHERE CASE WHEN p.until <= coalesce(:now::timestamptz, now()) THEN NOT :despite_ends::boolean ELSE p.subject = 1 AND {in_queue(:queue::text, p.name)} END)
             AND coalesce((SELECT max(l.revision) FROM {schema}.job_limit AS l
                 WHERE l.queue = :limited::text AND l.kind = '' AND NOT l.by_key AND l.ended_at IS NULL), 0) = :limit_revision::bigint
+            AND NOT EXISTS (SELECT FROM {schema}.job_limit AS l JOIN {schema}.lane AS n ON n.limit_id = l.id AND n.key = ''
+                WHERE l.queue = :limited::text AND l.kind = '' AND NOT l.by_key AND l.ended_at IS NULL AND n.not_before > coalesce(:now::timestamptz, now()))
+            AND (:at_once::boolean OR NOT EXISTS (SELECT FROM {schema}.job_limit AS t                               -- if limited
+                WHERE t.rate > 0 AND t.ended_at IS NULL AND (t.by_key OR t.kind <> '') AND (t.queue = '' OR {in_queue(:queue::text, t.queue)}))) -- if limited
             AND NOT EXISTS (SELECT FROM {schema}.job_limit AS t                                                    -- if unlimited
                 WHERE (t.by_key OR t.kind <> '') AND (t.queue = '' OR {in_queue(:queue::text, t.queue)}))          -- if unlimited
         LIMIT :limit::bigint))

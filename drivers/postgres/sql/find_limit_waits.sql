@@ -1,13 +1,13 @@
 -- Why limits let jobs wait: of a job in a lane, the lane and how many jobs are before it, at most :most; of a due job of a
 -- queue that has a limit as a whole, the permits that nodes hold.
-SELECT j.id AS job_id, n.limit_id, n.key, n.used AS in_use, CASE WHEN n.not_before > coalesce(:now::timestamptz, now()) THEN n.not_before END AS not_before,
+SELECT j.id AS job_id, n.limit_id, n.key, n.used AS in_use, n.starts, n.tat, n.not_before, coalesce(:now::timestamptz, now()) AS now,
     (SELECT count(*) FROM (SELECT FROM {schema}.job AS o
         WHERE o.lane = j.lane AND (o.priority, o.state, o.run_at, o.id) < (j.priority, j.state, j.run_at, j.id) LIMIT :most::bigint) AS counted) AS before
 FROM {schema}.job AS j JOIN {schema}.lane AS n ON n.id = j.lane
 WHERE j.id = ANY (ARRAY(SELECT unnest(:ids::bigint[]))) AND j.lane IS NOT NULL
 UNION ALL
 SELECT j.id, l.id, '', (SELECT coalesce(sum(p.permits), 0)::integer FROM {schema}.node_permit AS p WHERE p.limit_id = l.id),
-    CASE WHEN n.not_before > coalesce(:now::timestamptz, now()) THEN n.not_before END, 0
+    coalesce(n.starts, 0), n.tat, n.not_before, coalesce(:now::timestamptz, now()), 0
 FROM {schema}.job_limit AS l
     JOIN {schema}.job AS j ON {in_queue(j.queue, l.queue)}
     LEFT JOIN {schema}.lane AS n ON n.limit_id = l.id AND n.key = ''

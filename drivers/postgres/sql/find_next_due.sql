@@ -2,8 +2,8 @@
 -- queue is paused, or the earliest end of a pause after now if that is earlier; how many pauses
 -- there are, also pauses that have ended, when the last of them began, whether a pause has
 -- ended, whether the queue is paused, whether there are handlers of
--- starts, the newest revision of the limits of the whole queue :limited, and whether limits concern
--- the queue whose permits jobs hold.
+-- starts, the newest revision of the limits of the whole queue :limited, until when a worker has asked that nothing of
+-- that queue starts, whether limits concern the queue whose permits jobs hold, and whether a rate is among these.
 SELECT least(p.first_end, CASE WHEN NOT p.queue THEN (
         SELECT min(later.run_at)
         FROM generate_series(1, 9) AS m (priority), LATERAL (
@@ -13,12 +13,17 @@ SELECT least(p.first_end, CASE WHEN NOT p.queue THEN (
         ) AS later
     ) END) AS next_due,
     p.pauses, p.last, p.ended, p.queue, EXISTS (SELECT FROM {schema}.handler WHERE events & 1 <> 0) AS handled,
-    coalesce((SELECT max(l.revision) FROM {schema}.job_limit AS l
-        WHERE l.queue = :limited::text AND l.kind = '' AND NOT l.by_key AND l.ended_at IS NULL), 0) AS limit_revision,
-    EXISTS (SELECT FROM {schema}.job_limit AS t WHERE (t.by_key OR t.kind <> '') AND (t.queue = '' OR {in_queue(:queue::text, t.queue)})) AS permits
+    w.limit_revision, w.not_before, l.permits, l.rated
 FROM (
     SELECT count(*) AS pauses, max(paused_at) AS last, min(until) FILTER (WHERE until > coalesce(:now::timestamptz, now())) AS first_end,
         coalesce(bool_or(until <= coalesce(:now::timestamptz, now())), false) AS ended,
         coalesce(bool_or(subject = 1 AND {in_queue(:queue::text, name)} AND coalesce(until > coalesce(:now::timestamptz, now()), true)), false) AS queue
     FROM {schema}.pause
-) AS p
+) AS p, (
+    SELECT coalesce(max(l.revision), 0) AS limit_revision, max(n.not_before) FILTER (WHERE n.not_before > coalesce(:now::timestamptz, now())) AS not_before
+    FROM {schema}.job_limit AS l LEFT JOIN {schema}.lane AS n ON n.limit_id = l.id AND n.key = ''
+    WHERE l.queue = :limited::text AND l.kind = '' AND NOT l.by_key AND l.ended_at IS NULL
+) AS w, (
+    SELECT count(*) > 0 AS permits, coalesce(bool_or(t.rate > 0 AND t.ended_at IS NULL), false) AS rated
+    FROM {schema}.job_limit AS t WHERE (t.by_key OR t.kind <> '') AND (t.queue = '' OR {in_queue(:queue::text, t.queue)})
+) AS l

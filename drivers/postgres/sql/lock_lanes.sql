@@ -1,2 +1,2 @@
 -- Locks lanes, in the order of their numbers.
-SELECT id, limit_id, key, used, waiting, look_at FROM {schema}.lane WHERE id = ANY (:ids::bigint[]) ORDER BY id + 0 FOR UPDATE
+SELECT id, limit_id, key, used, starts, waiting, tat, not_before, look_at FROM {schema}.lane WHERE id = ANY (:ids::bigint[]) ORDER BY id + 0 FOR UPDATE

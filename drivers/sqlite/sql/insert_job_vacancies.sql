@@ -1,9 +1,10 @@
 -- Records that jobs give back the permits that they hold. The first condition is constant, so that jobs are not looked up if
--- none has a permit. Jobs that get another attempt, after a retry or a loss, keep permits with :strict if one of their limits is strict.
+-- none has a permit. Jobs that get another attempt, after a retry or a loss, keep permits with :strict if one of their limits is strict
+-- and none has a rate.
 INSERT INTO hourbell_vacancy (lanes)
 SELECT json_group_array(p.value)
 FROM json_each(:ids) AS o CROSS JOIN hourbell_job AS j ON j.id = o.value CROSS JOIN json_each(j.permits) AS p
 WHERE EXISTS (SELECT 1 FROM hourbell_job WHERE permits IS NOT NULL) AND j.permits IS NOT NULL
-  AND NOT (:strict AND EXISTS (SELECT 1 FROM json_each(j.permits) AS s CROSS JOIN hourbell_lane AS l ON l.id = s.value
-    CROSS JOIN hourbell_job_limit AS t ON t.id = l.limit_id WHERE t.strict))
+  AND NOT (:strict AND coalesce((SELECT max(t.strict) AND NOT max(t.rate > 0) FROM json_each(j.permits) AS s CROSS JOIN hourbell_lane AS l ON l.id = s.value
+    CROSS JOIN hourbell_job_limit AS t ON t.id = l.limit_id), 0))
 HAVING count(*) > 0

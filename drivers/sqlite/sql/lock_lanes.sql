@@ -1,2 +1,2 @@
 -- Lanes by number.
-SELECT l.id, l.limit_id, l.key, l.used, l.waiting, l.look_at FROM json_each(:ids) AS o CROSS JOIN hourbell_lane AS l ON l.id = o.value
+SELECT l.id, l.limit_id, l.key, l.used, l.starts, l.waiting, l.tat, l.not_before, l.look_at FROM json_each(:ids) AS o CROSS JOIN hourbell_lane AS l ON l.id = o.value

@@ -9,7 +9,7 @@
 //	  holidays: {dates: ["12-24..12-26 Christmas"], weekdays: [sun]}
 //	limits:                   # optional
 //	  exports: {kind: export, by_key: true, concurrency: 1}
-//	  api: {queue: api, rate: 10/1s, burst: 20}
+//	  api: {queue: api, rate: 10/s, burst: 20}
 //	kinds:                    # optional, for finished jobs of these kinds
 //	  http: {keep: {completed: none, failed: 30d}}
 //	schedules:

@@ -150,7 +150,7 @@ var (
 		{"kind", "Only jobs of this kind", aText()},
 		{"by_key", "Only jobs with a key, each key for itself; default false", aTruth()},
 		{"concurrency", "How many jobs run at a time in the cluster; default no bound", aNumber(1, mostOfLimit)},
-		{"rate", "How many jobs of a queue as a whole start per interval, such as 10/1s, 100/m or 5000/24h; default no bound", aText()},
+		{"rate", "How many start per interval, of each key if `by_key`, such as 10/s, 100/m or 5000/24h; default no bound", aText()},
 		{"burst", "How many jobs start at once after a rest; default 1", aNumber(1, mostOfLimit)},
 		{"weights", "By key, a factor of the concurrency from 1 to 1000; default 1", named(aNumber(1, mostWeight))},
 		{"strict", "Whether a job whose attempt failed keeps its permit until its next attempt; default false", aTruth()},

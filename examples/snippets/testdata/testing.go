@@ -6,6 +6,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/hourbelltest"
+	lockmemory "github.com/hourbell/hourbell/lock/memory"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -14,6 +15,8 @@ var t *testing.T
 var kit *hourbelltest.Kit
 
 var url string
+
+var _ = lockmemory.New
 
 func signUp(ctx context.Context, client *hourbell.Client, address string) {}
 

@@ -9,55 +9,16 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/hourbell/hourbell/store/sqltext"
+	"github.com/hourbell/hourbell/store/sqltext/sqltexttest"
 )
 
-// TestEveryStatementHasAFile compares the statements with the files in sql/, both ways. Each file
-// begins with a comment.
+// TestEveryStatementHasAFile compares the statements with the files in sql/; see sqltexttest.Files.
 func TestEveryStatementHasAFile(t *testing.T) {
-	entries, err := sqlFiles.ReadDir("sql")
-	if err != nil {
-		t.Fatal(err)
+	statements := make([]sqltexttest.Statement, len(sources))
+	for s, from := range sources {
+		statements[s] = sqltexttest.Statement{Name: statement(s).String(), File: from.file, Given: from.given}
 	}
-	var files []string
-	for _, entry := range entries {
-		files = append(files, strings.TrimSuffix(entry.Name(), ".sql"))
-	}
-	sent := map[string]statement{}
-	for s := range statementCount {
-		if other, twice := sent[s.String()]; twice {
-			t.Errorf("statements %d and %d are both %v", other, s, s)
-		}
-		sent[s.String()] = s
-		if !slices.Contains(files, sources[s].file) {
-			t.Errorf("statement %d (%v) has no file", s, s)
-		}
-	}
-	for _, file := range files {
-		text, err := sqlFiles.ReadFile("sql/" + file + ".sql")
-		if err != nil || !strings.HasPrefix(string(text), "-- ") {
-			t.Errorf("%s.sql does not begin with a comment, %v", file, err)
-		}
-		if !slices.ContainsFunc(sources[:], func(from source) bool { return from.file == file }) {
-			t.Errorf("%s.sql is no statement", file)
-		}
-		checkConditions(t, file, string(text))
-	}
-}
-
-// checkConditions looks for conditions of a file that no statement gives.
-func checkConditions(t *testing.T, file, text string) {
-	var given []string
-	for _, from := range sources {
-		if from.file == file {
-			given = append(given, strings.Fields(from.given)...)
-		}
-	}
-	for _, condition := range sqltext.Conditions(text) {
-		if !slices.Contains(given, condition) {
-			t.Errorf("%s.sql: no statement gives the condition %s", file, condition)
-		}
-	}
+	sqltexttest.Files(t, sqlFiles, statements)
 }
 
 // ownClock are the files of statements that read the server's clock although their requests may have a

@@ -7,57 +7,16 @@ import (
 	"testing"
 
 	"github.com/hourbell/hourbell/store/sqltext"
+	"github.com/hourbell/hourbell/store/sqltext/sqltexttest"
 )
 
-// TestEveryStatementHasAFile compares the statements with the files in sql/, both ways. Each file
-// begins with a comment.
+// TestEveryStatementHasAFile compares the statements with the files in sql/; see sqltexttest.Files.
 func TestEveryStatementHasAFile(t *testing.T) {
-	entries, err := sqlFiles.ReadDir("sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var files []string
-	for _, entry := range entries {
-		files = append(files, strings.TrimSuffix(entry.Name(), ".sql"))
-	}
-	sent := map[string]statement{}
-	for s := range statementCount {
-		if other, twice := sent[s.String()]; twice {
-			t.Errorf("statements %d and %d are both %v", other, s, s)
-		}
-		sent[s.String()] = s
-		if !slices.Contains(files, sources[s].file) {
-			t.Errorf("statement %d (%v) has no file", s, s)
-		}
-	}
-	for _, file := range files {
-		text, err := sqlFiles.ReadFile("sql/" + file + ".sql")
-		if err != nil || !strings.HasPrefix(string(text), "-- ") {
-			t.Errorf("%s.sql does not begin with a comment, %v", file, err)
-		}
-		if !slices.ContainsFunc(sources[:], func(from source) bool { return from.file == file }) {
-			t.Errorf("%s.sql is no statement", file)
-		}
-		checkConditions(t, file, string(text))
-	}
-}
-
-// checkConditions looks for conditions of a file that no statement gives.
-func checkConditions(t *testing.T, file, text string) {
-	var given []string
+	statements := make([]sqltexttest.Statement, len(sources))
 	for s, from := range sources {
-		if statement(s).lists() && from.file == file {
-			return // its calls give the conditions
-		}
-		if from.file == file {
-			given = append(given, strings.Fields(from.given)...)
-		}
+		statements[s] = sqltexttest.Statement{Name: statement(s).String(), File: from.file, Given: from.given, Lists: statement(s).lists()}
 	}
-	for _, condition := range sqltext.Conditions(text) {
-		if !slices.Contains(given, condition) {
-			t.Errorf("%s.sql: no statement gives the condition %s", file, condition)
-		}
-	}
+	sqltexttest.Files(t, sqlFiles, statements)
 }
 
 // TestStatementsFitTheirCallers runs every statement in a transaction that is rolled

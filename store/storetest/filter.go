@@ -54,31 +54,33 @@ func filterByUniqueKey(e *env) {
 }
 
 func filterByGroup(e *env) {
-	n := e.node("n")
-	grouped := func(group string) store.NewJob { return with(func(j *store.NewJob) { j.Group = group }) }
-	ended := e.ended(n, grouped("ü"), store.Failed, "why")
-	ids := e.insert(grouped("ü"), grouped("Ü"), newJob())
-	e.want(e.matching(store.JobFilter{Group: "ü"}), []int64{ended, ids[0]}, "jobs must be found by their group, byte by byte, also jobs that have ended")
-	e.want(e.matching(store.JobFilter{Group: "ü", States: []store.State{store.StateFailed}}), []int64{ended}, "a group is one of the conditions")
-	e.change(store.ChangeJobsRequest{Action: store.RetryJobs, IDs: []int64{ended}})
-	e.want(e.job(ended).Group, "ü", "a job that is retried keeps its group")
-	e.want(e.claim(n, 3)[0].Group, "ü", "a claim has the group")
-	e.cancelReason(ids[1], "")
-	e.want(e.job(ids[1]).Group, "Ü", "a job keeps its group when it ends")
+	filterByLabel(e, "group", func(spec *store.JobSpec) *string { return &spec.Group }, func(filter *store.JobFilter) *string { return &filter.Group })
 }
 
 func filterByKey(e *env) {
+	filterByLabel(e, "key", func(spec *store.JobSpec) *string { return &spec.Key }, func(filter *store.JobFilter) *string { return &filter.Key })
+}
+
+// filterByLabel checks a field of jobs, and the condition on it.
+func filterByLabel(e *env, what string, field func(*store.JobSpec) *string, condition func(*store.JobFilter) *string) {
 	n := e.node("n")
-	keyed := func(key string) store.NewJob { return with(func(j *store.NewJob) { j.Key = key }) }
-	ended := e.ended(n, keyed("ü"), store.Failed, "why")
-	ids := e.insert(keyed("ü"), keyed("Ü"), newJob())
-	e.want(e.matching(store.JobFilter{Key: "ü"}), []int64{ended, ids[0]}, "jobs must be found by their key, byte by byte, also jobs that have ended")
-	e.want(e.matching(store.JobFilter{Key: "ü", States: []store.State{store.StateFailed}}), []int64{ended}, "a key is one of the conditions")
+	labelled := func(label string) store.NewJob { return with(func(j *store.NewJob) { *field(&j.JobSpec) = label }) }
+	of := func(id int64) string {
+		job := e.job(id)
+		return *field(&job.JobSpec)
+	}
+	ended := e.ended(n, labelled("ü"), store.Failed, "why")
+	ids := e.insert(labelled("ü"), labelled("Ü"), newJob())
+	filter := store.JobFilter{}
+	*condition(&filter) = "ü"
+	e.want(e.matching(filter), []int64{ended, ids[0]}, "jobs must be found by their "+what+", byte by byte, also jobs that have ended")
+	filter.States = []store.State{store.StateFailed}
+	e.want(e.matching(filter), []int64{ended}, "the "+what+" is one of the conditions")
 	e.change(store.ChangeJobsRequest{Action: store.RetryJobs, IDs: []int64{ended}})
-	e.want(e.job(ended).Key, "ü", "a job that is retried keeps its key")
-	e.want(e.claim(n, 3)[0].Key, "ü", "a claim has the key")
+	e.want(of(ended), "ü", "a job that is retried keeps its "+what)
+	e.want(*field(&e.claim(n, 3)[0].JobSpec), "ü", "a claim has the "+what)
 	e.cancelReason(ids[1], "")
-	e.want(e.job(ids[1]).Key, "Ü", "a job keeps its key when it ends")
+	e.want(of(ids[1]), "Ü", "a job keeps its "+what+" when it ends")
 }
 
 func filterByError(e *env) {

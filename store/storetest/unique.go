@@ -141,6 +141,31 @@ func (e *env) retry(ids ...int64) []store.JobChange {
 	return e.change(store.ChangeJobsRequest{Action: store.RetryJobs, IDs: ids})
 }
 
+// untilEnd makes a call that has to wait for the end of a transaction, ends the transaction, and returns the answer. waits is
+// why the call has to wait.
+func untilEnd[Answer any](e *env, end func() error, waits string, call func() (Answer, error)) Answer {
+	e.t.Helper()
+	type result struct {
+		answer Answer
+		err    error
+	}
+	results := make(chan result, 1)
+	go func() {
+		answer, err := call()
+		results <- result{answer, err}
+	}()
+	select {
+	case got := <-results:
+		e.ok(false, waits, got)
+		results <- got // read again below
+	case <-time.After(100 * time.Millisecond):
+	}
+	e.must(end())
+	got := <-results
+	e.must(got.err)
+	return got.answer
+}
+
 func uniqueRetryWaits(e *env) {
 	for _, name := range []string{"commit", "roll-back"} {
 		id := e.wantNew(e.a, nil, "k", name, "the first job with a key must be stored")
@@ -148,29 +173,14 @@ func uniqueRetryWaits(e *env) {
 		tx := e.begin()
 		end := map[string]func() error{"commit": tx.Commit, "roll-back": tx.Rollback}[name]
 		other := e.wantNew(e.a, tx.Tx, "k", name, "after a cancellation the key must be free")
-		type answer struct {
-			res store.ChangeJobsResult
-			err error
-		}
-		answers := make(chan answer, 1)
-		go func() {
-			res, err := e.b.ChangeJobs(e.ctx, store.ChangeJobsRequest{Now: e.now, Action: store.RetryJobs, IDs: []int64{id}})
-			answers <- answer{res, err}
-		}()
-		select {
-		case got := <-answers:
-			e.ok(false, "a retry must wait for a transaction that has inserted a job with the key", got)
-			answers <- got // read again below
-		case <-time.After(100 * time.Millisecond):
-		}
-		e.must(end())
-		got := <-answers
-		e.must(got.err)
+		res := untilEnd(e, end, "a retry must wait for a transaction that has inserted a job with the key", func() (store.ChangeJobsResult, error) {
+			return e.b.ChangeJobs(e.ctx, store.ChangeJobsRequest{Now: e.now, Action: store.RetryJobs, IDs: []int64{id}})
+		})
 		want := store.JobChange{ID: id, Change: store.Changed}
 		if name == "commit" {
 			want = store.JobChange{ID: id, Change: store.KeyTaken, Holder: other}
 		}
-		e.want(got.res.Changes, []store.JobChange{want}, "after the "+name+" of the transaction, the retry must be answered by which job lives")
+		e.want(res.Changes, []store.JobChange{want}, "after the "+name+" of the transaction, the retry must be answered by which job lives")
 	}
 }
 
@@ -248,27 +258,13 @@ func uniqueWaits(e *env) {
 		tx := e.begin()
 		end := map[string]func() error{"commit": tx.Commit, "roll-back": tx.Rollback}[name]
 		id := e.wantNew(e.a, tx.Tx, "k", name, "the first job with a key must be stored")
-		type answer struct {
-			id    int64
-			found bool
-			err   error
-		}
-		answers := make(chan answer, 1)
-		go func() {
-			id, found, err := e.tryUnique(e.b, nil, "k", name)
-			answers <- answer{id, found, err}
-		}()
-		select {
-		case got := <-answers:
-			e.ok(false, "an insert with the key of one that is not committed must wait for that", got)
-			answers <- got // read again below
-		case <-time.After(100 * time.Millisecond):
-		}
-		e.must(end())
-		got := <-answers
-		e.must(got.err)
-		e.want(got.found, name == "commit", "after the "+name+" of the other, found must say whether its job lives")
-		e.ok(!got.found || got.id == id, "what is found must be the job that lives", got.id, id)
+		found := false
+		lives := untilEnd(e, end, "an insert must wait for a transaction that has inserted a job with the key", func() (lives int64, err error) {
+			lives, found, err = e.tryUnique(e.b, nil, "k", name)
+			return lives, err
+		})
+		e.want(found, name == "commit", "after the "+name+" of the other transaction, found must be whether its job lives")
+		e.ok(!found || lives == id, "what is found must be the job that lives", lives, id)
 	}
 }
 

@@ -143,26 +143,11 @@ func batchWaits(e *env) {
 		tx := e.begin()
 		end := map[string]func() error{"commit": tx.Commit, "roll-back": tx.Rollback}[name]
 		theirs := e.insertKeyed(e.a, tx.Tx, keyed("k", name))
-		type answer struct {
-			jobs []store.Inserted
-			err  error
-		}
-		answers := make(chan answer, 1)
-		go func() {
-			jobs, err := e.tryKeyed(e.b, nil, newJob(), keyed("k", name), keyed("k", "other "+name))
-			answers <- answer{jobs, err}
-		}()
-		select {
-		case got := <-answers:
-			e.ok(false, "an insert with a key of a transaction must wait for its end", got)
-			answers <- got // read again below
-		case <-time.After(100 * time.Millisecond):
-		}
-		e.must(end())
-		got := <-answers
-		e.must(got.err)
-		e.want(existed(got.jobs), []bool{false, name == "commit", false}, "after the "+name+" of the transaction, the answer must be whether its job lives")
-		e.ok(name != "commit" || got.jobs[1].ID == theirs[0].ID, "the answer must be the number of the job that lives", got.jobs)
+		jobs := untilEnd(e, end, "an insert with a key of a transaction must wait for its end", func() ([]store.Inserted, error) {
+			return e.tryKeyed(e.b, nil, newJob(), keyed("k", name), keyed("k", "other "+name))
+		})
+		e.want(existed(jobs), []bool{false, name == "commit", false}, "after the "+name+" of the transaction, the answer must be whether its job lives")
+		e.ok(name != "commit" || jobs[1].ID == theirs[0].ID, "the answer must be the number of the job that lives", jobs)
 	}
 }
 

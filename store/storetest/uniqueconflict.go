@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -252,23 +251,10 @@ func conflictWaits(e *env) {
 		res, err := e.b.Claim(short, store.ClaimRequest{Now: e.now, Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 5})
 		cancel()
 		e.ok(err != nil || len(res.Jobs) == 0, "a claim must not take a job that an open transaction changes", res.Jobs)
-		answers := make(chan store.Inserted, 1)
-		failed := make(chan error, 1)
-		go func() {
-			got, err := e.tryKeyed(e.b, nil, conflicting(name, store.OnConflictReplace, func(j *store.NewJob) { j.Args = []byte(`"new"`) }))
-			answers <- slices.Concat(got, []store.Inserted{{}})[0]
-			failed <- err
-		}()
-		select {
-		case got := <-answers:
-			e.ok(false, "a change must wait for a transaction that has changed the job", got)
-			answers <- got
-		case <-time.After(100 * time.Millisecond):
-		}
-		e.must(end())
-		got := <-answers
-		e.must(<-failed)
-		e.want(got, answered(id, store.ConflictReplaced), "after the "+name+" the job must be replaced")
+		got := untilEnd(e, end, "a change must wait for a transaction that has changed the job", func() ([]store.Inserted, error) {
+			return e.tryKeyed(e.b, nil, conflicting(name, store.OnConflictReplace, func(j *store.NewJob) { j.Args = []byte(`"new"`) }))
+		})
+		e.want(got[0], answered(id, store.ConflictReplaced), "after the "+name+" the job must be replaced")
 		due := map[string]time.Time{"commit": e.now.Add(time.Hour), "roll-back": e.now}[name]
 		e.want([]any{string(e.job(id).Args), e.job(id).RunAt}, []any{`"new"`, due}, "both changes must count, unless rolled back")
 		e.claim(node, 5)

@@ -16,17 +16,7 @@ import (
 // store lets them begin, are handed back.
 func TestPausedJobsAreNotLetBegin(t *testing.T) {
 	backend := memory.New()
-	g := &gated{Backend: backend, let: make(chan error)}
-	ids := insert(t, backend, 4)
-	end := make(chan struct{})
-	n := startNode(t, g, func(ctx context.Context, _ *work.Run) error {
-		select {
-		case <-end:
-		case <-ctx.Done():
-		}
-		return ctx.Err()
-	}, func(cfg *Config) { cfg.Lease, cfg.Heartbeat = time.Minute, time.Second })
-	waitUntil(t, "the first job, and a question", func() bool { return n.count(event.JobStarted) == 1 && len(g.calls()) == 1 })
+	g, n, ids, end := startGated(t, backend)
 	pause(t, backend, store.SubjectKind, "k")
 	close(g.let)
 	waitUntil(t, "three jobs are handed back", func() bool { return n.count(event.JobReleased) == 3 })

@@ -218,12 +218,13 @@ func (g *gated) calls() [][]int64 {
 	return slices.Clone(g.asked)
 }
 
-func TestJobsClaimedAheadBeginWhenTheStoreKnows(t *testing.T) {
-	backend := memory.New()
-	g := &gated{Backend: backend, let: make(chan error)}
-	ids := insert(t, backend, 4)
-	end := make(chan struct{})
-	n := startNode(t, g, func(ctx context.Context, _ *work.Run) error {
+// startGated starts a node on a store with four jobs, which run until end is closed, and waits until one of them runs and the
+// node has asked whether the others may begin.
+func startGated(t *testing.T, backend store.Backend) (g *gated, n *testNode, ids []int64, end chan struct{}) {
+	t.Helper()
+	g, end = &gated{Backend: backend, let: make(chan error)}, make(chan struct{})
+	ids = insert(t, backend, 4)
+	n = startNode(t, g, func(ctx context.Context, _ *work.Run) error {
 		select {
 		case <-end:
 		case <-ctx.Done():
@@ -231,6 +232,12 @@ func TestJobsClaimedAheadBeginWhenTheStoreKnows(t *testing.T) {
 		return ctx.Err()
 	}, func(cfg *Config) { cfg.Lease, cfg.Heartbeat = time.Minute, time.Second })
 	waitUntil(t, "the first job, and a question", func() bool { return n.count(event.JobStarted) == 1 && len(g.calls()) == 1 })
+	return g, n, ids, end
+}
+
+func TestJobsClaimedAheadBeginWhenTheStoreKnows(t *testing.T) {
+	backend := memory.New()
+	g, n, ids, end := startGated(t, backend)
 	time.Sleep(50 * time.Millisecond)
 	if got := n.count(event.JobStarted); got != 1 || !slices.Equal(g.calls()[0], ids[1:]) {
 		t.Fatalf("%d jobs have begun before the store knew of %v", got, g.calls())

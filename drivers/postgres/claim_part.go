@@ -77,7 +77,7 @@ func (b *Backend) catchUp(ctx context.Context, req store.ClaimRequest, scan *cla
 }
 
 // scanClaim makes a claim and records it in scan, unless the queue is paused, so that no job was
-// looked for. If a pause began or ended since the last claim, jobs behind the cursors may have
+// looked for, or the claim has taken jobs that come after due jobs without permits. If a pause began or ended since the last claim, jobs behind the cursors may have
 // become claimable, and scan begins again.
 func (b *Backend) scanClaim(ctx context.Context, req store.ClaimRequest, scan *claimScan, from cursors, took func(jobs int, took time.Duration)) (out store.PartialClaim, unsearched bool, err error) {
 	began := time.Now()
@@ -85,6 +85,11 @@ func (b *Backend) scanClaim(ctx context.Context, req store.ClaimRequest, scan *c
 	out.ClaimResult = claim
 	switch {
 	case err == nil && (found.queue || out.LimitRevision != req.Permits.Revision || out.Rated && !req.Starts || !out.NextStart.IsZero()):
+		return out, true, nil
+	case err == nil && found.left:
+		if len(out.Jobs) < req.Limit {
+			out.Again = time.Millisecond
+		}
 		return out, true, nil
 	case err == nil && scan.pausesChanged(found.stored):
 		if len(out.Jobs) < req.Limit {

@@ -21,8 +21,10 @@ const (
 )
 
 const (
-	// mostLaneSteps is how many steps pass on permits before one claim.
+	// mostLaneSteps is how many steps pass on permits before one claim, and fewLaneSteps how many of them go on to let jobs wait
+	// before other jobs may overtake these.
 	mostLaneSteps = 50
+	fewLaneSteps  = 4
 	// busyLanes is when a claim comes back whose step met lanes that another transaction had locked.
 	busyLanes = 100 * time.Millisecond
 )
@@ -69,6 +71,7 @@ type laneWork struct {
 	paused        bool // the queue
 	next          time.Time
 	fresh         []int64 // jobs that need permits
+	left          bool    // due jobs may be left that have neither permits nor wait
 }
 
 // claimLimited is claim for a queue that limits concern whose permits jobs hold.
@@ -79,7 +82,11 @@ func (b *Backend) claimLimited(ctx context.Context, req store.ClaimRequest, from
 	}
 	b.limited.set(req.Queue, work.limited)
 	out, found, err := b.claimTended(ctx, req, from, work.limited)
+	found.left = work.left
 	if err == nil && len(out.Jobs) < req.Limit && !req.Suspects {
+		if work.left {
+			work.next = out.Now
+		}
 		out.NextDue = earliest(out.NextDue, work.next)
 	}
 	return out, found, err
@@ -94,10 +101,13 @@ func earliest(a, b time.Time) time.Time {
 }
 
 // tendLanes passes on permits, and gives permits to jobs that a claim may take, until nothing is left to do or enough jobs
-// can be claimed.
+// can be claimed. If very many due jobs have to wait, it lets jobs of other lanes overtake them, and leaves what takes much longer than
+// to look for such jobs to the next claim, which follows at once.
 func (b *Backend) tendLanes(ctx context.Context, req store.ClaimRequest, from cursors) (work laneWork, err error) {
 	admitted, tended := 0, false
-	for range mostLaneSteps {
+	var overtaken time.Time // when jobs may have overtaken others
+	var looked time.Duration
+	for step := range mostLaneSteps {
 		if work, err = b.lookForLanes(ctx, req, from); err != nil || !work.limited || !work.alive || work.paused || work.rated && !req.Starts {
 			return work, err
 		}
@@ -124,11 +134,50 @@ func (b *Backend) tendLanes(ctx context.Context, req store.ClaimRequest, from cu
 		if !passed.More && len(work.fresh) < rowwise.FreshRows {
 			return work, nil
 		}
-		if admitted >= req.Limit && len(work.fresh) == rowwise.FreshRows {
-			break
+		if len(work.fresh) < rowwise.FreshRows {
+			continue
+		}
+		if looked == 0 && admitted < req.Limit && step+1 >= fewLaneSteps && !req.Suspects {
+			began := time.Now()
+			n, err := b.overtake(ctx, req, from)
+			if err != nil {
+				return work, err
+			}
+			admitted += n
+			overtaken = time.Now()
+			looked = max(overtaken.Sub(began), 1)
+		}
+		if work.left = looked > 0; admitted >= req.Limit || work.left && time.Since(overtaken) > looked {
+			return work, nil
 		}
 	}
 	return work, nil
+}
+
+// overtake gives permits to the first jobs in whose lanes no job waits, at most as many as the claim takes, and returns how many jobs
+// can be claimed that could not before.
+func (b *Backend) overtake(ctx context.Context, req store.ClaimRequest, from cursors) (int, error) {
+	lowRunAt, lowID := from.columns()
+	name, args := findOvertakers, []any{when(req.Now), req.Queue, req.Kinds, lowRunAt, lowID, req.Suspects, req.Limit}
+	if len(req.Exact) > 0 {
+		name, args = findExactOvertakers, append(args, exactColumns(req.Exact)...)
+	}
+	var ids []int64
+	err := b.pipeline(ctx, nodeConns, "look for permits", func(s sender) error {
+		ids = nil
+		var id int64
+		var batch pgx.Batch
+		batch.Queue(b.q(name), args...).Query(scanEach([]any{&id}, func() { ids = append(ids, id) }))
+		return send(ctx, s, &batch)
+	})
+	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	passed, err := b.passOnPermits(ctx, req.Now, ids)
+	if codeOf(err) == lockNotAvailable {
+		return 0, nil
+	}
+	return passed.Admitted, err
 }
 
 // lookForLanes finds out what is to be done before a claim. It locks nothing.

@@ -181,6 +181,40 @@ func TestJobsOfPausedKindsAreOutOfTheWay(t *testing.T) {
 	}
 }
 
+// TestJobsThatWaitInALaneAreOutOfTheWay counts the pages of claims of jobs whose keys are limited, first alone, then while a tenth of
+// the jobs of TestPlansAtSize wait in the lane of another key.
+func TestJobsThatWaitInALaneAreOutOfTheWay(t *testing.T) {
+	p := newCrowd(t)
+	_, err := p.b.PutLimits(t.Context(), store.PutLimitsRequest{Limits: []store.PutLimit{{Limit: store.Limit{Name: "l", ByKey: true, Concurrency: 1}}}})
+	must(t, err)
+	p.insert("'q', 5, clock_timestamp() - interval '1 hour' + i * interval '1 millisecond'", 6*planBatch)
+	execute(t, withSchema("update {schema}.job set job_key = 'key ' || id; analyze {schema}.job", p.b.schema))
+	claim := func(what string) float64 {
+		t.Helper()
+		var jobs []store.Claimed
+		plans := p.during(func() { jobs = p.claim("q") })
+		if len(jobs) != planBatch {
+			t.Fatalf("%s: %d jobs", what, len(jobs))
+		}
+		pages := float64(plans.pages()) / planBatch
+		t.Logf("%s: %.2f pages a job (%s)", what, pages, p.spent(plans))
+		return pages
+	}
+	claim("the first claim, which is a full scan")
+	alone := max(claim("a claim without jobs that wait"), claim("another"))
+	execute(t, withSchema(fmt.Sprintf(`
+		insert into {schema}.lane (limit_id, key, used, waiting) select id, 'busy', 1, true from {schema}.job_limit;
+		insert into {schema}.job (created_at, timeout_ns, max_attempts, on_loss, origin, kind, args, queue, priority, run_at, job_key, lane, state)
+		select now(), 0, 25, 0, 0, 'k', '{"to":"someone@example.org","subject":"hello"}', 'q', 5, clock_timestamp() - interval '1 day' + i * interval '1 millisecond',
+			'busy', l.id, -2 from {schema}.lane as l, generate_series(1, %d) i where l.key = 'busy'`, readSizes(t).waiting/10), p.b.schema))
+	for _, what := range []string{"among jobs that wait, never analysed", "among jobs that wait, analysed"} {
+		if pages := claim("a claim " + what); pages > 1.2*alone {
+			t.Errorf("a claim %s touches %.2f pages a job, and %.2f without them", what, pages, alone)
+		}
+		execute(t, withSchema("analyze {schema}.job; analyze {schema}.lane", p.b.schema))
+	}
+}
+
 // crowd is a backend whose plans are read, and the node that works in it.
 type crowd struct {
 	t     *testing.T

@@ -86,6 +86,8 @@ const (
 	findLanes
 	findNewExactLaneJobs
 	findNewLaneJobs
+	findExactOvertakers
+	findOvertakers
 	findOccupiedLanes
 	insertLanes
 	insertLimitVacancies
@@ -533,8 +535,10 @@ var sources = [statementCount]source{
 	readOldestNode:         {file: "read_oldest_node", columns: "node"},
 	findLaneWork:           {file: "find_lane_work", params: "now queue node", columns: "limited rated found pauses ended next alive paused"},
 	findLanes:              {file: "find_lanes", params: "limit_id after_id limit", columns: "id"},
-	findNewExactLaneJobs:   {file: "find_new_lane_jobs", given: "exact", params: "now queue kinds low_run_ats low_ids suspects scan limit exact_kinds exact_jobs exact_digests", columns: "id"},
-	findNewLaneJobs:        {file: "find_new_lane_jobs", params: "now queue kinds low_run_ats low_ids suspects scan limit", columns: "id"},
+	findNewExactLaneJobs:   {file: "find_new_lane_jobs", given: "window exact", params: "now queue kinds low_run_ats low_ids suspects scan limit exact_kinds exact_jobs exact_digests", columns: "id"},
+	findNewLaneJobs:        {file: "find_new_lane_jobs", given: "window", params: "now queue kinds low_run_ats low_ids suspects scan limit", columns: "id"},
+	findExactOvertakers:    {file: "find_new_lane_jobs", given: "overtaking exact", params: "now queue kinds low_run_ats low_ids suspects limit exact_kinds exact_jobs exact_digests", columns: "id"},
+	findOvertakers:         {file: "find_new_lane_jobs", given: "overtaking", params: "now queue kinds low_run_ats low_ids suspects limit", columns: "id"},
 	findOccupiedLanes:      {file: "find_occupied_lanes", params: "ids", columns: "id"},
 	insertLanes:            {file: "insert_lanes", params: "limits keys"},
 	insertLimitVacancies:   {file: "insert_limit_vacancies"},

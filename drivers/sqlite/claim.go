@@ -19,19 +19,20 @@ import (
 // noticed by every other node, which would look in its turn. Batches have no
 // number here.
 func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
-	for {
+	for steps := 1; ; steps++ {
 		if _, err := b.digestDue(ctx, req, math.MaxInt); err != nil {
 			return store.ClaimResult{}, err
 		}
-		if out, again, err := b.claim(ctx, req); err != nil || !again {
+		if out, again, err := b.claim(ctx, req, steps >= mostLaneSteps); err != nil || !again {
 			return out, err
 		}
 	}
 }
 
 // claim claims jobs, of exact jobs only the jobs with digests. again means that it has claimed none, because jobs that became
-// claimable may need digests before the claim, or because more permits have to be passed on before.
-func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (out store.ClaimResult, again bool, err error) {
+// claimable may need digests before the claim, or because more permits have to be passed on before. last: it takes
+// what it can, although permits are left to be passed on.
+func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, last bool) (out store.ClaimResult, again bool, err error) {
 	const doing = "claim jobs"
 	out, due, found, err := b.lookForJobs(ctx, doing, req)
 	if err != nil || !found {
@@ -69,7 +70,7 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (out store.
 		}
 		var work laneWork
 		if there.permits {
-			if work, again, err = s.tendLanes(ctx, req, now); err != nil || again {
+			if work, again, err = s.tendLanes(ctx, req, last, now); err != nil || again {
 				return err
 			}
 			if out.Rated = work.rated; work.refuses(req) {
@@ -84,7 +85,7 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (out store.
 				return err
 			}
 		}
-		if out.Jobs, err = s.claim(ctx, req, due, now); err != nil {
+		if out.Jobs, err = s.claim(ctx, req, due, work.limited, now); err != nil {
 			return err
 		}
 		if work.rated {
@@ -336,8 +337,8 @@ func (s *session) limitClaim(ctx context.Context, req store.ClaimRequest, there 
 }
 
 // claim takes up to req.Limit jobs, from the streams in which a look has just found
-// jobs, or suspects, and returns them in the order of their start.
-func (s *session) claim(ctx context.Context, req store.ClaimRequest, due []stream, now time.Time) ([]store.Claimed, error) {
+// jobs, or suspects, and returns them in the order of their start. With limited, it leaves out jobs that need permits and hold none.
+func (s *session) claim(ctx context.Context, req store.ClaimRequest, due []stream, limited bool, now time.Time) ([]store.Claimed, error) {
 	if len(due) == 0 && !req.Suspects {
 		return nil, nil
 	}
@@ -347,20 +348,23 @@ func (s *session) claim(ctx context.Context, req store.ClaimRequest, due []strea
 			return nil, err
 		}
 	}
-	name, a := claimStreams, args{"queue": req.Queue, "now": micros(now), "limit": req.Limit, "begin": req.Limit - req.Ahead, "node": req.Node}
+	name, limitedName, a := claimStreams, limitedStreams, args{"queue": req.Queue, "now": micros(now), "limit": req.Limit, "begin": req.Limit - req.Ahead, "node": req.Node}
 	switch {
 	case req.Suspects:
-		name = claimSuspects
+		name, limitedName = claimSuspects, limitedSuspects
 		a["kinds"] = jsonList(req.Kinds)
 		addExact(a, req.Exact)
 	case slices.ContainsFunc(due, func(s stream) bool { return s.Digested }):
-		name = claimDigestedStreams
+		name, limitedName = claimDigestedStreams, limitedDigestedStreams
 		a["streams"] = jsonOf(due)
 	case len(due) > 1 || due[0].Digest != nil:
 		a["streams"] = jsonOf(due)
 	default:
-		name = claimJobs
+		name, limitedName = claimJobs, limitedJobs
 		a["kind"] = due[0].Kind
+	}
+	if limited {
+		name = limitedName
 	}
 	var jobs []store.Claimed
 	var token int64

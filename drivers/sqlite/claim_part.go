@@ -18,8 +18,12 @@ func (b *Backend) ClaimPart(ctx context.Context, req store.ClaimRequest) (store.
 	if err != nil {
 		return store.PartialClaim{}, err
 	}
-	out, undigested, err := b.claim(ctx, req)
-	if undigested {
+	var out store.ClaimResult
+	more := true
+	for steps := 1; more && err == nil && steps <= mostLaneSteps; steps++ {
+		out, more, err = b.claim(ctx, req, steps == mostLaneSteps)
+	}
+	if more {
 		again = time.Millisecond
 	}
 	if len(out.Jobs) == req.Limit {

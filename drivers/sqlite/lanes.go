@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -14,6 +15,9 @@ const (
 	inLane      = -2
 	firstInLane = -3 // it goes before the others of its priority
 )
+
+// mostLaneSteps is how many steps pass on permits before one claim. If that was not enough, the claim takes the jobs that have permits.
+const mostLaneSteps = 4
 
 // laneWork is what a claim finds of limits whose permits jobs hold.
 type laneWork struct {
@@ -37,31 +41,65 @@ func (s *session) lookForLanes(ctx context.Context, req store.ClaimRequest, now 
 	if work, err = s.findLaneWork(ctx, req.Queue, now); err != nil || !work.limited || work.refuses(req) || work.found {
 		return work, work.found && !work.refuses(req), err
 	}
-	fresh, err := s.freshJobs(ctx, req, 1, now)
+	fresh, err := s.freshJobs(ctx, req, now)
 	return work, len(fresh) > 0, err
 }
 
 // tendLanes is a step that passes on permits, and gives permits to jobs that a claim may take. again: the claim has to come
-// back before it takes jobs.
-func (s *session) tendLanes(ctx context.Context, req store.ClaimRequest, now time.Time) (work laneWork, again bool, err error) {
+// back before it takes jobs. In its last step it has not to: then jobs may be left that have neither permits nor wait, the jobs of
+// lanes in which no job waits get permits before them, and the next claim goes on at once.
+func (s *session) tendLanes(ctx context.Context, req store.ClaimRequest, last bool, now time.Time) (work laneWork, again bool, err error) {
 	if work, err = s.findLaneWork(ctx, req.Queue, now); err != nil || !work.limited || work.refuses(req) {
 		return work, false, err
 	}
-	fresh, err := s.freshJobs(ctx, req, rowwise.FreshRows, now)
+	fresh, err := s.freshJobs(ctx, req, now)
 	if err != nil || len(fresh) == 0 && !work.found {
 		return work, false, err
 	}
+	left := len(fresh) == rowwise.FreshRows
+	if left && last && !req.Suspects {
+		overtaking, err := s.overtakingJobs(ctx, req, now)
+		if err != nil {
+			return work, false, err
+		}
+		for i := range overtaking {
+			if id := overtaking[i].ID; !slices.ContainsFunc(fresh, func(j store.LaneJob) bool { return j.ID == id }) {
+				fresh = append(fresh, overtaking[i])
+			}
+		}
+	}
 	passed, err := rowwise.PassOnPermits(ctx, s, fresh, now)
 	work.next = earliest(work.next, passed.Next)
-	again = passed.More || len(fresh) == rowwise.FreshRows || len(passed.Queues) > 0 && len(req.Exact) > 0
-	return work, again, err
+	left = left || passed.More
+	if last && left {
+		work.next = now
+	}
+	return work, !last && (left || len(passed.Queues) > 0 && len(req.Exact) > 0), err
 }
 
-// freshJobs returns due jobs that limits concern, that hold no permits, and that a claim may take.
-func (s *session) freshJobs(ctx context.Context, req store.ClaimRequest, most int, now time.Time) ([]store.LaneJob, error) {
-	a := args{"queue": req.Queue, "kinds": jsonList(req.Kinds), "suspects": req.Suspects, "limit": most, "now": micros(now)}
-	addExact(a, req.Exact)
+// freshJobs returns due jobs that limits concern, that hold no permits, and that a claim may take, at most rowwise.FreshRows.
+func (s *session) freshJobs(ctx context.Context, req store.ClaimRequest, now time.Time) ([]store.LaneJob, error) {
+	a := args{"queue": req.Queue, "limit": rowwise.FreshRows, "now": micros(now)}
+	if req.Suspects {
+		a["kinds"] = jsonList(req.Kinds)
+		addExact(a, req.Exact)
+		return s.laneJobs(ctx, lockNewLaneSuspects, a)
+	}
+	due, err := s.due(ctx, req, now)
+	if err != nil || len(due) == 0 {
+		return nil, err
+	}
+	a["streams"], a["scan"] = jsonOf(due), req.Limit+rowwise.FreshRows
 	return s.laneJobs(ctx, lockNewLaneJobs, a)
+}
+
+// overtakingJobs returns the first of these jobs in whose lanes no job waits, at most as many as the claim takes.
+func (s *session) overtakingJobs(ctx context.Context, req store.ClaimRequest, now time.Time) ([]store.LaneJob, error) {
+	due, err := s.due(ctx, req, now)
+	if err != nil || len(due) == 0 {
+		return nil, err
+	}
+	return s.laneJobs(ctx, findOvertakingJobs, args{"queue": req.Queue, "limit": req.Limit, "now": micros(now), "streams": jsonOf(due)})
 }
 
 // laneJobColumns are the columns that session.laneJobs scans.

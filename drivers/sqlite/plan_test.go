@@ -44,6 +44,20 @@ var plans = []struct {
 		"SEARCH hourbell_job USING INDEX hourbell_job_digested (queue=? AND kind=? AND priority=? AND run_at=? AND id>?)",
 		"SEARCH hourbell_job USING INDEX hourbell_job_digested (queue=? AND kind=? AND priority=? AND run_at>? AND run_at<?)",
 	}, streamPlan...)},
+	{statement: limitedJobs, want: []string{
+		"SEARCH hourbell_job USING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=? AND priority=? AND run_at<?)",
+		"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)",
+	}},
+	{statement: lockNewLaneJobs, sorts: true, want: []string{ // of the jobs that are read
+		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=? AND priority=? AND run_at<?)",
+		"SEARCH hourbell_job USING INDEX hourbell_job_digested (queue=? AND kind=? AND priority=? AND run_at<?)",
+		"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)",
+	}},
+	{statement: findOvertakingJobs, sorts: true, want: []string{ // of the jobs that it finds
+		"SEARCH hourbell_job USING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=? AND priority=? AND run_at<?)",
+		"SEARCH hourbell_job USING INDEX hourbell_job_digested (queue=? AND kind=? AND priority=? AND run_at<?)",
+		"SEARCH l USING INDEX sqlite_autoindex_hourbell_lane_1 (limit_id=? AND key=?)",
+	}},
 	{statement: findUndigested, want: []string{"SEARCH j USING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=? AND priority=? AND run_at<?)"}},
 	{statement: updateDigests, want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: findUniqueJobs, want: []string{"SEARCH j USING COVERING INDEX hourbell_job_unique (kind=? AND unique_key=?)"}},

@@ -29,6 +29,10 @@ const (
 	claimJobs
 	claimStreams
 	claimSuspects
+	limitedDigestedStreams
+	limitedJobs
+	limitedStreams
+	limitedSuspects
 	closeChainEnds
 	countFailing
 	countJobs
@@ -235,6 +239,8 @@ const (
 	lockLaneJobs
 	lockLanes
 	lockNewLaneJobs
+	lockNewLaneSuspects
+	findOvertakingJobs
 	lockPermittedJobs
 	lockRunningLaneJobs
 	takeVacancies
@@ -287,6 +293,10 @@ var sources = [statementCount]source{
 	claimJobs:              {file: "claim_jobs", given: "one", params: "node now begin queue kind limit", columns: claimedColumns},
 	claimStreams:           {file: "claim_jobs", given: "several", params: "streams queue now limit node begin", columns: claimedColumns},
 	claimSuspects:          {file: "claim_suspects", params: "node now begin queue kinds exact bytes limit", columns: claimedColumns},
+	limitedDigestedStreams: {file: "claim_jobs", given: "digested several limited_digested limited_several", params: "streams queue now limit node begin", columns: claimedColumns},
+	limitedJobs:            {file: "claim_jobs", given: "one limited_one", params: "node now begin queue kind limit", columns: claimedColumns},
+	limitedStreams:         {file: "claim_jobs", given: "several limited_several", params: "streams queue now limit node begin", columns: claimedColumns},
+	limitedSuspects:        {file: "claim_suspects", given: "limited", params: "node now begin queue kinds exact bytes limit", columns: claimedColumns},
 	countFailing:           {file: "count_failing", params: "failing"},
 	countJobs:              {file: "list_jobs", given: "numbers count", params: jobFilterParams + jobRangeParams, columns: "count"},
 	countLosses:            {file: "count_losses", params: "ids"},
@@ -334,7 +344,9 @@ var sources = [statementCount]source{
 	insertVacancies:        {file: "insert_vacancies", params: "vacancies"},
 	lockLaneJobs:           {file: "lock_lane_jobs", params: "lanes limit now", columns: laneJobColumns},
 	lockLanes:              {file: "lock_lanes", params: "ids", columns: "id limit_id key used starts waiting tat not_before look_at"},
-	lockNewLaneJobs:        {file: "lock_new_lane_jobs", params: "queue now suspects kinds exact bytes limit", columns: laneJobColumns},
+	lockNewLaneJobs:        {file: "lock_new_lane_jobs", params: "streams queue now scan limit", columns: laneJobColumns},
+	lockNewLaneSuspects:    {file: "lock_new_lane_suspects", params: "queue now kinds exact bytes limit", columns: laneJobColumns},
+	findOvertakingJobs:     {file: "find_overtaking_jobs", params: "streams queue now limit", columns: laneJobColumns},
 	lockPermittedJobs:      {file: "lock_permitted_jobs", params: "queue kind by_key limit", columns: "id permits"},
 	lockRunningLaneJobs:    {file: "lock_running_lane_jobs", params: "queue kind by_key", columns: laneJobColumns},
 	takeVacancies:          {file: "take_vacancies", params: "limit", columns: "limit_id done_to lanes"},
@@ -533,6 +545,14 @@ var macros = map[string]string{
 	"in_queue": `($1 = $2 OR substr($1, 1, length($2) + 1) = $2 || '@')`,
 	// Limit.Matches: the queue, the kind and by_key of a limit, and a job.
 	"in_scope": `($1 = '' OR {in_queue($4.queue, $1)}) AND $2 IN ('', $4.kind) AND (NOT $3 OR $4.job_key IS NOT NULL)`,
+	// A limit whose permits jobs hold concerns a job.
+	"needs_permit": `EXISTS (SELECT 1 FROM hourbell_job_limit AS t WHERE t.ended_at IS NULL AND (t.by_key OR t.kind <> '') AND {in_scope(t.queue, t.kind, t.by_key, $1)})`,
+	// A claim may take a job: it holds its permits, or needs none.
+	"permitted": `(permits IS NOT NULL OR NOT {needs_permit(hourbell_job)})`,
+	// A job needs permits, holds none, and no job waits in a lane in which it needs a permit.
+	"overtakes": `permits IS NULL AND {needs_permit(hourbell_job)} AND NOT EXISTS (
+        SELECT 1 FROM hourbell_job_limit AS t CROSS JOIN hourbell_lane AS l ON l.limit_id = t.id AND l.key = iif(t.by_key, hourbell_job.job_key, '')
+        WHERE t.ended_at IS NULL AND (t.by_key OR t.kind <> '') AND {in_scope(t.queue, t.kind, t.by_key, hourbell_job)} AND l.waiting)`,
 	// Pause.Concerns: the subject and the name of a pause, and a job.
 	"concerns": `CASE $1 WHEN 0 THEN $3.group_name = $2 WHEN 1 THEN {in_queue($3.queue, $2)} WHEN 2 THEN $3.kind = $2 ELSE $3.job_key = $2 END`,
 	// A finished job holds no key, has no live job in its batch, and is no predecessor of a live job.

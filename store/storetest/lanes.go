@@ -31,6 +31,7 @@ var laneTests = []scenario{
 	{"NewScope", lanesNewScope},
 	{"NewScopeKeepsTheOrder", lanesNewScopeOrder},
 	{"OtherKindsOfWorkers", lanesOtherKinds},
+	{"Backlog", lanesBacklog},
 	{"Race", lanesRace},
 }
 
@@ -512,4 +513,19 @@ func lanesRace(e *env) {
 	})
 	e.want(<-left, 0, "all jobs run in the end")
 	e.want([]int64{e.inUse("per key"), e.inUse("k")}, []int64{0, 0}, "no permit is left in use")
+}
+
+// lanesBacklog has more due jobs of one key than one claim can let wait, before jobs of another key and without a key.
+func lanesBacklog(e *env) {
+	e.putLimits(perKey(1))
+	n := e.node("a")
+	backlog := e.insert(slices.Repeat([]store.NewJob{limited("x")}, 6000)...)
+	urgent := func(j *store.NewJob) { j.Priority = 4 }
+	later := func(j *store.NewJob) { j.Priority = 6 }
+	ids := append(e.insert(limited("y", later), limited("y", later), newJob()), e.insertOne(limited("z", urgent)))
+	want := []int64{ids[3], backlog[0], ids[2], ids[0]}
+	e.wantClaimed(n, "a claim takes the first job of each key, however many jobs of one key are due", want...)
+	part, err := store.PartialClaims(e.b).ClaimPart(e.ctx, store.ClaimRequest{Now: e.now, Node: n, Queue: "q", Kinds: []string{"k"}, Limit: 3})
+	e.must(err)
+	e.want(len(part.Jobs), 0, "the others wait")
 }

@@ -1,5 +1,6 @@
 -- Due ready jobs of a queue that limits concern, that hold no permits, and that a claim may take, in the order of claims. It reads
--- the first :scan jobs of each priority that no node has claimed, because what lies behind them is not needed yet. Locks nothing.
+-- the first :scan jobs of each priority that no node has claimed, because what lies behind them is not needed yet. Or the first of these
+-- jobs, however many come before them, in whose lanes no job waits. Locks nothing.
 SELECT due.id
 FROM unnest(:low_run_ats::timestamptz[], :low_ids::bigint[]) WITH ORDINALITY AS m (run_at, id, priority), LATERAL (
     SELECT s.id, s.run_at FROM (
@@ -18,9 +19,13 @@ FROM unnest(:low_run_ats::timestamptz[], :low_ids::bigint[]) WITH ORDINALITY AS 
                 WHERE p.subject = 0 AND p.name = j.group_name AND coalesce(p.until > coalesce(:now::timestamptz, now()), true)))
             AND (j.job_key IS NULL OR NOT EXISTS (SELECT FROM {schema}.pause AS p
                 WHERE p.subject = 3 AND p.name = j.job_key AND coalesce(p.until > coalesce(:now::timestamptz, now()), true)))
-        ORDER BY j.run_at, j.id LIMIT :scan::bigint
+        ORDER BY j.run_at, j.id LIMIT :scan::bigint                                                                -- if window
     ) AS s
     WHERE s.permits IS NULL AND EXISTS (SELECT FROM {schema}.job_limit AS t
         WHERE t.ended_at IS NULL AND (t.by_key OR t.kind <> '') AND {in_scope(t.queue, t.kind, t.by_key, s)})
+        AND NOT EXISTS (SELECT FROM {schema}.job_limit AS t, {schema}.lane AS l                                    -- if overtaking
+            WHERE t.ended_at IS NULL AND (t.by_key OR t.kind <> '') AND {in_scope(t.queue, t.kind, t.by_key, s)}   -- if overtaking
+                AND l.limit_id = t.id AND l.key = CASE WHEN t.by_key THEN s.job_key ELSE '' END AND l.waiting)     -- if overtaking
+    ORDER BY s.run_at, s.id LIMIT :limit::bigint                                                                   -- if overtaking
 ) AS due
 ORDER BY m.priority, due.run_at, due.id LIMIT :limit::bigint

@@ -17,9 +17,11 @@ WITH RECURSIVE merged (priority, run_at, id, kind, digest, digested) AS (       
     CASE WHEN s.value ->> 'digested' THEN (                                                                                                                              -- if digested
       SELECT id FROM hourbell_job                                                                                                                                        -- if digested
       WHERE state = 0 AND digest IS NOT NULL AND queue = :queue AND kind = s.value ->> 'kind' AND priority = p.value AND losses < 2 AND run_at <= :now                   -- if digested
+        AND {permitted}                                                                                                                                                  -- if limited_digested
       ORDER BY run_at, id LIMIT 1) ELSE                                                                                                                                  -- if digested
     (SELECT id FROM hourbell_job                                                                                                                                         -- if several
      WHERE state = 0 AND queue = :queue AND kind = s.value ->> 'kind' AND digest IS unhex(s.value ->> 'digest') AND priority = p.value AND losses < 2 AND run_at <= :now -- if several
+       AND {permitted}                                                                                                                                                   -- if limited_several
      ORDER BY run_at, id LIMIT 1)                                                                                                                                        -- if several
     END                                                                                                                                                                  -- if digested
   UNION ALL                                                                                                                                                              -- if several
@@ -29,16 +31,20 @@ WITH RECURSIVE merged (priority, run_at, id, kind, digest, digested) AS (       
     CASE WHEN m.digested THEN coalesce((                                                                                                                                 -- if digested
       SELECT id FROM hourbell_job                                                                                                                                        -- if digested
       WHERE state = 0 AND digest IS NOT NULL AND queue = :queue AND kind = m.kind AND priority = m.priority AND losses < 2 AND run_at = m.run_at AND id > m.id           -- if digested
+        AND {permitted}                                                                                                                                                  -- if limited_digested
       ORDER BY id LIMIT 1), (                                                                                                                                            -- if digested
       SELECT id FROM hourbell_job                                                                                                                                        -- if digested
       WHERE state = 0 AND digest IS NOT NULL AND queue = :queue AND kind = m.kind AND priority = m.priority AND losses < 2 AND run_at > m.run_at AND run_at <= :now      -- if digested
+        AND {permitted}                                                                                                                                                  -- if limited_digested
       ORDER BY run_at, id LIMIT 1)) ELSE                                                                                                                                 -- if digested
     coalesce((                                                                                                                                                           -- if several
       SELECT id FROM hourbell_job                                                                                                                                        -- if several
       WHERE state = 0 AND queue = :queue AND kind = m.kind AND digest IS m.digest AND priority = m.priority AND losses < 2 AND run_at = m.run_at AND id > m.id           -- if several
+        AND {permitted}                                                                                                                                                  -- if limited_several
       ORDER BY id LIMIT 1), (                                                                                                                                            -- if several
       SELECT id FROM hourbell_job                                                                                                                                        -- if several
       WHERE state = 0 AND queue = :queue AND kind = m.kind AND digest IS m.digest AND priority = m.priority AND losses < 2 AND run_at > m.run_at AND run_at <= :now      -- if several
+        AND {permitted}                                                                                                                                                  -- if limited_several
       ORDER BY run_at, id LIMIT 1))                                                                                                                                      -- if several
     END                                                                                                                                                                  -- if digested
   ORDER BY 1, 2, 3 LIMIT +:limit)                                                                                                                                        -- if several
@@ -53,6 +59,7 @@ FROM (
       SELECT json_group_array(id) FROM (                                                                                                -- if one
         SELECT id FROM hourbell_job                                                                                                     -- if one
         WHERE state = 0 AND queue = :queue AND kind = :kind AND digest IS NULL AND priority = p.value AND losses < 2 AND run_at <= :now -- if one
+          AND {permitted}                                                                                                                                                -- if limited_one
         ORDER BY run_at, id LIMIT +:limit))) AS pick                                                                                    -- if one
     LIMIT +:limit                                                                                                                       -- if one
   )) AS due

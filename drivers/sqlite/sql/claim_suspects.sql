@@ -12,6 +12,7 @@ FROM (
         SELECT id FROM hourbell_job INDEXED BY hourbell_job_suspect
         WHERE state = 0 AND queue = :queue AND priority = p.value AND run_at <= :now
           AND losses >= 2
+          AND {permitted} -- if limited
           AND (kind IN (SELECT value FROM json_each(:kinds))
             OR kind IN (SELECT value ->> 'kind' FROM jsonb_each(:exact))
               AND (kind, args) IN (SELECT value ->> 'kind', substr(:bytes, value ->> 'at', value ->> 'len')

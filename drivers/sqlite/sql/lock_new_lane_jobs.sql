@@ -1,10 +1,17 @@
--- Due ready jobs of a queue that limits concern, that hold no permits, and that a claim may take, in the order of claims. :exact has
--- the args that lie in :bytes.
+-- Due ready jobs that limits concern, that hold no permits, and that a claim may take, in the order of claims. It reads the first :scan
+-- jobs of each stream and priority, because what lies behind them is not needed yet. Streams are as in claim_jobs.
 SELECT j.id, 0 AS lane, j.token > 0 AS first, j.run_at, j.queue, j.kind, coalesce(j.job_key, '') AS job_key, j.priority
-FROM hourbell_job AS j
-WHERE j.state = 0 AND j.queue = :queue AND j.run_at <= :now AND j.permits IS NULL AND (j.losses >= 2) = :suspects
-  AND (j.kind IN (SELECT value FROM json_each(:kinds))
-    OR j.kind IN (SELECT value ->> 'kind' FROM jsonb_each(:exact))
-      AND (j.kind, j.args) IN (SELECT value ->> 'kind', substr(:bytes, value ->> 'at', value ->> 'len') FROM jsonb_each(:exact)))
-  AND EXISTS (SELECT 1 FROM hourbell_job_limit AS t WHERE t.ended_at IS NULL AND (t.by_key OR t.kind <> '') AND {in_scope(t.queue, t.kind, t.by_key, j)})
+FROM json_each(:streams) AS s CROSS JOIN json_each('[1,2,3,4,5,6,7,8,9]') AS p CROSS JOIN hourbell_job AS j ON j.id IN (
+  SELECT id FROM (
+    SELECT id FROM hourbell_job
+    WHERE state = 0 AND queue = :queue AND kind = s.value ->> 'kind' AND digest IS unhex(s.value ->> 'digest') AND priority = p.value AND losses < 2 AND run_at <= :now
+      AND s.value ->> 'digested' IS NULL
+    ORDER BY run_at, id LIMIT +:scan)
+  UNION ALL
+  SELECT id FROM (
+    SELECT id FROM hourbell_job
+    WHERE state = 0 AND digest IS NOT NULL AND queue = :queue AND kind = s.value ->> 'kind' AND priority = p.value AND losses < 2 AND run_at <= :now
+      AND s.value ->> 'digested'
+    ORDER BY run_at, id LIMIT +:scan))
+WHERE j.permits IS NULL AND {needs_permit(j)}
 ORDER BY j.priority, j.run_at, j.id LIMIT +:limit

@@ -170,13 +170,16 @@ func TestCommitsWithoutAnswers(t *testing.T) {
 	until(t, 120*time.Second, "the end of all jobs", func() bool { return c.live() == 0 })
 	node.stop()
 	c.once(ids...)
-	again := 0
+	again, why := 0, map[string]int{}
 	for _, id := range ids {
 		info, err := c.client.Jobs.Get(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		again += int(info.Attempt) - 1
+		for _, attempt := range info.Attempts {
+			why[attempt.Error]++
+		}
 	}
 	before, after := cutter.before.Load(), cutter.after.Load()
 	t.Logf("%d commits were cut before they arrived, %d before their answers arrived; %d attempts were repeated", before, after, again)
@@ -184,7 +187,7 @@ func TestCommitsWithoutAnswers(t *testing.T) {
 		t.Error("the proxy did not cut both")
 	}
 	if again > int(before) {
-		t.Errorf("%d attempts were repeated, and only %d commits did not arrive", again, before)
+		t.Errorf("%d attempts were repeated, and only %d commits did not arrive; the attempts ended with %v", again, before, why)
 	}
 	if done := node.logged("job completed"); done != jobs {
 		t.Errorf("%d jobs were reported completed, want %d", done, jobs)

@@ -188,8 +188,7 @@ func (s *Store) leavePaused(now time.Time) {
 // leaveIdle takes permits from jobs that no living node runs, and lets such jobs leave the lanes in which they wait, at most a number. It
 // returns how many jobs.
 func (s *Store) leaveIdle(most int) (left int) {
-	for _, id := range slices.Sorted(maps.Keys(s.live)) {
-		j := s.live[id]
+	for _, j := range s.live {
 		if left < most && j.State == store.StateReady && (j.held != nil || j.waits) && !s.served(j) {
 			j.permits = permits{}
 			left++

@@ -98,6 +98,19 @@ func IsSnooze(err error) bool {
 	return is && result == store.Snooze
 }
 
+// LimitedFor is a Snooze for a handler whose job was refused by a limit of another system, as with the answer 429 and its Retry-After:
+// not only the job waits for delay, but also the other jobs to which the limits of the store apply that concern the job (see Limit). Under a limit by
+// key, no job of the key starts before; under a limit of a kind, no job of the kind; under a limit of a whole queue, no job of the queue. Jobs
+// that nodes have taken already start. If no limit concerns the job, LimitedFor is the same as Snooze. delay is at most a day; IsSnooze
+// reports true.
+func LimitedFor(delay time.Duration) error {
+	delay = max(min(delay, maxLimitedFor), 0)
+	return work.Limited(fmt.Errorf("limited for %v", delay), delay)
+}
+
+// maxLimitedFor keeps a mistake of another system from stopping all jobs of a limit for long.
+const maxLimitedFor = 24 * time.Hour
+
 // Snooze is what a handler returns if it cannot do its work yet: the job runs
 // again after delay, counted by the store's clock. A snooze is no failure. It
 // spends no attempt (the next attempt has the same number, and a greater

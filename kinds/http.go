@@ -130,7 +130,9 @@ func shortened(text string) string { return text[:min(len(text), 40)] }
 // all attempts, unless the job has its own. A response status of 200 to 299
 // completes the job; HTTP.Retry selects the statuses that are tried again. If
 // such an answer has a Retry-After header, the next attempt begins after that
-// time, from 1 s to 24 h; a date counts from the answer's Date header. Of the
+// time, from 1 s to 24 h; a date counts from the answer's Date header. With the
+// status 429 or 503 such an answer spends no attempt, and the other jobs under the
+// job's limits wait, too (hourbell.LimitedFor). Of the
 // response body up to 16 MiB are read, and the last 64 KiB are stored as the
 // attempt's output.
 //

@@ -67,7 +67,11 @@ func (h HTTP) statusError(req *http.Request, answer *http.Response) error {
 	again, _ := parseStatuses(h.Retry) // it was validated
 	for _, r := range again {
 		if r.first <= answer.StatusCode && answer.StatusCode <= r.last {
-			if delay, ok := retryAfter(answer.Header); ok {
+			delay, ok := retryAfter(answer.Header)
+			switch {
+			case ok && (answer.StatusCode == http.StatusTooManyRequests || answer.StatusCode == http.StatusServiceUnavailable):
+				return hourbell.LimitedFor(delay)
+			case ok:
 				return hourbell.RetryIn(delay, err)
 			}
 			return err

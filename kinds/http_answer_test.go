@@ -204,3 +204,25 @@ func TestHTTPIdempotencyKey(t *testing.T) {
 		t.Errorf("the keys are %v", keys)
 	}
 }
+
+// TestHTTPLimited checks which answers with Retry-After spend no attempt.
+func TestHTTPLimited(t *testing.T) {
+	for status, limited := range map[int]bool{429: true, 503: true, 500: false, 408: false} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "7")
+			w.WriteHeader(status)
+		}))
+		answer, err := http.Get(server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if err := (HTTP{URL: server.URL}).statusError(answer.Request, answer); err == nil || hourbell.IsSnooze(err) != limited {
+			t.Errorf("status %d: %v", status, err)
+		}
+		if err := (HTTP{URL: server.URL, Retry: []string{"none"}}).statusError(answer.Request, answer); err == nil || hourbell.IsSnooze(err) {
+			t.Errorf("status %d, which is not tried again: %v", status, err)
+		}
+		server.Close()
+	}
+}

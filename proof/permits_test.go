@@ -45,9 +45,9 @@ func (v *village) limited() *process {
 }
 
 // addShifts enqueues n shifts.
-func (v *village) addShifts(n int, args Shift) {
+func (v *village) addShifts(n int, args Shift, options ...hourbell.Option) {
 	v.t.Helper()
-	if _, err := v.client.EnqueueMany(v.t.Context(), slices.Repeat([]hourbell.Request{{Args: args}}, n)); err != nil {
+	if _, err := v.client.EnqueueMany(v.t.Context(), slices.Repeat([]hourbell.Request{{Args: args, Options: options}}, n)); err != nil {
 		v.t.Fatal(err)
 	}
 }
@@ -175,10 +175,25 @@ func TestALimitOfAQueueHoldsWhileNodesDie(t *testing.T) {
 // TestARateOfAQueueHoldsWhileNodesDie (P5): three nodes run a queue with a rate of 100 per second and a burst of 20, while nodes
 // are killed. The rows of the handlers show that in no time t more than 20 + 100 t jobs start, and that the rate is used.
 func TestARateOfAQueueHoldsWhileNodesDie(t *testing.T) {
+	aRateHoldsWhileNodesDie(t, duration(t), hourbell.Limit{})
+}
+
+// TestARateOfAKeyHoldsWhileNodesDie (P5) is the same for the jobs of one key.
+func TestARateOfAKeyHoldsWhileNodesDie(t *testing.T) {
+	long := duration(t)
+	if os.Getenv("HOURBELL_PROOF_SECONDS") == "" {
+		long = 6 * time.Second
+	}
+	aRateHoldsWhileNodesDie(t, long, hourbell.Limit{ByKey: true}, hourbell.Key("one"))
+}
+
+// aRateHoldsWhileNodesDie runs jobs under a limit with a rate for some time.
+func aRateHoldsWhileNodesDie(t *testing.T, long time.Duration, limit hourbell.Limit, options ...hourbell.Option) {
 	const rate, burst = 100, 20
-	v, long, r := newVillage(t), duration(t), random(t)
-	v.putLimit(hourbell.Limit{Rate: hourbell.Rate{Jobs: rate, Per: time.Second}, Burst: burst})
-	v.addShifts(int(long/time.Second+30)*rate*2, Shift{})
+	v, r := newVillage(t), random(t)
+	limit.Rate, limit.Burst = hourbell.Rate{Jobs: rate, Per: time.Second}, burst
+	v.putLimit(limit)
+	v.addShifts(int(long/time.Second+30)*rate*2, Shift{}, options...)
 	nodes := []*process{v.limited(), v.limited(), v.limited()}
 	until(t, 60*time.Second, "the nodes", func() bool {
 		return !slices.ContainsFunc(nodes, func(p *process) bool { return p.logged("node started") == 0 })

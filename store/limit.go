@@ -35,6 +35,12 @@ type LimitStore interface {
 	// It only reads.
 	FindLimitWaits(ctx context.Context, req FindLimitWaitsRequest) ([]LimitWait, error)
 
+	// CloseLanes lets nothing start for a while under all limits that concern some jobs, because their workers have asked for
+	// it: in the lane of a job under each of its limits, and in the whole queue if its limit is that of the queue. An instant that is set is
+	// never made earlier. Jobs that may start there and that no node has claimed wait again, first of all. What nodes have
+	// claimed goes on. Jobs that no limit concerns have no effect.
+	CloseLanes(ctx context.Context, req CloseLanesRequest) error
+
 	// RecountPermits is a step of the upkeep of limits. It compares the number of permits in use that each lane
 	// counts with the permits that jobs hold, and repairs what differs, which should never happen. It deletes the permits
 	// of nodes that do not exist any more. And it takes permits back from jobs that no living node runs, because no
@@ -223,6 +229,18 @@ type ListLimitsRequest struct {
 	Names []string  // only these; empty: all
 	// Lanes is how many lanes of each limit are returned: the lanes with the most permits in use.
 	Lanes int
+}
+
+// CloseLanesRequest names jobs whose workers have asked that nothing like them starts.
+type CloseLanesRequest struct {
+	Now  time.Time
+	Jobs []LimitedJob
+}
+
+// LimitedJob is a job whose worker has asked that nothing starts under its limits.
+type LimitedJob struct {
+	JobSpec               // of which limits compare Queue, Kind and Key
+	For     time.Duration // from the store's now
 }
 
 // MostCounted is how many waiting jobs of a limit are counted; more are reported as that many.

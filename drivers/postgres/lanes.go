@@ -410,10 +410,20 @@ func (t lanesTx) AddPermits(ctx context.Context, jobs []store.LaneJob) error {
 
 // LockUnclaimed implements rowwise.LanesTx.
 func (t lanesTx) LockUnclaimed(ctx context.Context, limit *store.Limit, most int) ([]store.LaneJob, error) {
+	return t.holders(ctx, lockPermittedJobs, limit.Queue, limit.Kind, limit.ByKey, most)
+}
+
+// holders returns the jobs that a statement locks, with the permits that they hold.
+func (t lanesTx) holders(ctx context.Context, name statement, args ...any) ([]store.LaneJob, error) {
 	return collect(ctx, t.tx, func(r pgx.CollectableRow) (j store.LaneJob, err error) {
 		err = r.Scan(&j.ID, &j.Lanes)
 		return j, err
-	}, t.b.q(lockPermittedJobs), limit.Queue, limit.Kind, limit.ByKey, most)
+	}, t.b.q(name), args...)
+}
+
+// LockHolders implements rowwise.LanesTx.
+func (t lanesTx) LockHolders(ctx context.Context, lanes []int64, most int) ([]store.LaneJob, error) {
+	return t.holders(ctx, lockLaneHolders, lanes, most)
 }
 
 // DeleteLanes implements rowwise.LanesTx.

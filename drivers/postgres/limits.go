@@ -72,6 +72,17 @@ func (b *Backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) (
 	return out, err
 }
 
+// CloseLanes lets nothing start in lanes for a while; see store.LimitStore.
+func (b *Backend) CloseLanes(ctx context.Context, req store.CloseLanesRequest) error {
+	return b.work(ctx, nodeConns, "close lanes", func(tx pgx.Tx) error {
+		now, err := b.instantOf(ctx, tx, req.Now)
+		if err != nil {
+			return err
+		}
+		return rowwise.CloseLanes(ctx, lanesTx{auditTx{b, tx}}, req, now)
+	})
+}
+
 // FindLimitWaits finds why limits let jobs wait; see store.LimitStore.
 func (b *Backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequest) (out []store.LimitWait, err error) {
 	if len(req.Jobs) == 0 {

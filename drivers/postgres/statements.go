@@ -95,6 +95,7 @@ const (
 	insertVacancies
 	lockLaneJobs
 	lockLanes
+	lockLaneHolders
 	lockNewLaneJobs
 	lockPermittedJobs
 	lockRunningLaneJobs
@@ -545,6 +546,7 @@ var sources = [statementCount]source{
 	returnPausedPermits:    {file: "return_paused_permits", params: "subject name"},
 	insertVacancies:        {file: "insert_vacancies", params: "limits done_tos"},
 	lockLaneJobs:           {file: "lock_lane_jobs", given: "lock", params: "now lanes most", columns: laneJobColumns},
+	lockLaneHolders:        {file: "lock_lane_holders", params: "lanes limit", columns: "id permits"},
 	lockLanes:              {file: "lock_lanes", params: "ids", columns: "id limit_id key used starts waiting tat not_before look_at"},
 	lockNewLaneJobs:        {file: "lock_new_lane_jobs", params: "ids", columns: laneJobColumns},
 	lockPermittedJobs:      {file: "lock_permitted_jobs", params: "queue kind by_key limit", columns: "id permits"},

@@ -320,10 +320,20 @@ func (s *session) AddPermits(ctx context.Context, jobs []store.LaneJob) error {
 }
 
 // LockUnclaimed implements rowwise.LanesTx.
-func (s *session) LockUnclaimed(ctx context.Context, limit *store.Limit, most int) (jobs []store.LaneJob, err error) {
+func (s *session) LockUnclaimed(ctx context.Context, limit *store.Limit, most int) ([]store.LaneJob, error) {
 	a := scope(limit)
 	a["limit"] = most
-	err = s.each(ctx, lockPermittedJobs, a, func(r row) error {
+	return s.holders(ctx, lockPermittedJobs, a)
+}
+
+// LockHolders implements rowwise.LanesTx.
+func (s *session) LockHolders(ctx context.Context, lanes []int64, most int) ([]store.LaneJob, error) {
+	return s.holders(ctx, lockLaneHolders, args{"lanes": jsonList(lanes), "limit": most})
+}
+
+// holders returns the jobs that a statement finds, with the permits that they hold.
+func (s *session) holders(ctx context.Context, name statement, a args) (jobs []store.LaneJob, err error) {
+	err = s.each(ctx, name, a, func(r row) error {
 		var j store.LaneJob
 		var lanes string
 		if err := r.Scan(&j.ID, &lanes); err != nil {

@@ -75,6 +75,11 @@ func (s *session) listLanes(ctx context.Context, limit *store.LimitInfo, most in
 	})
 }
 
+// CloseLanes lets nothing start in lanes for a while; see store.LimitStore.
+func (b *Backend) CloseLanes(ctx context.Context, req store.CloseLanesRequest) error {
+	return b.writeAt(ctx, "close lanes", req.Now, func(s *session, now time.Time) error { return rowwise.CloseLanes(ctx, s, req, now) })
+}
+
 // FindLimitWaits finds why limits let jobs wait; see store.LimitStore.
 func (b *Backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequest) (out []store.LimitWait, err error) {
 	err = b.read(ctx, "find limit waits", func(s *session) error {

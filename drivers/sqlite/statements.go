@@ -238,6 +238,7 @@ const (
 	insertVacancies
 	lockLaneJobs
 	lockLanes
+	lockLaneHolders
 	lockNewLaneJobs
 	lockNewLaneSuspects
 	findOvertakingJobs
@@ -343,6 +344,7 @@ var sources = [statementCount]source{
 	insertLimitVacancies:   {file: "insert_limit_vacancies", params: "now"},
 	insertVacancies:        {file: "insert_vacancies", params: "vacancies"},
 	lockLaneJobs:           {file: "lock_lane_jobs", params: "lanes limit now", columns: laneJobColumns},
+	lockLaneHolders:        {file: "lock_lane_holders", params: "lanes limit", columns: "id permits"},
 	lockLanes:              {file: "lock_lanes", params: "ids", columns: "id limit_id key used starts waiting tat not_before look_at"},
 	lockNewLaneJobs:        {file: "lock_new_lane_jobs", params: "streams queue now scan limit", columns: laneJobColumns},
 	lockNewLaneSuspects:    {file: "lock_new_lane_suspects", params: "queue now kinds exact bytes limit", columns: laneJobColumns},

@@ -324,6 +324,12 @@ func (b backend) DeleteLimits(ctx context.Context, req store.DeleteLimitsRequest
 	return err
 }
 
+// CloseLanes implements store.LimitStore.
+func (b backend) CloseLanes(ctx context.Context, req store.CloseLanesRequest) error {
+	_, err := Call(ctx, b.limit, silent(b.next.CloseLanes), req)
+	return err
+}
+
 // RecountPermits implements store.LimitStore.
 func (b backend) RecountPermits(ctx context.Context, req store.RecountRequest) (store.RecountResult, error) {
 	return Call(ctx, b.limit, b.next.RecountPermits, req)

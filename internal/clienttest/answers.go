@@ -28,6 +28,7 @@ func Answers(t *testing.T, open func(t *testing.T) store.Backend) {
 		{"snooze 0 does not spin", snoozeDoesNotSpin},
 		{"snoozes spend no attempt", snoozesSpendNoAttempt},
 		{"a cancel request ends snoozes", cancelEndsSnoozes},
+		{"a limited key waits", limitedKeyWaits},
 		{"final errors", finalErrors},
 		{"results", results},
 		{"back-off", backOff},
@@ -136,6 +137,42 @@ func snoozesSpendNoAttempt(e *env) {
 		if attempt.Outcome != outcomes[i] || attempt.Token != r.tokens[i] || string(attempt.Output) != "said" {
 			e.Errorf("the record of attempt %d is %+v, want the outcome %v", i, attempt, outcomes[i])
 		}
+	}
+}
+
+// limitedKeyWaits lets a worker answer that it is limited: the jobs of its key wait, and others go on.
+func limitedKeyWaits(e *env) {
+	const wait = 400 * time.Millisecond
+	var r runs
+	var mu sync.Mutex
+	began := map[int64]time.Time{}
+	client := e.run(e.backend, func(_ context.Context, job *hourbell.JobRow) error {
+		mu.Lock()
+		began[job.ID] = time.Now()
+		mu.Unlock()
+		if r.add(job) == 1 {
+			return fmt.Errorf("too many requests: %w", hourbell.LimitedFor(wait))
+		}
+		return nil
+	})
+	_, err := client.Limits.Put(e.Context(), hourbell.Limit{Name: "keys", ByKey: true, Concurrency: 9}, 0)
+	e.must(err)
+	first := e.enqueue(client, "{}", hourbell.Key("a"))
+	snoozed := e.job(client, first, "is snoozed", func(j store.JobInfo) bool { return j.Snoozes == 1 })
+	refused := snoozed.StartedAt
+	same, other := e.enqueue(client, "{}", hourbell.Key("a")), e.enqueue(client, "{}", hourbell.Key("b"))
+	e.finished(client, other)
+	e.finished(client, same)
+	if job := e.finished(client, first); job.Snoozes != 1 || job.Attempt != 1 {
+		e.Errorf("a job that was limited spends no attempt: %+v", job)
+	}
+	job, err := client.Jobs.Get(e.Context(), same)
+	e.must(err)
+	if waited := job.StartedAt.Sub(refused); waited < wait {
+		e.Errorf("a job of the key began %v after the attempt that was limited", waited)
+	}
+	if !began[other].Before(began[same]) {
+		e.Error("a job of another key waited, too")
 	}
 }
 

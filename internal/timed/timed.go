@@ -237,6 +237,12 @@ func (b backend) DeleteLimits(ctx context.Context, req store.DeleteLimitsRequest
 	return err
 }
 
+// CloseLanes implements store.LimitStore.
+func (b backend) CloseLanes(ctx context.Context, req store.CloseLanesRequest) error {
+	_, err := call(ctx, b.observe, "close_lanes", silent(b.next.CloseLanes), req)
+	return err
+}
+
 // RecountPermits implements store.LimitStore.
 func (b backend) RecountPermits(ctx context.Context, req store.RecountRequest) (store.RecountResult, error) {
 	return call(ctx, b.observe, "recount_permits", b.next.RecountPermits, req)

@@ -238,6 +238,13 @@ func (b backend) DeleteLimits(ctx context.Context, req store.DeleteLimitsRequest
 	return err
 }
 
+// CloseLanes implements store.LimitStore.
+func (b backend) CloseLanes(ctx context.Context, req store.CloseLanesRequest) error {
+	req.Now = b.clock.Now()
+	_, err := write(ctx, b.clock, silent(b.Backend.CloseLanes), req)
+	return err
+}
+
 // RecountPermits implements store.LimitStore.
 func (b backend) RecountPermits(ctx context.Context, req store.RecountRequest) (store.RecountResult, error) {
 	req.Now = b.clock.Now()

@@ -26,9 +26,10 @@ const (
 
 // finalError is a worker's error that selects the result of the attempt.
 type finalError struct {
-	err    error
-	result store.Result
-	delay  time.Duration
+	err     error
+	result  store.Result
+	delay   time.Duration
+	limited bool // nothing starts under the limits of the job before delay has passed
 }
 
 func (e *finalError) Error() string { return e.err.Error() }
@@ -42,6 +43,22 @@ func Final(err error, result store.Result, delay time.Duration) error {
 		return nil
 	}
 	return &finalError{err: err, result: result, delay: Within(delay)}
+}
+
+// Limited is Final with store.Snooze, for a worker that asks that nothing starts under the limits that concern its job before delay
+// has passed (store.LimitStore.CloseLanes).
+func Limited(err error, delay time.Duration) error {
+	return &finalError{err: err, result: store.Snooze, delay: Within(delay), limited: true}
+}
+
+// closes returns for how long nothing starts under the limits of a job whose attempt has this outcome and whose worker returned err; 0:
+// the worker did not ask for it.
+func closes(out *store.Outcome, err error) time.Duration {
+	var final *finalError
+	if out.Result == store.Snooze && errors.As(err, &final) && final.limited {
+		return out.Delay
+	}
+	return 0
 }
 
 // Selected returns the result that a worker's error selects; false: the error selects none.

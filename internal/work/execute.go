@@ -49,6 +49,7 @@ func (r *Runner) execute(run *Run) (took time.Duration) {
 		}
 		took = run.started.Elapsed()
 		res := result{outcome: r.outcomeOf(run, err, cause), took: took, err: err}
+		res.closes = closes(&res.outcome, err)
 		if cause != nil && err != nil {
 			res.why = cause.Error()
 		} else if errors.Is(err, node.ErrClaimLost) {

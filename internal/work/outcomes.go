@@ -17,6 +17,7 @@ type result struct {
 	outcome store.Outcome
 	run     *Run // nil: a claim that this node did not know
 	took    time.Duration
+	closes  time.Duration // for how long nothing starts under the limits of the job; 0: they stay as they are
 	err     error
 	why     string
 }
@@ -176,6 +177,15 @@ func (o *outcomes) writeBatches(ctx context.Context) {
 func (o *outcomes) write(ctx context.Context, batch []result, outcomes []store.Outcome) bool {
 	call, cancel := context.WithTimeout(ctx, o.callTimeout)
 	defer cancel()
+	if limited := limitedJobs(batch); len(limited) > 0 { // before their permits are free
+		if err := o.store.CloseLanes(call, store.CloseLanesRequest{Jobs: limited}); err != nil {
+			if ctx.Err() == nil {
+				o.report.StoreFailed("close lanes", err)
+			}
+			return false
+		}
+		o.report.StoreWorks("close lanes")
+	}
 	res, err := o.store.Finish(call, store.FinishRequest{Outcomes: outcomes, Node: o.node()})
 	if err != nil {
 		if ctx.Err() == nil {
@@ -186,6 +196,16 @@ func (o *outcomes) write(ctx context.Context, batch []result, outcomes []store.O
 	o.report.StoreWorks("record outcomes")
 	o.written(batch, res.Refused)
 	return true
+}
+
+// limitedJobs returns the jobs of a batch whose workers have asked that nothing starts under their limits.
+func limitedJobs(batch []result) (jobs []store.LimitedJob) {
+	for i := range batch {
+		if r := &batch[i]; r.closes > 0 {
+			jobs = append(jobs, store.LimitedJob{JobSpec: r.run.JobSpec, For: r.closes})
+		}
+	}
+	return jobs
 }
 
 func (o *outcomes) written(batch []result, refused []store.ClaimRef) {

@@ -127,6 +127,36 @@ func (s *Store) DeleteLimits(ctx context.Context, req store.DeleteLimitsRequest)
 	return nil
 }
 
+// CloseLanes lets nothing start in lanes for a while; see store.LimitStore.
+func (s *Store) CloseLanes(ctx context.Context, req store.CloseLanesRequest) error {
+	now, err := s.beginWrite(ctx, "close lanes", req.Now)
+	if err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	limits := slices.SortedFunc(maps.Values(s.limits), func(a, b store.Limit) int { return cmp.Compare(a.ID, b.ID) })
+	for i := range req.Jobs {
+		for _, l := range limits {
+			if l.Matches(&req.Jobs[i].JobSpec) {
+				s.closeLane(store.LaneKey{Limit: l.ID, Key: l.Lane(&req.Jobs[i].JobSpec)}, now.Add(req.Jobs[i].For))
+			}
+		}
+	}
+	return nil
+}
+
+// closeLane lets nothing start in a lane before an instant: jobs that may start there and were not claimed wait again.
+func (s *Store) closeLane(key store.LaneKey, until time.Time) {
+	lane := s.lanes[key]
+	lane.notBefore = laterOf(lane.notBefore, instant(until))
+	s.lanes[key] = lane
+	for _, j := range s.live {
+		if j.State == store.StateReady && slices.Contains(j.held, key) {
+			j.permits = permits{waits: true, first: true, lane: key}
+		}
+	}
+}
+
 // RecountPermits lets jobs that no living node runs give their permits back and leave the heads of lanes; see store.LimitStore. What
 // jobs hold is counted each time it is needed, so that no count can be wrong, and nodes that are gone hold nothing.
 func (s *Store) RecountPermits(ctx context.Context, req store.RecountRequest) (out store.RecountResult, err error) {

@@ -90,6 +90,10 @@ type LanesTx interface {
 	// permits as Lanes (store.Admission.Held). It leaves out jobs that other transactions have locked.
 	LockUnclaimed(ctx context.Context, limit *store.Limit, most int) ([]store.LaneJob, error)
 
+	// LockHolders locks and returns jobs that hold permits of lanes and that no node has claimed, with the permits as Lanes. It leaves
+	// out jobs that other transactions have locked.
+	LockHolders(ctx context.Context, lanes []int64, most int) ([]store.LaneJob, error)
+
 	// DeleteLanes deletes lanes, and then the limits that have ended and have no lanes.
 	DeleteLanes(ctx context.Context, ids []int64) error
 }

@@ -20,6 +20,8 @@ var laneRateTests = []scenario{
 	{"Changed", laneRatesChanged},
 	{"WhyJobsWait", laneRatesWaits},
 	{"QueueRateChanged", queueRateChanged},
+	{"Closed", lanesClosed},
+	{"ClosedQueue", queueClosed},
 	{"Race", laneRatesRace},
 }
 
@@ -316,4 +318,84 @@ func laneRatesRace(e *env) {
 		e.ok(len(keys) >= 2, "concurrent claims must not keep each other from starting jobs:", round, keys)
 		e.tick(100 * time.Millisecond)
 	}
+}
+
+// close lets nothing start for a while under the limits of jobs.
+func (e *env) close(after time.Duration, jobs ...store.Claimed) {
+	e.t.Helper()
+	req := store.CloseLanesRequest{Now: e.now}
+	for _, j := range jobs {
+		req.Jobs = append(req.Jobs, store.LimitedJob{JobSpec: j.JobSpec, For: after})
+	}
+	e.must(e.a.CloseLanes(e.ctx, req))
+}
+
+func lanesClosed(e *env) {
+	perKey := perKey(2)
+	perKey.Queue = "q"
+	e.putLimits(ratePerKey(100), perKey)
+	n := e.node("a")
+	ids := e.insert(limited("x"), limited("x"), limited("x"), limited("y"), limited("y"))
+	jobs := e.startIn("q", n, 1).Jobs
+	e.want(claimedIDs(jobs), ids[:1], "one job starts, and others may start")
+	e.close(30*time.Second, jobs[0])
+	e.close(10*time.Second, jobs[0])
+	e.wantStarted(n, "no job of the key starts, also no job that might have started; other keys go on", ids[3:]...)
+	infos, err := e.b.ListLimits(e.ctx, store.ListLimitsRequest{Now: e.now, Names: []string{"per key"}, Lanes: 5})
+	e.must(err)
+	lane := infos[0].Lanes[0]
+	e.want([]any{lane.Key, lane.Until}, []any{"x", e.now.Add(30 * time.Second)}, "the lane lists until when nothing starts")
+	snooze := outcome(jobs[0], store.Snooze)
+	snooze.Delay = 30 * time.Second
+	e.finishWell(snooze)
+	urgent := e.insertOne(limited("x", func(j *store.NewJob) { j.Priority = 1 }))
+	e.wantNext(n, 30*time.Second, "a new job of the key waits, too")
+	waits, err := e.b.FindLimitWaits(e.ctx, store.FindLimitWaitsRequest{Now: e.now, Jobs: []int64{urgent}})
+	e.must(err)
+	e.ok(len(waits) == 1 && waits[0].Until.Equal(e.now.Add(30*time.Second)), "a job that waits knows until when:", waits)
+	e.tick(30*time.Second - time.Millisecond)
+	e.wantNext(n, time.Millisecond, "the later of two instants counts")
+	e.tick(time.Millisecond)
+	first := e.wantStarted(n, "then as many start as may start, by priority, and jobs that might have started go first", urgent, ids[1])
+	for _, j := range first {
+		e.finishWell(outcome(j, store.Completed))
+	}
+	e.tick(time.Second)
+	e.wantStarted(n, "no permit is lost", ids[0], ids[2])
+	e.close(time.Minute, store.Claimed{JobSpec: store.JobSpec{Queue: "q", Kind: "k"}})
+	free := e.insertOne(newJob())
+	e.wantStarted(n, "a job that no limit concerns closes nothing", free)
+}
+
+func queueClosed(e *env) {
+	n := e.node("n")
+	e.insertN(9)
+	e.insert(with(func(j *store.NewJob) { j.Queue = "q@host" }), with(func(j *store.NewJob) { j.Queue = "r" }))
+	e.putLimits(queueLimit("c", 5))
+	permits := e.exchange(n, 0, 5)
+	claim := func(queue, within string) store.ClaimResult {
+		e.t.Helper()
+		req := store.ClaimRequest{Now: e.now, Node: n, Queue: queue, Within: within, Kinds: []string{"k"}, Limit: 1, Permits: permits}
+		if queue == "r" {
+			req.Permits = store.QueuePermits{}
+		}
+		res, err := e.a.Claim(e.ctx, req)
+		e.must(err)
+		return res
+	}
+	jobs := claim("q", "").Jobs
+	e.want(len(jobs), 1, "a job of the queue")
+	e.close(time.Minute, jobs[0])
+	res := claim("q", "")
+	e.want([]any{len(res.Jobs), res.NextStart, res.LimitRevision}, []any{0, e.now.Add(time.Minute), permits.Revision}, "nothing of the queue starts, and a claim knows until when")
+	part, err := store.PartialClaims(e.a).ClaimPart(e.ctx, store.ClaimRequest{Now: e.now, Node: n, Queue: "q", Kinds: []string{"k"}, Limit: 9, Permits: permits})
+	e.must(err)
+	e.want(len(part.Jobs), 0, "nor by a claim in part")
+	e.want([]int{len(claim("q@host", "q").Jobs), len(claim("r", "").Jobs)}, []int{0, 1}, "nor anything of its places; other queues go on")
+	e.tick(time.Minute)
+	e.want([]int{len(claim("q", "").Jobs), len(claim("q@host", "q").Jobs)}, []int{1, 1}, "then it goes on")
+	e.close(time.Hour, jobs[0])
+	e.must(e.a.DeleteLimits(e.ctx, store.DeleteLimitsRequest{Now: e.now, Names: []string{"c"}}))
+	permits = store.QueuePermits{}
+	e.want(len(claim("q", "").Jobs), 1, "without the limit nothing waits")
 }

@@ -123,7 +123,7 @@ func (s *Store) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimR
 	}
 	for i, j := range s.claimable(req, now) {
 		claimed := s.claim(j, node, now)
-		claimed.Rated = s.useStarts(j, now)
+		claimed.Rated = out.Rated && s.useStarts(j, now)
 		out.Jobs = append(out.Jobs, claimed)
 		j.begun = i < req.Limit-req.Ahead
 	}

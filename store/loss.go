@@ -1,6 +1,9 @@
 package store
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // SuspectLosses is how many losses in a row make a job a suspect: a job that may
 // end the process that runs it. Only a claim with ClaimRequest.Suspects takes
@@ -71,17 +74,21 @@ func (l Loss) Effect() Effect {
 // the node that asks, whose lease has expired; none if the node that asks is not
 // alive, or was last heard more than half its own lease before or after now.
 func Expired(living []NodeInfo, asker int64, now time.Time) (expired []NodeInfo) {
-	heard := false
+	if !MayRescue(living, asker, now) {
+		return nil
+	}
 	for _, n := range living {
-		switch {
-		case n.ID == asker:
-			heard = now.Sub(n.SeenAt).Abs()*2 <= n.Lease
-		case !n.SeenAt.Add(n.Lease).After(now):
+		if n.ID != asker && !n.SeenAt.Add(n.Lease).After(now) {
 			expired = append(expired, n)
 		}
 	}
-	if !heard {
-		return nil
-	}
 	return expired
+}
+
+// MayRescue reports whether Nodes.Rescue does anything for the node that asks: whether it is alive, and
+// was last heard at most half its own lease before or after now.
+func MayRescue(living []NodeInfo, asker int64, now time.Time) bool {
+	return slices.ContainsFunc(living, func(n NodeInfo) bool {
+		return n.ID == asker && now.Sub(n.SeenAt).Abs()*2 <= n.Lease
+	})
 }

@@ -46,11 +46,17 @@ func New(t testing.TB) *Server {
 		s.must(os.Chown(s.Data, uid, gid))
 		s.credential = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
 	}
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	s.Port = freePort(s)
+	return s
+}
+
+// freePort returns a port that is free on 127.0.0.1.
+func freePort(s *Server) int {
+	s.t.Helper()
+	listener, err := new(net.ListenConfig).Listen(s.t.Context(), "tcp", "127.0.0.1:0")
 	s.must(err)
 	defer listener.Close()
-	s.Port = listener.Addr().(*net.TCPAddr).Port
-	return s
+	return listener.Addr().(*net.TCPAddr).Port
 }
 
 func (s *Server) must(err error) {
@@ -91,13 +97,13 @@ func (s *Server) Start(signal os.Signal, clock *Clock, program string, args ...s
 		_ = server.Wait() // the signal is its error
 		timer.Stop()
 	})
-	s.await()
+	s.awaitPort(s.Port)
 }
 
-// await waits until the server listens.
-func (s *Server) await() {
+// awaitPort waits until a server listens.
+func (s *Server) awaitPort(port int) {
 	s.t.Helper()
-	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Port))
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if conn, err := new(net.Dialer).DialContext(s.t.Context(), "tcp", address); err == nil {
 			conn.Close()

@@ -16,7 +16,25 @@ func Rescue(ctx context.Context, tx Tx, req store.RescueRequest, now time.Time) 
 	if err != nil {
 		return store.RescueResult{}, err
 	}
-	return endNodes(ctx, tx, store.Expired(living, req.Node, now), true, req.After, now)
+	var left []store.NodeInfo
+	if t, ok := tx.(LeftNodes); ok && store.MayRescue(living, req.Node, now) {
+		if left, err = t.LockLeftNodes(ctx, now); err != nil {
+			return store.RescueResult{}, err
+		}
+	}
+	return endNodes(ctx, tx, store.Expired(living, req.Node, now), left, true, req.After, now)
+}
+
+// LeftNodes is implemented by a Tx whose LockHeldJobs leaves out jobs that other transactions
+// have locked.
+type LeftNodes interface {
+	// LockLeftNodes returns the nodes that have ended whose jobs are to be looked at again now. Nodes
+	// that other transactions have locked are left out.
+	LockLeftNodes(ctx context.Context, now time.Time) ([]store.NodeInfo, error)
+
+	// SaveLeftNodes records, for each of some nodes that have ended, that it still holds running jobs,
+	// which are to be looked at again after store.LookAgain, or that it holds none.
+	SaveLeftNodes(ctx context.Context, nodes []int64, now time.Time) error
 }
 
 // Leave ends the registration of a node; see store.Nodes.
@@ -25,51 +43,61 @@ func Leave(ctx context.Context, tx Tx, req store.LeaveRequest, now time.Time) (s
 	if err != nil {
 		return store.RescueResult{}, err
 	}
-	left := slices.DeleteFunc(living, func(n store.NodeInfo) bool { return n.ID != req.Node })
-	return endNodes(ctx, tx, left, false, req.After, now)
+	leaving := slices.DeleteFunc(living, func(n store.NodeInfo) bool { return n.ID != req.Node })
+	return endNodes(ctx, tx, leaving, nil, false, req.After, now)
 }
 
-// endNodes ends nodes and takes their jobs. after, if not nil, returns the
-// follow-up of each lost job.
-func endNodes(ctx context.Context, tx Tx, nodes []store.NodeInfo, died bool, after func(store.LostJob) *store.FollowUp, now time.Time) (store.RescueResult, error) {
+// endNodes ends nodes and takes their jobs, and what is left of the jobs of other nodes, which
+// ended before. after, if not nil, returns the follow-up of each lost job.
+func endNodes(ctx context.Context, tx Tx, nodes, left []store.NodeInfo, died bool, after func(store.LostJob) *store.FollowUp, now time.Time) (store.RescueResult, error) {
 	var out store.RescueResult
-	if len(nodes) == 0 {
-		return out, nil
-	}
-	ids := make([]int64, len(nodes))
 	for i := range nodes {
 		nodes[i].EndedAt, nodes[i].Died, nodes[i].Running = now, died, 0
-		ids[i] = nodes[i].ID
 	}
-	out.Nodes = nodes
-	if err := tx.EndNodes(ctx, ids, died, now); err != nil {
-		return out, err
+	ended := slices.Concat(nodes, left)
+	if len(ended) == 0 {
+		return out, nil
+	}
+	ids, known := make([]int64, len(ended)), make(map[int64]store.NodeInfo, len(ended))
+	for i := range ended {
+		ids[i], known[ended[i].ID] = ended[i].ID, ended[i]
+	}
+	if len(nodes) > 0 {
+		out.Nodes = nodes
+		if err := tx.EndNodes(ctx, ids[:len(nodes)], died, now); err != nil {
+			return out, err
+		}
 	}
 	held, err := tx.LockHeldJobs(ctx, ids)
 	if err != nil {
 		return out, err
 	}
-	groups, err := lockGroups(ctx, tx, lostGroups(held, died))
+	for i := range held {
+		held[i].Loss.Died = known[held[i].Node].Died
+	}
+	groups, err := lockGroups(ctx, tx, lostGroups(held))
 	if err != nil {
 		return out, err
 	}
-	names := make(map[int64]string, len(nodes))
-	for i := range nodes {
-		names[nodes[i].ID] = nodes[i].Name
-	}
 	var plan lossPlan
 	for i := range held {
-		held[i].Loss.Died, held[i].Loss.Waits = died, groups[held[i].Loss.Group].Waits()
-		out.Jobs = append(out.Jobs, plan.add(&held[i], names[held[i].Node]))
+		held[i].Loss.Waits = groups[held[i].Loss.Group].Waits()
+		out.Jobs = append(out.Jobs, plan.add(&held[i], known[held[i].Node].Name))
 	}
-	return out, plan.write(ctx, tx, after, now)
+	if err := plan.write(ctx, tx, after, now); err != nil {
+		return out, err
+	}
+	if t, ok := tx.(LeftNodes); ok {
+		return out, t.SaveLeftNodes(ctx, ids, now)
+	}
+	return out, nil
 }
 
 // lostGroups returns the serial groups in which jobs of dead nodes may give way to
 // waiting jobs.
-func lostGroups(held []HeldJob, died bool) (groups []store.SerialGroup) {
+func lostGroups(held []HeldJob) (groups []store.SerialGroup) {
 	for i := range held {
-		if group := held[i].Loss.Group; died && group.GivesWay() {
+		if group := held[i].Loss.Group; held[i].Loss.Died && group.GivesWay() {
 			groups = append(groups, group)
 		}
 	}

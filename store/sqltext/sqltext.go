@@ -232,3 +232,33 @@ func (r Rules) Names(text string) []string {
 	}
 	return names
 }
+
+// Piece is a part of a statement: code, and the name of the parameter that follows the code.
+type Piece struct {
+	Code      string
+	Parameter string // empty: the text ends
+}
+
+// Pieces splits a text at its parameters, for a driver that writes their values into the text.
+// Comments are left out.
+func Pieces(text string) []Piece {
+	var pieces []Piece
+	var code strings.Builder
+	for line := range strings.Lines(text) {
+		line, _, comment := strings.Cut(line, "--")
+		if comment {
+			if line = strings.TrimRight(line, " "); line != "" {
+				line += "\n"
+			}
+		}
+		written := 0
+		eachParameter(line, func(start, end int) {
+			code.WriteString(line[written:start])
+			pieces = append(pieces, Piece{code.String(), line[start+1 : end]})
+			code.Reset()
+			written = end
+		})
+		code.WriteString(line[written:])
+	}
+	return append(pieces, Piece{Code: code.String()})
+}

@@ -1,0 +1,52 @@
+package testserver
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+)
+
+// mariadbUser is the account of the servers that StartMariaDB and StartGalera start.
+const mariadbUser = "CREATE USER IF NOT EXISTS u@'127.0.0.1' IDENTIFIED BY 'p';\nGRANT ALL ON *.* TO u@'127.0.0.1' WITH GRANT OPTION;\nCREATE DATABASE IF NOT EXISTS db;\n"
+
+// StartMariaDB prepares and starts a MariaDB server, with the clock if it is not nil,
+// and with further options. It returns the URL of a database for a user with all
+// rights. The server is killed at the end of the test. The test is skipped, or fails if
+// HOURBELL_TEST_REQUIRE=1, if MariaDB is not installed.
+func (s *Server) StartMariaDB(clock *Clock, options ...string) (url string) {
+	s.t.Helper()
+	program := s.mariadbd()
+	s.Prepare("mariadb-install-db", "--no-defaults", "--datadir="+s.Data, "--skip-test-db", "--skip-name-resolve")
+	s.Start(syscall.SIGKILL, clock, program, append(s.mariadbOptions(s.Data, s.Port), options...)...)
+	return mariadbURL(s.Port)
+}
+
+// mariadbd returns the path of the server.
+func (s *Server) mariadbd() string {
+	s.t.Helper()
+	// mariadbd is in a folder that only root's PATH contains.
+	for _, name := range []string{"mariadbd", "/usr/sbin/mariadbd"} {
+		if program, err := exec.LookPath(name); err == nil {
+			return program
+		}
+	}
+	Missing(s.t, "MariaDB is not installed")
+	return ""
+}
+
+// mariadbOptions returns the options of a server that has its files in data. The
+// option --no-defaults has to be the first.
+func (s *Server) mariadbOptions(data string, port int) []string {
+	s.t.Helper()
+	users := filepath.Join(s.Folder, "init.sql")
+	s.must(os.WriteFile(users, []byte(mariadbUser), 0o644)) //nolint:gosec // the server's user reads it
+	return []string{
+		"--no-defaults", "--datadir=" + data, "--socket=" + filepath.Join(data, "socket"), "--pid-file=" + filepath.Join(data, "pid"),
+		"--bind-address=127.0.0.1", fmt.Sprint("--port=", port), "--skip-name-resolve", "--init-file=" + users,
+		"--innodb-flush-log-at-trx-commit=0",
+	}
+}
+
+func mariadbURL(port int) string { return fmt.Sprintf("mysql://u:p@127.0.0.1:%d/db", port) }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/lock/locksql"
+	"github.com/hourbell/hourbell/store"
 )
 
 // Locks is a lock.Provider and a lock.Inspector on MySQL or MariaDB. Concurrent
@@ -141,17 +142,19 @@ func (l *Locks) ForceRelease(ctx context.Context, req lock.ForceReleaseRequest) 
 	return l.provider.ForceRelease(ctx, req)
 }
 
-// Tx makes a transaction of the program usable for lock.Check, with the lock
-// tables hourbell_lock and hourbell_lock_state in the connection's database.
-// For other tables see [Locks.Tx].
-func Tx(tx *sql.Tx) lock.Tx { return NewLocks(nil).Tx(tx) }
+// Tx makes a transaction of the program usable for Hourbell: what is enqueued with it
+// becomes real with its commit, and never was after its rollback. The transaction must be
+// on the database of the Backend. Its isolation may be any level; with READ COMMITTED it
+// locks the fewest rows. For lock.Check it means the lock tables hourbell_lock and
+// hourbell_lock_state in the connection's database; for other tables see [Locks.Tx].
+func Tx(tx *sql.Tx) store.Tx { return callersTx{tx, nil} }
 
 // Tx is the package's Tx, with these lock tables.
 func (l *Locks) Tx(tx *sql.Tx) lock.Tx { return callersTx{tx, l.provider} }
 
 type callersTx struct {
 	tx       *sql.Tx
-	provider *locksql.Provider
+	provider *locksql.Provider // of the tables that lock.Check looks at; nil: the default tables
 }
 
 var _ lock.Checker = callersTx{}
@@ -161,7 +164,11 @@ func (callersTx) HourbellTx() {}
 
 // CheckLock implements lock.Checker.
 func (t callersTx) CheckLock(ctx context.Context, name string, token int64) error {
-	return t.provider.Check(ctx, locksql.InTx(t.tx), name, token)
+	provider := t.provider
+	if provider == nil {
+		provider = NewLocks(nil).provider
+	}
+	return provider.Check(ctx, locksql.InTx(t.tx), name, token)
 }
 
 // TablesSQL returns the SQL that CreateTables runs. A program can run it with

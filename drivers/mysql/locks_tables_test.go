@@ -69,13 +69,23 @@ func sqlTables(db *sql.DB, locks *Locks, table string) locktest.SQLTables {
 			return &locktest.SQLTx{Tx: ownTx(locks, table, tx), End: ending(tx), Own: tx}, err
 		},
 		Waiting: func(ctx context.Context) (waiting bool, err error) {
-			time.Sleep(150 * time.Millisecond) // the server keeps a table open for 100 ms after each use
-			err = db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM information_schema.innodb_lock_waits AS w
-				JOIN information_schema.innodb_locks AS l ON l.lock_id = w.requested_lock_id
-				WHERE l.lock_table LIKE CONCAT('%', SUBSTRING_INDEX(DATABASE(), ' ', -1), '%'))`).Scan(&waiting)
+			waiting, err = waits(ctx, db)
 			return waiting, err
 		},
 	}
+}
+
+// waits reports whether a statement waits for a row of a table of the pool's database.
+func waits(ctx context.Context, db *sql.DB) (waiting bool, err error) {
+	err = db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM performance_schema.data_lock_waits AS w
+		JOIN performance_schema.data_locks AS l ON l.engine_lock_id = w.requesting_engine_lock_id WHERE l.object_schema = DATABASE())`).Scan(&waiting)
+	if numberOf(err) == errNoTable { // MariaDB
+		time.Sleep(150 * time.Millisecond) // it keeps a table open for 100 ms after each use
+		err = db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM information_schema.innodb_lock_waits AS w
+			JOIN information_schema.innodb_locks AS l ON l.lock_id = w.requested_lock_id
+			WHERE l.lock_table LIKE CONCAT('%', SUBSTRING_INDEX(DATABASE(), ' ', -1), '%'))`).Scan(&waiting)
+	}
+	return waiting, err
 }
 
 // ownTx uses the package's Tx for the default tables.

@@ -45,7 +45,7 @@ func newDatabase(t testing.TB, parameters string) (url string, db *sql.DB) {
 	admin, err := sql.Open("mysql", config.FormatDSN())
 	must(t, err)
 	t.Cleanup(func() { admin.Close() })
-	_, err = admin.Exec("CREATE DATABASE " + quoted(name))
+	_, err = admin.Exec("CREATE DATABASE " + quoted(name) + " CHARACTER SET latin1")
 	must(t, err)
 	t.Cleanup(func() { admin.Exec("DROP DATABASE " + quoted(name)) })
 	url = server[:strings.LastIndexByte(server, '/')+1] + strings.ReplaceAll(name, " ", "%20") + "?" + parameters

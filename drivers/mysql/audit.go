@@ -1,0 +1,125 @@
+package mysql
+
+import (
+	"context"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// InsertAudit implements rowwise.AuditTx.
+func (s *session) InsertAudit(ctx context.Context, e store.AuditEntry, now time.Time) (int64, error) {
+	result, err := s.run(ctx, insertAudit, args{
+		"now": micros(now), "actor": e.Name, "source": e.Source, "action": e.Action, "count": e.Count, "detail": e.Detail,
+	})
+	if err != nil {
+		return 0, err
+	}
+	if e.ID, err = result.LastInsertId(); err != nil {
+		return 0, err
+	}
+	return e.ID, s.insertAuditSubjects(ctx, e, 0)
+}
+
+// ExtendAudit implements rowwise.AuditTx.
+func (s *session) ExtendAudit(ctx context.Context, e store.AuditEntry) (bool, error) {
+	found, known := false, 0
+	err := s.each(ctx, lockAudit, args{"id": e.ID}, func(r row) error {
+		found = true
+		return r.Scan(&known)
+	})
+	if err != nil || !found {
+		return false, err
+	}
+	if err := s.exec(ctx, updateAudit, args{"id": e.ID, "count": e.Count}); err != nil {
+		return false, err
+	}
+	return true, s.insertAuditSubjects(ctx, e, known)
+}
+
+// insertAuditSubjects adds the subjects of e to an entry that has some already.
+func (s *session) insertAuditSubjects(ctx context.Context, e store.AuditEntry, known int) error {
+	var rows []args
+	for i, subject := range e.Subjects[:min(len(e.Subjects), max(store.MostAuditSubjects-known, 0))] {
+		rows = append(rows, args{"id": e.ID, "place": known + i, "kind": subject.Kind, "name": subject.Name})
+	}
+	_, err := s.insertRows(ctx, insertAuditSubjects, rows)
+	return err
+}
+
+// ListAudit reads the audit; see store.Audit.
+func (b *Backend) ListAudit(ctx context.Context, req store.ListAuditRequest) ([]store.AuditEntry, error) {
+	var out []store.AuditEntry
+	err := b.read(ctx, "list the audit", func(s *session) error {
+		out = nil
+		place := map[int64]int{}
+		var ids []int64
+		given, a := auditConditions(req)
+		err := s.list(ctx, listAudit, given, a, func(r row) error {
+			var e store.AuditEntry
+			err := r.Scan(&e.ID, into(&e.At), &e.Name, &e.Source, &e.Action, &e.Count, &e.Detail)
+			place[e.ID] = len(out)
+			out, ids = append(out, e), append(ids, e.ID)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return s.each(ctx, listAuditSubjects, args{"ids": ids}, func(r row) error {
+			var id int64
+			var subject store.AuditSubject
+			err := r.Scan(&id, &subject.Kind, &subject.Name)
+			e := &out[place[id]]
+			e.Subjects = append(e.Subjects, subject)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// auditConditions are the conditions of list_audit.sql that a request gives.
+func auditConditions(req store.ListAuditRequest) (given []string, a args) {
+	a = args{"limit": req.Limit}
+	if req.Actor != "" {
+		given, a["actor"] = append(given, "actor"), req.Actor
+	}
+	if req.Action != "" {
+		given, a["action"] = append(given, "action"), req.Action
+	}
+	if req.Subject != nil {
+		given, a["kind"], a["name"] = append(given, "subject"), req.Subject.Kind, req.Subject.Name
+	}
+	if !req.Since.IsZero() {
+		given, a["since"] = append(given, "since"), instant(req.Since).UnixMicro()
+	}
+	if req.Before != (store.AuditCursor{}) {
+		given = append(given, "before")
+		a["before_at"], a["before_id"] = req.Before.At.UnixMicro(), req.Before.ID
+	}
+	return given, a
+}
+
+// RecordAudit stores an entry; see store.Audit.
+func (b *Backend) RecordAudit(ctx context.Context, req store.RecordAuditRequest) error {
+	return b.writeAt(ctx, "record in the audit", req.Now, func(s *session, now time.Time) error {
+		e := req.Bounded()
+		return rowwise.Record(ctx, s, &e, now)
+	})
+}
+
+// pruneAudit deletes entries that are older than keep, which 0 switches off, with their
+// subjects.
+func (s *session) pruneAudit(ctx context.Context, keep time.Duration, limit int, now time.Time) (int, error) {
+	if keep == 0 {
+		return 0, nil
+	}
+	ids, err := s.numbers(ctx, findOldAudit, args{"before": micros(now.Add(-keep)), "limit": limit})
+	if err != nil {
+		return 0, err
+	}
+	return len(ids), s.onIDs(ctx, ids, deleteAuditSubjects, pruneAudit)
+}

@@ -1,0 +1,169 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+
+	mysql "github.com/go-sql-driver/mysql"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// Backend is a store.Backend, store.Listener and store.Migrator on a database of MySQL or
+// MariaDB. Concurrent calls are allowed.
+type Backend struct {
+	db       *sql.DB
+	owned    bool           // closed by Close
+	writing  *sql.TxOptions // of writing transactions
+	database string
+	server   server
+	rowBytes int // about how long the text of one insert of many rows may be
+
+	texts        *texts
+	callersTexts *texts // of statements in transactions of the program
+	steps        []store.Migration
+	retries      atomic.Int64
+
+	source int64 // the row of this Backend in the table of wake-ups
+	wakes  *wakes
+}
+
+var (
+	_ store.Backend  = (*Backend)(nil)
+	_ store.Listener = (*Backend)(nil)
+	_ store.Flusher  = (*Backend)(nil)
+	_ store.Migrator = (*Backend)(nil)
+	_ store.Pooled   = (*Backend)(nil)
+	_ store.Releaser = (*Backend)(nil)
+)
+
+// connections is how many connections a Backend of Open has at most.
+const connections = 10
+
+// Open opens a database of MySQL or MariaDB. The URL is mysql://user:password@host:port/database,
+// with special characters of user and password percent-encoded and, after a question mark,
+// parameters of github.com/go-sql-driver/mysql such as tls=true. Open connects, and refuses servers
+// and settings that do not fit. Messages of that driver are logged to slog.Default() at level DEBUG.
+func Open(ctx context.Context, storeURL string) (*Backend, error) {
+	config, err := readURL(storeURL)
+	if err != nil {
+		return nil, fmt.Errorf("open MySQL: %w", err)
+	}
+	config.Logger = driverLog{}
+	config.Params = maps.Clone(config.Params)
+	if config.Params == nil {
+		config.Params = map[string]string{}
+	}
+	config.MaxAllowedPacket = 0 // as the server has it, so that what it does not accept is an error that names the reason
+	config.Params["sql_mode"] = "'" + sqlMode + "'"
+	config.Params["time_zone"] = "'+00:00'"
+	config.Params["autocommit"] = "1"
+	config.Params["innodb_lock_wait_timeout"] = fmt.Sprint(int(lockWait.Seconds()))
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return nil, fmt.Errorf("open MySQL: %w", err)
+	}
+	db := sql.OpenDB(readCommitted{connector})
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	b, err := open(ctx, db, &sql.TxOptions{})
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	b.owned = true
+	return b, nil
+}
+
+// readCommitted makes connections whose transactions are READ COMMITTED, in which the server
+// locks only the rows that it finds, and no gaps between rows.
+type readCommitted struct{ driver.Connector }
+
+// Connect implements driver.Connector.
+func (c readCommitted) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, err = conn.(driver.ExecerContext).ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", nil)
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+// New uses a program's own pool of connections, opened with github.com/go-sql-driver/mysql. The
+// pool stays the program's to close. Its connections need autocommit, and a sql_mode that is
+// strict; New checks both on one connection. All other settings of the connections may differ.
+func New(ctx context.Context, db *sql.DB) (*Backend, error) {
+	return open(ctx, db, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+}
+
+func open(ctx context.Context, db *sql.DB, writing *sql.TxOptions) (*Backend, error) {
+	const doing = "open MySQL"
+	b := &Backend{db: db, writing: writing, source: rand.Int64()}
+	b.wakes = newWakes(b.raise)
+	var err error
+	if b.server, b.database, err = probe(ctx, db); err != nil {
+		return nil, b.explain(ctx, doing, err)
+	}
+	b.rowBytes = min(rowBytes, b.server.packet/4)
+	if b.texts, err = textsFor(variant{mariaDB: b.server.mariaDB}); err != nil {
+		return nil, err
+	}
+	if b.callersTexts, err = textsFor(variant{mariaDB: b.server.mariaDB, callers: true}); err != nil {
+		return nil, err
+	}
+	if b.steps, err = readSteps(b.server); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// PoolSize implements store.Pooled.
+func (b *Backend) PoolSize() int {
+	if b.owned {
+		return 0
+	}
+	return b.db.Stats().MaxOpenConnections
+}
+
+// Close sends the wake-ups that are still owed, and closes the connections that Open made. A pool that was handed to New stays open.
+// Let calls that are under way end first, and make none afterwards.
+func (b *Backend) Close() error {
+	b.wakes.close()
+	if !b.owned {
+		return nil
+	}
+	if err := b.db.Close(); err != nil {
+		return explain("close the connections to MySQL", err)
+	}
+	return nil
+}
+
+// Migrations returns all steps of the schema; see store.Migrator.
+func (b *Backend) Migrations() []store.Migration { return slices.Clone(b.steps) }
+
+// Locks returns locks on the connections of the Backend, which stay open.
+func (b *Backend) Locks(opts ...LockOption) *Locks { return NewLocks(b.db, opts...) }
+
+// OpenDB opens a pool of connections for a program that has the URL of a store; see Open. Its sessions have
+// the settings of the URL and of the server.
+func OpenDB(storeURL string) (*sql.DB, error) {
+	config, err := readURL(storeURL)
+	if err != nil {
+		return nil, fmt.Errorf("open MySQL: %w", err)
+	}
+	config.Logger = driverLog{}
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return nil, fmt.Errorf("open MySQL: %w", err)
+	}
+	return sql.OpenDB(connector), nil
+}

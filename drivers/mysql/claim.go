@@ -1,0 +1,401 @@
+package mysql
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// Claim takes due jobs; see store.Jobs. It looks first without locks, and where there is
+// nothing to take it writes nothing. Batches have no number here.
+func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
+	for {
+		if out, again, err := b.claim(ctx, req); err != nil || !again {
+			return out, err
+		}
+	}
+}
+
+// claim claims jobs. again means that it has claimed none, because more permits have to be passed on before.
+func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (out store.ClaimResult, again bool, err error) {
+	const doing = "claim jobs"
+	out, due, found, err := b.lookForJobs(ctx, doing, req)
+	if err != nil || !found {
+		return out, false, err
+	}
+	err = b.write(ctx, doing, func(s *session) error {
+		req, due := req, due // a repetition may find other pauses
+		out, again = store.ClaimResult{}, false
+		there, err := s.checkNode(ctx, holdNode, req.Node)
+		if err != nil {
+			return err
+		}
+		out.Handled = there.handled
+		now, err := s.now(ctx, req.Now)
+		if err != nil {
+			return err
+		}
+		out.Now = now
+		asked := req.Limit
+		req, rates, err := s.limitClaim(ctx, req, there, true, now, &out)
+		if err != nil {
+			return err
+		}
+		if there.pauses {
+			if _, err := s.tendPauses(ctx, now); err != nil {
+				return err
+			}
+			var paused bool
+			if req, paused, err = s.withoutPaused(ctx, req, now); err != nil {
+				return err
+			}
+			if due = nil; paused {
+				return s.answerPaused(ctx, req.Queue, there, now, &out)
+			}
+		}
+		var work laneWork
+		if there.permits {
+			if work, again, err = s.tendLanes(ctx, req, now); err != nil || again {
+				return err
+			}
+			if out.Rated = work.rated; work.refuses(req) {
+				return nil
+			}
+		}
+		if req.Limit == 0 {
+			return nil
+		}
+		if there.pauses || work.limited {
+			if due, err = s.due(ctx, req, now); err != nil {
+				return err
+			}
+		}
+		if out.Jobs, err = s.claim(ctx, req, due, work.limited, now); err != nil {
+			return err
+		}
+		if work.rated {
+			next, err := rowwise.StartJobs(ctx, s, out.Jobs, now)
+			if err != nil {
+				return err
+			}
+			work.next = earliest(work.next, next)
+		}
+		if err := s.recordStarts(ctx, &rates, now, len(out.Jobs)); err != nil {
+			return err
+		}
+		if len(out.Jobs) < asked && req.Permits.Rated {
+			out.NextStart = rates.next(now)
+		}
+		if len(out.Jobs) == req.Limit || req.Suspects {
+			return nil
+		}
+		out.NextDue, err = s.nextDue(ctx, req.Queue, now)
+		out.NextDue = earliest(out.NextDue, work.next)
+		return err
+	})
+	if err != nil {
+		return store.ClaimResult{}, false, err
+	}
+	return out, again, nil
+}
+
+// lookForJobs reports whether a claim would find anything, or tend to pauses or lanes, and, unless it
+// asks for suspects, of which priorities; where it would not, out is the answer to the claim.
+func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.ClaimRequest) (out store.ClaimResult, due []int16, found bool, err error) {
+	err = b.look(ctx, doing, func(s *session) error {
+		req := req
+		out, found = store.ClaimResult{}, false
+		there, err := s.checkNode(ctx, findNode, req.Node)
+		if err != nil {
+			return err
+		}
+		out.Handled = there.handled
+		now, err := s.now(ctx, req.Now)
+		if err != nil {
+			return err
+		}
+		out.Now = now
+		part, _, err := s.limitClaim(ctx, req, there, false, now, &out)
+		if err != nil {
+			return err
+		}
+		if there.pauses {
+			if err := s.one(ctx, findPauseWork, args{"now": micros(now)}, &found); err != nil || found {
+				return err
+			}
+			var paused bool
+			if req, paused, err = s.withoutPaused(ctx, req, now); err != nil {
+				return err
+			}
+			if paused {
+				return s.answerPaused(ctx, req.Queue, there, now, &out)
+			}
+		}
+		var work laneWork
+		if there.permits {
+			if work, found, err = s.lookForLanes(ctx, req, now); err != nil || found {
+				return err
+			}
+			if out.Rated = work.rated; work.refuses(req) {
+				return nil
+			}
+		}
+		if part.Limit == 0 {
+			return nil
+		}
+		if req.Suspects {
+			return s.one(ctx, findSuspect, args{"queue": req.Queue, "now": micros(now)}, &found)
+		}
+		due, err = s.due(ctx, req, now)
+		if found = len(due) > 0; err != nil || found {
+			return err
+		}
+		out.NextDue, err = s.nextDue(ctx, req.Queue, now)
+		out.NextDue = earliest(out.NextDue, work.next)
+		return err
+	})
+	if err != nil || found {
+		return store.ClaimResult{}, due, found, err
+	}
+	return out, nil, false, nil
+}
+
+// answerPaused completes the answer to a claim from a paused queue.
+func (s *session) answerPaused(ctx context.Context, queue string, there found, now time.Time, out *store.ClaimResult) (err error) {
+	if there.permits {
+		work, err := s.findLaneWork(ctx, queue, now)
+		if err != nil {
+			return err
+		}
+		out.Rated = work.rated
+	}
+	out.NextDue, err = s.nextDue(ctx, queue, now)
+	return err
+}
+
+// addExact adds the parameters that name exact jobs, which a claim takes besides its kinds.
+func addExact(a args, jobs []store.ExactJob) {
+	var kinds, exact []string
+	for i := range jobs {
+		if !slices.Contains(kinds, jobs[i].Kind) {
+			kinds = append(kinds, jobs[i].Kind)
+		}
+		exact = append(exact, hex.EncodeToString(jobs[i].SHA256[:])+jobs[i].Kind)
+	}
+	a["exact_kinds"], a["exact"] = kinds, exact
+}
+
+// due returns the priorities of which a job is due that a claim may take.
+func (s *session) due(ctx context.Context, req store.ClaimRequest, now time.Time) (due []int16, err error) {
+	a := args{"queue": req.Queue, "now": micros(now), "kinds": req.Kinds}
+	addExact(a, req.Exact)
+	err = s.each(ctx, findDuePriorities, a, func(r row) error {
+		var priority int16
+		err := r.Scan(&priority)
+		due = append(due, priority)
+		return err
+	})
+	return due, err
+}
+
+// found is what a claim has to look at.
+type found struct {
+	pauses  bool // there are pauses, also pauses that have ended
+	handled bool // there are handlers of starts
+	limited bool // there are limits
+	permits bool // there are limits whose permits jobs hold, also limits that have ended
+}
+
+// checkNode answers store.ErrNodeGone for a node that is not alive by the books, and reports what a
+// claim has to look at. Statement holdNode prevents that the node ends before the transaction.
+func (s *session) checkNode(ctx context.Context, name statement, node int64) (there found, err error) {
+	var alive bool
+	if err := s.one(ctx, name, args{"node": node}, &alive, &there.pauses, &there.handled, &there.limited, &there.permits); err != nil {
+		return found{}, err
+	}
+	if !alive {
+		return found{}, fmt.Errorf("node %d: %w", node, store.ErrNodeGone)
+	}
+	return there, nil
+}
+
+// limitClaim returns the claim that the limits of the whole queue allow, perhaps of no job, and writes the newest
+// limit, and the next start if nothing may start now, to the answer. With lock, claims from a queue with a rate happen one after
+// the other.
+func (s *session) limitClaim(ctx context.Context, req store.ClaimRequest, there found, lock bool, now time.Time, out *store.ClaimResult) (store.ClaimRequest, queueRates, error) {
+	var rates queueRates
+	if there.limited {
+		var err error
+		if rates, err = s.queueRates(ctx, req.Limited(), lock); err != nil {
+			return req, rates, err
+		}
+	}
+	out.LimitRevision = rates.revision
+	switch {
+	case rates.revision != req.Permits.Revision:
+		req.Limit = 0
+	case rates.notBefore.After(now):
+		req.Limit, out.NextStart = 0, rates.next(now)
+	case req.Permits.Rated:
+		if req.Limit, req.Ahead = rates.room(now, req.Limit), 0; req.Limit == 0 {
+			out.NextStart = rates.next(now)
+		}
+	}
+	return req, rates, nil
+}
+
+// claim takes up to req.Limit jobs of the priorities of which a look has just found
+// jobs, or suspects, and returns them in the order of their start.
+func (s *session) claim(ctx context.Context, req store.ClaimRequest, due []int16, limited bool, now time.Time) ([]store.Claimed, error) {
+	jobs, err := s.lockClaimable(ctx, req, due, limited, now)
+	if err != nil || len(jobs) == 0 {
+		return nil, err
+	}
+	slices.SortFunc(jobs, func(a, b store.Claimed) int {
+		return cmp.Or(cmp.Compare(a.Priority, b.Priority), a.RunAt.Compare(b.RunAt), cmp.Compare(a.ID, b.ID))
+	})
+	last, err := s.raiseTokens(ctx, len(jobs))
+	if err != nil {
+		return nil, err
+	}
+	before := last - int64(len(jobs))
+	ids := make([]int64, len(jobs))
+	for i := range jobs {
+		ids[i], jobs[i].Token, jobs[i].Attempt = jobs[i].ID, before+int64(i)+1, min(jobs[i].Attempt, math.MaxInt16-1)+1
+	}
+	return jobs, s.exec(ctx, claimJobs, args{"ids": ids, "before": before, "begin": req.Limit - req.Ahead, "node": req.Node, "now": micros(now)})
+}
+
+// lockClaimable locks jobs that a claim takes, and leaves out jobs that other transactions have locked. limited: a limit concerns
+// the queue whose permits jobs hold.
+func (s *session) lockClaimable(ctx context.Context, req store.ClaimRequest, due []int16, limited bool, now time.Time) (jobs []store.Claimed, err error) {
+	a := args{"queue": req.Queue, "now": micros(now), "kinds": req.Kinds}
+	addExact(a, req.Exact)
+	ready, suspects := lockDueJobs, lockSuspects
+	if limited {
+		ready, suspects = lockLimitedDueJobs, lockLimitedSuspects
+	}
+	if req.Suspects {
+		return s.lockWindow(ctx, suspects, a, req.Limit)
+	}
+	for _, priority := range due {
+		if len(jobs) == req.Limit {
+			break
+		}
+		a["priority"] = priority
+		some, err := s.lockWindow(ctx, ready, a, req.Limit-len(jobs))
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, some...)
+	}
+	return jobs, nil
+}
+
+// A claim looks at the first jobs, claimWindow more than it takes, because concurrent claims have locked some of them, and
+// then, if it has too few jobs, at the next claimReach.
+const (
+	claimWindow = 100
+	claimReach  = 10_000
+)
+
+// lockWindow locks claimable jobs, at most limit, among the first of them.
+func (s *session) lockWindow(ctx context.Context, name statement, a args, limit int) (jobs []store.Claimed, err error) {
+	first := limit + claimWindow
+	for _, w := range []struct{ offset, size int }{{0, first}, {first, claimReach}} {
+		if len(jobs) == limit {
+			break
+		}
+		a["limit"], a["offset"], a["window"] = limit-len(jobs), w.offset, w.size
+		err := s.each(ctx, name, a, func(r row) error {
+			job, err := scanClaimed(r)
+			jobs = append(jobs, job)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return jobs, nil
+}
+
+// raiseTokens gives tokens to a number of jobs, and returns the last of them. Claims wait for each other here until
+// their commit.
+func (s *session) raiseTokens(ctx context.Context, jobs int) (last int64, err error) {
+	return s.giveNumbers(ctx, "token", jobs)
+}
+
+// giveNumbers takes the next numbers of a counter, and returns the last of them.
+func (s *session) giveNumbers(ctx context.Context, counter string, count int) (last int64, err error) {
+	result, err := s.run(ctx, giveNumbers, args{"name": counter, "count": count})
+	if err != nil {
+		return 0, err
+	}
+	return result.LastInsertId()
+}
+
+// claimedColumns are the columns that scanClaimed scans.
+const claimedColumns = "id token args headers attempt origin run_at created_at schedule_id schedule_name slot losses refunds {spec}"
+
+func scanClaimed(r row) (store.Claimed, error) {
+	var j store.Claimed
+	err := r.Scan(append([]any{
+		&j.ID, &j.Token, &j.Args, &j.Headers, &j.Attempt, &j.Origin, into(&j.RunAt), into(&j.CreatedAt),
+		&j.Schedule, &j.ScheduleName, into(&j.Slot), &j.Losses, &j.Refunds,
+	}, specTargets(&j.JobSpec)...)...)
+	return j, err
+}
+
+// BeginJobs lets claims begin; see store.Jobs.
+func (b *Backend) BeginJobs(ctx context.Context, asked store.BeginRequest) (out store.BeginResult, err error) {
+	err = b.write(ctx, "begin jobs", func(s *session) error {
+		out = store.BeginResult{}
+		there, err := s.checkNode(ctx, holdNode, asked.Node)
+		if err != nil {
+			return err
+		}
+		if there.pauses {
+			now, err := s.now(ctx, asked.Now)
+			if err != nil {
+				return err
+			}
+			paused, err := s.claims(ctx, listPausedClaims, args{"node": asked.Node, "now": micros(now)})
+			if err != nil {
+				return err
+			}
+			for _, ref := range asked.Claims {
+				if slices.Contains(paused, ref) {
+					out.Paused = append(out.Paused, ref.ID)
+				}
+			}
+		}
+		req := asked.Without(out.Paused)
+		if err := s.exec(ctx, beginJobs, args{"claims": claimRefs(req.Claims), "node": req.Node}); err != nil || !there.handled && !req.HasHooks() {
+			return err
+		}
+		handlers, err := s.ReadHandlers(ctx)
+		if err != nil {
+			return err
+		}
+		now, err := s.now(ctx, req.Now)
+		if err != nil {
+			return err
+		}
+		return rowwise.Begin(ctx, s, req, handlers, now)
+	})
+	return out, err
+}
+
+// nextDue is when the queue's next ready job is due; zero: there is none.
+func (s *session) nextDue(ctx context.Context, queue string, now time.Time) (time.Time, error) {
+	var next time.Time
+	err := s.one(ctx, findNextDue, args{"queue": queue, "now": micros(now)}, into(&next))
+	return next, err
+}

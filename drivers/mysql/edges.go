@@ -1,0 +1,429 @@
+package mysql
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// insertLinked inserts jobs, some of them with predecessors, or into a batch.
+func (b *Backend) insertLinked(ctx context.Context, req store.InsertRequest) (out store.InsertResult, err error) {
+	const doing = "insert jobs"
+	links, err := store.CheckLinks(req)
+	if err != nil {
+		return out, fmt.Errorf("%s: %w", doing, err)
+	}
+	err = b.withinAt(ctx, doing, req.Tx, req.Now, func(s *session, now time.Time) (err error) {
+		out, err = rowwise.InsertLinked(ctx, s, req, links, now, func(jobs []store.NewJob) ([]store.Inserted, error) {
+			linked := req
+			linked.Jobs = jobs
+			inserted, err := rowwise.Insert(ctx, s, linked, now)
+			return inserted.Jobs, err
+		})
+		return err
+	})
+	if err != nil {
+		return store.InsertResult{}, err
+	}
+	return out, nil
+}
+
+// ReleaseDependents carries out notes of ended jobs; see store.Releaser. The notes of dependents that stay locked
+// are left for later. If other rows that a step needs stay locked, the step is done note by note, and
+// without the note that needs them.
+func (b *Backend) ReleaseDependents(ctx context.Context, req store.ReleaseRequest) error {
+	const doing = "release dependents"
+	most := rowwise.ReleaseNotes
+	for after, more := int64(0), true; more; {
+		var next, tried int64
+		step := func(s *session) error {
+			now, err := s.now(ctx, req.Now)
+			if err != nil {
+				return err
+			}
+			t := &stepTx{session: s, most: most}
+			next, more, err = rowwise.ReleaseDependents(ctx, t, after, now)
+			tried = t.last
+			return err
+		}
+		var err error
+		if req.Tx != nil {
+			err = b.within(ctx, doing, req.Tx, step)
+		} else {
+			err = b.writeOnly(ctx, doing, step)
+		}
+		switch held := errors.Is(err, errHeld); {
+		case held && most > 1:
+			most, more = 1, true
+		case held && tried > 0:
+			after, more = tried, true
+		case err != nil:
+			return err
+		default:
+			after = next
+		}
+	}
+	return nil
+}
+
+// stepTx is the transaction of a step.
+type stepTx struct {
+	*session
+	most int   // notes that the step locks
+	last int64 // the last row of notes that was locked
+}
+
+// LockNotes implements rowwise.Edges.
+func (t *stepTx) LockNotes(ctx context.Context, after int64, limit int) (notes []rowwise.Note, more bool, err error) {
+	notes, more, err = t.session.LockNotes(ctx, after, min(limit, t.most))
+	if len(notes) > 0 {
+		t.last = notes[len(notes)-1].ID
+	}
+	return notes, more, err
+}
+
+// LockWaiting implements rowwise.Edges. It returns the jobs that stay locked.
+func (t *stepTx) LockWaiting(ctx context.Context, ids []int64) (waiting []rowwise.JobWait, busy []int64, err error) {
+	busy, err = lookFor(ctx, ids, func(ids []int64) ([]int64, error) {
+		some, missing, err := t.lockWaiting(ctx, lockFreeDependents, lockFreeNotStarted, ids)
+		waiting = append(waiting, some...)
+		if err != nil || len(missing) == 0 {
+			return nil, err
+		}
+		return t.numbers(ctx, findBusyDependents, args{"ids": missing})
+	})
+	slices.SortFunc(waiting, func(a, b rowwise.JobWait) int { return cmp.Compare(a.ID, b.ID) })
+	return waiting, busy, err
+}
+
+// LockPredecessors implements rowwise.Edges.
+func (t *stepTx) LockPredecessors(ctx context.Context, ids []int64, _ time.Time) (found []store.Ended, err error) {
+	err = atOnce(ctx, func() (err error) {
+		found, err = t.lockPredecessors(ctx, lockFreePredecessors, ids)
+		return err
+	})
+	return found, err
+}
+
+// LockFollowers implements rowwise.Chains.
+func (t *stepTx) LockFollowers(ctx context.Context, predecessors []int64) (followers []rowwise.Follower, err error) {
+	err = atOnce(ctx, func() (err error) {
+		followers, err = t.lockFollowers(ctx, lockFreeFollowers, predecessors)
+		return err
+	})
+	return followers, err
+}
+
+// LeaveNotes implements rowwise.NoteLeaver.
+func (t *stepTx) LeaveNotes(ctx context.Context, notes []rowwise.Note) error {
+	rows := make([]args, len(notes))
+	for i, n := range notes {
+		rows[i] = args{
+			"number": n.Number, "on_id": n.Ended.ID, "schedule": orNull(n.Schedule), "done_to": n.DoneTo,
+			"ended_at": micros(n.At), "state": int16(n.State), "reason": n.Reason,
+		}
+	}
+	_, err := t.insertRows(ctx, insertLeftReleases, rows)
+	return err
+}
+
+// noteEnds notes the ends of jobs that have dependents, before they are deleted.
+func (s *session) noteEnds(ctx context.Context, name statement, a args) error {
+	n, err := s.count(ctx, name, a)
+	s.noted = s.noted || n > 0
+	return err
+}
+
+// LockPredecessors implements rowwise.Edges. It waits for transactions that end one of the jobs. A job
+// that is retried by hand while it is looked for is found by another look.
+func (s *session) LockPredecessors(ctx context.Context, ids []int64, _ time.Time) ([]store.Ended, error) {
+	return s.lockPredecessors(ctx, lockPredecessors, ids)
+}
+
+func (s *session) lockPredecessors(ctx context.Context, lock statement, ids []int64) (found []store.Ended, err error) {
+	missing := slices.Clone(ids)
+	seen := func(id int64) {
+		missing = slices.DeleteFunc(missing, func(other int64) bool { return other == id })
+	}
+	lockLive := func() error {
+		live, err := s.numbers(ctx, lock, args{"ids": missing})
+		if err != nil || len(live) == 0 {
+			return err
+		}
+		for _, id := range live {
+			found = append(found, store.Ended{ID: id})
+			seen(id)
+		}
+		if err := s.touchJobs(ctx, live); err != nil {
+			return err
+		}
+		return s.onIDs(ctx, live, markReleases)
+	}
+	readEnds := func() error {
+		return s.each(ctx, findEnds, args{"ids": missing}, func(r row) error {
+			var e store.Ended
+			err := r.Scan(&e.ID, &e.State, into(&e.At), &e.Reason)
+			found = append(found, e)
+			seen(e.ID)
+			return err
+		})
+	}
+	for _, look := range []func() error{lockLive, readEnds, lockLive} {
+		if len(missing) == 0 {
+			break
+		}
+		if err := look(); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// KnownJobs implements rowwise.Edges.
+func (s *session) KnownJobs(ctx context.Context, ids []int64) ([]int64, error) {
+	return s.numbers(ctx, findPredecessors, args{"ids": ids})
+}
+
+// InsertLinkNotes implements rowwise.Edges.
+func (s *session) InsertLinkNotes(ctx context.Context, ids []int64, now time.Time) error {
+	s.noted = true
+	rows := make([]args, len(ids))
+	for i, id := range ids {
+		rows[i] = args{"on_id": id, "now": micros(now)}
+	}
+	_, err := s.insertRows(ctx, insertLinkReleases, rows)
+	return err
+}
+
+// InsertEdges implements rowwise.Edges.
+func (s *session) InsertEdges(ctx context.Context, edges []rowwise.JobEdge) error {
+	rows := make([]args, len(edges))
+	for i, e := range edges {
+		rows[i] = args{
+			"on_id": e.Job, "id": e.ID, "delay": e.Delay.Microseconds(), "on": int16(e.On), "state": int16(e.State), "any": e.Any, "at_end": e.AtEnd,
+		}
+	}
+	_, err := s.insertRows(ctx, insertEdges, rows)
+	return err
+}
+
+// changedEdge is an edge on its way to update_edges.sql and reopen_edges.sql.
+type changedEdge struct {
+	On    int64           `json:"on_id"`
+	ID    int64           `json:"id"`
+	State store.EdgeState `json:"state"`
+	Note  int64           `json:"note"`
+}
+
+func changedEdges(edges []rowwise.JobEdge) string {
+	rows := make([]changedEdge, len(edges))
+	for i, e := range edges {
+		rows[i] = changedEdge{e.Job, e.ID, e.State, e.Note}
+	}
+	return jsonOf(rows)
+}
+
+// SaveEdges implements rowwise.Edges. If another transaction has decided or opened some of the edges,
+// because a job was retried by hand, the transaction begins again.
+func (s *session) SaveEdges(ctx context.Context, edges []rowwise.JobEdge) error {
+	n, err := s.count(ctx, updateEdges, args{"edges": changedEdges(edges)}) // each row changes, so that all servers count it
+	if err == nil && n < len(edges) {
+		err = errMoved
+	}
+	return err
+}
+
+// SaveWaits implements rowwise.Edges.
+func (s *session) SaveWaits(ctx context.Context, waits []rowwise.JobWait) error {
+	type wait struct {
+		ID    int64 `json:"id"`
+		Open  int   `json:"open"`
+		RunAt int64 `json:"run_at"`
+	}
+	rows := make([]wait, len(waits))
+	for i, w := range waits {
+		rows[i] = wait{w.ID, w.Open, w.RunAt.UnixMicro()}
+	}
+	return s.exec(ctx, updateWaits, args{"waits": jsonOf(rows)})
+}
+
+// EndWaiting implements rowwise.Edges.
+func (s *session) EndWaiting(ctx context.Context, ends []rowwise.End, now time.Time) error {
+	return s.EndJobs(ctx, ends, now)
+}
+
+// LockNotes implements rowwise.Edges.
+func (s *session) LockNotes(ctx context.Context, after int64, limit int) (notes []rowwise.Note, more bool, err error) {
+	err = s.each(ctx, lockReleases, args{"after_id": after, "limit": limit}, func(r row) error {
+		n := rowwise.Note{Last: true}
+		err := r.Scan(&n.ID, &n.Number, &n.Ended.ID, &n.DoneTo, &n.Schedule, into(&n.At), &n.State, &n.Reason, &n.Held)
+		notes = append(notes, n)
+		return err
+	})
+	return notes, len(notes) == limit, err
+}
+
+// OpenEdges implements rowwise.Edges.
+func (s *session) OpenEdges(ctx context.Context, notes []rowwise.Note, limit int) ([]rowwise.JobEdge, error) {
+	return s.edgesOn(ctx, findOpenEdges, notes, limit)
+}
+
+// EdgesOn implements rowwise.Edges.
+func (s *session) EdgesOn(ctx context.Context, notes []rowwise.Note, limit int) ([]rowwise.JobEdge, error) {
+	return s.edgesOn(ctx, findEdges, notes, limit)
+}
+
+func (s *session) edgesOn(ctx context.Context, find statement, notes []rowwise.Note, limit int) (edges []rowwise.JobEdge, err error) {
+	type note struct {
+		On     int64 `json:"on_id"`
+		DoneTo int64 `json:"done_to"`
+		Number int64 `json:"number"`
+	}
+	rows := make([]note, len(notes))
+	for i, n := range notes {
+		rows[i] = note{n.Ended.ID, n.DoneTo, n.Number}
+	}
+	err = s.each(ctx, find, args{"notes": jsonOf(rows), "limit": limit}, func(r row) error {
+		var e rowwise.JobEdge
+		err := r.Scan(&e.Job, &e.ID, durationScanner{&e.Delay}, &e.On, &e.Any, &e.AtEnd)
+		edges = append(edges, e)
+		return err
+	})
+	return edges, err
+}
+
+// FindNotStarted implements rowwise.Edges.
+func (s *session) FindNotStarted(ctx context.Context, ids []int64) ([]int64, error) {
+	return s.numbers(ctx, findNotStarted, args{"ids": ids})
+}
+
+// ReopenEdges implements rowwise.Edges.
+func (s *session) ReopenEdges(ctx context.Context, edges []rowwise.JobEdge) error {
+	return s.exec(ctx, reopenEdges, args{"edges": changedEdges(edges)})
+}
+
+// FindReopenings implements rowwise.Edges.
+func (s *session) FindReopenings(ctx context.Context, ids []int64) (jobs []rowwise.Reopening, err error) {
+	err = s.each(ctx, findReopenings, args{"ids": ids}, func(r row) error {
+		var job rowwise.Reopening
+		err := r.Scan(&job.ID, &job.Open, &job.Any, &job.AtEnd, &job.Matched, &job.Missed, into(&job.Latest))
+		jobs = append(jobs, job)
+		return err
+	})
+	return jobs, err
+}
+
+// ReopenJobs implements rowwise.Edges.
+func (s *session) ReopenJobs(ctx context.Context, jobs []rowwise.JobWait, now time.Time) error {
+	type wait struct {
+		ID    int64  `json:"id"`
+		Open  int    `json:"open"`
+		RunAt *int64 `json:"run_at"`
+	}
+	rows, ids := make([]wait, len(jobs)), make([]int64, len(jobs))
+	for i, job := range jobs {
+		rows[i], ids[i] = wait{job.ID, job.Open, micros(job.RunAt)}, job.ID
+	}
+	if err := s.exec(ctx, reopenJobs, args{"waits": jsonOf(rows)}); err != nil {
+		return err
+	}
+	if err := s.noteRetries(ctx, ids, now); err != nil {
+		return err
+	}
+	return s.onIDs(ctx, ids, deleteFinishedJobs)
+}
+
+// noteRetries notes that jobs were retried which may have dependents.
+func (s *session) noteRetries(ctx context.Context, ids []int64, now time.Time) error {
+	return s.noteEnds(ctx, insertRetries, args{"ids": ids, "now": micros(now)})
+}
+
+// LockWaiting implements rowwise.Edges. It waits for other transactions.
+func (s *session) LockWaiting(ctx context.Context, ids []int64) (waiting []rowwise.JobWait, _ []int64, err error) {
+	waiting, _, err = s.lockWaiting(ctx, lockDependents, lockNotStarted, ids)
+	return waiting, nil, err
+}
+
+// lockWaiting locks jobs that wait, and jobs that were not started. It returns the jobs that wait, and
+// which jobs were not locked. Another transaction may let a job wait again while it is looked for, so that
+// a job which is in neither table is looked up again.
+func (s *session) lockWaiting(ctx context.Context, lock, lockEnded statement, ids []int64) (waiting []rowwise.JobWait, missing []int64, err error) {
+	found := make(map[int64]bool, len(ids))
+	lockLive := func() error {
+		return s.each(ctx, lock, args{"ids": missing}, func(r row) error {
+			var w rowwise.JobWait
+			err := r.Scan(&w.ID, &w.Open, into(&w.RunAt))
+			waiting, found[w.ID] = append(waiting, w), true
+			return err
+		})
+	}
+	lockFinished := func() error {
+		ended, err := s.numbers(ctx, lockEnded, args{"ids": missing})
+		for _, id := range ended {
+			found[id] = true
+		}
+		return err
+	}
+	missing = slices.Clone(ids)
+	for _, look := range []func() error{lockLive, lockFinished, lockLive} {
+		if err := look(); err != nil {
+			return nil, nil, err
+		}
+		missing = slices.DeleteFunc(missing, func(id int64) bool { return found[id] })
+		if len(missing) == 0 {
+			break
+		}
+	}
+	slices.SortFunc(waiting, func(a, b rowwise.JobWait) int { return cmp.Compare(a.ID, b.ID) })
+	return waiting, missing, nil
+}
+
+// DecidedEdges implements rowwise.Edges.
+func (s *session) DecidedEdges(ctx context.Context, ids []int64) (decided []rowwise.Decided, err error) {
+	err = s.each(ctx, findDecidedEdges, args{"ids": ids}, func(r row) error {
+		var d rowwise.Decided
+		var missed store.Ended
+		err := r.Scan(&d.ID, &d.Matched, &missed.ID, &missed.State, &missed.Reason)
+		if missed.ID != 0 {
+			d.Missed = &missed
+		}
+		decided = append(decided, d)
+		return err
+	})
+	return decided, err
+}
+
+// MoveNote implements rowwise.Edges.
+func (s *session) MoveNote(ctx context.Context, note rowwise.Note) error {
+	return s.exec(ctx, updateRelease, args{"id": note.ID, "done_to": note.DoneTo})
+}
+
+// DeleteNotes implements rowwise.Edges.
+func (s *session) DeleteNotes(ctx context.Context, ids []int64) error {
+	return s.onIDs(ctx, ids, deleteReleases)
+}
+
+// addEdges reads what listed jobs wait for into them.
+func (s *session) addEdges(ctx context.Context, jobs []store.JobInfo) error {
+	place := map[int64]*store.JobInfo{}
+	ids := make([]int64, len(jobs))
+	for i := range jobs {
+		ids[i] = jobs[i].ID
+		place[ids[i]] = &jobs[i]
+	}
+	return s.each(ctx, listEdges, args{"ids": ids}, func(r row) error {
+		var id int64
+		var e store.JobEdge
+		err := r.Scan(&id, &e.Job, durationScanner{&e.Delay}, &e.On, &e.State)
+		if job := place[id]; err == nil && job != nil {
+			job.After = append(job.After, e)
+		}
+		return err
+	})
+}

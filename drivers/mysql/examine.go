@@ -1,0 +1,302 @@
+package mysql
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+const (
+	// latencyProbes is how many round trips measure the latency and the clock.
+	latencyProbes = 10
+	// slowTrip is the round trip from which on nodes are slow: a job takes some round trips.
+	slowTrip = 20 * time.Millisecond
+	// clockGap is the difference between the server's clock and the clock of this machine from which on
+	// people are misled who compare their logs.
+	clockGap = 2 * time.Second
+	// longTransaction is how long a transaction may be open before it makes statements slow.
+	longTransaction = 10 * time.Minute
+	// smallPacket is the max_allowed_packet, in bytes, below which large jobs are refused.
+	smallPacket = 8 << 20
+)
+
+// Examine looks for what keeps nodes from working on the database, or makes them slow. It changes
+// nothing. Each finding is about one subject, in the order in which findings are to be mended; what
+// cannot be examined because of an earlier finding is left out.
+func (b *Backend) Examine(ctx context.Context) []store.Finding {
+	e := &examination{b: b}
+	if !e.server(ctx) {
+		return e.found
+	}
+	e.distance(ctx)
+	if e.schema(ctx) && e.tables(ctx) && e.rights(ctx) {
+		e.claim(ctx)
+	}
+	e.transactions(ctx)
+	return e.found
+}
+
+// examination collects findings.
+type examination struct {
+	b     *Backend
+	found []store.Finding
+}
+
+func (e *examination) add(check string, level store.FindingLevel, found, remedy string) {
+	e.found = append(e.found, store.Finding{Check: check, Level: level, Found: found, Remedy: remedy})
+}
+
+func (e *examination) ok(check, found string) { e.add(check, store.FindingOK, found, "") }
+
+// failed adds an error. Most errors contain the remedy.
+func (e *examination) failed(ctx context.Context, check string, err error) {
+	e.add(check, store.FindingError, e.b.explain(ctx, "examine the database", err).Error(), "")
+}
+
+// each runs a statement that finds rows.
+func (e *examination) each(ctx context.Context, name statement, a args, scan func(row) error) error {
+	text, err := e.b.texts[name].complete(name, a)
+	if err != nil {
+		return err
+	}
+	rows, err := e.b.db.QueryContext(ctx, text)
+	return eachRow(rows, err, scan)
+}
+
+// serverFacts are the columns of readServer.
+type serverFacts struct {
+	version, database, user string
+	readOnly, flushes       int64
+	hasLog                  bool
+	syncs                   int64
+	packet                  int64
+	clock                   float64
+}
+
+// read reads the facts, and returns how long the answer took.
+func (e *examination) read(ctx context.Context) (s serverFacts, took time.Duration, err error) {
+	began := time.Now()
+	err = e.each(ctx, readServer, nil, func(r row) error {
+		return r.Scan(&s.version, &s.database, &s.user, &s.readOnly, &s.flushes, &s.hasLog, &s.syncs, &s.packet, &s.clock)
+	})
+	return s, time.Since(began), err
+}
+
+// server examines the server, the database and the user, and reports whether the server answers.
+func (e *examination) server(ctx context.Context) bool {
+	s, _, err := e.read(ctx)
+	if err != nil {
+		e.failed(ctx, "connection", err)
+		return false
+	}
+	name := "MySQL"
+	if e.b.server.mariaDB {
+		name = "MariaDB"
+	}
+	e.ok("connection", fmt.Sprintf("%s %s, database %s, user %s", name, s.version, s.database, s.user))
+	if s.readOnly != 0 {
+		e.add("server", store.FindingError, "the server is read-only, as replicas are", "name the primary server in the URL")
+	}
+	switch {
+	case e.b.server.galera:
+		e.ok("durability", "what was committed is on the other nodes of the cluster")
+	case s.flushes != 1:
+		e.add("durability", store.FindingWarning, fmt.Sprintf("innodb_flush_log_at_trx_commit is %d, so that the last second of acknowledged work is lost with the power", s.flushes), "set it to 1")
+	case s.hasLog && s.syncs != 1:
+		e.add("durability", store.FindingWarning, fmt.Sprintf("sync_binlog is %d, so that replicas and backups may lack acknowledged work after a loss of power", s.syncs), "set it to 1")
+	default:
+		e.ok("durability", "a commit waits for the disk")
+	}
+	if s.packet < smallPacket {
+		e.add("packet", store.FindingWarning, fmt.Sprintf("max_allowed_packet is %d bytes, so that batches of large jobs are refused", s.packet), "set max_allowed_packet to 16M or more")
+	}
+	e.cluster(ctx)
+	return true
+}
+
+// cluster examines a node of a Galera cluster.
+func (e *examination) cluster(ctx context.Context) {
+	if !e.b.server.galera {
+		return
+	}
+	values := map[string]string{}
+	rows, err := e.b.db.QueryContext(ctx, "SHOW STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_cluster_size', 'wsrep_local_state_comment')")
+	err = eachRow(rows, err, func(r row) error {
+		var name, value string
+		err := r.Scan(&name, &value)
+		values[name] = value
+		return err
+	})
+	switch {
+	case err != nil:
+		e.failed(ctx, "cluster", err)
+	case values["wsrep_ready"] != "ON":
+		e.add("cluster", store.FindingError, "the server is no working part of its Galera cluster: "+values["wsrep_local_state_comment"], "name another node of the cluster in the URL, or mend this node")
+	default:
+		e.ok("cluster", fmt.Sprintf("a Galera cluster of %s nodes", values["wsrep_cluster_size"]))
+	}
+}
+
+// distance measures the latency, and compares the server's clock with the clock of this machine. Hourbell
+// uses the server's clock only, so that another time does no harm to jobs.
+func (e *examination) distance(ctx context.Context) {
+	var trips []time.Duration
+	var gap time.Duration
+	for range latencyProbes {
+		sent := time.Now()
+		s, took, err := e.read(ctx)
+		if err != nil {
+			e.failed(ctx, "latency", err)
+			return
+		}
+		if len(trips) == 0 || took < slices.Min(trips) {
+			gap = time.UnixMicro(int64(s.clock * 1e6)).Sub(sent.Add(took / 2))
+		}
+		trips = append(trips, took)
+	}
+	slices.Sort(trips)
+	latency, slowest := trips[len(trips)/2], trips[len(trips)-1]
+	found := fmt.Sprintf("%.2f ms for a round trip, at most %.2f ms", latency.Seconds()*1000, slowest.Seconds()*1000)
+	if latency > slowTrip {
+		e.add("latency", store.FindingWarning, found, "a job takes some round trips: run nodes near the database")
+	} else {
+		e.ok("latency", found)
+	}
+	side := "ahead of"
+	if gap < 0 {
+		side = "behind"
+	}
+	found = fmt.Sprintf("the clock of the server is %.1f s %s the clock of this machine", gap.Abs().Seconds(), side)
+	if gap.Abs() > clockGap {
+		e.add("clock", store.FindingWarning, found, "jobs are not affected, because only the server's clock counts; set the clocks, because people compare logs")
+	} else {
+		e.ok("clock", found)
+	}
+}
+
+// schema examines the steps of the schema, and reports whether the tables can be examined.
+func (e *examination) schema(ctx context.Context) bool {
+	steps, err := e.b.MigrateStatus(ctx)
+	applied := 0
+	for _, step := range steps {
+		if step.Applied {
+			applied++
+		}
+	}
+	switch {
+	case err != nil:
+		e.failed(ctx, "schema", err)
+		return false
+	case applied == 0:
+		e.ok("schema", "the database has no tables of Hourbell yet; `hourbell migrate up`, or the first node, makes them")
+		return false
+	case applied < len(steps):
+		e.add("schema", store.FindingError, fmt.Sprintf("the schema is at step %d, and this release needs step %d", applied, len(steps)), "run `hourbell migrate up` as a user who may change tables")
+		return false
+	}
+	if err := e.b.CheckSchema(ctx); err != nil { // too new
+		e.failed(ctx, "schema", err)
+		return false
+	}
+	e.ok("schema", fmt.Sprintf("the schema is at step %d, as this release needs it", applied))
+	return true
+}
+
+// tables looks for tables without transactions, and reports whether there are none.
+func (e *examination) tables(ctx context.Context) bool {
+	var wrong, remedies []string
+	err := e.each(ctx, findWrongTables, nil, func(r row) error {
+		var name, engine string
+		err := r.Scan(&name, &engine)
+		wrong, remedies = append(wrong, name+" ("+engine+")"), append(remedies, "ALTER TABLE "+name+" ENGINE = InnoDB")
+		return err
+	})
+	switch {
+	case err != nil:
+		e.failed(ctx, "tables", err)
+	case len(wrong) > 0:
+		e.add("tables", store.FindingError, "there are tables without transactions: "+strings.Join(wrong, ", "), strings.Join(remedies, "; "))
+	default:
+		e.ok("tables", "all in InnoDB")
+	}
+	return err == nil && len(wrong) == 0
+}
+
+// rights examines what the user may do with the tables, and reports whether nothing is missing. The server
+// checks the rights of a statement that it only explains.
+func (e *examination) rights(ctx context.Context) bool {
+	tables, columns := []string{}, []string{}
+	err := e.each(ctx, findColumns, nil, func(r row) error {
+		var table, column string
+		err := r.Scan(&table, &column)
+		tables, columns = append(tables, quoted(table)), append(columns, quoted(column))
+		return err
+	})
+	if err != nil {
+		e.failed(ctx, "rights", err)
+		return false
+	}
+	var missing []string
+	for i, table := range tables {
+		for right, text := range map[string]string{
+			"SELECT": "SELECT * FROM " + table, "INSERT": "INSERT INTO " + table + " (" + columns[i] + ") VALUES (NULL)",
+			"UPDATE": "UPDATE " + table + " SET " + columns[i] + " = NULL", "DELETE": "DELETE FROM " + table,
+		} {
+			rows, err := e.b.db.QueryContext(ctx, "EXPLAIN "+text)
+			err = eachRow(rows, err, func(row) error { return nil })
+			switch numberOf(err) {
+			case errTableAccessDenied, errColumnAccessDenied, errDatabaseDenied:
+				missing = append(missing, right+" on "+table)
+			}
+		}
+	}
+	if len(missing) == 0 {
+		e.ok("rights", "the user has all rights that a node needs")
+		return true
+	}
+	slices.Sort(missing)
+	const most = 3
+	shown := strings.Join(missing[:min(most, len(missing))], "; ")
+	if len(missing) > most {
+		shown += fmt.Sprintf("; and %d more", len(missing)-most)
+	}
+	e.add("rights", store.FindingError, "the user lacks "+shown, "GRANT SELECT, INSERT, UPDATE, DELETE on the tables hourbell_* to the user")
+	return false
+}
+
+// claim looks for the index with which nodes take jobs.
+func (e *examination) claim(ctx context.Context) {
+	const index = "hourbell_job_ready"
+	rows, err := e.b.db.QueryContext(ctx, "EXPLAIN SELECT id FROM hourbell_job FORCE INDEX ("+index+") WHERE queue = '' AND state = 0 AND priority = 1 ORDER BY run_at, id LIMIT 1")
+	err = eachRow(rows, err, func(row) error { return nil })
+	switch {
+	case numberOf(err) == errNoIndex:
+		e.add("claim", store.FindingError, "the index "+index+", by which jobs are found, is missing", "make it again; `hourbell migrate print` has its definition")
+	case err != nil:
+		e.failed(ctx, "claim", err)
+	default:
+		e.ok("claim", "jobs are found by the index "+index)
+	}
+}
+
+// transactions looks for what keeps the server from removing old versions of rows.
+func (e *examination) transactions(ctx context.Context) {
+	var connection, seconds int64
+	err := e.each(ctx, findOldTransaction, args{"seconds": int64(longTransaction / time.Second)}, func(r row) error { return r.Scan(&connection, &seconds) })
+	switch {
+	case numberOf(err) == errNoPrivilege:
+		e.ok("transactions", "not examined, because the user lacks the right PROCESS")
+	case err != nil:
+		e.failed(ctx, "transactions", err)
+	case seconds > 0:
+		e.add("transactions", store.FindingWarning,
+			fmt.Sprintf("a transaction of connection %d is open for %v, so that old versions of rows stay and statements become slow", connection, time.Duration(seconds)*time.Second),
+			fmt.Sprintf("end the transaction in its program, or KILL %d", connection))
+	default:
+		e.ok("transactions", fmt.Sprintf("none is open for more than %v", longTransaction))
+	}
+}

@@ -1,0 +1,213 @@
+package mysql
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// newEvents is a row of the feed on its way to insert_events.sql. Lists are JSON texts in it.
+type newEvents struct {
+	Type     store.EventType `json:"type"`
+	Subjects string          `json:"subjects"`
+	Slots    *string         `json:"slots"`
+	Counts   *string         `json:"counts"`
+	Reasons  *string         `json:"reasons"`
+}
+
+// InsertEvents implements rowwise.Feed. The rows get their numbers later; see numberEvents.
+func (s *session) InsertEvents(ctx context.Context, rows store.EventRows, now time.Time) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	list := make([]newEvents, len(rows))
+	for i, row := range rows {
+		var slots []*int64
+		for _, slot := range row.Slots {
+			slots = append(slots, micros(slot))
+		}
+		list[i] = newEvents{row.Type, jsonList(row.Subjects), listOrNull(slots), listOrNull(row.Counts), listOrNull(row.Reasons)}
+	}
+	return s.exec(ctx, insertEvents, args{"events": jsonOf(list), "now": micros(now)})
+}
+
+// listOrNull is a list as JSON; nil for an empty list.
+func listOrNull[T any](list []T) *string {
+	if len(list) == 0 {
+		return nil
+	}
+	text := jsonOf(list)
+	return &text
+}
+
+// eventStep is how many rows of the feed one transaction numbers.
+const eventStep = 1000
+
+// numberEvents gives numbers to the rows of the feed that have none. The numbers that the server gives are
+// not in the order of the commits, so that a reader that continues after a number could miss rows. So rows get their
+// places in the feed after their commits: one transaction at a time numbers the committed rows. Rows of
+// transactions that are open get greater numbers later.
+func (b *Backend) numberEvents(ctx context.Context) error {
+	for n := eventStep; n == eventStep; {
+		err := b.writeOnly(ctx, "number events", func(s *session) error {
+			var last int64
+			if err := s.one(ctx, lockCounter, args{"name": "event"}, &last); err != nil {
+				return err
+			}
+			entries, err := s.numbers(ctx, findUnnumberedEvents, args{"limit": eventStep})
+			if n = len(entries); err != nil || n == 0 {
+				return err
+			}
+			if err := s.exec(ctx, numberEvents, args{"entries": jsonList(entries), "last": last}); err != nil {
+				return err
+			}
+			return s.exec(ctx, raiseCounter, args{"name": "event", "value": last + int64(n)})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ListEvents reads the feed; see store.Feed.
+func (b *Backend) ListEvents(ctx context.Context, req store.ListEventsRequest) (out store.ListEventsResult, err error) {
+	for numbered := false; ; numbered = true {
+		out = store.ListEventsResult{}
+		unnumbered := false
+		err = b.read(ctx, "list events", func(s *session) (err error) {
+			out, unnumbered, err = s.listEvents(ctx, req, numbered)
+			return err
+		})
+		if err != nil || numbered || !unnumbered {
+			return out, err
+		}
+		if err := b.numberEvents(ctx); err != nil {
+			return store.ListEventsResult{}, err
+		}
+	}
+}
+
+// listEvents reads a page of the feed, or, unless all rows are to be numbered already, reports that rows have to be numbered
+// before.
+func (s *session) listEvents(ctx context.Context, req store.ListEventsRequest, numbered bool) (page store.ListEventsResult, unnumbered bool, err error) {
+	var gone store.EventCursor
+	if err := s.one(ctx, readFeed, nil, durationScanner{&page.Keep}, &gone.ID, &unnumbered); err != nil || unnumbered && !numbered {
+		return page, unnumbered, err
+	}
+	from, gap := store.EventsBegin(req, gone)
+	page.Gap = gap
+	name := listEvents
+	if req.Newest {
+		name = listNewestEvents
+	}
+	var rows []store.EventRow
+	err = s.each(ctx, name, args{"from_id": from.ID, "limit": store.EventRowsRead(req)}, func(r row) error {
+		var e store.EventRow
+		slots := []int64{}
+		err := r.Scan(&e.Cursor.ID, into(&e.At), &e.Type, listScanner{&e.Subjects}, listScanner{&slots}, listScanner{&e.Counts}, listScanner{&e.Reasons})
+		for _, slot := range slots {
+			e.Slots = append(e.Slots, time.UnixMicro(slot).UTC())
+		}
+		rows = append(rows, e)
+		return err
+	})
+	if err != nil {
+		return page, false, err
+	}
+	if err := s.addNames(ctx, rows); err != nil {
+		return page, false, err
+	}
+	if req.Newest {
+		slices.Reverse(rows)
+	}
+	return store.EventsPage(req, rows, from, page), false, nil
+}
+
+// addNames reads the names of the schedules that events are about.
+func (s *session) addNames(ctx context.Context, rows []store.EventRow) error {
+	var ids []int64
+	for i := range rows {
+		if rows[i].Type.OfSchedule() {
+			ids = append(ids, rows[i].Subjects...)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	names := map[int64]string{}
+	err := s.each(ctx, findScheduleNames, args{"ids": slices.Compact(slices.Sorted(slices.Values(ids)))}, func(r row) error {
+		var id int64
+		var name string
+		err := r.Scan(&id, &name)
+		names[id] = name
+		return err
+	})
+	for i := range rows {
+		if rows[i].Type.OfSchedule() {
+			for _, id := range rows[i].Subjects {
+				rows[i].Names = append(rows[i].Names, names[id])
+			}
+		}
+	}
+	return err
+}
+
+// listScanner reads a JSON array; null leaves the list as it is.
+type listScanner struct{ list any }
+
+// Scan implements sql.Scanner.
+func (s listScanner) Scan(value any) error {
+	switch text := value.(type) {
+	case string:
+		return json.Unmarshal([]byte(text), s.list)
+	case []byte:
+		return json.Unmarshal(text, s.list)
+	}
+	return nil
+}
+
+// KeepEvents sets for how long events are kept; see store.Feed. If none were stored until now, readers that continue
+// have missed events: a number is left out, and counts as deleted.
+func (b *Backend) KeepEvents(ctx context.Context, req store.KeepEventsRequest) error {
+	if err := b.numberEvents(ctx); err != nil {
+		return err
+	}
+	return b.writeAt(ctx, "keep events", req.Now, func(s *session, now time.Time) error {
+		var last int64
+		if err := s.one(ctx, lockCounter, args{"name": "event"}, &last); err != nil {
+			return err
+		}
+		var before time.Duration
+		if err := s.one(ctx, lockFeed, nil, durationScanner{&before}); err != nil {
+			return err
+		}
+		if before == 0 && req.Keep > 0 {
+			for _, name := range []string{"event", "event_gone"} {
+				if err := s.exec(ctx, raiseCounter, args{"name": name, "value": last + 1}); err != nil {
+					return err
+				}
+			}
+		}
+		if err := s.exec(ctx, updateFeed, args{"keep": req.Keep.Microseconds()}); err != nil {
+			return err
+		}
+		return rowwise.Record(ctx, s, req.Entry(), now)
+	})
+}
+
+// pruneEvents deletes rows of the feed that have been kept long enough, of the rows that have numbers.
+func (s *session) pruneEvents(ctx context.Context, limit int, now time.Time) (int, error) {
+	ids, err := s.numbers(ctx, findOldEvents, args{"now": micros(now), "limit": limit})
+	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	if err := s.exec(ctx, raiseCounter, args{"name": "event_gone", "value": slices.Max(ids)}); err != nil {
+		return 0, err
+	}
+	return len(ids), s.onIDs(ctx, ids, pruneEvents)
+}

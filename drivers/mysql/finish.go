@@ -1,0 +1,276 @@
+package mysql
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// Finish records outcomes; see store.Jobs.
+func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (out store.FinishResult, err error) {
+	if len(req.Outcomes) == 0 {
+		return out, nil
+	}
+	if req.Tx != nil {
+		return b.finishIn(ctx, req)
+	}
+	err = b.writeAt(ctx, "finish jobs", req.Now, func(s *session, now time.Time) (err error) {
+		out, err = rowwise.Finish(ctx, s, req, now)
+		return err
+	})
+	if err != nil {
+		return store.FinishResult{}, err
+	}
+	return out, nil
+}
+
+// claimRef names a claim in the JSON of a parameter.
+type claimRef struct {
+	Place int   `json:"place"`
+	ID    int64 `json:"id"`
+	Token int64 `json:"token"`
+}
+
+// claimRefs has claims in the order of their jobs, in which transactions lock jobs.
+func claimRefs(claims []store.ClaimRef) string {
+	rows := make([]claimRef, len(claims))
+	for i, ref := range claims {
+		rows[i] = claimRef{i, ref.ID, ref.Token}
+	}
+	slices.SortFunc(rows, func(a, b claimRef) int { return cmp.Compare(a.ID, b.ID) })
+	return jsonList(rows)
+}
+
+// LockClaims implements rowwise.Claims.
+func (s *session) LockClaims(ctx context.Context, claims []store.ClaimRef) ([]rowwise.Held, error) {
+	held := make([]rowwise.Held, len(claims))
+	err := s.each(ctx, lockClaims, args{"claims": claimRefs(claims)}, func(r row) error {
+		var i int
+		var state store.State
+		var reason *string
+		var schedule int64
+		var origin store.Origin
+		var handled bool
+		if err := r.Scan(&i, &state, &reason, &schedule, &origin, &handled); err != nil {
+			return err
+		}
+		h := &held[i]
+		h.Found, h.Handled, h.Running, h.Group = true, handled, state == store.StateRunning, store.SerialGroupOf(schedule, origin)
+		if reason != nil {
+			h.Asked, h.Why = true, *reason
+		}
+		return nil
+	})
+	return held, err
+}
+
+// EndStates implements rowwise.Claims.
+func (s *session) EndStates(ctx context.Context, claims []store.ClaimRef) ([]store.State, error) {
+	states := make([]store.State, len(claims))
+	err := s.each(ctx, checkRecorded, args{"claims": claimRefs(claims)}, func(r row) error {
+		var i int
+		var state store.State
+		err := r.Scan(&i, &state)
+		states[i] = state
+		return err
+	})
+	return states, err
+}
+
+// newAttempt is a record on its way to insert_attempts.sql.
+type newAttempt struct {
+	ID        int64                `json:"id"`
+	Outcome   store.AttemptOutcome `json:"outcome"`
+	Error     string               `json:"error"`
+	Trace     string               `json:"trace"`
+	OutputAt  int                  `json:"output_at"`
+	OutputLen int                  `json:"output_len"`
+	Printed   int64                `json:"printed"`
+	NodeName  string               `json:"node_name,omitempty"`
+}
+
+// InsertAttempts implements rowwise.Claims.
+func (s *session) InsertAttempts(ctx context.Context, records []store.AttemptRecord, now time.Time) error {
+	ids := make([]int64, len(records))
+	for i, r := range records {
+		ids[i] = r.ID
+	}
+	var old []args
+	err := s.each(ctx, findOldAttempts, args{"ids": jsonList(ids), "skip": store.MostAttempts - 1}, func(r row) error {
+		var id, token int64
+		err := r.Scan(&id, &token)
+		old = append(old, args{"id": id, "token": token})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.onEach(ctx, pruneAttempts, old); err != nil {
+		return err
+	}
+	names, err := s.nodeNames(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for len(records) > 0 {
+		var pack packer
+		var rows []newAttempt
+		for size := 0; len(records) > 0 && (size == 0 || size < s.rowBytes); records = records[1:] {
+			r := &records[0]
+			at, length := pack.add(r.Output)
+			rows = append(rows, newAttempt{r.ID, r.Outcome, r.Error, r.Trace, at, length, r.Printed, names[r.ID]})
+			size += 2 * (len(r.Output) + len(r.Error) + len(r.Trace)) // texts are written in hexadecimal
+		}
+		if err := s.exec(ctx, insertAttempts, args{"attempts": jsonOf(rows), "bytes": pack.parameter(), "now": micros(now)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newHistory is a finished job on its way to end_jobs.sql.
+type newHistory struct {
+	rowwise.End
+	KeepUntil *int64 `json:"keep_until,omitempty"`
+	NodeName  string `json:"node_name,omitempty"`
+}
+
+// nodeNames returns the names of the nodes of live jobs, which are locked, for statements with {node_name}. A
+// transaction of the program must not lock nodes, whose heartbeats would wait for its end.
+func (s *session) nodeNames(ctx context.Context, jobs []int64) (map[int64]string, error) {
+	if !s.callers {
+		return nil, nil
+	}
+	var nodes []int64
+	nodeOf, nameOf := map[int64]int64{}, map[int64]string{}
+	err := s.each(ctx, findJobNodes, args{"ids": jsonList(jobs)}, func(r row) error {
+		var id, node int64
+		err := r.Scan(&id, &node)
+		nodeOf[id], nodes = node, append(nodes, node)
+		return err
+	})
+	if err != nil || len(nodes) == 0 {
+		return nil, err
+	}
+	err = s.each(ctx, findNodeNames, args{"nodes": nodes}, func(r row) error {
+		var node int64
+		var name string
+		err := r.Scan(&node, &name)
+		nameOf[node] = name
+		return err
+	})
+	names := map[int64]string{}
+	for id, node := range nodeOf {
+		names[id] = nameOf[node]
+	}
+	return names, err
+}
+
+// keyHolds returns until when jobs that end with store.Forget hold their keys, in
+// microseconds since 1970. These jobs keep a row until then.
+func (s *session) keyHolds(ctx context.Context, ends []rowwise.End, now time.Time) (held map[int64]int64, err error) {
+	var ids []int64
+	for _, end := range ends {
+		if end.Keep == store.Forget {
+			ids = append(ids, end.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	held = map[int64]int64{}
+	err = s.each(ctx, findKeyHolds, args{"ids": jsonList(ids), "now": micros(now)}, func(r row) error {
+		var id, until int64
+		err := r.Scan(&id, &until)
+		held[id] = until
+		return err
+	})
+	return held, err
+}
+
+// EndJobs implements rowwise.Claims.
+func (s *session) EndJobs(ctx context.Context, ends []rowwise.End, now time.Time) error {
+	held, err := s.keyHolds(ctx, ends, now)
+	if err != nil {
+		return err
+	}
+	ids := make([]int64, len(ends))
+	for i, end := range ends {
+		ids[i] = end.ID
+	}
+	names, err := s.nodeNames(ctx, ids)
+	if err != nil {
+		return err
+	}
+	kept := make([]newHistory, 0, len(ends))
+	var asked, forgotten []int64
+	for _, end := range ends {
+		if end.Asked {
+			asked = append(asked, end.ID)
+		}
+		row := newHistory{End: end, NodeName: names[end.ID]}
+		switch until, holds := held[end.ID]; {
+		case end.Keep == store.Forget && !holds:
+			forgotten = append(forgotten, end.ID)
+			continue
+		case end.Keep == store.Forget:
+			row.KeepUntil, row.Result = &until, ""
+		case end.Keep > 0:
+			row.KeepUntil = micros(now.Add(end.Keep))
+		}
+		kept = append(kept, row)
+	}
+	if len(kept) > 0 {
+		statement := endJobs
+		if slices.ContainsFunc(kept, func(end newHistory) bool { return end.Result != "" || end.KeepUntil != nil }) {
+			statement = endJobsWithResults
+		}
+		if err := s.exec(ctx, statement, args{"ends": jsonOf(kept), "now": micros(now)}); err != nil {
+			return err
+		}
+	}
+	var events store.EventRows
+	for _, end := range ends {
+		events.Add(store.EventType(end.State), end.ID, end.Reason)
+	}
+	if err := s.InsertEvents(ctx, events, now); err != nil {
+		return err
+	}
+	if err := s.noteEnds(ctx, insertReleases, args{"ends": jsonOf(ends), "now": micros(now)}); err != nil {
+		return err
+	}
+	if err := s.leaveLanes(ctx, ids, false); err != nil {
+		return err
+	}
+	if err := s.onIDs(ctx, ids, deleteEndedJobs); err != nil {
+		return err
+	}
+	if err := s.onIDs(ctx, forgotten, deleteAttempts, deleteProgress, deleteEdges); err != nil {
+		return err
+	}
+	return s.onIDs(ctx, asked, deleteCancels)
+}
+
+// RequeueJobs implements rowwise.Claims. No job has a cancel request, with which
+// it would have ended.
+func (s *session) RequeueJobs(ctx context.Context, jobs []rowwise.Requeue, now time.Time) error {
+	var again, snoozed []int64
+	for _, job := range jobs {
+		if job.Snoozed {
+			snoozed = append(snoozed, job.ID)
+		} else {
+			again = append(again, job.ID)
+		}
+	}
+	if err := s.leaveLanes(ctx, again, true); err != nil {
+		return err
+	}
+	if err := s.leaveLanes(ctx, snoozed, false); err != nil {
+		return err
+	}
+	return s.exec(ctx, requeueJobs, args{"jobs": jsonOf(jobs), "now": micros(now)})
+}

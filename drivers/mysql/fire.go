@@ -1,0 +1,241 @@
+package mysql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// DueSchedules reads what is due; see store.Schedules.
+func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
+	var out store.DueSchedulesResult
+	err := b.readIn(ctx, "read due schedules", req.Tx, func(s *session) error {
+		now, err := s.now(ctx, req.Now)
+		if err != nil {
+			return err
+		}
+		out = store.DueSchedulesResult{Now: now}
+		name, a := findDueSchedules, args{
+			"soon": micros(now.Add(req.Ahead)), "after_at": micros(req.After.NextAt), "after_id": req.After.ID, "limit": req.Limit,
+		}
+		if len(req.Names) > 0 {
+			name, a = findDueSchedulesNamed, args{"names": req.Names, "now": micros(now), "limit": req.Limit}
+		}
+		err = s.eachSchedule(ctx, name, a, func(row *store.Schedule) error {
+			out.Schedules = append(out.Schedules, *row)
+			return nil
+		})
+		if err != nil || len(req.Names) > 0 {
+			return err
+		}
+		return s.one(ctx, findNextSchedule, args{"soon": micros(now.Add(req.Ahead))}, into(&out.Next))
+	})
+	if err != nil {
+		return store.DueSchedulesResult{}, err
+	}
+	return out, nil
+}
+
+// Fire accounts for slots; see store.Schedules.
+func (b *Backend) Fire(ctx context.Context, req store.FireRequest) (out store.FireResult, err error) {
+	if req.Tx != nil {
+		err = b.withinAt(ctx, "fire schedules", req.Tx, req.Now, func(s *session, now time.Time) (err error) {
+			out, err = rowwise.Fire(ctx, s, req, now)
+			return err
+		})
+	} else {
+		var early store.FireEarlyResult
+		early, err = b.fire(ctx, store.FireEarlyRequest{FireRequest: req})
+		out = early.FireResult
+	}
+	if err != nil {
+		return store.FireResult{}, err
+	}
+	return out, nil
+}
+
+// fire accounts for slots in a transaction of its own. Schedules that other transactions have locked, or whose
+// live jobs they have locked, count as lost.
+func (b *Backend) fire(ctx context.Context, req store.FireEarlyRequest) (out store.FireEarlyResult, err error) {
+	var lost []int64
+	for len(req.Firings) > 0 {
+		var held heldSchedulesError
+		err = b.writeAt(ctx, "fire schedules", req.Now, func(s *session, now time.Time) (err error) {
+			out, err = rowwise.FireEarly(ctx, firing{s}, req, now)
+			return err
+		})
+		if !errors.As(err, &held) {
+			break
+		}
+		lost = append(lost, held...)
+		req.Firings = slices.DeleteFunc(slices.Clone(req.Firings), func(f store.Firing) bool { return slices.Contains(held, f.Schedule) })
+		out, err = store.FireEarlyResult{}, nil
+	}
+	if err != nil {
+		return store.FireEarlyResult{}, err
+	}
+	out.Lost = append(out.Lost, lost...)
+	return out, nil
+}
+
+// heldSchedulesError is the error of a firing: other transactions have locked live jobs of these schedules.
+type heldSchedulesError []int64
+
+// Error implements error.
+func (h heldSchedulesError) Error() string {
+	return fmt.Sprintf("jobs of the schedules %v are locked", []int64(h))
+}
+
+// firing is a transaction that fires, and does not wait for programs' transactions.
+type firing struct{ *session }
+
+// LockDueSchedules implements rowwise.Slots. Schedules that stay locked are missing.
+func (f firing) LockDueSchedules(ctx context.Context, ids []int64, until time.Time) (map[int64]rowwise.Due, error) {
+	rows := map[int64]rowwise.Due{}
+	_, err := lookFor(ctx, ids, func(ids []int64) ([]int64, error) {
+		some, err := f.dueSchedules(ctx, lockFreeDueSchedules, ids, until)
+		maps.Copy(rows, some)
+		if err != nil || len(some) == len(ids) {
+			return nil, err
+		}
+		due, err := f.dueSchedules(ctx, findDueOnes, ids, until)
+		return without(slices.Collect(maps.Keys(due)), slices.Collect(maps.Keys(some))), err
+	})
+	return rows, err
+}
+
+// LockLiveJobs implements rowwise.Slots.
+func (f firing) LockLiveJobs(ctx context.Context, schedules []int64) (map[int64][]store.LiveJob, error) {
+	live := map[int64][]store.LiveJob{}
+	held, err := lookFor(ctx, schedules, func(ids []int64) ([]int64, error) {
+		free, err := f.liveJobs(ctx, lockFreeLiveJobs, ids)
+		if err != nil {
+			return nil, err
+		}
+		all, err := f.liveJobs(ctx, findLiveJobs, ids)
+		if err != nil {
+			return nil, err
+		}
+		var held []int64
+		for _, id := range ids {
+			if len(free[id]) < len(all[id]) {
+				held = append(held, id)
+			} else if len(free[id]) > 0 {
+				live[id] = free[id]
+			}
+		}
+		return held, nil
+	})
+	if err == nil && len(held) > 0 {
+		err = heldSchedulesError(held)
+	}
+	return live, err
+}
+
+// LockDueSchedules implements rowwise.Slots.
+func (s *session) LockDueSchedules(ctx context.Context, ids []int64, until time.Time) (map[int64]rowwise.Due, error) {
+	return s.dueSchedules(ctx, lockDueSchedules, ids, until)
+}
+
+func (s *session) dueSchedules(ctx context.Context, name statement, ids []int64, until time.Time) (map[int64]rowwise.Due, error) {
+	rows := map[int64]rowwise.Due{}
+	err := s.each(ctx, name, args{"ids": ids, "until": micros(until)}, func(r row) error {
+		var id int64
+		var d rowwise.Due
+		err := r.Scan(&id, &d.Revision, into(&d.Mark), into(&d.NextAt), into(&d.PausedAt), &d.Releases)
+		rows[id] = d
+		return err
+	})
+	return rows, err
+}
+
+// LockLiveJobs implements rowwise.Slots.
+func (s *session) LockLiveJobs(ctx context.Context, schedules []int64) (map[int64][]store.LiveJob, error) {
+	return s.liveJobs(ctx, lockLiveJobs, schedules)
+}
+
+func (s *session) liveJobs(ctx context.Context, name statement, schedules []int64) (map[int64][]store.LiveJob, error) {
+	live := map[int64][]store.LiveJob{}
+	err := s.each(ctx, name, args{"ids": schedules}, func(r row) error {
+		var schedule int64
+		var j store.LiveJob
+		err := r.Scan(&schedule, &j.ID, into(&j.Slot), &j.Running, &j.Waiting, &j.Attempt, &j.Snoozed, &j.Origin)
+		live[schedule] = append(live[schedule], j)
+		return err
+	})
+	return live, err
+}
+
+// NewestSlots implements rowwise.Slots.
+func (s *session) NewestSlots(ctx context.Context, schedules []int64) (newest []rowwise.Slot, err error) {
+	err = s.each(ctx, findNewestSlots, args{"ids": schedules}, func(r row) error {
+		var n rowwise.Slot
+		err := r.Scan(&n.Schedule, &n.ID, into(&n.Slot), into(&n.Last), &n.Outcome, &n.Reason)
+		newest = append(newest, n)
+		return err
+	})
+	return newest, err
+}
+
+// FiredSlots implements rowwise.Slots.
+func (s *session) FiredSlots(ctx context.Context, slots []rowwise.SlotKey) (fired []rowwise.SlotKey, err error) {
+	err = s.each(ctx, findFiredSlots, args{"slots": jsonList(slots)}, func(r row) error {
+		var i int
+		err := r.Scan(&i)
+		fired = append(fired, slots[i])
+		return err
+	})
+	return fired, err
+}
+
+// InsertSlots implements rowwise.Slots.
+func (s *session) InsertSlots(ctx context.Context, slots []*rowwise.Slot, now time.Time) error {
+	rows := make([]args, len(slots))
+	for i, r := range slots {
+		rows[i] = args{
+			"schedule": r.Schedule, "slot": micros(r.Slot), "last": micros(r.Last), "count": r.Count,
+			"outcome": int16(r.Outcome), "reason": r.Reason, "job": orNull(r.Job), "now": micros(now),
+		}
+	}
+	_, err := s.insertRows(ctx, insertSlots, rows)
+	return err
+}
+
+// longerSlot is a record on its way to extend_slots.sql.
+type longerSlot struct {
+	ID    int64  `json:"id"`
+	Last  *int64 `json:"last"`
+	Count int64  `json:"count"`
+}
+
+// ExtendSlots implements rowwise.Slots.
+func (s *session) ExtendSlots(ctx context.Context, slots []*rowwise.Slot, now time.Time) error {
+	rows := make([]longerSlot, len(slots))
+	for i, r := range slots {
+		rows[i] = longerSlot{r.ID, micros(r.Last), r.Added}
+	}
+	return s.exec(ctx, extendSlots, args{"slots": jsonOf(rows), "now": micros(now)})
+}
+
+// movedMark is a schedule on its way to advance_schedules.sql.
+type movedMark struct {
+	ID     int64  `json:"id"`
+	Mark   *int64 `json:"mark"`
+	NextAt *int64 `json:"next_at"`
+	Fired  int64  `json:"fired"`
+}
+
+// AdvanceSchedules implements rowwise.Slots.
+func (s *session) AdvanceSchedules(ctx context.Context, schedules []rowwise.Advance) error {
+	moved := make([]movedMark, len(schedules))
+	for i, a := range schedules {
+		moved[i] = movedMark{a.Schedule, micros(a.Mark), micros(a.NextAt), a.Fired}
+	}
+	return s.exec(ctx, advanceSchedules, args{"schedules": jsonOf(moved)})
+}

@@ -1,0 +1,57 @@
+package mysql
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// LockFailing implements rowwise.FollowUps.
+func (s *session) LockFailing(ctx context.Context, schedules []int64) (map[int64]int64, error) {
+	s.failing = map[int64]int64{}
+	err := s.each(ctx, lockFailing, args{"ids": schedules}, func(r row) error {
+		var id, failures int64
+		err := r.Scan(&id, &failures)
+		s.failing[id] = failures
+		return err
+	})
+	return s.failing, err
+}
+
+// BeginFailing implements rowwise.FollowUps. If another transaction has recorded one of the
+// schedules since LockFailing, and there are failures to be counted, the transaction begins again.
+func (s *session) BeginFailing(ctx context.Context, schedules []rowwise.Failing, now time.Time) error {
+	var again, begun []rowwise.Failing
+	for _, one := range schedules {
+		if _, locked := s.failing[one.ID]; locked {
+			again = append(again, one)
+		} else {
+			begun = append(begun, one)
+		}
+	}
+	if len(again) > 0 {
+		if err := s.exec(ctx, renewFailing, args{"failing": jsonOf(again), "now": micros(now)}); err != nil {
+			return err
+		}
+	}
+	if len(begun) == 0 {
+		return nil
+	}
+	inserted, err := s.count(ctx, beginFailing, args{"failing": jsonOf(begun), "now": micros(now)})
+	if err == nil && inserted < len(begun) && slices.ContainsFunc(begun, func(one rowwise.Failing) bool { return one.Failures > 0 }) {
+		err = errMoved
+	}
+	return err
+}
+
+// CountFailing implements rowwise.FollowUps.
+func (s *session) CountFailing(ctx context.Context, schedules []rowwise.Failing) error {
+	return s.exec(ctx, countFailing, args{"failing": jsonOf(schedules)})
+}
+
+// EndFailing implements rowwise.FollowUps.
+func (s *session) EndFailing(ctx context.Context, schedules []int64) error {
+	return s.onIDs(ctx, schedules, endFailing)
+}

@@ -1,0 +1,82 @@
+package mysql
+
+import (
+	"context"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// Insert stores jobs; see store.Jobs.
+func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out store.InsertResult, err error) {
+	const doing = "insert jobs"
+	if req.Linked() {
+		return b.insertLinked(ctx, req)
+	}
+	if len(req.Jobs) == 0 && req.Tx == nil && !req.By.Recorded() {
+		return store.InsertResult{}, nil
+	}
+	if b.insertsAtOnce(req) {
+		err = b.writeOnce(ctx, doing, func(s *session) (err error) {
+			out.Jobs, err = s.InsertJobs(ctx, req.Jobs, req.Now)
+			return err
+		})
+		if err != nil {
+			return store.InsertResult{}, err
+		}
+		return out, nil
+	}
+	err = b.within(ctx, doing, req.Tx, func(s *session) error {
+		now, err := s.now(ctx, req.Now)
+		if err != nil {
+			return err
+		}
+		out, err = rowwise.Insert(ctx, s, req, now)
+		return err
+	})
+	if err != nil {
+		return store.InsertResult{}, err
+	}
+	return out, nil
+}
+
+// insertsAtOnce reports whether one statement, which is a transaction of its own, is all of an insert.
+func (b *Backend) insertsAtOnce(req store.InsertRequest) bool {
+	switch {
+	case req.Tx != nil || req.By.Recorded() || store.HasKeys(req.Jobs) || len(req.Jobs) > 1 && b.server.galera:
+		return false
+	}
+	size := 0
+	for i := range req.Jobs {
+		if req.Jobs[i].Waiting || req.Jobs[i].Origin.LeavesNotes() || req.Jobs[i].Origin == store.OriginTrigger {
+			return false
+		}
+		size += 2*len(req.Jobs[i].Args) + 2*len(req.Jobs[i].Headers) + jobText
+	}
+	return size < b.rowBytes
+}
+
+// jobText is at most about how long the text of a job is without its args and headers.
+const jobText = 4_000
+
+// InsertJobs implements rowwise.Jobs. It inserts jobs, whose keys are free, in as many
+// statements as they need. Every job that a session makes is inserted here.
+func (s *session) InsertJobs(ctx context.Context, jobs []store.NewJob, now time.Time) ([]store.Inserted, error) {
+	if err := s.lockSerialGroups(ctx, jobs); err != nil {
+		return nil, err
+	}
+	rows := make([]args, len(jobs))
+	for i := range jobs {
+		rows[i] = jobArgs(&jobs[i], now)
+	}
+	ids, err := s.insertRows(ctx, insertJobs, rows)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]store.Inserted, len(ids))
+	for i := range out {
+		out[i].ID = ids[i]
+	}
+	return out, nil
+}

@@ -1,0 +1,451 @@
+package mysql
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// The states of a ready job that waits in a lane, out of the way of claims.
+const (
+	inLane      = -2
+	firstInLane = -3 // it goes before the others of its priority
+)
+
+// laneWork is what a claim finds of limits whose permits jobs hold.
+type laneWork struct {
+	limited bool // such a limit concerns the queue
+	rated   bool // such a limit with a rate
+	found   bool // permits are to be passed on
+	next    time.Time
+}
+
+// findLaneWork looks for permits to be passed on before a claim.
+func (s *session) findLaneWork(ctx context.Context, queue string, now time.Time) (work laneWork, err error) {
+	err = s.one(ctx, findLaneWork, args{"queue": queue, "now": micros(now)}, &work.limited, &work.rated, &work.found, into(&work.next))
+	return work, err
+}
+
+// refuses reports whether a claim gets no job because it does not start its jobs at once.
+func (w *laneWork) refuses(req store.ClaimRequest) bool { return w.rated && !req.Starts }
+
+// lookForLanes reports whether a claim has permits to pass on.
+func (s *session) lookForLanes(ctx context.Context, req store.ClaimRequest, now time.Time) (work laneWork, found bool, err error) {
+	if work, err = s.findLaneWork(ctx, req.Queue, now); err != nil || !work.limited || work.refuses(req) || work.found {
+		return work, work.found && !work.refuses(req), err
+	}
+	fresh, err := s.freshJobs(ctx, req, 1, now)
+	return work, len(fresh) > 0, err
+}
+
+// tendLanes is a step that passes on permits, and gives permits to jobs that a claim may take. again: the claim has to come
+// back before it takes jobs.
+func (s *session) tendLanes(ctx context.Context, req store.ClaimRequest, now time.Time) (work laneWork, again bool, err error) {
+	if work, err = s.findLaneWork(ctx, req.Queue, now); err != nil || !work.limited || work.refuses(req) {
+		return work, false, err
+	}
+	ids, err := s.freshJobs(ctx, req, rowwise.FreshRows, now)
+	if err != nil || len(ids) == 0 && !work.found {
+		return work, false, err
+	}
+	fresh, err := s.laneJobs(ctx, lockNewLaneJobs, ids)
+	if err != nil {
+		return work, false, err
+	}
+	if s.cluster { // as each claim does, which changes of limits wait for; see touchJobs
+		if _, err := s.raiseTokens(ctx, 1); err != nil {
+			return work, false, err
+		}
+	}
+	passed, err := rowwise.PassOnPermits(ctx, s, fresh, now)
+	work.next = earliest(work.next, passed.Next)
+	again = passed.More || len(fresh) == rowwise.FreshRows
+	return work, again, err
+}
+
+// freshJobs returns the numbers of due jobs that limits concern, that hold no permits, and that a claim may take.
+func (s *session) freshJobs(ctx context.Context, req store.ClaimRequest, most int, now time.Time) ([]int64, error) {
+	a := args{"queue": req.Queue, "kinds": req.Kinds, "suspects": req.Suspects, "limit": most, "now": micros(now)}
+	addExact(a, req.Exact)
+	return s.numbers(ctx, findNewLaneJobs, a)
+}
+
+// laneJobColumns are the columns that session.laneJobs scans.
+const laneJobColumns = "id lane first run_at queue kind job_key priority"
+
+// laneJobs runs one of the statements that read or lock jobs by number, and returns the jobs.
+func (s *session) laneJobs(ctx context.Context, name statement, ids []int64) (jobs []store.LaneJob, err error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	slices.Sort(ids)
+	err = s.each(ctx, name, args{"ids": jsonList(ids)}, func(r row) error {
+		var j store.LaneJob
+		err := r.Scan(&j.ID, &j.Lane, &j.First, into(&j.RunAt), &j.Queue, &j.Kind, &j.Key, &j.Priority)
+		jobs = append(jobs, j)
+		return err
+	})
+	return jobs, err
+}
+
+// TakeVacancies implements rowwise.LanesTx.
+func (s *session) TakeVacancies(ctx context.Context, limit int) (vacancies []rowwise.Vacancy, err error) {
+	var ids []int64
+	err = s.each(ctx, takeVacancies, args{"limit": limit}, func(r row) error {
+		var id int64
+		var v rowwise.Vacancy
+		err := r.Scan(&id, &v.Limit, &v.DoneTo, listScanner{&v.Lanes})
+		ids, vacancies = append(ids, id), append(vacancies, v)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return vacancies, s.onIDs(ctx, ids, deleteVacancies)
+}
+
+// InsertVacancies implements rowwise.LanesTx.
+func (s *session) InsertVacancies(ctx context.Context, vacancies []rowwise.Vacancy) error {
+	rows := make([]args, len(vacancies))
+	for i, v := range vacancies {
+		rows[i] = args{"limit": orNull(v.Limit), "done_to": v.DoneTo, "lanes": jsonList(v.Lanes)}
+	}
+	_, err := s.insertRows(ctx, insertVacancies, rows)
+	return err
+}
+
+// leaveLanes records that jobs, which are locked, give back their permits. again: the jobs are tried again, keep their permits if
+// one of them is of a strict limit and none of a limit with a rate, and otherwise have none afterwards.
+func (s *session) leaveLanes(ctx context.Context, ids []int64, again bool) error {
+	vacated, err := s.vacate(ctx, ids, again)
+	if err != nil || !again {
+		return err
+	}
+	return s.onIDs(ctx, vacated, clearPermits)
+}
+
+// vacate records that jobs give back their permits, and returns which of them held permits. strict: jobs with a permit of a
+// strict limit keep theirs.
+func (s *session) vacate(ctx context.Context, ids []int64, strict bool) (vacated []int64, err error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	held, err := s.permitsOf(ctx, findJobPermits, ids)
+	if err != nil || len(held) == 0 {
+		return nil, err
+	}
+	var strictLanes, ratedLanes []int64
+	if strict {
+		var lanes []int64
+		for i := range held {
+			for _, permit := range held[i].Lanes {
+				lane, _ := store.PermitOf(permit)
+				lanes = append(lanes, lane)
+			}
+		}
+		err := s.each(ctx, findStrictLanes, args{"ids": lanes}, func(r row) error {
+			var id int64
+			var strict, rated bool
+			err := r.Scan(&id, &strict, &rated)
+			if strict {
+				strictLanes = append(strictLanes, id)
+			}
+			if rated {
+				ratedLanes = append(ratedLanes, id)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	among := func(lanes []int64) func(int64) bool {
+		return func(permit int64) bool { return slices.Contains(lanes, permit) }
+	}
+	var v rowwise.Vacancy
+	for i := range held {
+		permits := held[i].Lanes
+		if !slices.ContainsFunc(permits, among(strictLanes)) || slices.ContainsFunc(permits, among(ratedLanes)) {
+			v.Lanes = append(v.Lanes, held[i].Lanes...)
+			vacated = append(vacated, held[i].ID)
+		}
+	}
+	if len(v.Lanes) == 0 {
+		return vacated, nil
+	}
+	return vacated, s.InsertVacancies(ctx, []rowwise.Vacancy{v})
+}
+
+// permitsOf runs one of the statements that return the permits of jobs by number.
+func (s *session) permitsOf(ctx context.Context, name statement, ids []int64) (jobs []store.LaneJob, err error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	err = s.each(ctx, name, args{"ids": jsonList(slices.Sorted(slices.Values(ids)))}, func(r row) error {
+		var j store.LaneJob
+		err := r.Scan(&j.ID, listScanner{&j.Lanes})
+		jobs = append(jobs, j)
+		return err
+	})
+	return jobs, err
+}
+
+// numbers returns the numbers that a statement finds.
+func (s *session) numbers(ctx context.Context, name statement, a args) (ids []int64, err error) {
+	err = s.each(ctx, name, a, func(r row) error {
+		var id int64
+		err := r.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	return ids, err
+}
+
+// FindLanes implements rowwise.LanesTx.
+func (s *session) FindLanes(ctx context.Context, limit, after int64, most int) ([]int64, error) {
+	return s.numbers(ctx, findLanes, args{"limit_id": limit, "after_id": after, "limit": most})
+}
+
+// FindDueLanes implements rowwise.LanesTx.
+func (s *session) FindDueLanes(ctx context.Context, now time.Time, most int) ([]int64, error) {
+	return s.numbers(ctx, findDueLanes, args{"now": micros(now), "limit": most})
+}
+
+// MakeLanes implements rowwise.LanesTx.
+func (s *session) MakeLanes(ctx context.Context, keys []store.LaneKey) (map[store.LaneKey]int64, error) {
+	ids, err := s.laneNumbers(ctx, keys)
+	if err != nil || len(ids) == len(keys) {
+		return ids, err
+	}
+	var missing []args
+	for _, key := range keys {
+		if _, found := ids[key]; !found {
+			missing = append(missing, args{"limit": key.Limit, "key": key.Key})
+		}
+	}
+	if _, err := s.insertRows(ctx, insertLanes, missing); err != nil {
+		return nil, err
+	}
+	return s.laneNumbers(ctx, keys)
+}
+
+// laneNumbers returns the numbers of those of some lanes that exist.
+func (s *session) laneNumbers(ctx context.Context, keys []store.LaneKey) (map[store.LaneKey]int64, error) {
+	type laneName struct {
+		Limit int64  `json:"limit"`
+		Key   string `json:"key"`
+	}
+	names := make([]laneName, len(keys))
+	for i, key := range keys {
+		names[i] = laneName(key)
+	}
+	ids := make(map[store.LaneKey]int64, len(keys))
+	err := s.each(ctx, findLaneKeys, args{"lanes": jsonList(names)}, func(r row) error {
+		var key store.LaneKey
+		var id int64
+		err := r.Scan(&key.Limit, &key.Key, &id)
+		ids[key] = id
+		return err
+	})
+	return ids, err
+}
+
+// LockLanes implements rowwise.LanesTx.
+func (s *session) LockLanes(ctx context.Context, ids []int64) (lanes []store.Lane, err error) {
+	err = s.each(ctx, lockLanes, args{"ids": jsonList(slices.Sorted(slices.Values(ids)))}, func(r row) error {
+		var l store.Lane
+		err := r.Scan(&l.ID, &l.Limit, &l.Key, &l.Used, &l.Starts, &l.Waiting, into(&l.TAT), into(&l.NotBefore), into(&l.LookAt))
+		lanes = append(lanes, l)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return lanes, s.touch(ctx, touchLanes, ids)
+}
+
+// FindLaneJobs implements rowwise.LanesTx.
+func (s *session) FindLaneJobs(ctx context.Context, lanes []int64, most []int, now time.Time) ([]store.LaneJob, error) {
+	ids, err := s.waiting(ctx, lanes, most, now)
+	if err != nil {
+		return nil, err
+	}
+	return s.laneJobs(ctx, readLaneJobs, ids)
+}
+
+// LockLaneJobs implements rowwise.LanesTx.
+func (s *session) LockLaneJobs(ctx context.Context, lanes []int64, most []int, now time.Time) ([]store.LaneJob, error) {
+	ids, err := s.waiting(ctx, lanes, most, now)
+	if err != nil {
+		return nil, err
+	}
+	return s.laneJobs(ctx, lockLaneJobs, ids)
+}
+
+// waiting returns the numbers of the first jobs that wait in lanes and are not paused, of each lane as many as most has in its place.
+func (s *session) waiting(ctx context.Context, lanes []int64, most []int, now time.Time) (ids []int64, err error) {
+	each := make([]args, len(lanes))
+	for i, lane := range lanes {
+		each[i] = args{"lane": lane, "limit": most[i], "now": micros(now)}
+	}
+	err = s.unite(ctx, findLaneJobs, each, func(r row) error {
+		var id int64
+		err := r.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	return ids, err
+}
+
+// FindOccupied implements rowwise.LanesTx.
+func (s *session) FindOccupied(ctx context.Context, lanes []int64) ([]int64, error) {
+	return s.numbers(ctx, findOccupiedLanes, args{"ids": lanes})
+}
+
+// admission is a job on its way to admit_jobs.sql and add_permits.sql.
+type admission struct {
+	ID      int64   `json:"id"`
+	State   int     `json:"state"`
+	Lane    int64   `json:"lane"`
+	Permits *string `json:"permits"` // a JSON text
+	Waited  int     `json:"waited"`  // 1: the job leaves its lane
+}
+
+// Admit implements rowwise.LanesTx.
+func (s *session) Admit(ctx context.Context, admissions []store.Admission, now time.Time) error {
+	rows := make([]admission, len(admissions))
+	for i, a := range admissions {
+		rows[i] = admission{ID: a.Job.ID, Lane: a.Wait, Permits: listOrNull(a.Held)}
+		switch {
+		case a.Wait != 0 && a.Job.First:
+			rows[i].State = firstInLane
+		case a.Wait != 0:
+			rows[i].State = inLane
+		case a.Job.Lane != 0:
+			rows[i].Waited = 1
+		}
+	}
+	return s.exec(ctx, admitJobs, args{"jobs": jsonOf(rows), "now": micros(now)})
+}
+
+// savedLane is a lane on its way to update_lanes.sql.
+type savedLane struct {
+	ID        int64  `json:"id"`
+	Used      int    `json:"used"`
+	Starts    int    `json:"starts"`
+	Waiting   bool   `json:"waiting"`
+	TAT       *int64 `json:"tat"`
+	NotBefore *int64 `json:"not_before"`
+	LookAt    *int64 `json:"look_at"`
+}
+
+// SaveLanes implements rowwise.LanesTx.
+func (s *session) SaveLanes(ctx context.Context, lanes []store.Lane) error {
+	rows := make([]savedLane, len(lanes))
+	for i, l := range lanes {
+		rows[i] = savedLane{l.ID, l.Used, l.Starts, l.Waiting, micros(l.TAT), micros(l.NotBefore), micros(l.LookAt)}
+	}
+	return s.exec(ctx, updateLanes, args{"lanes": jsonOf(rows)})
+}
+
+// UseStarts implements rowwise.LanesTx.
+func (s *session) UseStarts(ctx context.Context, jobs []int64) ([]rowwise.UsedStart, error) {
+	held, err := s.permitsOf(ctx, findJobPermits, jobs)
+	if err != nil {
+		return nil, err
+	}
+	var starts []rowwise.UsedStart
+	var rows []admission
+	for i := range held {
+		n := len(starts)
+		permits := slices.DeleteFunc(slices.Clone(held[i].Lanes), func(permit int64) bool {
+			lane, start := store.PermitOf(permit)
+			if start {
+				starts = append(starts, rowwise.UsedStart{Job: held[i].ID, Lane: lane})
+			}
+			return start
+		})
+		if len(starts) > n {
+			rows = append(rows, admission{ID: held[i].ID, Permits: listOrNull(permits)})
+		}
+	}
+	if len(starts) == 0 {
+		return nil, nil
+	}
+	return starts, s.exec(ctx, useStarts, args{"jobs": jsonOf(rows)})
+}
+
+// CapRate implements rowwise.LanesTx.
+func (s *session) CapRate(ctx context.Context, limit int64, greatest time.Time) error {
+	return s.exec(ctx, capRate, args{"limit_id": limit, "greatest": micros(greatest)})
+}
+
+// scope are the parameters that have which jobs a limit concerns.
+func scope(l *store.Limit) args { return args{"queue": l.Queue, "kind": l.Kind, "by_key": l.ByKey} }
+
+// LockRunning implements rowwise.LanesTx.
+func (s *session) LockRunning(ctx context.Context, limit *store.Limit) ([]store.LaneJob, error) {
+	ids, err := s.numbers(ctx, findRunningLaneJobs, scope(limit))
+	if err != nil {
+		return nil, err
+	}
+	return s.laneJobs(ctx, lockRunningLaneJobs, ids)
+}
+
+// AddPermits implements rowwise.LanesTx.
+func (s *session) AddPermits(ctx context.Context, jobs []store.LaneJob) error {
+	rows := make([]admission, len(jobs))
+	for i := range jobs {
+		rows[i] = admission{ID: jobs[i].ID, Lane: jobs[i].Lane}
+	}
+	return s.exec(ctx, addPermits, args{"jobs": jsonOf(rows)})
+}
+
+// LockUnclaimed implements rowwise.LanesTx.
+func (s *session) LockUnclaimed(ctx context.Context, limit *store.Limit, most int) ([]store.LaneJob, error) {
+	a := scope(limit)
+	a["limit"] = most
+	ids, err := s.numbers(ctx, findPermittedJobs, a)
+	if err != nil {
+		return nil, err
+	}
+	return s.permitsOf(ctx, lockPermittedJobs, ids)
+}
+
+// LockHolders implements rowwise.LanesTx.
+func (s *session) LockHolders(ctx context.Context, lanes []int64, most int) ([]store.LaneJob, error) {
+	ids, err := s.numbers(ctx, findLaneHolders, args{"lanes": lanes, "limit": most})
+	if err != nil {
+		return nil, err
+	}
+	return s.permitsOf(ctx, lockPermittedJobs, ids)
+}
+
+// returnPausedPermits takes the permits from jobs of a subject that no node has claimed.
+func (s *session) returnPausedPermits(ctx context.Context, of store.PauseSubject, name string) error {
+	ids, err := s.numbers(ctx, findPausedPermits, args{"subject": int16(of), "name": name})
+	if err != nil {
+		return err
+	}
+	_, err = s.takePermits(ctx, ids)
+	return err
+}
+
+// DeleteLanes implements rowwise.LanesTx.
+func (s *session) DeleteLanes(ctx context.Context, ids []int64) error {
+	if err := s.onIDs(ctx, slices.Sorted(slices.Values(ids)), deleteLanes); err != nil {
+		return err
+	}
+	return s.exec(ctx, deleteEndedLimits, nil)
+}
+
+// earliest returns the earlier of two instants; zero means none.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,235 @@
+package mysql
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// laneCandidates is how many lanes of a limit are compared by their waiting jobs.
+const laneCandidates = 1000
+
+// PutLimits creates or changes limits; see store.LimitStore.
+func (b *Backend) PutLimits(ctx context.Context, req store.PutLimitsRequest) (out store.PutLimitsResult, err error) {
+	err = b.writeAt(ctx, "put limits", req.Now, func(s *session, now time.Time) (err error) {
+		out, err = rowwise.PutLimits(ctx, s, req, now)
+		return err
+	})
+	if err != nil {
+		return store.PutLimitsResult{}, err
+	}
+	return out, nil
+}
+
+// DeleteLimits deletes limits; see store.LimitStore.
+func (b *Backend) DeleteLimits(ctx context.Context, req store.DeleteLimitsRequest) error {
+	return b.writeAt(ctx, "delete limits", req.Now, func(s *session, now time.Time) error {
+		return rowwise.DeleteLimits(ctx, s, req, now)
+	})
+}
+
+// ListLimits lists limits; see store.LimitStore.
+func (b *Backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) (out []store.LimitInfo, err error) {
+	err = b.read(ctx, "list limits", func(s *session) error {
+		out = nil
+		now, err := s.now(ctx, req.Now)
+		if err != nil {
+			return err
+		}
+		var given []string
+		a := args{}
+		if len(req.Names) > 0 {
+			given, a["names"] = append(given, "names"), req.Names
+		}
+		if err := s.list(ctx, listLimits, given, a, func(r row) error {
+			var info store.LimitInfo
+			err := scanLimit(r, &info.Limit)
+			out = append(out, info)
+			return err
+		}); err != nil {
+			return err
+		}
+		for i := range out {
+			if err := s.countLimit(ctx, &out[i], now); err != nil {
+				return err
+			}
+			if err := s.listLanes(ctx, &out[i], req.Lanes, now); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// countLimit counts what a limit holds.
+func (s *session) countLimit(ctx context.Context, limit *store.LimitInfo, now time.Time) error {
+	if limit.WholeQueue() {
+		a := args{"limit": limit.ID, "queue": limit.Queue, "now": micros(now), "most": store.MostCounted}
+		return s.one(ctx, countQueueLimit, a, &limit.InUse, &limit.Waiting, &limit.Keys)
+	}
+	return s.one(ctx, countLimit, args{"limit": limit.ID, "most": store.MostCounted}, &limit.InUse, &limit.Waiting, &limit.Keys)
+}
+
+// listLanes adds the lanes of a limit in which most jobs wait, at most a number, among the lanes with the most permits in use.
+func (s *session) listLanes(ctx context.Context, limit *store.LimitInfo, most int, now time.Time) error {
+	if most == 0 || limit.WholeQueue() {
+		return nil
+	}
+	var lanes []store.Lane
+	var infos []store.LaneInfo
+	var counts []args
+	place := map[int64]int{}
+	err := s.each(ctx, listLanes, args{"limit": limit.ID, "candidates": laneCandidates}, func(r row) error {
+		var lane store.Lane
+		err := r.Scan(&lane.ID, &lane.Key, &lane.Used, &lane.Starts, into(&lane.TAT), into(&lane.NotBefore))
+		place[lane.ID] = len(lanes)
+		lanes, counts = append(lanes, lane), append(counts, args{"lane": lane.ID, "most": store.MostCounted})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	err = s.unite(ctx, countLaneJobs, counts, func(r row) error {
+		var id int64
+		var waiting int64
+		err := r.Scan(&id, &waiting)
+		if lane := lanes[place[id]]; lane.Used > 0 || waiting > 0 || lane.NotBefore.After(now) {
+			infos = append(infos, limit.LaneInfo(lane, waiting, now))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(infos, func(a, b store.LaneInfo) int {
+		return cmp.Or(cmp.Compare(b.Waiting, a.Waiting), cmp.Compare(b.InUse, a.InUse), cmp.Compare(a.Key, b.Key))
+	})
+	limit.Lanes = append(limit.Lanes, infos[:min(len(infos), most)]...)
+	return nil
+}
+
+// CloseLanes lets nothing start in lanes for a while; see store.LimitStore.
+func (b *Backend) CloseLanes(ctx context.Context, req store.CloseLanesRequest) error {
+	return b.writeAt(ctx, "close lanes", req.Now, func(s *session, now time.Time) error { return rowwise.CloseLanes(ctx, s, req, now) })
+}
+
+// FindLimitWaits finds why limits let jobs wait; see store.LimitStore.
+func (b *Backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequest) (out []store.LimitWait, err error) {
+	err = b.read(ctx, "find limit waits", func(s *session) error {
+		out = nil
+		now, err := s.now(ctx, req.Now)
+		if err != nil {
+			return err
+		}
+		var counts []args
+		before := map[int64]int64{}
+		var lanes []store.Lane
+		if err := s.each(ctx, findLimitWaits, args{"ids": req.Jobs}, func(r row) error {
+			var w store.LimitWait
+			var lane store.Lane
+			var priority, state int
+			var runAt time.Time
+			err := r.Scan(&w.Job, &w.Limit.ID, &w.Key, &w.InUse, &lane.Starts, into(&lane.TAT), into(&lane.NotBefore), &lane.ID, &priority, &state, into(&runAt))
+			out, lanes = append(out, w), append(lanes, lane)
+			if lane.ID != 0 {
+				counts = append(counts, args{"id": w.Job, "lane": lane.ID, "priority": priority, "state": state, "run_at": micros(runAt), "most": store.MostCounted})
+			}
+			return err
+		}); err != nil || len(out) == 0 {
+			return err
+		}
+		if err := s.unite(ctx, countJobsBefore, counts, func(r row) error {
+			var id, jobs int64
+			err := r.Scan(&id, &jobs)
+			before[id] = jobs
+			return err
+		}); err != nil {
+			return err
+		}
+		for i := range out {
+			out[i].Before = before[out[i].Job]
+		}
+		limits, err := s.ReadLimits(ctx)
+		out = limits.AddTo(out, lanes, now)
+		return err
+	})
+	return out, err
+}
+
+// limitList is the list "limit_columns" of statements, limitSelect what SELECT has for it, and limitColumns what scanLimit scans.
+const (
+	limitList    = "id, name, owner, revision, queue, kind, by_key, concurrency, rate, per, burst, weights, strict, created_at, updated_at"
+	limitSelect  = "id, name, owner, revision, queue, kind, by_key, concurrency, rate, per, burst, weights, strict, {micros(created_at)} AS created_at, {micros(updated_at)} AS updated_at"
+	limitColumns = "{limit_columns}"
+)
+
+// scanLimit scans limitColumns, and then more.
+func scanLimit(r row, l *store.Limit, more ...any) error {
+	var weights string
+	targets := []any{
+		&l.ID, &l.Name, &l.Owner, &l.Revision, &l.Queue, &l.Kind, &l.ByKey, &l.Concurrency, &l.Rate,
+		durationScanner{&l.Per},
+		&l.Burst, &weights,
+		&l.Strict, into(&l.CreatedAt), into(&l.UpdatedAt),
+	}
+	if err := r.Scan(append(targets, more...)...); err != nil {
+		return err
+	}
+	return l.DecodeWeights(weights)
+}
+
+// limits runs a statement that returns limits.
+func (s *session) limits(ctx context.Context, name statement, a args) (all store.Limits, err error) {
+	err = s.each(ctx, name, a, func(r row) error {
+		var l store.Limit
+		err := scanLimit(r, &l)
+		all = append(all, l)
+		return err
+	})
+	return all, err
+}
+
+// ReadLimits implements rowwise.LimitsTx.
+func (s *session) ReadLimits(ctx context.Context) (store.Limits, error) {
+	return s.limits(ctx, readLimits, nil)
+}
+
+// LockLimits implements rowwise.LimitsTx.
+func (s *session) LockLimits(ctx context.Context) (store.Limits, error) {
+	if err := s.exec(ctx, lockLimitTable, nil); err != nil {
+		return nil, err
+	}
+	return s.ReadLimits(ctx)
+}
+
+// EndLimits implements rowwise.LimitsTx.
+func (s *session) EndLimits(ctx context.Context, ids []int64, now time.Time) error {
+	return s.exec(ctx, endLimits, args{"ids": ids, "now": micros(now)})
+}
+
+// SaveLimits implements rowwise.LimitsTx.
+func (s *session) SaveLimits(ctx context.Context, limits []store.Limit, now time.Time) ([]int64, error) {
+	last, err := s.LockRevision(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, revisions := make([]args, len(limits)), make([]int64, len(limits))
+	for i, l := range limits {
+		last++
+		revisions[i] = last
+		rows[i] = args{
+			"id": orNull(l.ID), "name": l.Name, "owner": l.Owner, "revision": last, "queue": l.Queue, "kind": l.Kind, "by_key": l.ByKey,
+			"concurrency": l.Concurrency, "rate": l.Rate, "per": l.Per.Microseconds(), "burst": l.Burst, "weights": l.EncodeWeights(),
+			"strict": l.Strict, "created_at": micros(l.CreatedAt), "now": micros(now),
+		}
+	}
+	if _, err := s.insertRows(ctx, upsertLimits, rows); err != nil {
+		return nil, err
+	}
+	return revisions, s.RaiseRevision(ctx, last)
+}

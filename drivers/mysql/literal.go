@@ -1,0 +1,100 @@
+package mysql
+
+import (
+	"database/sql/driver"
+	"encoding/hex"
+	"fmt"
+	"reflect"
+	"strconv"
+)
+
+// appendLiteral appends a value as SQL. The driver writes values into its statements, so that
+// a statement is one message, also in a transaction of the program, and so that a list is a value.
+// What it writes consists of letters, digits and a few signs that mean the same in every
+// session, whatever its sql_mode and character set; all other bytes are in hexadecimal.
+func appendLiteral(out []byte, value any) ([]byte, error) {
+	switch v := value.(type) {
+	case nil:
+		return append(out, "NULL"...), nil
+	case string:
+		return appendText(out, v), nil
+	case driver.Valuer:
+		plain, err := v.Value()
+		if err != nil {
+			return nil, err
+		}
+		return appendLiteral(out, plain)
+	}
+	v := reflect.ValueOf(value)
+	switch v.Kind() {
+	case reflect.Bool:
+		if v.Bool() {
+			return append(out, '1'), nil
+		}
+		return append(out, '0'), nil
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return strconv.AppendInt(out, v.Int(), 10), nil
+	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uint:
+		return strconv.AppendUint(out, v.Uint(), 10), nil
+	case reflect.String:
+		return appendText(out, v.String()), nil
+	case reflect.Pointer:
+		if v.IsNil() {
+			return append(out, "NULL"...), nil
+		}
+		return appendLiteral(out, v.Elem().Interface())
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			return appendBytes(out, v.Bytes()), nil
+		}
+		return appendList(out, v)
+	}
+	return nil, fmt.Errorf("a value of type %T cannot be a parameter", value)
+}
+
+// appendList appends the elements of a list, separated by commas, for IN. NULL stands for an
+// empty list, because nothing is in a list of NULL.
+func appendList(out []byte, list reflect.Value) (_ []byte, err error) {
+	if list.Len() == 0 {
+		return append(out, "NULL"...), nil
+	}
+	for i := range list.Len() {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		if out, err = appendLiteral(out, list.Index(i).Interface()); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// appendBytes appends bytes; nil is NULL.
+func appendBytes(out, bytes []byte) []byte {
+	if bytes == nil {
+		return append(out, "NULL"...)
+	}
+	return append(hex.AppendEncode(append(out, "x'"...), bytes), '\'')
+}
+
+// appendText appends a text, in UTF-8.
+func appendText(out []byte, text string) []byte {
+	out = append(out, "_utf8mb4"...)
+	for i := range len(text) {
+		if !plain(text[i]) {
+			out = hex.AppendEncode(append(out, " x'"...), []byte(text))
+			return append(out, '\'')
+		}
+	}
+	out = append(append(out, '\''), text...)
+	return append(out, '\'')
+}
+
+// plain reports whether a byte of a text is the same in all character sets and modes.
+func plain(c byte) bool {
+	switch c {
+	case ' ', '.', ':', '@', '_', '-':
+		return true
+	}
+	return '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
+}

@@ -1,0 +1,69 @@
+package mysql
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// TestMigrationGoesOn interrupts a migration after each of its statements, as a kill of the process does,
+// and begins it again.
+func TestMigrationGoesOn(t *testing.T) {
+	url, db := newDatabase(t, "")
+	b := openStore(t, url)
+	for _, text := range statementsOf(b.steps[0].SQL) {
+		_, err := db.ExecContext(t.Context(), text)
+		must(t, err)
+		if status, err := b.MigrateStatus(t.Context()); err != nil || status[0].Applied {
+			t.Fatalf("an interrupted step counts as applied, %v", err)
+		}
+		if err := b.CheckSchema(t.Context()); !errors.Is(err, store.ErrSchema) {
+			t.Fatalf("an interrupted step: %v", err)
+		}
+		if strings.HasPrefix(text, "CREATE TABLE IF NOT EXISTS hourbell_timeline") || strings.HasPrefix(text, "INSERT") {
+			_, err := b.MigrateUp(t.Context()) // to the end; then its book is taken away
+			must(t, err)
+			_, err = db.ExecContext(t.Context(), "DROP TABLE hourbell_schema_version")
+			must(t, err)
+		}
+	}
+	applied, err := b.MigrateUp(t.Context())
+	must(t, err)
+	if len(applied) != len(b.steps) {
+		t.Errorf("the migration applied %d steps", len(applied))
+	}
+	var counters, timelines int
+	must(t, db.QueryRowContext(t.Context(), "SELECT (SELECT COUNT(*) FROM hourbell_counter), (SELECT COUNT(*) FROM hourbell_timeline)").Scan(&counters, &timelines))
+	if counters != 7 || timelines != 1 {
+		t.Errorf("%d counters and %d rows of the timeline", counters, timelines)
+	}
+	must(t, b.CheckSchema(t.Context()))
+}
+
+// TestMigrationsWait migrates by several processes concurrently: one of them applies the steps.
+func TestMigrationsWait(t *testing.T) {
+	url, _ := newDatabase(t, "")
+	var mu sync.Mutex
+	var all int
+	var group sync.WaitGroup
+	for range 3 {
+		b := openStore(t, url)
+		group.Go(func() {
+			applied, err := b.MigrateUp(context.WithoutCancel(t.Context()))
+			if err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			all += len(applied)
+		})
+	}
+	group.Wait()
+	if all != 1 {
+		t.Errorf("%d steps were applied", all)
+	}
+}

@@ -1,0 +1,263 @@
+package mysql
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// parked is the state of a ready job that no claim finds, because its group or its key is paused.
+const parked = -1
+
+// pauseStep is how many jobs of a group or a key one transaction parks, or makes claimable.
+const pauseStep = 1000
+
+// PauseSubject pauses a subject; see store.Pauses. A claim that does not see the pause has begun before its
+// commit, so that the next transaction waits for it, and then takes back permits. Then due jobs of groups and keys are
+// parked in steps, so that no claim has to park many.
+func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) error {
+	const doing = "pause"
+	err := b.writeAt(ctx, doing, req.Now, func(s *session, now time.Time) error {
+		return rowwise.PauseSubject(ctx, s, req, now)
+	})
+	if err != nil {
+		return err
+	}
+	err = b.write(ctx, doing, func(s *session) error {
+		if err := s.AwaitClaims(ctx); err != nil {
+			return err
+		}
+		s.wakes |= wakeCancels // claims that do not see the pause are committed now
+		return s.returnPausedPermits(ctx, req.Subject, req.Name)
+	})
+	for n := pauseStep; parks(req.Subject) && err == nil && n >= pauseStep; {
+		err = b.writeAt(ctx, doing, req.Now, func(s *session, now time.Time) (err error) {
+			n, err = s.park(ctx, now)
+			return err
+		})
+	}
+	return err
+}
+
+// parks reports whether jobs of a paused subject are parked.
+func parks(of store.PauseSubject) bool { return of == store.SubjectGroup || of == store.SubjectKey }
+
+// ResumeSubject ends a pause; see store.Pauses. Then it makes parked jobs claimable in steps.
+// If it fails in between, claims go on with that.
+func (b *Backend) ResumeSubject(ctx context.Context, req store.ResumeRequest) (out store.ResumeResult, err error) {
+	const doing = "resume"
+	err = b.writeAt(ctx, doing, req.Now, func(s *session, now time.Time) (err error) {
+		out, err = rowwise.ResumeSubject(ctx, s, req, now)
+		return err
+	})
+	for moved := pauseStep; err == nil && out.Resumed && moved >= pauseStep; {
+		err = b.writeAt(ctx, doing, req.Now, func(s *session, now time.Time) (err error) {
+			moved, err = s.endPauses(ctx, now)
+			return err
+		})
+	}
+	return out, err
+}
+
+// pauseOf names a pause.
+type pauseOf struct {
+	subject store.PauseSubject
+	name    string
+}
+
+// pausesOf runs a statement that returns the names of pauses.
+func (s *session) pausesOf(ctx context.Context, name statement, now time.Time) (pauses []pauseOf, err error) {
+	err = s.each(ctx, name, args{"now": micros(now)}, func(r row) error {
+		var p pauseOf
+		err := r.Scan(&p.subject, &p.name)
+		pauses = append(pauses, p)
+		return err
+	})
+	return pauses, err
+}
+
+// endPauses makes some parked jobs claimable whose pauses have ended, and returns how many.
+func (s *session) endPauses(ctx context.Context, now time.Time) (int, error) {
+	ended, err := s.pausesOf(ctx, lockEndedPauses, now)
+	if err != nil {
+		return 0, err
+	}
+	moved, lanes := 0, false
+	for _, p := range ended {
+		left, find := 0, findParkedOfGroup
+		switch p.subject {
+		case store.SubjectKey:
+			find = findParkedOfKey
+			fallthrough
+		case store.SubjectGroup:
+			ids, err := s.numbers(ctx, find, args{"name": p.name, "now": micros(now), "limit": pauseStep})
+			if err != nil {
+				return 0, err
+			}
+			free, err := s.pausable(ctx, lockParkedJobs, ids)
+			if err != nil {
+				return 0, err
+			}
+			if err := s.onIDs(ctx, free, unparkJobs); err != nil {
+				return 0, err
+			}
+			moved, left = moved+len(free), len(ids)-len(free)
+			if len(ids) == pauseStep {
+				left++
+			}
+		default:
+			lanes = true
+		}
+		if left == 0 {
+			if err := s.exec(ctx, deletePauses, args{"subject": int16(p.subject), "name": p.name}); err != nil {
+				return 0, err
+			}
+		}
+	}
+	if lanes {
+		return moved, s.exec(ctx, insertLimitVacancies, nil)
+	}
+	return moved, nil
+}
+
+// pausable locks those of some jobs that a step parks, or makes claimable.
+func (s *session) pausable(ctx context.Context, name statement, ids []int64) ([]int64, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return s.numbers(ctx, name, args{"ids": jsonList(slices.Sorted(slices.Values(ids)))})
+}
+
+// park parks due jobs of paused groups and keys, at most pauseStep jobs of each, and returns how many. The pauses do not end
+// before the transaction does.
+func (s *session) park(ctx context.Context, now time.Time) (parked int, err error) {
+	pauses, err := s.pausesOf(ctx, lockParkingPauses, now)
+	if err != nil {
+		return 0, err
+	}
+	for _, p := range pauses {
+		if s.cluster { // see touchJobs
+			if err := s.exec(ctx, touchPause, args{"subject": int16(p.subject), "name": p.name}); err != nil {
+				return 0, err
+			}
+		}
+		find := findParkableOfGroup
+		if p.subject == store.SubjectKey {
+			find = findParkableOfKey
+		}
+		ids, err := s.numbers(ctx, find, args{"name": p.name, "now": micros(now), "limit": pauseStep})
+		if err != nil {
+			return 0, err
+		}
+		if ids, err = s.pausable(ctx, lockUnparkedJobs, ids); err != nil {
+			return 0, err
+		}
+		if err := s.onIDs(ctx, ids, parkJobs); err != nil {
+			return 0, err
+		}
+		parked += len(ids)
+	}
+	return parked, nil
+}
+
+// tendPauses prepares a claim in a store with pauses: it makes some parked jobs claimable
+// whose pauses have ended, and parks due jobs of paused groups and keys. It returns how many jobs
+// became claimable.
+func (s *session) tendPauses(ctx context.Context, now time.Time) (int, error) {
+	moved, err := s.endPauses(ctx, now)
+	if err != nil {
+		return 0, err
+	}
+	for n := pauseStep; n >= pauseStep; {
+		if n, err = s.park(ctx, now); err != nil {
+			return 0, err
+		}
+	}
+	return moved, nil
+}
+
+// withoutPaused returns a claim without the kinds that are paused, and whether its queue is
+// paused.
+func (s *session) withoutPaused(ctx context.Context, req store.ClaimRequest, now time.Time) (_ store.ClaimRequest, paused bool, err error) {
+	pauses, err := s.pausesOf(ctx, findPauses, now)
+	if err != nil {
+		return req, false, err
+	}
+	var kinds []string
+	for _, p := range pauses {
+		switch {
+		case p.subject == store.SubjectKind:
+			kinds = append(kinds, p.name)
+		case store.InQueue(req.Queue, p.name):
+			paused = true
+		}
+	}
+	if len(kinds) == 0 {
+		return req, paused, nil
+	}
+	req.Kinds = slices.DeleteFunc(slices.Clone(req.Kinds), func(kind string) bool { return slices.Contains(kinds, kind) })
+	req.Exact = slices.DeleteFunc(slices.Clone(req.Exact), func(job store.ExactJob) bool { return slices.Contains(kinds, job.Kind) })
+	return req, paused, nil
+}
+
+// ListPauses reads pauses; see store.Pauses.
+func (b *Backend) ListPauses(ctx context.Context, req store.ListPausesRequest) ([]store.Pause, error) {
+	var out []store.Pause
+	err := b.read(ctx, "list pauses", func(s *session) error {
+		out = nil
+		now, err := s.now(ctx, req.Now)
+		if err != nil {
+			return err
+		}
+		return s.each(ctx, listPauses, args{"now": micros(now)}, func(r row) error {
+			p, err := scanPause(r)
+			out = append(out, p)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// LockPauses implements rowwise.PausesTx.
+func (s *session) LockPauses(ctx context.Context, subject store.PauseSubject, names []string) (map[string]store.Pause, error) {
+	if err := s.exec(ctx, lockPauseTable, nil); err != nil {
+		return nil, err
+	}
+	pauses := map[string]store.Pause{}
+	err := s.each(ctx, lockPauses, args{"subject": int16(subject), "names": names}, func(r row) error {
+		p, err := scanPause(r)
+		pauses[p.Name] = p
+		return err
+	})
+	return pauses, err
+}
+
+// SavePause implements rowwise.PausesTx.
+func (s *session) SavePause(ctx context.Context, p store.Pause) error {
+	return s.exec(ctx, upsertPauses, args{
+		"subject": int16(p.Subject), "name": p.Name, "paused_at": micros(p.At), "until": micros(p.Until), "reason": p.Reason, "actor": p.Actor,
+	})
+}
+
+// LockGroupSchedules implements rowwise.PausesTx.
+func (s *session) LockGroupSchedules(ctx context.Context, group string) (rows []*store.Schedule, err error) {
+	err = s.eachSchedule(ctx, lockGroupSchedules, args{"group_name": group}, func(row *store.Schedule) error {
+		rows = append(rows, row)
+		return nil
+	})
+	return rows, err
+}
+
+// pauseColumns are the columns that scanPause scans.
+const pauseColumns = "subject name paused_at until reason actor"
+
+func scanPause(r row) (p store.Pause, err error) {
+	err = r.Scan(&p.Subject, &p.Name, into(&p.At), into(&p.Until), &p.Reason, &p.Actor)
+	return p, err
+}

@@ -1,0 +1,172 @@
+package mysql
+
+import (
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell/store/sqltext"
+)
+
+// filled returns a store with many rows that no claim may take: jobs for later and finished jobs.
+func filled(t *testing.T, rows int) (*Backend, *sql.DB) {
+	t.Helper()
+	b, db := fresh(t)
+	numbers := fmt.Sprintf("(SELECT @n := @n + 1 AS i FROM (SELECT 1 FROM information_schema.collations LIMIT 100) AS a, (SELECT 1 FROM information_schema.collations LIMIT %d) AS b, (SELECT @n := 0) AS c) AS n", rows/100)
+	conn, err := db.Conn(t.Context())
+	must(t, err)
+	defer conn.Close()
+	for _, text := range []string{
+		`INSERT INTO hourbell_job (run_at, created_at, timeout, priority, state, max_attempts, on_loss, origin, queue, kind, args, schedule_id)
+			SELECT UTC_TIMESTAMP(6) + INTERVAL (i + 3600) SECOND, UTC_TIMESTAMP(6), 0, 1 + i % 9, 0, 1, 0, 0, 'q', 'k', '{}', NULLIF(i % 100, 0) FROM ` + numbers,
+		`INSERT INTO hourbell_history (id, run_at, created_at, finished_at, token, timeout, priority, state, attempt, max_attempts, on_loss, origin, queue, kind, args, node_name, reason)
+			SELECT 1000000 + i, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL i SECOND, 1, 0, 1, 3 + i % 3, 1, 1, 0, 0, 'q', 'k', '{}', '', '' FROM ` + numbers,
+		`INSERT INTO hourbell_schedule (name, owner, revision, definition, anchor, mark, next_at, created_at, updated_at)
+			SELECT CONCAT('s', i), '', 1, '{}', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL i SECOND, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM ` + numbers,
+		`INSERT INTO hourbell_slot (schedule_id, slot, last, count, outcome, reason, recorded_at)
+			SELECT i % 100, UTC_TIMESTAMP(6) + INTERVAL i SECOND, UTC_TIMESTAMP(6), 1, 0, '', UTC_TIMESTAMP(6) FROM ` + numbers,
+		`ANALYZE TABLE hourbell_job, hourbell_history, hourbell_schedule, hourbell_slot`,
+	} {
+		rows, err := conn.QueryContext(t.Context(), text)
+		must(t, eachRow(rows, err, func(row) error { return nil }))
+	}
+	return b, db
+}
+
+// step is a line of EXPLAIN.
+type step struct{ kind, table, access, key, extra string }
+
+// planOf explains a statement with plain parameters.
+func planOf(t *testing.T, b *Backend, s statement, a args) (plan []step) {
+	t.Helper()
+	for _, name := range b.texts[s].params {
+		if _, given := a[name]; given {
+			continue
+		}
+		switch {
+		case strings.Contains(b.texts[s].sql, "JSON_TABLE(:"+name):
+			a[name] = `[{"id":1},{"id":2}]`
+		case name == "now", name == "soon", name == "before", name == "until":
+			a[name] = time.Now().UnixMicro()
+		case name == "queue" || name == "kind" || strings.HasPrefix(name, "name"):
+			a[name] = "q"
+		default:
+			a[name] = 1
+		}
+	}
+	text, err := b.texts[s].complete(s, a, sqltext.Conditions(b.texts[s].sql)...)
+	must(t, err)
+	rows, err := b.db.QueryContext(t.Context(), "EXPLAIN "+text)
+	if err != nil {
+		t.Errorf("%v: %v", s, err)
+		return nil
+	}
+	names, err := rows.Columns()
+	must(t, err)
+	must(t, eachRow(rows, nil, func(r row) error {
+		values := make([]sql.NullString, len(names))
+		targets := make([]any, len(names))
+		for i := range values {
+			targets[i] = &values[i]
+		}
+		err := r.Scan(targets...)
+		of := func(name string) string { return values[slices.Index(names, name)].String }
+		plan = append(plan, step{of("select_type"), of("table"), of("type"), of("key"), of("Extra")})
+		return err
+	}))
+	return plan
+}
+
+// claimArgs are the parameters of a claim.
+func claimArgs(limit int) args {
+	return args{"queue": "q", "now": time.Now().UnixMicro(), "kinds": []string{"k"}, "exact_kinds": []string(nil), "exact": []string(nil), "priority": 5, "limit": limit, "window": 4 * limit, "offset": 0}
+}
+
+// TestPlans pins that no statement that nodes send again and again reads a whole table, and that those that take the
+// first rows read them in the order of an index.
+func TestPlans(t *testing.T) {
+	b, _ := filled(t, 3000)
+	for _, s := range []statement{
+		lockDueJobs, findDuePriorities, findNextDue, claimJobs, findSuspect, lockSuspects, beginJobs, lockClaims, checkRecorded, endJobs, endJobsWithResults,
+		deleteEndedJobs, requeueJobs, insertAttempts, insertReleases, findUniqueJobs, findKeyHolders, lockHeldJobs, findHoldingNodes, listClaims, listCancelledClaims,
+		findDueSchedules, findNextSchedule, lockDueSchedules, lockLiveJobs, advanceSchedules, findFiredSlots, lockWaitingJobs, releaseJobs, findNewestSlots,
+		extendLease, holdNode, findClaim, lockClaim,
+	} {
+		a := args{}
+		for name, value := range claimArgs(10) {
+			if slices.Contains(b.texts[s].params, name) {
+				a[name] = value
+			}
+		}
+		for _, line := range planOf(t, b, s, a) {
+			if line.access == "ALL" && line.kind != "INSERT" && b.large(line.table, s) {
+				t.Errorf("%v reads a whole table: %+v", s, line)
+			}
+		}
+	}
+	for _, s := range []statement{lockDueJobs, findNextDue, findDuePriorities, findDueSchedules} {
+		for _, line := range planOf(t, b, s, claimArgsOf(b, s)) {
+			if strings.Contains(line.extra, "filesort") && line.table != "p" && line.table != "<derived2>" {
+				t.Errorf("%v sorts: %+v", s, line)
+			}
+		}
+	}
+}
+
+func claimArgsOf(b *Backend, s statement) args {
+	a := claimArgs(10)
+	for name := range a {
+		if !slices.Contains(b.texts[s].params, name) {
+			delete(a, name)
+		}
+	}
+	return a
+}
+
+// large reports whether the name of a table in a plan of a statement stands for a table with many rows.
+func (b *Backend) large(name string, s statement) bool {
+	return slices.ContainsFunc([]string{"hourbell_job", "hourbell_history", "hourbell_schedule", "hourbell_slot"}, func(table string) bool {
+		return name == table || strings.Contains(b.texts[s].sql+" ", table+" AS "+name+" ")
+	})
+}
+
+// TestAClaimReadsWhatItTakes counts the rows that a claim reads while thousands of jobs are due later, and while another
+// claim has locked the first jobs.
+func TestAClaimReadsWhatItTakes(t *testing.T) {
+	b, _ := filled(t, 3000)
+	insertPlain(t, b, 90)
+	read := func(tx *sql.Tx) (found, reads int) {
+		counted := func() (sum int) {
+			rows, err := tx.QueryContext(t.Context(), "SHOW SESSION STATUS LIKE 'Handler_read%'")
+			must(t, eachRow(rows, err, func(r row) error {
+				var name string
+				var n int
+				err := r.Scan(&name, &n)
+				sum += n
+				return err
+			}))
+			return sum
+		}
+		before := counted()
+		text, err := b.texts[lockDueJobs].complete(lockDueJobs, claimArgsOf(b, lockDueJobs))
+		must(t, err)
+		rows, err := tx.QueryContext(t.Context(), text)
+		must(t, eachRow(rows, err, func(row) error { found++; return nil }))
+		return found, counted() - before
+	}
+	for _, want := range []int{10, 0} { // ten jobs have this priority
+		tx, err := b.db.BeginTx(t.Context(), nil)
+		must(t, err)
+		defer tx.Rollback()
+		if found, reads := read(tx); found != want || reads > 300 {
+			t.Errorf("a claim found %d jobs, want %d, and read %d rows", found, want, reads)
+		}
+	}
+	node := register(t, b, time.Hour)
+	if jobs := claimPlain(t, b, node, 100); len(jobs) != 80 {
+		t.Errorf("%d jobs were claimed while 10 were locked, want 80", len(jobs))
+	}
+}

@@ -1,0 +1,154 @@
+package mysql
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// Prune deletes what is old, the oldest first; see store.Maintenance. Where nothing
+// is old it writes nothing.
+func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.PruneResult, error) {
+	var out store.PruneResult
+	if err := b.numberEvents(ctx); err != nil {
+		return out, err
+	}
+	err := b.write(ctx, "prune", func(s *session) error {
+		out = store.PruneResult{}
+		now, err := s.now(ctx, req.Now)
+		if err != nil {
+			return err
+		}
+		completed, err := s.pruneJobs(ctx, req.Completed, req.Limit, now, store.StateCompleted, store.StateCancelled)
+		if err != nil {
+			return err
+		}
+		failed, err := s.pruneJobs(ctx, req.Failed, req.Limit, now, store.StateFailed, store.StateNotStarted)
+		if err != nil {
+			return err
+		}
+		old, err := s.oldJobs(ctx, findOldKeptJobs, args{"before": micros(now), "now": micros(now), "limit": req.Limit})
+		if err != nil {
+			return err
+		}
+		kept, err := s.pruneOld(ctx, old)
+		if err != nil {
+			return err
+		}
+		out.Jobs = completed + failed + kept
+		if out.Slots, err = s.pruneRows(ctx, pruneSlots, req.Slots, req.Limit, now); err != nil {
+			return err
+		}
+		if out.Nodes, err = s.pruneNodes(ctx, req.Nodes, req.Limit, now); err != nil {
+			return err
+		}
+		if out.Events, err = s.pruneEvents(ctx, req.Limit, now); err != nil {
+			return err
+		}
+		if out.Audit, err = s.pruneAudit(ctx, req.Audit, req.Limit, now); err != nil {
+			return err
+		}
+		held, err := s.count(ctx, pruneKeyHolds, args{"now": micros(now), "limit": req.Limit})
+		if err != nil {
+			return err
+		}
+		ends, err := s.pruneRows(ctx, pruneChainEnds, req.Slots, req.Limit, now)
+		if err != nil {
+			return err
+		}
+		copies, err := s.pruneRows(ctx, pruneCopies, req.Nodes, req.Limit, now)
+		if err != nil {
+			return err
+		}
+		batches, err := s.pruneRows(ctx, pruneBatches, req.BatchAge(), req.Limit, now)
+		out.More = max(completed, failed, kept, out.Slots, out.Nodes, out.Events, out.Audit, held, ends, batches, copies) >= req.Limit
+		return err
+	})
+	if err != nil {
+		return store.PruneResult{}, err
+	}
+	return out, nil
+}
+
+// pruneRows deletes what is older than keep, which 0 switches off.
+func (s *session) pruneRows(ctx context.Context, name statement, keep time.Duration, limit int, now time.Time) (int, error) {
+	if keep == 0 {
+		return 0, nil
+	}
+	return s.count(ctx, name, args{"before": micros(now.Add(-keep)), "limit": limit})
+}
+
+// pruneNodes deletes nodes that ended before the time to keep, which 0 switches off. It locks no node that lives.
+func (s *session) pruneNodes(ctx context.Context, keep time.Duration, limit int, now time.Time) (int, error) {
+	if keep == 0 {
+		return 0, nil
+	}
+	ids, err := s.numbers(ctx, findOldNodes, args{"before": micros(now.Add(-keep)), "limit": limit})
+	if err != nil {
+		return 0, err
+	}
+	return len(ids), s.onIDs(ctx, ids, pruneNodes)
+}
+
+// oldJob is a finished job that has been kept long enough.
+type oldJob struct {
+	id    int64
+	ended time.Time
+}
+
+func (s *session) oldJobs(ctx context.Context, name statement, a args) (jobs []oldJob, err error) {
+	err = s.each(ctx, name, a, func(r row) error {
+		var j oldJob
+		err := r.Scan(&j.id, into(&j.ended))
+		jobs = append(jobs, j)
+		return err
+	})
+	return jobs, err
+}
+
+// pruneJobs deletes finished jobs of some states that are older than keep, which 0 switches off.
+func (s *session) pruneJobs(ctx context.Context, keep time.Duration, limit int, now time.Time, states ...store.State) (int, error) {
+	if keep == 0 {
+		return 0, nil
+	}
+	var old []oldJob
+	for _, state := range states {
+		some, err := s.oldJobs(ctx, findOldJobs, args{"state": int(state), "before": micros(now.Add(-keep)), "now": micros(now), "limit": limit})
+		if err != nil {
+			return 0, err
+		}
+		old = append(old, some...)
+	}
+	slices.SortFunc(old, func(a, b oldJob) int { return cmp.Or(a.ended.Compare(b.ended), cmp.Compare(a.id, b.id)) })
+	return s.pruneOld(ctx, old[:min(len(old), limit)])
+}
+
+// pruneOld deletes finished jobs with their attempts, unless other transactions have locked them.
+func (s *session) pruneOld(ctx context.Context, old []oldJob) (int, error) {
+	if len(old) == 0 {
+		return 0, nil
+	}
+	found := make([]int64, len(old))
+	for i, job := range old {
+		found[i] = job.id
+	}
+	slices.Sort(found)
+	ids, err := s.numbers(ctx, lockOldJobs, args{"ids": jsonList(found)})
+	if err != nil {
+		return 0, err
+	}
+	return len(ids), s.onIDs(ctx, ids, pruneJobs, deleteAttempts, deleteProgress, deleteEdges)
+}
+
+// Now reads the store's clock; see store.Maintenance.
+func (b *Backend) Now(ctx context.Context) (time.Time, error) {
+	var now time.Time
+	err := b.read(ctx, "read the clock", func(s *session) (err error) {
+		now, err = s.now(ctx, time.Time{})
+		return err
+	})
+	return now, err
+}

@@ -1,0 +1,155 @@
+package mysql
+
+import (
+	"context"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// RecountPermits is a step of the upkeep of limits; see store.LimitStore. Jobs that hold permits have no index, in which each job
+// would have an entry, so that a step reads the live jobs, if there are lanes.
+func (b *Backend) RecountPermits(ctx context.Context, req store.RecountRequest) (out store.RecountResult, err error) {
+	const doing = "recount permits"
+	var oldest int64
+	if err := b.read(ctx, doing, func(s *session) (err error) {
+		oldest, err = s.OldestNode(ctx)
+		return err
+	}); err != nil || req.Node != 0 && req.Node != oldest {
+		return out, err
+	}
+	err = b.write(ctx, doing, func(s *session) (err error) {
+		out, err = rowwise.RecountPermits(ctx, s, req)
+		return err
+	})
+	if err != nil {
+		return store.RecountResult{}, err
+	}
+	return out, nil
+}
+
+// OldestNode implements rowwise.RecountTx.
+func (s *session) OldestNode(ctx context.Context) (node int64, err error) {
+	err = s.one(ctx, readOldestNode, nil, &node)
+	return node, err
+}
+
+// FindWrongLanes implements rowwise.RecountTx.
+func (s *session) FindWrongLanes(ctx context.Context, among []int64, most int) (map[int64]int, error) {
+	wrong := map[int64]int{}
+	a := args{"all": len(among) == 0, "lanes": among, "limit": most}
+	err := s.each(ctx, findWrongLanes, a, func(r row) error {
+		var id int64
+		var held int
+		err := r.Scan(&id, &held)
+		wrong[id] = held
+		return err
+	})
+	return wrong, err
+}
+
+// ReturnIdlePermits implements rowwise.RecountTx.
+func (s *session) ReturnIdlePermits(ctx context.Context, most int) (int, error) {
+	served, err := s.served(ctx)
+	if err != nil {
+		return 0, err
+	}
+	ids, err := s.numbers(ctx, findIdleJobs, args{"served": served, "limit": most})
+	if err != nil {
+		return 0, err
+	}
+	returned, err := s.takePermits(ctx, ids)
+	if err != nil {
+		return 0, err
+	}
+	heads, err := s.idleHeads(ctx, served, most)
+	if err != nil {
+		return 0, err
+	}
+	return returned + len(heads), s.onIDs(ctx, heads, clearPermits)
+}
+
+// served returns which kinds of which queues living nodes take, in the words of find_idle_jobs. A place has a queue of its own.
+func (s *session) served(ctx context.Context) ([]string, error) {
+	nodes, err := s.nodes(ctx, findLiveNodes, nil)
+	served := []string{""} // because no job is outside of an empty list
+	for _, n := range nodes {
+		for _, queue := range n.Queues {
+			queues := []string{queue, queue + "@" + n.Host}
+			for _, label := range n.Labels {
+				queues = append(queues, queue+"@"+label)
+			}
+			for _, name := range queues {
+				for _, kind := range n.Kinds {
+					served = append(served, kind+"\n"+name)
+				}
+			}
+		}
+	}
+	return served, err
+}
+
+// takePermits takes the permits from jobs that no node has claimed, as a vacancy, without jobs that other transactions have
+// locked, and returns from how many.
+func (s *session) takePermits(ctx context.Context, ids []int64) (int, error) {
+	held, err := s.permitsOf(ctx, lockPermittedJobs, ids)
+	if err != nil || len(held) == 0 {
+		return 0, err
+	}
+	var v rowwise.Vacancy
+	var locked []int64
+	for i := range held {
+		v.Lanes, locked = append(v.Lanes, held[i].Lanes...), append(locked, held[i].ID)
+	}
+	if err := s.InsertVacancies(ctx, []rowwise.Vacancy{v}); err != nil {
+		return 0, err
+	}
+	return len(locked), s.onIDs(ctx, locked, clearPermits)
+}
+
+// idleHeads locks jobs at the heads of lanes that no living node runs.
+func (s *session) idleHeads(ctx context.Context, served []string, most int) ([]int64, error) {
+	lanes, err := s.numbers(ctx, findIdleLanes, args{"served": served, "limit": most})
+	if err != nil {
+		return nil, err
+	}
+	each := make([]args, len(lanes))
+	for i, lane := range lanes {
+		each[i] = args{"lane": lane, "served": served}
+	}
+	var ids []int64
+	err = s.unite(ctx, findIdleHeads, each, func(r row) error {
+		var id int64
+		err := r.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := s.laneJobs(ctx, lockLaneJobs, ids[:min(len(ids), most)])
+	locked := make([]int64, len(jobs))
+	for i := range jobs {
+		locked[i] = jobs[i].ID
+	}
+	return locked, err
+}
+
+// DeleteGonePermits implements rowwise.RecountTx.
+func (s *session) DeleteGonePermits(ctx context.Context) (int, error) {
+	type permit struct {
+		Limit int64 `json:"limit"`
+		Node  int64 `json:"node"`
+	}
+	var gone []permit
+	err := s.each(ctx, findGonePermits, nil, func(r row) error {
+		var p permit
+		err := r.Scan(&p.Limit, &p.Node)
+		gone = append(gone, p)
+		return err
+	})
+	if err != nil || len(gone) == 0 {
+		return 0, err
+	}
+	return s.count(ctx, deleteGonePermits, args{"permits": jsonOf(gone)})
+}

@@ -1,0 +1,2 @@
+-- Deletes calendars.
+DELETE FROM hourbell_calendar WHERE name IN (:names)

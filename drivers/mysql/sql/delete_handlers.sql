@@ -1,0 +1,2 @@
+-- Deletes handlers.
+DELETE FROM hourbell_handler WHERE name IN (:names)

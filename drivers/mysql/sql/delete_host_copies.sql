@@ -1,0 +1,2 @@
+-- Deletes the copies of a host.
+DELETE FROM hourbell_copy WHERE host = :host

@@ -1,0 +1,2 @@
+-- Deletes the permits that nodes hold.
+DELETE FROM hourbell_node_permit WHERE node IN (:nodes)

@@ -1,0 +1,2 @@
+-- Deletes a pause.
+DELETE FROM hourbell_pause WHERE subject = :subject AND name = :name

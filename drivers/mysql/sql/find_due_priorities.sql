@@ -1,0 +1,9 @@
+-- The priorities of which a job is due that a claim may take: a search of the index for each, which
+-- passes the due jobs that the claim may not take.
+SELECT p.priority
+FROM (SELECT 1 AS priority UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5
+  UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9) AS p
+WHERE EXISTS (
+  SELECT 1 FROM hourbell_job AS j FORCE INDEX (hourbell_job_ready)
+  WHERE j.priority = p.priority AND j.losses < 2 AND {claimable(j)})
+ORDER BY p.priority

@@ -1,0 +1,2 @@
+-- The lanes among these in which jobs wait.
+SELECT l.id FROM hourbell_lane AS l WHERE l.id IN (:ids) AND (SELECT j.id FROM hourbell_job AS j WHERE j.lane = l.id LIMIT 1) IS NOT NULL

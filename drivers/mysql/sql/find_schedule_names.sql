@@ -1,0 +1,2 @@
+-- The names of schedules, also of deleted schedules.
+SELECT id, name FROM hourbell_schedule WHERE id IN (:ids)

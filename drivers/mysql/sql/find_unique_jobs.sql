@@ -1,0 +1,9 @@
+-- The live jobs that have some kinds and keys, each with the place of its key. A job of a batch counts
+-- as begun.
+SELECT o.place, j.id, (j.state = 2 OR j.attempt > 0 OR j.refunds > 0 OR COALESCE(j.snoozes, 0) > 0 OR j.batch IS NOT NULL) AS begun,
+  j.queue, j.priority, {micros(j.run_at)} AS run_at, {micros(j.created_at)} AS created_at
+FROM (SELECT * FROM JSON_TABLE(:keys, '$[*]' COLUMNS (place BIGINT PATH '$.place',
+  kind VARCHAR(200) CHARACTER SET utf8mb4 COLLATE {bin} PATH '$.kind', unique_key VARCHAR(200) CHARACTER SET utf8mb4 COLLATE {bin} PATH '$.unique')) AS x) AS o
+
+STRAIGHT_JOIN hourbell_job AS j FORCE INDEX (hourbell_job_unique) ON j.kind = o.kind AND j.unique_key = o.unique_key
+FOR UPDATE -- if lock

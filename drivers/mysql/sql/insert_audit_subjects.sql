@@ -1,0 +1,4 @@
+-- Adds subjects to an entry of the audit.
+INSERT INTO hourbell_audit_subject (entry_id, place, kind, name)
+VALUES
+(:id, :place, :kind, :name)

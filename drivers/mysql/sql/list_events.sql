@@ -1,0 +1,7 @@
+-- Rows of the feed.
+SELECT id, {micros(at)} AS at, type, subjects, slots, counts, reasons
+FROM hourbell_event
+WHERE id >= :from_id
+ORDER BY id        -- if oldest
+ORDER BY id DESC   -- if newest
+LIMIT :limit

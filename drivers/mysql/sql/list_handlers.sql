@@ -1,0 +1,3 @@
+-- All handlers.
+SELECT name, events, kind, group_name, job, {micros(h.updated_at)} AS updated_at FROM hourbell_handler AS h ORDER BY name
+{share}

@@ -1,0 +1,84 @@
+-- Jobs that match a filter: a page of them, how many there are, or which jobs out of a list
+-- match. For a page each table is walked in the order of the numbers until the page is full.
+-- :live and :finished: whether live and finished jobs can match at all.
+SELECT (SELECT count(*)                                                                                         -- if count
+(SELECT j.id AS id                                                                                              -- if numbers
+(SELECT j.id AS id, j.token, greatest(j.state, 0) AS state, CASE WHEN :full THEN j.args END AS args,            -- if page
+        CASE WHEN :full THEN j.headers END AS headers, j.attempt, j.origin, {micros(j.run_at)} AS run_at,       -- if page
+        {micros(j.created_at)} AS created_at, {micros(j.started_at)} AS started_at, NULL AS finished_at,        -- if page
+        coalesce((SELECT n.name FROM hourbell_node AS n WHERE n.id = j.node), _utf8mb4'') AS node,                      -- if page
+        coalesce(j.schedule_id, 0) AS schedule_id,                                                              -- if page
+        coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = j.schedule_id), _utf8mb4'') AS schedule_name,  -- if page
+        {micros(j.slot)} AS slot, EXISTS (SELECT 1 FROM hourbell_cancel_request AS c WHERE c.job_id = j.id) AS cancel_asked, -- if page
+        _utf8mb4'' AS reason, j.losses, coalesce(j.snoozes, 0) AS snoozes, NULL AS result,                              -- if page
+        {j.spec}                                                                                                -- if page
+FROM hourbell_job AS j
+WHERE :live
+  AND j.id < :before                                                                                            -- if page
+  AND j.id < :before                                                                                            -- if before
+  AND j.id > :after_id                                                                                          -- if after
+  AND j.id IN (:ids)                                                                                            -- if ids
+  AND j.schedule_id = (SELECT s.id FROM hourbell_schedule AS s WHERE s.name = :schedule)                        -- if schedule
+  AND j.schedule_id IN (SELECT s.id FROM hourbell_schedule AS s WHERE s.name = :hosts_of                      -- if hosts
+    UNION ALL SELECT s.id FROM hourbell_schedule AS s WHERE s.owner = concat(_utf8mb4'every:', :hosts_of)               -- if hosts
+      AND s.name >= concat(:hosts_of, _utf8mb4'@') AND s.name < concat(:hosts_of, _utf8mb4'A'))                                 -- if hosts
+  AND j.state IN (:states)                                                                                      -- if states
+  AND (j.state IN (:states)                                                                                     -- if narrowed
+    OR j.state <= 0 AND j.attempt = 0 AND :scheduled AND j.run_at > {at(:now)}                                  -- if narrowed
+    OR j.state <= 0 AND j.attempt > 0 AND :retrying)                                                            -- if narrowed
+  AND j.queue = :queue                                                                                          -- if queue
+  AND j.kind = :kind                                                                                            -- if kind
+  AND j.group_name = :group_name                                                                                -- if group
+  AND j.job_key = :job_key                                                                                      -- if key
+  AND j.unique_key = :unique_key                                                                                -- if unique
+  AND j.batch = :batch                                                                                          -- if batch
+  AND j.created_at >= {at(:created_since)}                                                                      -- if created_since
+  AND j.created_at < {at(:created_until)}                                                                       -- if created_until
+  AND locate(:error, (SELECT a.error FROM hourbell_attempt AS a WHERE a.job_id = j.id AND a.error <> _utf8mb4''         -- if error
+             ORDER BY a.token DESC LIMIT 1)) > 0                                                                -- if error
+ORDER BY j.id DESC LIMIT :limit                                                                                 -- if newest
+ORDER BY j.id LIMIT :limit                                                                                      -- if oldest
+{share}                                                                                                         -- if numbers
+)
++ (SELECT count(*)                                                                                              -- if count
+UNION ALL                                                                                                       -- if numbers
+UNION ALL                                                                                                       -- if page
+(SELECT h.id                                                                                                    -- if numbers
+(SELECT h.id, h.token, h.state, CASE WHEN :full THEN h.args END, CASE WHEN :full THEN h.headers END,            -- if page
+        h.attempt, h.origin, {micros(h.run_at)}, {micros(h.created_at)}, {micros(h.started_at)}, {micros(h.finished_at)}, -- if page
+        h.node_name, coalesce(h.schedule_id, 0),                                                                -- if page
+        coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = h.schedule_id), _utf8mb4''), {micros(h.slot)}, -- if page
+        false, h.reason, h.losses, coalesce(h.snoozes, 0), CASE WHEN :full THEN h.result END,                   -- if page
+        {h.spec}                                                                                                -- if page
+FROM hourbell_history AS h
+WHERE :finished
+  AND h.id < :before                                                                                            -- if page
+  AND h.id < :before                                                                                            -- if before
+  AND h.id > :after_id                                                                                          -- if after
+  AND h.id IN (:ids)                                                                                            -- if ids
+  AND h.schedule_id = (SELECT s.id FROM hourbell_schedule AS s WHERE s.name = :schedule)                        -- if schedule
+  AND h.schedule_id IN (SELECT s.id FROM hourbell_schedule AS s WHERE s.name = :hosts_of                      -- if hosts
+    UNION ALL SELECT s.id FROM hourbell_schedule AS s WHERE s.owner = concat(_utf8mb4'every:', :hosts_of)               -- if hosts
+      AND s.name >= concat(:hosts_of, _utf8mb4'@') AND s.name < concat(:hosts_of, _utf8mb4'A'))                                 -- if hosts
+  AND h.state IN (:states)                                                                                      -- if states
+  AND h.state IN (:states)                                                                                      -- if narrowed
+  AND h.queue = :queue                                                                                          -- if queue
+  AND h.kind = :kind                                                                                            -- if kind
+  AND h.group_name = :group_name                                                                                -- if group
+  AND h.job_key = :job_key                                                                                      -- if key
+  AND h.unique_key = :unique_key                                                                                -- if unique
+  AND h.batch = :batch                                                                                          -- if batch
+  AND h.created_at >= {at(:created_since)}                                                                      -- if created_since
+  AND h.created_at < {at(:created_until)}                                                                       -- if created_until
+  AND h.finished_at >= {at(:finished_since)}                                                                    -- if finished_since
+  AND h.finished_at < {at(:finished_until)}                                                                     -- if finished_until
+  AND (locate(:error, h.reason) > 0                                                                             -- if error
+    OR locate(:error, (SELECT a.error FROM hourbell_attempt AS a WHERE a.job_id = h.id AND a.error <> _utf8mb4''        -- if error
+              ORDER BY a.token DESC LIMIT 1)) > 0)                                                              -- if error
+ORDER BY h.id DESC LIMIT :limit                                                                                 -- if newest
+ORDER BY h.id LIMIT :limit                                                                                      -- if oldest
+{share}                                                                                                         -- if numbers
+)
+AS count                                                                                                        -- if count
+ORDER BY id DESC LIMIT :limit                                                                                   -- if newest
+ORDER BY id LIMIT :limit                                                                                        -- if oldest

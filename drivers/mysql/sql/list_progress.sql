@@ -1,0 +1,4 @@
+-- The progress of jobs.
+SELECT job_id, token, done, total, note, {micros(at)} AS at
+FROM hourbell_progress
+WHERE job_id IN (:ids)

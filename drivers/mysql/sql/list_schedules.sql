@@ -1,0 +1,14 @@
+-- Schedules by name, in byte order.
+SELECT {schedule_columns},
+       coalesce((SELECT f.failures FROM hourbell_failing AS f WHERE f.schedule_id = hourbell_schedule.id), 0) AS failures,
+       (SELECT {micros(f.since)} FROM hourbell_failing AS f WHERE f.schedule_id = hourbell_schedule.id) AS since
+FROM hourbell_schedule
+WHERE name > :after
+  AND name IN (:names)                                -- if names
+  AND id IN (:ids)                                    -- if ids
+  AND owner = :owner                                  -- if owner
+  AND group_name = :group_name                        -- if group
+  AND id IN (SELECT u.schedule_id FROM hourbell_calendar_use AS u WHERE u.calendar = :calendar) -- if calendar
+  AND hourbell_schedule.deleted_at IS NULL            -- if living
+ORDER BY name
+LIMIT :limit

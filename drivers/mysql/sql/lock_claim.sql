@@ -1,0 +1,2 @@
+-- Locks a live job, unless another transaction has locked it, and returns its token.
+SELECT token FROM hourbell_job WHERE id = :id FOR UPDATE SKIP LOCKED

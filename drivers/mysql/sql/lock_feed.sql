@@ -1,0 +1,2 @@
+-- For how long events are kept.
+SELECT keep FROM hourbell_feed WHERE one = 1 FOR UPDATE

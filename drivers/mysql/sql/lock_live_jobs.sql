@@ -1,0 +1,12 @@
+-- Locks the live jobs of schedules, without backfilled jobs, in the order of their numbers. Jobs are
+-- locked by their numbers, because a lock on an entry of another index would stay where a locked job
+-- is left out, and the transaction that has locked the job would wait for it.
+SELECT j.schedule_id, j.id, {micros(j.slot)} AS slot, j.state = 2 AS running, j.state = 1 AS waiting, j.attempt, j.snoozes IS NOT NULL AS snoozed, j.origin
+FROM (
+  SELECT l.id FROM hourbell_job AS l FORCE INDEX (hourbell_job_schedule)
+  WHERE l.schedule_id IN (:ids) AND l.origin NOT {backfill}
+  ORDER BY l.id LIMIT 1000000000
+  {share}
+) AS o STRAIGHT_JOIN hourbell_job AS j FORCE INDEX (PRIMARY) ON j.id = o.id
+FOR UPDATE              -- if waiting
+FOR UPDATE SKIP LOCKED  -- if free

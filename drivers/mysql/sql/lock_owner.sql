@@ -1,0 +1,7 @@
+-- Locks an owner of schedules and the copies of hosts, by host.
+SELECT o.name, o.revision, o.digest, o.host, {micros(o.synced_at)} AS synced_at, c.host AS copy_host, c.path AS copy_path, c.digest AS copy_digest,
+  c.revision AS copy_revision, {micros(c.changed_at)} AS changed_at
+FROM hourbell_owner AS o LEFT JOIN hourbell_copy AS c ON c.owner = o.name
+WHERE o.name = :owner
+ORDER BY c.host
+FOR UPDATE

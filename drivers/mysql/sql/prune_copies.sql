@@ -1,0 +1,4 @@
+-- Deletes old copies of hosts without a known node.
+DELETE FROM hourbell_copy
+WHERE changed_at < {at(:before)} AND NOT EXISTS (SELECT 1 FROM hourbell_node AS n WHERE n.host = hourbell_copy.host)
+LIMIT :limit

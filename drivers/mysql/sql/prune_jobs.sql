@@ -1,0 +1,3 @@
+-- Deletes finished jobs, which are locked.
+DELETE t FROM JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) AS o
+STRAIGHT_JOIN hourbell_history AS t FORCE INDEX (PRIMARY) ON t.id = o.id

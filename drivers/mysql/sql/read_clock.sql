@@ -1,0 +1,2 @@
+-- The server's clock.
+SELECT {micros(UTC_TIMESTAMP(6))} AS now

@@ -1,0 +1,3 @@
+-- For how long events are kept, the last row that was deleted, and whether there are rows without a number.
+SELECT (SELECT keep FROM hourbell_feed) AS keep, (SELECT value FROM hourbell_counter WHERE name = 'event_gone') AS gone_id,
+       (SELECT entry FROM hourbell_event WHERE id IS NULL LIMIT 1) IS NOT NULL AS unnumbered

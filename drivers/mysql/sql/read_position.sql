@@ -1,0 +1,4 @@
+-- How far the store has come: its last token and node, and what was reported and accepted.
+SELECT coalesce((SELECT store FROM hourbell_timeline), _utf8mb4'') AS store, (SELECT value FROM hourbell_counter WHERE name = 'token') AS token,
+  (SELECT value FROM hourbell_counter WHERE name = 'node') AS node,
+  coalesce((SELECT accepted FROM hourbell_timeline), 0) AS accepted, (SELECT {micros(lost_at)} FROM hourbell_timeline) AS lost_at

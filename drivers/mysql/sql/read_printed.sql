@@ -1,0 +1,2 @@
+-- The output of an attempt that has ended.
+SELECT attempt, printed, output FROM hourbell_attempt WHERE job_id = :id AND token = :token

@@ -1,0 +1,3 @@
+-- Reads what other processes have raised. The table has a row for each of them, and for each connection in whose
+-- transactions callers made changes in the last minutes.
+SELECT source, jobs, schedules, cancels FROM hourbell_wake

@@ -1,0 +1,6 @@
+-- Records that a node has seen greater numbers than the store has, unless the loss has been
+-- accepted since the node read them.
+UPDATE hourbell_timeline
+SET lost_at = coalesce(lost_at, {at(:now)}), seen_token = greatest(seen_token, :token), seen_node = greatest(seen_node, :node),
+  seen_accepted = greatest(seen_accepted, :seen_accepted)
+WHERE accepted = :accepted

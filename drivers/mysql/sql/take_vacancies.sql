@@ -1,0 +1,2 @@
+-- The oldest rows of permits that were given back and of limits that were changed. Rows that other transactions have locked are left.
+SELECT id, coalesce(limit_id, 0) AS limit_id, done_to, lanes FROM hourbell_vacancy FORCE INDEX (PRIMARY) ORDER BY id LIMIT :limit FOR UPDATE SKIP LOCKED

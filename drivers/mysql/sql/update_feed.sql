@@ -1,0 +1,2 @@
+-- Sets for how long events are kept.
+UPDATE hourbell_feed SET keep = :keep

@@ -1,0 +1,2 @@
+-- Records how far the dependents of an ended job are released.
+UPDATE hourbell_release SET done_to = :done_to WHERE id = :id

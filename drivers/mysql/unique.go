@@ -1,0 +1,95 @@
+package mysql
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// uniqueKey is a key in the JSON of a parameter, with its place.
+type uniqueKey struct {
+	Place  int    `json:"place"`
+	Kind   string `json:"kind"`
+	Unique string `json:"unique"`
+}
+
+// LockKeys implements rowwise.Jobs. A key that is free is not locked: if another transaction takes
+// the key, the insert of the job fails, and the call begins again. In a caller's transaction, which may be
+// REPEATABLE READ, a search for a row that is not there would lock the gap in which it would be, and two
+// transactions that did so would end in a deadlock; so it first looks without locks.
+func (s *session) LockKeys(ctx context.Context, keys []store.JobKey, now time.Time) (map[store.JobKey]store.KeyHolder, error) {
+	rows := make([]uniqueKey, len(keys))
+	for i, key := range keys {
+		rows[i] = uniqueKey{i, key.Kind, key.Unique}
+	}
+	slices.SortFunc(rows, func(a, b uniqueKey) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Unique, b.Unique)) })
+	if s.callers && !s.again {
+		found, err := s.uniqueJobs(ctx, findUniqueJobs, keys, rows)
+		if err != nil {
+			return nil, err
+		}
+		rows = slices.DeleteFunc(rows, func(r uniqueKey) bool { return found[keys[r.Place]].ID == 0 })
+	}
+	holders := map[store.JobKey]store.KeyHolder{}
+	if len(rows) > 0 {
+		var err error
+		if holders, err = s.uniqueJobs(ctx, lockUniqueJobs, keys, rows); err != nil {
+			return nil, err
+		}
+	}
+	var free []uniqueKey
+	for i, key := range keys {
+		if _, live := holders[key]; !live {
+			free = append(free, uniqueKey{i, key.Kind, key.Unique})
+		}
+	}
+	err := s.each(ctx, lockKeyHolds, args{"keys": jsonList(free), "now": micros(now)}, func(r row) error {
+		var place int
+		var h store.KeyHolder
+		err := r.Scan(&place, &h.ID)
+		holders[keys[place]] = h
+		return err
+	})
+	return holders, err
+}
+
+// uniqueJobs returns the live jobs that have some keys.
+func (s *session) uniqueJobs(ctx context.Context, name statement, keys []store.JobKey, rows []uniqueKey) (map[store.JobKey]store.KeyHolder, error) {
+	holders := map[store.JobKey]store.KeyHolder{}
+	err := s.each(ctx, name, args{"keys": jsonList(rows)}, func(r row) error {
+		var place int
+		h := store.KeyHolder{Live: true}
+		err := r.Scan(&place, &h.ID, &h.Begun, &h.Queue, &h.Priority, into(&h.RunAt), into(&h.CreatedAt))
+		holders[keys[place]] = h
+		return err
+	})
+	return holders, err
+}
+
+// SaveKeyHolds implements rowwise.Jobs.
+func (s *session) SaveKeyHolds(ctx context.Context, holds []store.KeyHold) error {
+	rows := make([]args, len(holds))
+	for i, h := range holds {
+		rows[i] = args{"kind": h.Kind, "unique": h.Unique, "id": h.ID, "until": micros(h.Until)}
+	}
+	_, err := s.insertRows(ctx, upsertKeyHolds, rows)
+	return err
+}
+
+// ReplaceJobs implements rowwise.Jobs.
+func (s *session) ReplaceJobs(ctx context.Context, jobs []rowwise.Replaced) error {
+	ids := make([]int64, len(jobs))
+	each := make([]args, len(jobs))
+	for i := range jobs {
+		ids[i], each[i] = jobs[i].ID, args{"id": jobs[i].ID}
+		addSpec(each[i], &jobs[i].JobSpec)
+	}
+	if err := s.leaveLanes(ctx, ids, false); err != nil {
+		return err
+	}
+	return s.onEach(ctx, replaceJob, each)
+}

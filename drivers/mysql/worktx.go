@@ -1,0 +1,94 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// Transactions begins the transactions of workers on a program's pool, which must be on
+// the database of the Backend; see hourbell.RegisterTx. They are READ COMMITTED, so that
+// a worker locks only the rows that it changes. After a deadlock, and after a wait for a
+// row that took longer than innodb_lock_wait_timeout, the worker is called again in a new
+// transaction. MySQL does not end a transaction whose program was stopped, until it ends
+// the connection (wait_timeout, or idle_transaction_timeout of MariaDB).
+func Transactions(db *sql.DB) store.Transactions[*sql.Tx] { return transactions{db} }
+
+type transactions struct{ db *sql.DB }
+
+// Begin implements store.Transactions. database/sql rolls the transaction back when
+// ctx ends.
+func (t transactions) Begin(ctx context.Context, _ store.BeginTxRequest) (store.WorkerTx[*sql.Tx], error) {
+	tx, err := t.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	if err != nil {
+		return store.WorkerTx[*sql.Tx]{}, err
+	}
+	return store.WorkerTx[*sql.Tx]{Native: tx, Tx: Tx(tx), Rollback: func() { _ = tx.Rollback() }}, nil
+}
+
+// GaveUp implements store.Transactions.
+func (transactions) GaveUp(err error) bool {
+	switch numberOf(err) {
+	case errDeadlock, errRecordChanged, errLockWaitTimeout:
+		return true
+	}
+	return errors.Is(err, errMoved)
+}
+
+// finishIn is Finish in a transaction of the program.
+func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (out store.FinishResult, err error) {
+	const doing = "finish a job"
+	var noted bool
+	var wakes wakeSet
+	err = b.within(ctx, doing, req.Tx, func(s *session) error {
+		now, err := s.now(ctx, req.Now)
+		if err != nil {
+			return err
+		}
+		out, err = rowwise.Finish(ctx, s, req, now)
+		noted = s.noted
+		if req.Commit { // then the wake-ups are sent after the commit
+			wakes, s.wakes = s.wakes, 0
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return store.FinishResult{}, err
+	case len(out.Refused) > 0:
+		_ = req.Tx.(callersTx).tx.Rollback() // within accepts no other type
+	case req.Commit:
+		if err = b.explain(ctx, doing, perhaps(req.Tx.(callersTx).tx.Commit())); err == nil {
+			b.wake(wakes)
+			if noted {
+				_ = b.ReleaseDependents(ctx, store.ReleaseRequest{Now: req.Now}) // after an error the nodes do it
+			}
+		}
+	}
+	return out, err
+}
+
+// FindClaim reports what became of a claim; see store.Jobs. It waits for no lock: a job
+// that another transaction has locked may be about to be completed.
+func (b *Backend) FindClaim(ctx context.Context, ref store.ClaimRef) (state store.ClaimState, err error) {
+	err = b.writeOnly(ctx, "look for a claim", func(s *session) error {
+		free := false
+		err := s.each(ctx, lockClaim, args{"id": ref.ID}, func(r row) error {
+			var token int64
+			err := r.Scan(&token)
+			free, state = true, store.ClaimLost
+			if token == ref.Token {
+				state = store.ClaimHeld
+			}
+			return err
+		})
+		if free || err != nil {
+			return err
+		}
+		return s.one(ctx, findClaim, args{"id": ref.ID, "token": ref.Token}, &state)
+	})
+	return state, err
+}

@@ -266,7 +266,8 @@ func TestBadInput(t *testing.T) {
 
 		// the store
 		{"store", []string{"queues", "--store", "hourbell.db"}},
-		{"store", []string{"queues", "--store", "mysql://u:secret@host/db"}},
+		{"store", []string{"queues", "--store", "oracle://u:secret@host/db"}},
+		{"store", []string{"queues", "--store", "mysql://u:secret@host"}},
 		{"store", []string{"queues", "--store", "sqlite:"}},
 		{"store", []string{"queues", "--store", "sqlite://host/file.db"}},
 		{"store", []string{"queues", "--store", "sqlite::memory:"}},

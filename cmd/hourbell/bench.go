@@ -38,8 +38,9 @@ func (p *program) benchCommand() *cobra.Command {
 		Long: "Measures the speed of this database, as seen from this machine: how fast jobs are enqueued, one after the other,\n" +
 			"by many callers at once and 1,000 a call; how fast one node works jobs that do nothing; and how long it takes from\n" +
 			"enqueuing a job to its start. The figures depend on what a commit waits for, so these settings are printed too.\n\n" +
-			"It works in a new schema in PostgreSQL, or in a new file next to a SQLite store, which it removes at the end and\n" +
-			"when it is interrupted; a later run removes what a killed run has left. It needs the right to create a schema.\n" +
+			"It works in a new schema in PostgreSQL, in a new database in MySQL, or in a new file next to a SQLite store, which it\n" +
+			"removes at the end and when it is interrupted; a later run removes what a killed run has left. It needs the right to\n" +
+			"create a schema or a database.\n" +
 			"Other work on the database is slower during the run.",
 		Example: "  hourbell bench\n" +
 			"  hourbell bench --store postgres://owner@db/app --seconds 10 --output json",

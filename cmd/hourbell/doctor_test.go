@@ -58,7 +58,7 @@ func TestDoctor(t *testing.T) {
 			t.Errorf("%s: %d, %v", store, code, found)
 		}
 	}
-	b.fails(exitUsage, []string{"store"}, "doctor", "--store", "mysql://u:hunter2@h/db")
+	b.fails(exitUsage, []string{"store"}, "doctor", "--store", "oracle://u:hunter2@h/db")
 }
 
 // sum returns the digest of a file.

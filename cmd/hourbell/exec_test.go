@@ -396,35 +396,9 @@ func TestExecWithUseRightsOnly(t *testing.T) {
 // TestExecIsSilentAboutConnections checks that the driver prints nothing about
 // a connection that the server has closed, because cron would mail such output.
 func TestExecIsSilentAboutConnections(t *testing.T) {
-	server := os.Getenv("HOURBELL_TEST_MYSQL_URL")
-	if server == "" {
-		if os.Getenv("HOURBELL_TEST_REQUIRE") == "1" {
-			t.Fatal("HOURBELL_TEST_MYSQL_URL is not set")
-		}
-		t.Skip("HOURBELL_TEST_MYSQL_URL is not set")
-	}
-	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	password, _ := u.User.Password()
-	admin, err := sql.Open("mysql", fmt.Sprintf("%s:%s@tcp(%s)%s", u.User.Username(), password, u.Host, u.Path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer admin.Close()
-	name := "cli_" + strings.ToLower(rand.Text()[:10])
-	if _, err := admin.Exec("CREATE DATABASE " + name); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if _, err := admin.Exec("DROP DATABASE " + name); err != nil {
-			t.Error(err)
-		}
-	}()
 	b := newBench(t)
-	u.Path = "/" + name
-	b.env[storeVariable] = u.String()
+	url, admin, name := newDatabase(t)
+	b.env[storeVariable] = url
 	cmd := b.command("a", "--", "sh", "-c", "touch ready; while [ ! -e go ]; do sleep 0.02; done")
 	var errs bytes.Buffer
 	cmd.Stderr = &errs

@@ -30,7 +30,7 @@ type storeFlags struct {
 // addTo adds the flags to a command and all commands below it.
 func (f *storeFlags) addTo(c *cobra.Command) {
 	flags := c.PersistentFlags()
-	flags.Var((*givenText)(&f.url), "store", "where jobs and schedules are kept: sqlite:path/to/file.db or postgres://… (default $"+storeVariable+", else "+defaultStore+")")
+	flags.Var((*givenText)(&f.url), "store", "where jobs and schedules are kept: sqlite:path/to/file.db, postgres://… or mysql://… (default $"+storeVariable+", else "+defaultStore+")")
 	flags.Var((*givenText)(&f.schema), "schema", "the database schema of the tables in PostgreSQL (default \""+stores.DefaultSchema+"\")")
 	flags.BoolVar(&f.noMigrate, "no-migrate", false, "leave the database schema as it is, and fail if it is behind")
 }
@@ -68,7 +68,7 @@ func (n *notifyFlag) addTo(c *cobra.Command) {
 
 // apply sets the URL of a store. The variable counts for PostgreSQL only, because it may be set for all stores of a machine.
 func (n notifyFlag) apply(p *program, l stores.Location) (stores.Location, error) {
-	if n == "" && l.File() == "" {
+	if n == "" && l.URL() != "" {
 		n = notifyFlag(p.getenv(notifyVariable))
 	}
 	if n == "" {

@@ -22,13 +22,13 @@ import (
 	"github.com/hourbell/hourbell/internal/view"
 )
 
-// Place is the place of a run: a new schema or a new file. Its name contains the
+// Place is the place of a run: a new schema, a new database or a new file. Its name contains the
 // latest end of the run, so that a later run recognises the places of killed runs,
 // without a connection that lasts as long as the run.
 type Place struct {
 	backend  stores.Backend
 	store    string      // the store, without its password
-	name     string      // of the schema or the file
+	name     string      // of the schema, the database or the file
 	settings []view.Fact // settings of the server that determine when a commit returns
 	drop     func(ctx context.Context) error
 }
@@ -78,8 +78,11 @@ func leftBehind(names []string, now time.Time, note func(text string)) (left []s
 func NewPlace(ctx context.Context, l stores.Location, limit time.Duration, note func(text string)) (*Place, error) {
 	limit += cleanTime
 	prepare := newSchema
-	if l.File() != "" {
+	switch {
+	case l.File() != "":
 		prepare = newFile
+	case l.MySQL() != "":
+		prepare = newDatabase
 	}
 	place, err := prepare(ctx, l, limit, note)
 	if err != nil {
@@ -92,7 +95,7 @@ func NewPlace(ctx context.Context, l stores.Location, limit time.Duration, note 
 	return place, nil
 }
 
-// String returns the name of the schema, or the path of the file.
+// String returns the name of the schema or of the database, or the path of the file.
 func (p *Place) String() string { return p.name }
 
 // Describe returns the settings that determine when a commit returns, as text.

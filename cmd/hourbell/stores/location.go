@@ -1,6 +1,6 @@
 // Package stores opens the stores that the program knows, by their URLs: stores of
-// jobs and schedules in SQLite and PostgreSQL, and stores of locks in these, MySQL,
-// MariaDB, Redis and MongoDB. It is the only package that imports every driver.
+// jobs and schedules in SQLite, PostgreSQL, MySQL and MariaDB, and stores of locks in
+// these, Redis and MongoDB. It is the only package that imports every driver.
 // Parsing opens nothing. No message contains a password.
 package stores
 
@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/drivers/mysql"
 	"github.com/hourbell/hourbell/drivers/postgres"
 	"github.com/hourbell/hourbell/drivers/sqlite"
 	"github.com/hourbell/hourbell/internal/bound"
@@ -20,7 +21,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-const remedy = "write sqlite:path/to/file.db or postgres://user@host/database"
+const remedy = "write sqlite:path/to/file.db, postgres://user@host/database or mysql://user@host/database"
 
 // DefaultSchema is the schema of the tables in PostgreSQL if none is named.
 const DefaultSchema = postgres.DefaultSchema
@@ -29,6 +30,7 @@ const DefaultSchema = postgres.DefaultSchema
 type Location struct {
 	path   string // of a SQLite file, or empty
 	url    string // of PostgreSQL; may contain a password
+	mysql  string // the URL of MySQL or MariaDB; may contain a password
 	schema string // of PostgreSQL; empty: the driver's default
 	notify string // of PostgreSQL, for wake-ups; may contain a password; empty: url
 }
@@ -41,8 +43,8 @@ func Parse(text, schema string) (Location, error) {
 	if err != nil || schema == "" {
 		return l, err
 	}
-	if l.path != "" {
-		return Location{}, &check.FieldError{Field: "schema", Value: check.Shorten(schema), Problem: "is given for a SQLite file, which has none", Remedy: "leave it out"}
+	if l.url == "" {
+		return Location{}, &check.FieldError{Field: "schema", Value: check.Shorten(schema), Problem: "is given for a store that has none", Remedy: "leave it out"}
 	}
 	l.schema = schema
 	return l, checkSchemaName(schema)
@@ -58,6 +60,8 @@ func parse(text string) (Location, error) {
 			return Location{}, badStore(scheme+":…", "has no // after "+scheme+":")
 		}
 		return parsePostgres(text)
+	case found && (scheme == "mysql" || scheme == "mariadb"):
+		return parseMySQL(text)
 	case found && strings.HasPrefix(rest, "//"):
 		return Location{}, badStore(scheme+"://…", "is not a store that this release knows")
 	case strings.ContainsAny(text, "@=:"):
@@ -114,22 +118,31 @@ func parsePostgres(text string) (Location, error) {
 	return l, nil
 }
 
+// parseMySQL only looks for a host and a database; everything else is for the driver.
+func parseMySQL(text string) (Location, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" || len(u.Path) < 2 { // the error repeats the URL with its password
+		return Location{}, badStore("", "is not a MySQL URL that names a host and a database (characters like / ? # in a user or password must be written as %2F %3F %23)")
+	}
+	return Location{mysql: text}, nil
+}
+
 // WithNotify returns the location with another URL for wake-ups: of a direct connection to the
 // same database, where a pooler in transaction mode stands before the store. The error is a
-// *check.FieldError that never repeats the URL. A SQLite file needs no such URL.
+// *check.FieldError that never repeats the URL. Only PostgreSQL needs such a URL.
 func (l Location) WithNotify(text string) (Location, error) {
 	bad := func(problem string) error {
 		return &check.FieldError{Field: "notify-url", Problem: problem, Remedy: "write postgres://user@host/database, the store's database without the pooler"}
 	}
-	if l.path != "" {
-		return l, bad("is given for a SQLite file, which needs none")
+	if l.url == "" {
+		return l, bad("is given for a store that needs none, such as SQLite")
 	}
 	given, err := parse(text)
 	switch {
 	case err != nil:
 		return l, bad("is not a PostgreSQL URL")
-	case given.path != "":
-		return l, bad("is a SQLite file")
+	case given.url == "":
+		return l, bad("is the URL of another kind of store")
 	case given.schema != "":
 		return l, bad("names a schema, which the store's URL does")
 	}
@@ -154,14 +167,19 @@ func (l Location) File() string { return l.path }
 // empty for other stores.
 func (l Location) URL() string { return l.url }
 
+// MySQL returns the URL of MySQL or MariaDB, with the password; empty for other stores.
+func (l Location) MySQL() string { return l.mysql }
+
 // String returns the store without its password and parameters.
 func (l Location) String() string {
 	if l.path != "" {
 		return "sqlite:" + l.path
 	}
-	u, err := url.Parse(l.url)
+	text := l.url + l.mysql
+	u, err := url.Parse(text)
 	if err != nil {
-		return "postgres:"
+		scheme, _, _ := strings.Cut(text, ":")
+		return scheme + ":"
 	}
 	return redact.URL(u)
 }
@@ -202,6 +220,9 @@ func (l Location) Connect(ctx context.Context) (Backend, error) {
 	if l.path != "" {
 		return sqlite.Open(ctx, l.path)
 	}
+	if l.mysql != "" {
+		return mysql.Open(ctx, l.mysql)
+	}
 	return postgres.Open(ctx, l.url, l.options()...)
 }
 
@@ -215,8 +236,17 @@ func (l Location) options() (options []postgres.Option) {
 	return options
 }
 
-// Migrations lists the steps of the schema. No database is needed.
+// Migrations lists the steps of the schema. No database is needed, except for MySQL and
+// MariaDB, where the steps depend on the server.
 func (l Location) Migrations(ctx context.Context) ([]store.Migration, error) {
+	if l.mysql != "" {
+		b, err := mysql.Open(ctx, l.mysql)
+		if err != nil {
+			return nil, err
+		}
+		defer b.Close()
+		return b.Migrations(), nil
+	}
 	if l.path == "" {
 		return postgres.New(nil, l.options()...).Migrations(), nil
 	}

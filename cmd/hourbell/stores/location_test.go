@@ -16,6 +16,8 @@ func TestParseStore(t *testing.T) {
 		{url: "postgresql://h/db?sslmode=disable", driver: "postgresql://h/db?sslmode=disable", shown: "postgresql://h/db"},
 		{url: "postgres://h/db?schema=jobs", driver: "postgres://h/db", schema: "jobs", shown: "postgres://h/db"},
 		{url: "postgres://h/db?schema=my%20jobs&sslmode=disable&password=p", driver: "postgres://h/db?password=p&sslmode=disable", schema: "my jobs", shown: "postgres://h/db"},
+		{url: "mysql://u:p@h:5/db?tls=true", driver: "mysql://u:p@h:5/db?tls=true", shown: "mysql://u@h:5/db"},
+		{url: "mariadb://h/db", driver: "mariadb://h/db", shown: "mariadb://h/db"},
 		{url: "postgres:///db?host=/run/postgresql", driver: "postgres:///db?host=/run/postgresql", shown: "postgres:///db"},
 	}
 	for _, test := range tests {
@@ -24,7 +26,7 @@ func TestParseStore(t *testing.T) {
 			t.Errorf("%s: %v", test.url, err)
 			continue
 		}
-		if got, want := fmt.Sprint(l.path, "|", l.url, "|", l.schema, "|", l), fmt.Sprint(test.path, "|", test.driver, "|", test.schema, "|", test.shown); got != want {
+		if got, want := fmt.Sprint(l.path, "|", l.url+l.mysql, "|", l.schema, "|", l), fmt.Sprint(test.path, "|", test.driver, "|", test.schema, "|", test.shown); got != want {
 			t.Errorf("%s: %s instead of %s", test.url, got, want)
 		}
 	}
@@ -39,8 +41,10 @@ func TestParseSchema(t *testing.T) {
 			t.Errorf("schema %q is accepted", schema)
 		}
 	}
-	if _, err := Parse("sqlite:a.db", "jobs"); err == nil {
-		t.Error("a schema of a file is accepted")
+	for _, url := range []string{"sqlite:a.db", "mysql://h/db"} {
+		if _, err := Parse(url, "jobs"); err == nil {
+			t.Errorf("a schema of %s is accepted", url)
+		}
 	}
 }
 

@@ -122,6 +122,8 @@ func LocksIn(b Backend) lock.Inspector {
 		return b.Locks()
 	case *postgres.Backend:
 		return b.Locks()
+	case *mysql.Backend:
+		return b.Locks()
 	}
 	return nil
 }

@@ -13,12 +13,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	driver "github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/drivers/mysql"
 	"github.com/hourbell/hourbell/drivers/postgres"
 	"github.com/hourbell/hourbell/drivers/sqlite"
 	"github.com/hourbell/hourbell/kinds"
@@ -26,7 +28,7 @@ import (
 )
 
 // sqlRemedy describes how a connection for statements is written.
-const sqlRemedy = "write NAME=postgres://… or NAME=sqlite:path, or NAME=env:VARIABLE or NAME=@FILE for a text with a password, and apart: after the = if the job need not be completed in the same transaction"
+const sqlRemedy = "write NAME=postgres://…, NAME=mysql://… or NAME=sqlite:path, or NAME=env:VARIABLE or NAME=@FILE for a text with a password, and apart: after the = if the job need not be completed in the same transaction"
 
 // SQLConnection is a connection for the statements of jobs of kind sql, as
 // parsed. Nothing is open yet.
@@ -102,6 +104,15 @@ func (c SQLConnection) Open(of Location, backend func() store.Backend, lease tim
 		out.Complete = func(ctx context.Context, job *hourbell.JobRow, tx *sql.Tx) error {
 			return job.Complete(ctx, sqlite.Tx(tx))
 		}
+	} else if c.at.mysql != "" {
+		db, err := mysql.OpenDB(c.at.mysql)
+		if err != nil { // its text contains no password
+			return out, fmt.Errorf("sql connection %q: %w", c.Name, err)
+		}
+		out.DB = db
+		out.Complete = func(ctx context.Context, job *hourbell.JobRow, tx *sql.Tx) error {
+			return job.Complete(ctx, mysql.Tx(tx))
+		}
 	} else {
 		config, err := pgx.ParseConfig(c.at.url)
 		if err != nil { // its text contains no password
@@ -143,6 +154,17 @@ func (c SQLConnection) inStore(ctx context.Context, db *sql.DB, of Location, bac
 		theirs, theirErr := os.Stat(c.at.path)
 		return err == nil && theirErr == nil && os.SameFile(ours, theirs), nil
 	}
+	if c.at.mysql != "" || of.mysql != "" {
+		if c.at.mysql == "" || of.mysql == "" {
+			return false, nil
+		}
+		var theirs string
+		err := db.QueryRowContext(ctx, "SELECT store FROM hourbell_timeline").Scan(&theirs)
+		if missing := new(driver.MySQLError); errors.As(err, &missing) && missing.Number == 1146 {
+			return false, nil // the database has no such table
+		}
+		return sameStore(ctx, theirs, backend, err)
+	}
 	schema := of.schema
 	if schema == "" {
 		schema = DefaultSchema
@@ -156,6 +178,14 @@ func (c SQLConnection) inStore(ctx context.Context, db *sql.DB, of Location, bac
 	var theirs string
 	if err := db.QueryRowContext(ctx, "SELECT store FROM "+pgx.Identifier{schema, "timeline"}.Sanitize()).Scan(&theirs); err != nil {
 		return false, withGrants(err)
+	}
+	return sameStore(ctx, theirs, backend, nil)
+}
+
+// sameStore reports whether a backend is on the store that was read, unless that failed.
+func sameStore(ctx context.Context, theirs string, backend store.Backend, err error) (bool, error) {
+	if err != nil {
+		return false, err
 	}
 	position, err := backend.Position(ctx)
 	return err == nil && position.Store == theirs, err

@@ -98,3 +98,11 @@ func TestExpand(t *testing.T) {
 		t.Error("a macro that is not known must be an error")
 	}
 }
+
+func TestPieces(t *testing.T) {
+	got := sqltext.Pieces("-- The jobs :b.\nSELECT :a + x -- not :c\nFROM y WHERE z = '12:30' AND q IN (:b)")
+	want := []sqltext.Piece{{Code: "SELECT ", Parameter: "a"}, {Code: " + x\nFROM y WHERE z = '12:30' AND q IN (", Parameter: "b"}, {Code: ")"}}
+	if !slices.Equal(got, want) {
+		t.Errorf("Pieces = %q, want %q", got, want)
+	}
+}

@@ -162,7 +162,7 @@ func crowdOut(t *testing.T, url string) (hogs []*pgx.Conn) {
 		for _, hog := range hogs {
 			pids = append(pids, int(hog.PgConn().PID()))
 		}
-		_, err = hogs[0].Exec(t.Context(), "select pg_terminate_backend(pid, 1000) from pg_stat_activity where backend_type = 'client backend' and pid <> all($1) limit 1", pids)
+		_, err = hogs[0].Exec(t.Context(), "select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'client backend' and pid <> all($1) limit 1", pids)
 		must(t, err)
 	}
 	return hogs

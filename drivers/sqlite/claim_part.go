@@ -13,21 +13,21 @@ const digestRounds = 5
 
 // ClaimPart takes due jobs; see store.PartialClaimer. It leaves out exact jobs that
 // did not get their digests in digestRounds transactions.
-func (b *Backend) ClaimPart(ctx context.Context, req store.ClaimRequest) (store.PartialClaim, error) {
-	again, err := b.digestDue(ctx, req, digestRounds)
-	if err != nil {
-		return store.PartialClaim{}, err
-	}
-	var out store.ClaimResult
+func (b *Backend) ClaimPart(ctx context.Context, req store.ClaimRequest) (out store.PartialClaim, err error) {
 	more := true
-	for steps := 1; more && err == nil && steps <= mostLaneSteps; steps++ {
-		out, more, err = b.claim(ctx, req, steps == mostLaneSteps)
+	for steps := 1; more && steps <= mostLaneSteps; steps++ {
+		if out.Again, err = b.digestDue(ctx, req, digestRounds); err != nil {
+			return store.PartialClaim{}, err
+		}
+		if out.ClaimResult, more, err = b.claim(ctx, req, steps == mostLaneSteps); err != nil {
+			return store.PartialClaim{}, err
+		}
 	}
 	if more {
-		again = time.Millisecond
+		out.Again = time.Millisecond
 	}
 	if len(out.Jobs) == req.Limit {
-		again = 0
+		out.Again = 0
 	}
-	return store.PartialClaim{ClaimResult: out, Again: again}, err
+	return out, nil
 }

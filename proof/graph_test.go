@@ -26,12 +26,10 @@ import (
 // fifth as many. With 5000 the test takes some minutes.
 func TestDependentsAreExact(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
 		o := newOrdeal(t, "sqlite:"+filepath.Join(t.TempDir(), "proof.db"))
 		o.runGraphs([]harm{o.kill, o.stop, o.killAll, o.kill})
 	})
 	t.Run("postgres", func(t *testing.T) {
-		t.Parallel()
 		at := postgresStore(t)
 		u, err := url.Parse(at)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net/url"
@@ -45,8 +46,15 @@ func testMain(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "build the program: %v\n%s", err, out)
 		return 1
 	}
+	flag.Parse()
+	if parallel, err := strconv.Atoi(flag.Lookup("test.parallel").Value.String()); err != nil || parallel > mostParallel {
+		flag.Set("test.parallel", strconv.Itoa(mostParallel))
+	}
 	return m.Run()
 }
+
+// mostParallel is how many tests run at a time at most: each has many processes, and bounds on what happens in time.
+const mostParallel = 2
 
 // duration returns how long the timed tests run.
 func duration(t *testing.T) time.Duration {

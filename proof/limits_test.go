@@ -218,7 +218,6 @@ func TestManyJobsOfOneTenantDelayNoOther(t *testing.T) {
 
 // TestWeightsAreShares: tenants whose windows have different weights get shares in proportion, while all of them have jobs.
 func TestWeightsAreShares(t *testing.T) {
-	t.Parallel()
 	weights := map[string]int{}
 	for i := range 10 {
 		weights[fmt.Sprint("t", i)] = 1 + i%3

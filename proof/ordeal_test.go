@@ -24,12 +24,10 @@ import (
 // HOURBELL_PROOF_JOBS is how many transactions each enqueuer begins (500); 5000 takes some minutes.
 func TestNoWorkIsLost(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
 		o := newOrdeal(t, "sqlite:"+filepath.Join(t.TempDir(), "proof.db"))
 		o.run([]harm{o.kill, o.stop, o.killAll, o.stop})
 	})
 	t.Run("postgres", func(t *testing.T) {
-		t.Parallel()
 		s := newServer(t)
 		s.start()
 		o := newOrdeal(t, s.url()+"&schema=proof")

@@ -27,7 +27,7 @@ const (
 )
 
 const (
-	racers = 64
+	racers = 32
 	races  = 200
 )
 
@@ -69,11 +69,11 @@ func race(ctx context.Context) error {
 	return nil
 }
 
-// TestEnqueueUniqueRace has 64 processes enqueue one key at once, 200 times; every second time
+// TestEnqueueUniqueRace has 32 processes enqueue one key at once, 200 times; every second time
 // the key is also held after the end of the job.
 func TestEnqueueUniqueRace(t *testing.T) {
 	if testing.Short() {
-		t.Skip("64 processes")
+		t.Skip("32 processes")
 	}
 	t.Run("SQLite", func(t *testing.T) {
 		b := newBench(t)

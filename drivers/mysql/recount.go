@@ -8,7 +8,7 @@ import (
 )
 
 // RecountPermits is a step of the upkeep of limits; see store.LimitStore. Jobs that hold permits have no index, in which each job
-// would have an entry, so that a step reads the live jobs, if there are lanes.
+// would have an entry, so that a step reads the live jobs.
 func (b *Backend) RecountPermits(ctx context.Context, req store.RecountRequest) (out store.RecountResult, err error) {
 	const doing = "recount permits"
 	var oldest int64

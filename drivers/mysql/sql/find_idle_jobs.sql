@@ -1,5 +1,4 @@
 -- Jobs that hold permits, that no node has claimed and that no living node runs. :served has kinds and queues with a line feed between.
 SELECT j.id FROM hourbell_job AS j
 WHERE j.permits IS NOT NULL AND j.state = 0 AND concat(j.kind, char(10 USING utf8mb4), j.queue) NOT IN (:served)
-  AND (SELECT l.id FROM hourbell_lane AS l LIMIT 1) IS NOT NULL
 ORDER BY j.id LIMIT :limit

@@ -226,7 +226,7 @@ func aRateHoldsWhileNodesDie(t *testing.T, long time.Duration, limit hourbell.Li
 	}
 	part := float64(used) / (rate * over.Sub(from).Seconds())
 	t.Logf("%d starts, %.3f of the rate", used, part)
-	if part < 0.95 && os.Getenv("HOURBELL_PROOF_SECONDS") != "" || part < 0.4 { // the machine may have other work
+	if part < 0.95 && os.Getenv("HOURBELL_PROOF_SECONDS") != "" || part < 0.1 { // the machine may have other work, and jobs of a killed node wait for the end of its lease
 		t.Errorf("only %.3f of the rate was used", part)
 	}
 }

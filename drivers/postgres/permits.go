@@ -59,7 +59,7 @@ func (b *Backend) claimRated(ctx context.Context, req store.ClaimRequest, from c
 		if err = cmp.Or(err, answers.Close()); err != nil {
 			return err
 		}
-		if limited {
+		if limited && out.Rated { // not starts of a limit that has ended
 			next, err := rowwise.StartJobs(ctx, lanesTx{auditTx{b, tx}}, out.Jobs, now)
 			if err != nil {
 				return err

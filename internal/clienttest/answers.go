@@ -142,7 +142,7 @@ func snoozesSpendNoAttempt(e *env) {
 
 // limitedKeyWaits lets a worker answer that it is limited: the jobs of its key wait, and others go on.
 func limitedKeyWaits(e *env) {
-	const wait = 400 * time.Millisecond
+	const wait = time.Second
 	var r runs
 	var mu sync.Mutex
 	began := map[int64]time.Time{}
@@ -161,6 +161,7 @@ func limitedKeyWaits(e *env) {
 	snoozed := e.job(client, first, "is snoozed", func(j store.JobInfo) bool { return j.Snoozes == 1 })
 	refused := snoozed.StartedAt
 	same, other := e.enqueue(client, "{}", hourbell.Key("a")), e.enqueue(client, "{}", hourbell.Key("b"))
+	inTime := time.Since(refused) < wait/2 // otherwise, on a busy machine, the key may be open again when the other job begins
 	e.finished(client, other)
 	e.finished(client, same)
 	if job := e.finished(client, first); job.Snoozes != 1 || job.Attempt != 1 {
@@ -171,7 +172,7 @@ func limitedKeyWaits(e *env) {
 	if waited := job.StartedAt.Sub(refused); waited < wait {
 		e.Errorf("a job of the key began %v after the attempt that was limited", waited)
 	}
-	if !began[other].Before(began[same]) {
+	if inTime && !began[other].Before(began[same]) {
 		e.Error("a job of another key waited, too")
 	}
 }

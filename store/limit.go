@@ -239,7 +239,7 @@ type CloseLanesRequest struct {
 
 // LimitedJob is a job whose worker has asked that nothing starts under its limits.
 type LimitedJob struct {
-	JobSpec               // of which limits compare Queue, Kind and Key
+	JobSpec               // limits compare its Queue, Kind and Key
 	For     time.Duration // from the store's now
 }
 

@@ -107,7 +107,7 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (out store.
 }
 
 // lookForJobs reports whether a claim would find anything, or tend to pauses or lanes, and, unless it
-// asks for suspects, of which priorities; where it would not, out is the answer to the claim.
+// asks for suspects, the priorities of the due jobs. If the claim would find nothing, out is the answer to the claim.
 func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.ClaimRequest) (out store.ClaimResult, due []int16, found bool, err error) {
 	err = b.look(ctx, doing, func(s *session) error {
 		req := req
@@ -192,7 +192,7 @@ func addExact(a args, jobs []store.ExactJob) {
 	a["exact_kinds"], a["exact"] = kinds, exact
 }
 
-// due returns the priorities of which a job is due that a claim may take.
+// due returns each priority that has a due job which the claim may take.
 func (s *session) due(ctx context.Context, req store.ClaimRequest, now time.Time) (due []int16, err error) {
 	a := args{"queue": req.Queue, "now": micros(now), "kinds": req.Kinds}
 	addExact(a, req.Exact)
@@ -251,7 +251,7 @@ func (s *session) limitClaim(ctx context.Context, req store.ClaimRequest, there 
 	return req, rates, nil
 }
 
-// claim takes up to req.Limit jobs of the priorities of which a look has just found
+// claim takes up to req.Limit jobs of the priorities in which lookForJobs has just found
 // jobs, or suspects, and returns them in the order of their start.
 func (s *session) claim(ctx context.Context, req store.ClaimRequest, due []int16, limited bool, now time.Time) ([]store.Claimed, error) {
 	jobs, err := s.lockClaimable(ctx, req, due, limited, now)

@@ -17,8 +17,8 @@ var looks = []time.Duration{0, 5 * time.Millisecond, 15 * time.Millisecond, 30 *
 // errHeld: a row that is needed stays locked.
 var errHeld = errors.New("another transaction has locked a row")
 
-// lookFor calls look until it returns no rows that are locked, as often as looks has pauses, and
-// returns those that stay locked. look locks what is free among some rows, and returns those that are locked.
+// lookFor calls look until look returns no rows, at most once for each pause in looks, and returns the rows that other
+// transactions still hold. look locks the free rows among ids, and returns the rows that other transactions hold.
 func lookFor(ctx context.Context, ids []int64, look func(ids []int64) ([]int64, error)) (held []int64, err error) {
 	held = ids
 	for _, pause := range looks {

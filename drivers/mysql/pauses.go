@@ -123,7 +123,7 @@ func (s *session) endPauses(ctx context.Context, now time.Time) (int, error) {
 	return moved, nil
 }
 
-// pausable locks those of some jobs that a step parks, or makes claimable.
+// pausable locks the given jobs that a step parks or makes claimable.
 func (s *session) pausable(ctx context.Context, name statement, ids []int64) ([]int64, error) {
 	if len(ids) == 0 {
 		return nil, nil

@@ -85,8 +85,8 @@ func claimArgs(limit int) args {
 	return args{"queue": "q", "now": time.Now().UnixMicro(), "kinds": []string{"k"}, "exact_kinds": []string(nil), "exact": []string(nil), "priority": 5, "limit": limit, "window": 4 * limit, "offset": 0}
 }
 
-// TestPlans pins that no statement that nodes send again and again reads a whole table, and that those that take the
-// first rows read them in the order of an index.
+// TestPlans pins the plans of the statements that nodes repeat: no statement reads a whole table, and a statement that takes the
+// first rows reads the rows in the order of an index.
 func TestPlans(t *testing.T) {
 	b, _ := filled(t, 3000)
 	for _, s := range []statement{

@@ -69,7 +69,7 @@ func (s *session) ReturnIdlePermits(ctx context.Context, most int) (int, error) 
 	return returned + len(heads), s.onIDs(ctx, heads, clearPermits)
 }
 
-// served returns which kinds of which queues living nodes take, in the words of find_idle_jobs. A place has a queue of its own.
+// served returns each pair of a kind and a queue that a living node takes, in the form that find_idle_jobs expects. A place has a queue of its own.
 func (s *session) served(ctx context.Context) ([]string, error) {
 	nodes, err := s.nodes(ctx, findLiveNodes, nil)
 	served := []string{""} // because no job is outside of an empty list

@@ -14,7 +14,7 @@ import (
 // permits are what a live job has to do with limits whose permits jobs hold.
 type permits struct {
 	held   []store.LaneKey // nil: the job holds none
-	starts []store.LaneKey // those of held with a rate whose start no claim has used
+	starts []store.LaneKey // the lanes in held that have a rate, if no claim has used the start
 	waits  bool            // for a permit; the job is ready
 	lane   store.LaneKey   // in which it waits
 	first  bool            // before the other waiting jobs of its priority

@@ -1,4 +1,4 @@
--- The priorities of which a job is due that a claim may take: a search of the index for each, which
+-- Each priority that has a due job which the claim may take: a search of the index for each, which
 -- passes the due jobs that the claim may not take.
 SELECT p.priority
 FROM (SELECT 1 AS priority UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5

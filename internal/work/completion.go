@@ -75,12 +75,16 @@ func (r *Runner) settle(run *Run, res result, cause error) {
 			res.outcome = r.outcomeOf(run, ErrNotCommitted, cause)
 		}
 		r.deliver(run, res)
-	default: // lost, or still unknown when the lease ended: then a rescue decides
+	case store.ClaimLost:
+		r.end(run, res, true)
+	default: // still unknown when the lease ended: a rescue decides, or this node, if it regains its lease under its number
+		r.inFlight.leave(run)
+		r.lostAnswers.note()
 		r.end(run, res, true)
 	}
 }
 
-// end reports the end of a run whose outcome the node does not write. lost: the claim was lost.
+// end reports the end of a run whose outcome the node does not write. lost: the claim was lost, or may have been lost.
 func (r *Runner) end(run *Run, res result, lost bool) {
 	if run.delivered.Swap(true) {
 		return

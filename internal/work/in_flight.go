@@ -19,7 +19,7 @@ type InFlight struct {
 
 // batch contains the jobs of one claim.
 type batch struct {
-	number int64        // 0: the store does not number claims
+	number int64        // 0: the store does not number claims, or the batch has a claim that was left
 	runs   []*Run       // indexed by Run.place; nil: the outcome is written
 	now    time.Time    // the store's clock at the claim
 	at     loop.Instant // when the answer of the claim arrived
@@ -46,10 +46,26 @@ func (h *InFlight) add(res store.ClaimResult, runs []*Run) {
 	h.runs += len(runs)
 }
 
+// leave removes a claim of which it is unknown whether it has ended. Its batch is never reported as ended, so
+// that the store can still find the job by it.
+func (h *InFlight) leave(run *Run) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if run.batch != nil {
+		run.batch.number = 0
+	}
+	h.remove([]result{{run: run}})
+}
+
 // drop removes claims whose outcomes were written or refused.
 func (h *InFlight) drop(results []result) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.remove(results)
+}
+
+// remove removes claims. The caller holds mu.
+func (h *InFlight) remove(results []result) {
 	for i := range results {
 		run := results[i].run
 		if run == nil || run.batch == nil || run.batch.runs[run.place] == nil {

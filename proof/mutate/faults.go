@@ -101,6 +101,7 @@ var postgresFaults = []fault{
 	{"a retried job starts before a slot that has been decided on", "sql/revive_jobs.sql", "s.id = h.schedule_id AND", "s.id = -revived.schedule_id AND"},
 	{"a slot that fired fires again after a reset", "sql/find_fired_slots.sql", "s.outcome = 0", "s.outcome = 1"},
 	{"a node without recent heartbeats rescues", "sql/expire_nodes.sql", "* 2 BETWEEN -asker.lease AND asker.lease", "IS NOT NULL"},
+	{"a dead node makes the store forget jobs that were left", "sql/delete_claim_batches.sql", " AND EXISTS (SELECT FROM {schema}.heartbeat WHERE node = :node::bigint)", ""},
 	{"a rescue takes jobs from the living", "sql/expire_nodes.sql", "seen_at + lease <= coalesce(:now::timestamptz, now())", "seen_at + lease <= coalesce(:now::timestamptz, now()) + interval '1 year'"},
 	{"a claim by Exact does not look at the args", "sql/claim_jobs.sql", "SELECT e.kind, e.digest FROM", "SELECT e.kind, sha256(convert_to(j.args, 'UTF8')) FROM"},
 	{"a claim by Exact mixes kinds", "sql/claim_jobs.sql", "SELECT e.kind, e.digest FROM", "SELECT j.kind, e.digest FROM"},

@@ -26,6 +26,7 @@ var finishTxTests = []scenario{
 	{"OtherSchedulesDoNotWait", finishTxSlots},
 	{"RescueComesBack", finishTxRescue},
 	{"RescueAfterACommit", finishTxRescueCommitted},
+	{"RescueAfterAHeartbeat", finishTxRescueEndedBatch},
 	{"LeaveLeavesItToARescue", finishTxLeave},
 }
 
@@ -336,6 +337,28 @@ func finishTxRescueCommitted(e *env) {
 	e.tick(time.Minute)
 	e.want(len(e.rescue(alive).Jobs), 0, "a completed job must not be rescued")
 	e.want(e.heartbeat(alive).NextExpiry, time.Time{}, "then there is nothing left to look at")
+}
+
+func finishTxRescueEndedBatch(e *env) {
+	if !e.RowLocks {
+		e.t.Skip("in this store an open transaction that has written makes all other writers wait")
+	}
+	dead, alive := e.node("dead"), e.nodeFor("alive", time.Hour)
+	e.insertOne(newJob())
+	res, err := e.a.Claim(e.ctx, store.ClaimRequest{Now: e.now, Node: dead, Queue: "q", Kinds: []string{"k"}, Limit: 1})
+	e.must(err)
+	if res.Batch == 0 {
+		e.t.Skip("this store does not number claims")
+	}
+	tx := e.begin()
+	e.finishTx(tx, outcome(res.Jobs[0], store.Completed))
+	e.tick(time.Minute)
+	e.want(len(e.rescue(alive).Jobs), 0, "a rescue must leave the job of an open transaction")
+	_, err = e.a.Heartbeat(e.ctx, store.HeartbeatRequest{Now: e.now, Node: dead, EndedBatches: []int64{res.Batch}})
+	e.is(err, store.ErrNodeGone, "the heartbeat of a dead node must fail")
+	e.must(tx.Rollback())
+	e.tick(store.LookAgain)
+	e.want(len(e.rescue(alive).Jobs), 1, "a dead node must not make the store forget a job that a rescue has left")
 }
 
 func finishTxLeave(e *env) {

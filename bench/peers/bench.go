@@ -113,7 +113,11 @@ func (b *bench) command(ctx context.Context, s system, request string) (*exec.Cm
 	case s.node != "" && b.noNode != "":
 		return nil, skippedError(b.noNode)
 	case s.node != "":
-		cmd := exec.CommandContext(ctx, "node", s.node, request)
+		interpreter := "node"
+		if s.newNode {
+			interpreter = "./node_modules/.bin/node"
+		}
+		cmd := exec.CommandContext(ctx, interpreter, s.node, request)
 		cmd.Dir = b.nodeDir
 		return cmd, nil
 	case s.program == nil:

@@ -32,7 +32,7 @@ type drain struct {
 
 // request returns the request for a node.
 func (d drain) request() child.Request {
-	req := child.Request{Do: child.Work, Mode: d.mode, Workers: d.workers}
+	req := child.Request{Do: child.Work, Mode: d.mode, Workers: d.workers, Limit: d.limit}
 	if d.ownTx {
 		req.InTx, req.Connections = true, txConnections
 	}

@@ -18,6 +18,7 @@ const (
 	windows   = "10 keys, 1,000 at a time each"
 	oneKey    = "one key, 100 at a time"
 	underHeld = ", under an old snapshot"
+	byPgBoss  = ", pg-boss 12"
 )
 
 // limitsCell compares drains of limited jobs with the plain drain.
@@ -32,13 +33,14 @@ func (b *bench) limitsCell() cell {
 		limit   child.Limit
 		workers int
 		held    bool // also under an old snapshot
+		pgBoss  bool // pg-boss has this limit
 	}{
-		{noLimit, child.NoLimit, 100, true},
-		{queueWide, child.QueueWide, 100, false},
-		{queue100, child.Queue100, 200, false},
-		{keysOfOne, child.KeysOfOne, 100, true},
-		{windows, child.Windows, 100, true},
-		{oneKey, child.OneKey, 100, true},
+		{noLimit, child.NoLimit, 100, true, true},
+		{queueWide, child.QueueWide, 100, false, false},
+		{queue100, child.Queue100, 200, false, false},
+		{keysOfOne, child.KeysOfOne, 100, true, true},
+		{windows, child.Windows, 100, true, true},
+		{oneKey, child.OneKey, 100, true, true},
 	} {
 		d := drain{system: "hourbell", limit: way.limit, workers: way.workers, lockWaits: true}
 		c.rows = append(c.rows, b.drainRow(way.name, d))
@@ -48,6 +50,9 @@ func (b *bench) limitsCell() cell {
 		if way.held {
 			d.held = true
 			c.rows = append(c.rows, b.drainRow(way.name+underHeld, d))
+		}
+		if way.pgBoss {
+			c.rows = append(c.rows, b.drainRow(way.name+byPgBoss, drain{system: "pg-boss-12", limit: way.limit}))
 		}
 	}
 	return c

@@ -72,8 +72,8 @@ func versions(ctx context.Context) []string {
 	}
 	var manifest struct{ Dependencies map[string]string }
 	if text, err := os.ReadFile("node/package.json"); err == nil && json.Unmarshal(text, &manifest) == nil {
-		for _, name := range []string{"graphile-worker", "pg-boss"} {
-			found = append(found, name+" "+manifest.Dependencies[name])
+		for _, name := range []string{"graphile-worker", "pg-boss", "pg-boss-12"} {
+			found = append(found, name+" "+strings.TrimPrefix(manifest.Dependencies[name], "npm:pg-boss@"))
 		}
 	}
 	if text, err := exec.CommandContext(ctx, "node", "--version").Output(); err == nil {

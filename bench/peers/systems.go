@@ -13,6 +13,7 @@ type system struct {
 	// A system that open cannot open has a script in ../node, or a program of
 	// its own.
 	node    string
+	newNode bool // node needs the Node.js that ../node/package.json names
 	program func(*bench) string
 	// alive is a query that reports whether there are jobs whose outcome is not
 	// in the store. For Hourbell the client is used instead.
@@ -32,6 +33,7 @@ var systems = []system{
 	{name: "gue", open: openGue, alive: "SELECT EXISTS (SELECT 1 FROM gue_jobs)"},
 	{name: "graphile-worker", node: "graphile-worker.mjs", alive: graphileAlive},
 	{name: "pg-boss", node: "pg-boss.mjs", alive: pgBossAlive},
+	{name: "pg-boss-12", node: "pg-boss-12.mjs", newNode: true, alive: pgBossAlive},
 	{name: "goqite", open: openGoqite, alive: "SELECT EXISTS (SELECT 1 FROM goqite)"},
 	{name: "backlite", open: openBacklite, alive: "SELECT EXISTS (SELECT 1 FROM backlite_tasks)"},
 	{name: "gocron", open: openGocron},

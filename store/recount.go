@@ -18,19 +18,27 @@ type RecountResult struct {
 	More  bool // another step has something to do now
 }
 
-// LaneRepair is a lane whose count of permits in use was wrong.
+// LaneRepair is a lane that counted its permits or its starts wrong.
 type LaneRepair struct {
-	Limit   string // the name of the limit; empty: the limit has ended
-	Key     string // of the lane
-	Counted int    // permits that the lane counted
-	Held    int    // permits that jobs hold, and that were given back and are not passed on yet
+	Limit         string // the name of the limit; empty: the limit has ended
+	Key           string // of the lane
+	Counted, Held LaneCount
 }
 
-// Recount sets the number of permits in use to the number that jobs hold. A lane with fewer permits in use than before is to be
-// looked at now, because jobs may wait for them.
-func (l *Lane) Recount(held int) {
-	if held < l.Used {
+// LaneCount is what a lane counts, or what jobs hold together with what was given back and is not passed on yet.
+type LaneCount struct {
+	Permits int
+	Starts  int // that no claim has used; 0 without a rate
+}
+
+// Count returns what the lane counts.
+func (l *Lane) Count() LaneCount { return LaneCount{Permits: l.Used, Starts: l.Starts} }
+
+// Recount sets what the lane counts to what jobs hold. A lane that counted more before is to be looked at now, because jobs may wait
+// for the difference.
+func (l *Lane) Recount(held LaneCount) {
+	if held.Permits < l.Used || held.Starts < l.Starts {
 		l.LookAt = LookNow()
 	}
-	l.Used = held
+	l.Used, l.Starts = held.Permits, held.Starts
 }

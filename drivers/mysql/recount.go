@@ -35,13 +35,13 @@ func (s *session) OldestNode(ctx context.Context) (node int64, err error) {
 }
 
 // FindWrongLanes implements rowwise.RecountTx.
-func (s *session) FindWrongLanes(ctx context.Context, among []int64, most int) (map[int64]int, error) {
-	wrong := map[int64]int{}
+func (s *session) FindWrongLanes(ctx context.Context, among []int64, most int) (map[int64]store.LaneCount, error) {
+	wrong := map[int64]store.LaneCount{}
 	a := args{"all": len(among) == 0, "lanes": among, "limit": most}
 	err := s.each(ctx, findWrongLanes, a, func(r row) error {
 		var id int64
-		var held int
-		err := r.Scan(&id, &held)
+		var held store.LaneCount
+		err := r.Scan(&id, &held.Permits, &held.Starts)
 		wrong[id] = held
 		return err
 	})

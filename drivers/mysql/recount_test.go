@@ -10,7 +10,7 @@ func TestWrongCountsAreRepaired(t *testing.T) {
 	b, db := fresh(t)
 	storetest.WrongCounts(t, b, func() {
 		for _, text := range []string{
-			"UPDATE hourbell_lane SET used = CASE WHEN `key` = 'low' THEN 0 ELSE 3 END",
+			"UPDATE hourbell_lane SET used = CASE WHEN `key` = 'low' THEN 0 ELSE 3 END, starts = CASE WHEN `key` = 'low' THEN 2 ELSE 0 END",
 			"INSERT INTO hourbell_node_permit (limit_id, node, permits, wants) SELECT id, -1, 1, 0 FROM hourbell_job_limit WHERE name = 'whole'",
 		} {
 			_, err := db.ExecContext(t.Context(), text)

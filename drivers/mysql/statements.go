@@ -478,7 +478,7 @@ var sources = [statementCount]source{
 	deleteLanes:            {file: "delete_lanes", params: "ids"},
 	findDueLanes:           {file: "find_due_lanes", params: "now limit", columns: "id"},
 	findLaneKeys:           {file: "find_lane_keys", params: "lanes", columns: "limit_id key id"},
-	findWrongLanes:         {file: "find_wrong_lanes", params: "all lanes limit", columns: "id held"},
+	findWrongLanes:         {file: "find_wrong_lanes", params: "all lanes limit", columns: "id held starts"},
 	findIdleJobs:           {file: "find_idle_jobs", params: "served limit", columns: "id"},
 	findIdleLanes:          {file: "find_idle_lanes", params: "served limit", columns: "id"},
 	findIdleHeads:          {file: "find_idle_heads", params: "lane served", columns: "id"},

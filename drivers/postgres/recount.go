@@ -31,11 +31,11 @@ func (t lanesTx) OldestNode(ctx context.Context) (node int64, err error) {
 }
 
 // FindWrongLanes implements rowwise.RecountTx.
-func (t lanesTx) FindWrongLanes(ctx context.Context, among []int64, most int) (map[int64]int, error) {
-	wrong := map[int64]int{}
+func (t lanesTx) FindWrongLanes(ctx context.Context, among []int64, most int) (map[int64]store.LaneCount, error) {
+	wrong := map[int64]store.LaneCount{}
 	var id int64
-	var held int
-	err := each(ctx, t.tx, []any{&id, &held}, func() { wrong[id] = held }, t.b.q(findWrongLanes), append([]int64{}, among...), most)
+	var held store.LaneCount
+	err := each(ctx, t.tx, []any{&id, &held.Permits, &held.Starts}, func() { wrong[id] = held }, t.b.q(findWrongLanes), append([]int64{}, among...), most)
 	return wrong, err
 }
 

@@ -530,7 +530,7 @@ var sources = [statementCount]source{
 	findDueLanes:           {file: "find_due_lanes", params: "now limit", columns: "id"},
 	findLaneKeys:           {file: "find_lane_keys", params: "limits keys", columns: "limit_id key id"},
 	findLaneJobs:           {file: "lock_lane_jobs", params: "now lanes most", columns: laneJobColumns},
-	findWrongLanes:         {file: "find_wrong_lanes", params: "lanes limit", columns: "id held"},
+	findWrongLanes:         {file: "find_wrong_lanes", params: "lanes limit", columns: "id held starts"},
 	returnIdlePermits:      {file: "return_idle_permits", params: "limit"},
 	deleteGonePermits:      {file: "delete_gone_permits"},
 	readOldestNode:         {file: "read_oldest_node", columns: "node"},

@@ -10,7 +10,7 @@ func TestWrongCountsAreRepaired(t *testing.T) {
 	b := openFile(t, newFile(t), Synchronous("NORMAL"))
 	storetest.WrongCounts(t, b, func() {
 		for _, text := range []string{
-			"UPDATE hourbell_lane SET used = iif(key = 'low', 0, 3)",
+			"UPDATE hourbell_lane SET used = iif(key = 'low', 0, 3), starts = iif(key = 'low', 2, 0)",
 			"INSERT INTO hourbell_node_permit (limit_id, node, permits, wants) SELECT id, -1, 1, 0 FROM hourbell_job_limit WHERE name = 'whole'",
 		} {
 			if _, err := b.writer.ExecContext(t.Context(), text); err != nil {

@@ -331,7 +331,7 @@ var sources = [statementCount]source{
 	deleteLanes:            {file: "delete_lanes", params: "ids"},
 	findDueLanes:           {file: "find_due_lanes", params: "now limit", columns: "id"},
 	findLaneKeys:           {file: "find_lane_keys", params: "lanes", columns: "limit_id key id"},
-	findWrongLanes:         {file: "find_wrong_lanes", params: "lanes limit", columns: "id held"},
+	findWrongLanes:         {file: "find_wrong_lanes", params: "lanes limit", columns: "id held starts"},
 	findIdlePermits:        {file: "find_idle_permits", params: "limit", columns: "id"},
 	deleteGonePermits:      {file: "delete_gone_permits"},
 	readOldestNode:         {file: "read_oldest_node", columns: "node"},

@@ -22,7 +22,7 @@ func (m *miscounted) RecountPermits(_ context.Context, req store.RecountRequest)
 	if len(m.asked) > 1 {
 		return store.RecountResult{}, nil
 	}
-	return store.RecountResult{Lanes: []store.LaneRepair{{Limit: "exports", Key: "a", Counted: 2, Held: 1}, {Limit: "exports", Key: "b"}}, More: true}, nil
+	return store.RecountResult{Lanes: []store.LaneRepair{{Limit: "exports", Key: "a", Counted: store.LaneCount{Permits: 2}, Held: store.LaneCount{Permits: 1}}, {Limit: "exports", Key: "b"}}, More: true}, nil
 }
 
 // TestRepairedPermitsAreReported checks that a recount names its node, has an event for each repair, and goes on while there is more

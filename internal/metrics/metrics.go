@@ -48,7 +48,7 @@ var (
 	leased        = &Metric{Name: "hourbell_node_leased", Help: "1 while this node runs and has its lease, otherwise 0.", Sort: Gauge}
 	leasesLost    = &Metric{Name: "hourbell_leases_lost_total", Help: "How often this node lost its lease."}
 	deaths        = &Metric{Name: "hourbell_node_deaths_total", Help: "Nodes that this node has declared dead."}
-	repaired      = &Metric{Name: "hourbell_permits_repaired_total", Help: "Keys of limits whose permits were counted wrong, and that this node has repaired."}
+	repaired      = &Metric{Name: "hourbell_permits_repaired_total", Help: "Keys of limits whose permits or starts were counted wrong, and that this node has repaired."}
 	storeFailures = &Metric{Name: "hourbell_store_failures_total", Help: "Failed operations of the store.", Labels: []string{"operation"}}
 	calls         = &Metric{Name: "hourbell_store_call_duration_seconds", Help: "How long calls of the store took, by the operation.", Labels: []string{"operation"}, Sort: Histogram, Bounds: callBounds}
 	callErrors    = &Metric{Name: "hourbell_store_call_errors_total", Help: "Calls of the store that failed, by the operation.", Labels: []string{"operation"}}

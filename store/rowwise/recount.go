@@ -15,9 +15,9 @@ type RecountTx interface {
 	// OldestNode returns the number of the oldest living node; 0: no node lives.
 	OldestNode(ctx context.Context) (int64, error)
 
-	// FindWrongLanes returns lanes whose count of permits differs from the permits that jobs hold and that vacancies have, with the
-	// number of these permits. All counts are of one instant. It locks nothing. among: only these lanes; empty: all.
-	FindWrongLanes(ctx context.Context, among []int64, most int) (map[int64]int, error)
+	// FindWrongLanes returns lanes whose count of permits or of starts differs from what jobs hold and what vacancies have, with the
+	// latter. All counts are of one instant. It locks nothing. among: only these lanes; empty: all.
+	FindWrongLanes(ctx context.Context, among []int64, most int) (map[int64]store.LaneCount, error)
 
 	// ReturnIdlePermits takes permits from jobs that no living node runs, as vacancies, and lets such jobs at the head of lanes leave
 	// them. It returns how many jobs it has changed, and leaves out jobs that other transactions have locked.
@@ -29,8 +29,8 @@ type RecountTx interface {
 }
 
 // RecountPermits is a step of the upkeep of limits; see store.LimitStore. Most steps find nothing and lock nothing. Where the number
-// of a lane is wrong, it is compared again when the lane is locked: from then on no transaction changes it, and transactions
-// that end jobs only move permits of the lane from jobs to vacancies.
+// of a lane is wrong, it is compared again when the lane is locked: from then on no transaction changes it, transactions
+// that end jobs only move permits of the lane from jobs to vacancies, and a claim that uses starts waits for the lane.
 func RecountPermits(ctx context.Context, tx RecountTx, req store.RecountRequest) (out store.RecountResult, err error) {
 	if req.Node != 0 {
 		if oldest, err := tx.OldestNode(ctx); err != nil || oldest != req.Node {
@@ -67,7 +67,7 @@ func repairLanes(ctx context.Context, tx RecountTx, most int) (repairs []store.L
 	}
 	lanes = slices.DeleteFunc(lanes, func(lane store.Lane) bool { _, is := wrong[lane.ID]; return !is })
 	for i := range lanes {
-		repair := store.LaneRepair{Key: lanes[i].Key, Counted: lanes[i].Used, Held: wrong[lanes[i].ID]}
+		repair := store.LaneRepair{Key: lanes[i].Key, Counted: lanes[i].Count(), Held: wrong[lanes[i].ID]}
 		if limit := limits.ByID(lanes[i].Limit); limit != nil {
 			repair.Limit = limit.Name
 		}

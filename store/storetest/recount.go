@@ -144,24 +144,31 @@ func recountPlaces(e *env) {
 }
 
 // WrongCounts is a test for drivers whose lanes count permits. spoil changes the store behind the driver: the lane with the key "low"
-// counts no permit in use, and the lane with the key "high" three of them, and a node with the number -1 holds a permit of the limit
+// counts no permit in use and two starts, and the lane with the key "high" three permits and no start, and a node with the number -1 holds a permit of the limit
 // "whole". A recount has to repair all of it, once.
 func WrongCounts(t *testing.T, b store.Backend, spoil func()) {
 	e := newEnv(t, Store{Clients: [2]store.Backend{b, b}})
-	e.putLimits(perKey(1), store.Limit{Name: "whole", Queue: "r", Concurrency: 1})
+	limit := perKey(1)
+	limit.Rate, limit.Per, limit.Burst = 10, time.Second, 1
+	e.putLimits(limit, store.Limit{Name: "whole", Queue: "r", Concurrency: 1})
 	n := e.node("n")
 	ids := e.insert(limited("low"), limited("low"), limited("high"), limited("high"))
-	jobs := e.wantClaimed(n, "one job of each key runs", ids[0], ids[2])
+	jobs := e.wantStarted(n, "one job of each key runs", ids[0], ids[2])
+	e.want(claimedIDs(e.startIn("q", n, 9).Jobs), []int64(nil), "the others wait")
 	spoil()
-	want := store.RecountResult{Nodes: 1, Lanes: []store.LaneRepair{{Limit: "per key", Key: "low", Held: 1}, {Limit: "per key", Key: "high", Counted: 3, Held: 1}}}
+	want := store.RecountResult{Nodes: 1, Lanes: []store.LaneRepair{
+		{Limit: "per key", Key: "low", Counted: store.LaneCount{Starts: 2}, Held: store.LaneCount{Permits: 1}},
+		{Limit: "per key", Key: "high", Counted: store.LaneCount{Permits: 3}, Held: store.LaneCount{Permits: 1}},
+	}}
 	got, err := e.a.RecountPermits(e.ctx, store.RecountRequest{Now: e.now, Node: n, Limit: 10})
 	e.must(err)
-	slices.SortFunc(got.Lanes, func(a, b store.LaneRepair) int { return cmp.Compare(a.Counted, b.Counted) })
+	slices.SortFunc(got.Lanes, func(a, b store.LaneRepair) int { return cmp.Compare(a.Counted.Permits, b.Counted.Permits) })
 	e.want(got, want, "a recount must repair what is wrong")
 	e.want(e.recount(n), store.RecountResult{}, "a recount after a repair has nothing to do")
-	e.wantClaimed(n, "no job of a key starts while another runs", []int64(nil)...)
+	e.tick(time.Second)
+	e.wantStarted(n, "no job of a key starts while another runs", []int64(nil)...)
 	for _, job := range jobs {
 		e.finishWell(outcome(job, store.Completed))
 	}
-	e.wantClaimed(n, "the next job of each key runs when the permit is free", ids[1], ids[3])
+	e.wantStarted(n, "the next job of each key runs when the permit is free", ids[1], ids[3])
 }

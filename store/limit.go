@@ -208,6 +208,9 @@ type PutLimitsRequest struct {
 	Now    time.Time
 	Limits []PutLimit
 	By     Actor // recorded in the audit
+	// AtOnce is how many jobs that no node has claimed give permits back in the call. What exceeds it follows in steps of claims.
+	// 0: 10,000; another number only for tests.
+	AtOnce int
 }
 
 // PutLimitsResult has the result for each limit.
@@ -235,6 +238,8 @@ type ListLimitsRequest struct {
 type CloseLanesRequest struct {
 	Now  time.Time
 	Jobs []LimitedJob
+	// AtOnce is as in PutLimitsRequest.
+	AtOnce int
 }
 
 // LimitedJob is a job whose worker has asked that nothing starts under its limits.

@@ -405,23 +405,30 @@ func (s *session) AddPermits(ctx context.Context, jobs []store.LaneJob) error {
 }
 
 // LockUnclaimed implements rowwise.LanesTx.
-func (s *session) LockUnclaimed(ctx context.Context, limit *store.Limit, most int) ([]store.LaneJob, error) {
+func (s *session) LockUnclaimed(ctx context.Context, limit *store.Limit, after int64, most int) ([]store.LaneJob, int64, error) {
 	a := scope(limit)
+	a["after_id"] = after
+	return s.holders(ctx, most, findPermittedJobs, a)
+}
+
+// holders locks the jobs that a statement finds, at most a number, and returns them with the permits that they hold, and the number of
+// the last that it has found if there may be more.
+func (s *session) holders(ctx context.Context, most int, name statement, a args) (jobs []store.LaneJob, to int64, err error) {
 	a["limit"] = most
-	ids, err := s.numbers(ctx, findPermittedJobs, a)
+	ids, err := s.numbers(ctx, name, a)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return s.permitsOf(ctx, lockPermittedJobs, ids)
+	if len(ids) == most {
+		to = ids[most-1]
+	}
+	jobs, err = s.permitsOf(ctx, lockPermittedJobs, ids)
+	return jobs, to, err
 }
 
 // LockHolders implements rowwise.LanesTx.
-func (s *session) LockHolders(ctx context.Context, lanes []int64, most int) ([]store.LaneJob, error) {
-	ids, err := s.numbers(ctx, findLaneHolders, args{"lanes": lanes, "limit": most})
-	if err != nil {
-		return nil, err
-	}
-	return s.permitsOf(ctx, lockPermittedJobs, ids)
+func (s *session) LockHolders(ctx context.Context, lanes []int64, most int) ([]store.LaneJob, int64, error) {
+	return s.holders(ctx, most, findLaneHolders, args{"lanes": lanes})
 }
 
 // returnPausedPermits takes the permits from jobs of a subject that no node has claimed.

@@ -394,7 +394,7 @@ var sources = [statementCount]source{
 	countJobsBefore:        {file: "count_jobs_before", params: "id lane priority state run_at most", columns: "job_id jobs"},
 	findStrictLanes:        {file: "find_strict_lanes", params: "ids", columns: "id strict rated"},
 	findJobPermits:         {file: "find_job_permits", params: "ids", columns: "id permits"},
-	findPermittedJobs:      {file: "find_permitted_jobs", params: "queue kind by_key limit", columns: "id"},
+	findPermittedJobs:      {file: "find_permitted_jobs", params: "queue kind by_key after_id limit", columns: "id"},
 	findRunningLaneJobs:    {file: "find_running_lane_jobs", params: "queue kind by_key", columns: "id"},
 	findNewLaneJobs:        {file: "find_new_lane_jobs", params: "queue now suspects kinds exact_kinds exact limit", columns: "id"},
 	readLaneJobs:           {file: "lock_lane_jobs", given: "waiting", params: "ids", columns: laneJobColumns},

@@ -409,21 +409,26 @@ func (t lanesTx) AddPermits(ctx context.Context, jobs []store.LaneJob) error {
 }
 
 // LockUnclaimed implements rowwise.LanesTx.
-func (t lanesTx) LockUnclaimed(ctx context.Context, limit *store.Limit, most int) ([]store.LaneJob, error) {
-	return t.holders(ctx, lockPermittedJobs, limit.Queue, limit.Kind, limit.ByKey, most)
+func (t lanesTx) LockUnclaimed(ctx context.Context, limit *store.Limit, after int64, most int) ([]store.LaneJob, int64, error) {
+	return t.holders(ctx, most, lockPermittedJobs, limit.Queue, limit.Kind, limit.ByKey, after, most)
 }
 
-// holders returns the jobs that a statement locks, with the permits that they hold.
-func (t lanesTx) holders(ctx context.Context, name statement, args ...any) ([]store.LaneJob, error) {
-	return collect(ctx, t.tx, func(r pgx.CollectableRow) (j store.LaneJob, err error) {
+// holders returns the jobs that a statement locks, at most a number, with the permits that they hold, and the number of the last if there
+// may be more.
+func (t lanesTx) holders(ctx context.Context, most int, name statement, args ...any) (jobs []store.LaneJob, to int64, err error) {
+	jobs, err = collect(ctx, t.tx, func(r pgx.CollectableRow) (j store.LaneJob, err error) {
 		err = r.Scan(&j.ID, &j.Lanes)
 		return j, err
 	}, t.b.q(name), args...)
+	if len(jobs) == most {
+		to = jobs[most-1].ID
+	}
+	return jobs, to, err
 }
 
 // LockHolders implements rowwise.LanesTx.
-func (t lanesTx) LockHolders(ctx context.Context, lanes []int64, most int) ([]store.LaneJob, error) {
-	return t.holders(ctx, lockLaneHolders, lanes, most)
+func (t lanesTx) LockHolders(ctx context.Context, lanes []int64, most int) ([]store.LaneJob, int64, error) {
+	return t.holders(ctx, most, lockLaneHolders, lanes, most)
 }
 
 // DeleteLanes implements rowwise.LanesTx.

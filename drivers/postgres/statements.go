@@ -549,7 +549,7 @@ var sources = [statementCount]source{
 	lockLaneHolders:        {file: "lock_lane_holders", params: "lanes limit", columns: "id permits"},
 	lockLanes:              {file: "lock_lanes", params: "ids", columns: "id limit_id key used starts waiting tat not_before look_at"},
 	lockNewLaneJobs:        {file: "lock_new_lane_jobs", params: "ids", columns: laneJobColumns},
-	lockPermittedJobs:      {file: "lock_permitted_jobs", params: "queue kind by_key limit", columns: "id permits"},
+	lockPermittedJobs:      {file: "lock_permitted_jobs", params: "queue kind by_key after_id limit", columns: "id permits"},
 	lockRunningLaneJobs:    {file: "lock_running_lane_jobs", params: "queue kind by_key", columns: laneJobColumns},
 	takeVacancies:          {file: "take_vacancies", params: "limit", columns: "limit_id done_to lanes"},
 	updateLanes:            {file: "update_lanes", params: "ids used starts waiting tats not_befores look_ats"},

@@ -320,19 +320,21 @@ func (s *session) AddPermits(ctx context.Context, jobs []store.LaneJob) error {
 }
 
 // LockUnclaimed implements rowwise.LanesTx.
-func (s *session) LockUnclaimed(ctx context.Context, limit *store.Limit, most int) ([]store.LaneJob, error) {
+func (s *session) LockUnclaimed(ctx context.Context, limit *store.Limit, after int64, most int) ([]store.LaneJob, int64, error) {
 	a := scope(limit)
-	a["limit"] = most
-	return s.holders(ctx, lockPermittedJobs, a)
+	a["after_id"] = after
+	return s.holders(ctx, most, lockPermittedJobs, a)
 }
 
 // LockHolders implements rowwise.LanesTx.
-func (s *session) LockHolders(ctx context.Context, lanes []int64, most int) ([]store.LaneJob, error) {
-	return s.holders(ctx, lockLaneHolders, args{"lanes": jsonList(lanes), "limit": most})
+func (s *session) LockHolders(ctx context.Context, lanes []int64, most int) ([]store.LaneJob, int64, error) {
+	return s.holders(ctx, most, lockLaneHolders, args{"lanes": jsonList(lanes)})
 }
 
-// holders returns the jobs that a statement finds, with the permits that they hold.
-func (s *session) holders(ctx context.Context, name statement, a args) (jobs []store.LaneJob, err error) {
+// holders returns the jobs that a statement finds, at most a number, with the permits that they hold, and the number of the last if
+// there may be more.
+func (s *session) holders(ctx context.Context, most int, name statement, a args) (jobs []store.LaneJob, to int64, err error) {
+	a["limit"] = most
 	err = s.each(ctx, name, a, func(r row) error {
 		var j store.LaneJob
 		var lanes string
@@ -343,7 +345,10 @@ func (s *session) holders(ctx context.Context, name statement, a args) (jobs []s
 		jobs = append(jobs, j)
 		return err
 	})
-	return jobs, err
+	if len(jobs) == most {
+		to = jobs[most-1].ID
+	}
+	return jobs, to, err
 }
 
 // returnPausedPermits takes the permits from jobs of a subject that no node has claimed.

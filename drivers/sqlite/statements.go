@@ -349,7 +349,7 @@ var sources = [statementCount]source{
 	lockNewLaneJobs:        {file: "lock_new_lane_jobs", params: "streams queue now scan limit", columns: laneJobColumns},
 	lockNewLaneSuspects:    {file: "lock_new_lane_suspects", params: "queue now kinds exact bytes limit", columns: laneJobColumns},
 	findOvertakingJobs:     {file: "find_overtaking_jobs", params: "streams queue now limit", columns: laneJobColumns},
-	lockPermittedJobs:      {file: "lock_permitted_jobs", params: "queue kind by_key limit", columns: "id permits"},
+	lockPermittedJobs:      {file: "lock_permitted_jobs", params: "queue kind by_key after_id limit", columns: "id permits"},
 	lockRunningLaneJobs:    {file: "lock_running_lane_jobs", params: "queue kind by_key", columns: laneJobColumns},
 	takeVacancies:          {file: "take_vacancies", params: "limit", columns: "limit_id done_to lanes"},
 	updateLanes:            {file: "update_lanes", params: "lanes"},

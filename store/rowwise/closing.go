@@ -46,7 +46,7 @@ func CloseLanes(ctx context.Context, tx LanesTx, req store.CloseLanesRequest, no
 		return err
 	}
 	slices.Sort(closing)
-	return closeLanes(ctx, tx, limits, closing, until, now)
+	return closeLanes(ctx, tx, limits, closing, until, req.AtOnce, now)
 }
 
 // closeQueues closes the lanes of limits of whole queues. Claims lock these before other lanes, too.
@@ -67,9 +67,10 @@ func closeQueues(ctx context.Context, tx LanesTx, ids []int64, until map[store.L
 	return tx.SaveLanes(ctx, lanes)
 }
 
-// closeLanes closes lanes whose permits jobs hold, and takes back the permits of jobs that no node has claimed.
-func closeLanes(ctx context.Context, tx LanesTx, limits store.Limits, closing []int64, until map[store.LaneKey]time.Time, now time.Time) error {
-	jobs, err := tx.LockHolders(ctx, closing, returnedRows)
+// closeLanes closes lanes whose permits jobs hold, and takes back the permits of jobs that no node has claimed, as
+// returnPermits does.
+func closeLanes(ctx context.Context, tx LanesTx, limits store.Limits, closing []int64, until map[store.LaneKey]time.Time, most int, now time.Time) error {
+	jobs, to, err := tx.LockHolders(ctx, closing, cmp.Or(most, returnedRows))
 	if err != nil {
 		return err
 	}
@@ -89,35 +90,34 @@ func closeLanes(ctx context.Context, tx LanesTx, limits store.Limits, closing []
 	for _, lane := range lanes {
 		rooms[lane.ID] = store.NewRoom(lane, limits.ByID(lane.Limit), now)
 	}
-	admissions := make([]store.Admission, len(jobs))
-	for i := range jobs {
-		jobs[i].First = true
-		admissions[i].Job = &jobs[i]
-		for _, held := range jobs[i].Lanes {
-			lane, start := store.PermitOf(held)
-			room := rooms[lane]
-			if room == nil {
-				continue
-			}
-			if room.TakeBack(start); admissions[i].Wait == 0 && slices.Contains(closing, lane) {
-				admissions[i].Wait, room.Waiting = lane, true
-			}
-			if room.Waiting {
-				room.LookAt = store.LookNow()
-			}
-		}
-	}
-	if len(admissions) > 0 {
-		if err := tx.Admit(ctx, admissions, now); err != nil {
+	if len(jobs) > 0 {
+		if err := tx.Admit(ctx, waitAgain(rooms, jobs, func(lane int64) bool { return slices.Contains(closing, lane) }), now); err != nil {
 			return err
 		}
+		for i := range jobs {
+			for _, held := range jobs[i].Lanes {
+				lane, _ := store.PermitOf(held)
+				if room := rooms[lane]; room != nil && room.Waiting {
+					room.LookAt = store.LookNow()
+				}
+			}
+		}
 	}
+	var rest []Vacancy
 	for i := range lanes {
 		room := rooms[lanes[i].ID]
 		if at, closes := until[room.LaneKey]; closes {
 			room.Close(at)
+			if to > 0 && !slices.ContainsFunc(rest, func(v Vacancy) bool { return v.Limit == room.Limit }) {
+				rest = append(rest, Vacancy{Limit: room.Limit, DoneTo: -to})
+			}
 		}
 		lanes[i] = room.Lane
+	}
+	if len(rest) > 0 {
+		if err := tx.InsertVacancies(ctx, rest); err != nil {
+			return err
+		}
 	}
 	return tx.SaveLanes(ctx, lanes)
 }

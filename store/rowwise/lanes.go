@@ -22,7 +22,8 @@ const (
 	// peekRows is how many waiting jobs of a lane a step reads at most if they may need other lanes, too, and spareRows how many more
 	// jobs than permits that are free, because some may not find a permit in another lane.
 	peekRows, spareRows = 200, 100
-	// returnedRows is how many unclaimed jobs give back their permits when a limit is changed. Further jobs keep them.
+	// returnedRows is how many unclaimed jobs give back their permits when a limit is changed or lanes are closed. Further jobs do so in
+	// steps of PassOnPermits, FreshRows in each.
 	returnedRows = 10_000
 	// lookAgain is after how long a lane is looked at again in which a job was locked.
 	lookAgain = time.Second
@@ -30,9 +31,11 @@ const (
 
 // Vacancy is a row that the end of jobs, or a change of a limit, leaves.
 type Vacancy struct {
-	Lanes  []int64 // what was given back: see store.Admission.Held
-	Limit  int64   // all lanes of this limit are to be looked at; 0: none
-	DoneTo int64   // of the limit's lanes up to this number that is done
+	Lanes []int64 // what was given back: see store.Admission.Held
+	Limit int64   // all lanes of this limit are to be looked at; 0: none
+	// DoneTo is the number up to which that is done for the limit's lanes. If it is negative, unclaimed jobs of the limit have to give back
+	// permits before, apart from the jobs up to -DoneTo; the lanes are looked at in doing so.
+	DoneTo int64
 }
 
 // LanesTx reads and writes lanes and the jobs that need permits. What it locks stays locked until the end of the
@@ -86,13 +89,14 @@ type LanesTx interface {
 	// AddPermits gives each job a permit of its Lane.
 	AddPermits(ctx context.Context, jobs []store.LaneJob) error
 
-	// LockUnclaimed locks and returns jobs that a limit concerns, that hold permits and that no node has claimed, with the
-	// permits as Lanes (store.Admission.Held). It leaves out jobs that other transactions have locked.
-	LockUnclaimed(ctx context.Context, limit *store.Limit, most int) ([]store.LaneJob, error)
+	// LockUnclaimed locks and returns jobs after a number, in their order, that a limit concerns, that hold permits and that no node has
+	// claimed, with the permits as Lanes (store.Admission.Held). It leaves out jobs that other transactions have locked. to: the number of
+	// the last job that it has looked at; 0: it has looked at all.
+	LockUnclaimed(ctx context.Context, limit *store.Limit, after int64, most int) (jobs []store.LaneJob, to int64, err error)
 
-	// LockHolders locks and returns jobs that hold permits of lanes and that no node has claimed, with the permits as Lanes. It leaves
-	// out jobs that other transactions have locked.
-	LockHolders(ctx context.Context, lanes []int64, most int) ([]store.LaneJob, error)
+	// LockHolders locks and returns jobs that hold permits of lanes and that no node has claimed, as LockUnclaimed
+	// does.
+	LockHolders(ctx context.Context, lanes []int64, most int) (jobs []store.LaneJob, to int64, err error)
 
 	// DeleteLanes deletes lanes, and then the limits that have ended and have no lanes.
 	DeleteLanes(ctx context.Context, ids []int64) error
@@ -114,7 +118,7 @@ type Passed struct {
 // there and to fresh jobs: due jobs that limits concern, that hold no permit and are locked. A fresh job
 // that gets no permit waits from then on. The step leaves to later steps what exceeds its bounds.
 func PassOnPermits(ctx context.Context, tx LanesTx, fresh []store.LaneJob, now time.Time) (out Passed, err error) {
-	s := passing{tx: tx, now: now, look: map[int64]bool{}, lock: map[int64]bool{}, rooms: map[int64]*store.Room{}}
+	s := passing{tx: tx, now: now, began: map[int64]bool{}, look: map[int64]bool{}, lock: map[int64]bool{}, rooms: map[int64]*store.Room{}}
 	if err := s.begin(ctx); err != nil {
 		return out, err
 	}
@@ -153,21 +157,23 @@ func PassOnPermits(ctx context.Context, tx LanesTx, fresh []store.LaneJob, now t
 
 // passing is one run of PassOnPermits.
 type passing struct {
-	tx     LanesTx
-	now    time.Time
-	limits store.Limits
-	ends   bool    // a limit that has ended is among the vacancies
-	peek   bool    // waiting jobs may need other lanes than the lanes in which they wait
-	freed  []int64 // what was given back: see store.Admission.Held
-	look   map[int64]bool
-	lock   map[int64]bool // further lanes that jobs need
-	before map[int64]store.Lane
-	rooms  map[int64]*store.Room
-	missed map[int64]bool // lanes whose first jobs need a lane that is not locked
-	ids    map[store.LaneKey]int64
-	more   bool
-	unread bool      // jobs wait in lanes of ended limits that the step has not read
-	next   time.Time // Passed.Next
+	tx       LanesTx
+	now      time.Time
+	limits   store.Limits
+	ends     bool            // a limit that has ended is among the vacancies
+	peek     bool            // waiting jobs may need other lanes than the lanes in which they wait
+	freed    []int64         // what was given back: see store.Admission.Held
+	returned []store.LaneJob // unclaimed jobs that give back permits, as LockUnclaimed returns them
+	began    map[int64]bool  // lanes in which jobs wait that did not before, or may do so
+	look     map[int64]bool
+	lock     map[int64]bool // further lanes that jobs need
+	before   map[int64]store.Lane
+	rooms    map[int64]*store.Room
+	missed   map[int64]bool // lanes whose first jobs need a lane that is not locked
+	ids      map[store.LaneKey]int64
+	more     bool
+	unread   bool      // jobs wait in lanes of ended limits that the step has not read
+	next     time.Time // Passed.Next
 }
 
 // begin finds out which lanes are to be looked at.
@@ -190,7 +196,17 @@ func (s *passing) begin(ctx context.Context) error {
 			lane, _ := store.PermitOf(held)
 			s.look[lane] = true
 		}
-		if v.Limit == 0 {
+		switch {
+		case v.Limit == 0:
+			continue
+		case v.DoneTo < 0:
+			to, err := s.lockUnclaimed(ctx, s.limits.ByID(v.Limit), -v.DoneTo)
+			if err != nil {
+				return err
+			}
+			if to > 0 {
+				rest = append(rest, Vacancy{Limit: v.Limit, DoneTo: -to})
+			}
 			continue
 		}
 		lanes, err := s.tx.FindLanes(ctx, v.Limit, v.DoneTo, laneRows)
@@ -220,6 +236,25 @@ func (s *passing) begin(ctx context.Context) error {
 	}
 	s.peek = len(s.limits) != 1 || s.ends || len(due) > 0
 	return err
+}
+
+// lockUnclaimed locks unclaimed jobs after a number that give back permits because a limit was changed; nil: the limit has ended.
+func (s *passing) lockUnclaimed(ctx context.Context, limit *store.Limit, after int64) (to int64, err error) {
+	if limit == nil {
+		return 0, nil
+	}
+	jobs, to, err := s.tx.LockUnclaimed(ctx, limit, after, FreshRows)
+	for _, job := range jobs {
+		if slices.ContainsFunc(s.returned, func(j store.LaneJob) bool { return j.ID == job.ID }) {
+			continue // another limit was changed, too
+		}
+		s.returned = append(s.returned, job)
+		for _, held := range job.Lanes {
+			lane, _ := store.PermitOf(held)
+			s.look[lane] = true
+		}
+	}
+	return to, err
 }
 
 // findLanes makes the lanes that fresh jobs need, and, if a waiting job may need another lane than the lane in which it waits, the lanes
@@ -280,7 +315,37 @@ func (s *passing) lockRooms(ctx context.Context) error {
 			room.TakeBack(start)
 		}
 	}
-	return nil
+	if len(s.returned) == 0 {
+		return nil
+	}
+	admissions := waitAgain(s.rooms, s.returned, anyLane)
+	for i := range admissions {
+		s.began[admissions[i].Wait] = true
+	}
+	return s.tx.Admit(ctx, admissions, s.now)
+}
+
+func anyLane(int64) bool { return true }
+
+// waitAgain takes the permits back from jobs that no node has claimed. Each job waits again, first of all, in the first of its lanes
+// that is one of some lanes.
+func waitAgain(rooms map[int64]*store.Room, jobs []store.LaneJob, in func(lane int64) bool) []store.Admission {
+	admissions := make([]store.Admission, len(jobs))
+	for i := range jobs {
+		jobs[i].First = true
+		admissions[i].Job = &jobs[i]
+		for _, held := range jobs[i].Lanes {
+			lane, start := store.PermitOf(held)
+			room := rooms[lane]
+			if room == nil {
+				continue
+			}
+			if room.TakeBack(start); admissions[i].Wait == 0 && in(lane) {
+				admissions[i].Wait, room.Waiting = lane, true
+			}
+		}
+	}
+	return admissions
 }
 
 // lockWaiting locks the jobs that may get the permits that are free.
@@ -343,7 +408,7 @@ func (s *passing) save(ctx context.Context) error {
 		if s.missed[id] {
 			room.Waiting, room.LookAt = true, store.LookNow()
 		}
-		if !room.Waiting && s.before[id].Waiting {
+		if !room.Waiting && (s.before[id].Waiting || s.began[id]) {
 			left = append(left, id)
 		}
 		s.more = s.more || room.LookAt.Equal(store.LookNow())

@@ -45,7 +45,7 @@ func PutLimits(ctx context.Context, tx LimitsTx, req store.PutLimitsRequest, now
 	if err != nil {
 		return out, err
 	}
-	saved, err := changeLimits(ctx, tx, change, now)
+	saved, err := changeLimits(ctx, tx, change, req.AtOnce, now)
 	if err != nil {
 		return out, err
 	}
@@ -72,14 +72,14 @@ func SyncLimits(ctx context.Context, tx LimitsTx, req store.PutSchedulesRequest,
 	if change, err = store.PlanLimits(all, req.PutLimits(), req.LimitOwner()); err != nil {
 		return change, err
 	}
-	if _, err = changeLimits(ctx, tx, change, now); err != nil {
+	if _, err = changeLimits(ctx, tx, change, 0, now); err != nil {
 		return change, err
 	}
 	return change, Record(ctx, tx, req.LimitsEntry(change), now)
 }
 
 // changeLimits writes a change, and returns the new revisions by name.
-func changeLimits(ctx context.Context, tx LimitsTx, change store.LimitChange, now time.Time) (map[string]int64, error) {
+func changeLimits(ctx context.Context, tx LimitsTx, change store.LimitChange, most int, now time.Time) (map[string]int64, error) {
 	if len(change.Write)+len(change.End) == 0 {
 		return nil, nil
 	}
@@ -121,7 +121,7 @@ func changeLimits(ctx context.Context, tx LimitsTx, change store.LimitChange, no
 			}
 		}
 	}
-	return saved, startLimits(ctx, tx, change.Write, now)
+	return saved, startLimits(ctx, tx, change.Write, most, now)
 }
 
 // deleteQueueLanes deletes the lanes of limits of whole queues that end. No claim is under way.
@@ -153,7 +153,7 @@ func limitVacancies(limits []store.Limit) (vacancies []Vacancy) {
 
 // startLimits lets limits be in force that were written, those without an ID as new rows. No claim is under way: jobs that run
 // get permits of new limits, also more than these allow, and jobs that hold permits and were not claimed wait again, first of all.
-func startLimits(ctx context.Context, tx LimitsTx, written []store.Limit, now time.Time) error {
+func startLimits(ctx context.Context, tx LimitsTx, written []store.Limit, most int, now time.Time) error {
 	if !slices.ContainsFunc(written, func(l store.Limit) bool { return !l.WholeQueue() }) {
 		return nil
 	}
@@ -172,7 +172,7 @@ func startLimits(ctx context.Context, tx LimitsTx, written []store.Limit, now ti
 		} else if err := countRunning(ctx, tx, row); err != nil {
 			return err
 		}
-		if err := returnPermits(ctx, tx, row, now); err != nil {
+		if err := returnPermits(ctx, tx, row, most, now); err != nil {
 			return err
 		}
 	}
@@ -180,11 +180,16 @@ func startLimits(ctx context.Context, tx LimitsTx, written []store.Limit, now ti
 }
 
 // returnPermits lets jobs that a limit concerns, that hold permits and that no node has claimed wait in one of their lanes, where
-// they go first.
-func returnPermits(ctx context.Context, tx LimitsTx, limit *store.Limit, now time.Time) error {
-	jobs, err := tx.LockUnclaimed(ctx, limit, returnedRows)
+// they go first: at most a number, and further jobs in later steps. 0: returnedRows.
+func returnPermits(ctx context.Context, tx LimitsTx, limit *store.Limit, most int, now time.Time) error {
+	jobs, to, err := tx.LockUnclaimed(ctx, limit, 0, cmp.Or(most, returnedRows))
 	if err != nil || len(jobs) == 0 {
 		return err
+	}
+	if to > 0 {
+		if err := tx.InsertVacancies(ctx, []Vacancy{{Limit: limit.ID, DoneTo: -to}}); err != nil {
+			return err
+		}
 	}
 	ids := map[int64]bool{}
 	for i := range jobs {
@@ -197,31 +202,16 @@ func returnPermits(ctx context.Context, tx LimitsTx, limit *store.Limit, now tim
 	if err != nil {
 		return err
 	}
-	byID := map[int64]*store.Room{}
+	rooms := map[int64]*store.Room{}
 	for i := range lanes {
 		lanes[i].LookAt = store.LookNow()
-		byID[lanes[i].ID] = &store.Room{Lane: lanes[i]}
+		rooms[lanes[i].ID] = &store.Room{Lane: lanes[i]}
 	}
-	admissions := make([]store.Admission, len(jobs))
-	for i := range jobs {
-		jobs[i].First = true
-		a := store.Admission{Job: &jobs[i]}
-		for _, held := range jobs[i].Lanes {
-			id, start := store.PermitOf(held)
-			if lane := byID[id]; lane != nil {
-				lane.TakeBack(start)
-				if a.Wait == 0 {
-					a.Wait, lane.Waiting = id, true
-				}
-			}
-		}
-		admissions[i] = a
-	}
-	if err := tx.Admit(ctx, admissions, now); err != nil {
+	if err := tx.Admit(ctx, waitAgain(rooms, jobs, anyLane), now); err != nil {
 		return err
 	}
 	for i := range lanes {
-		lanes[i] = byID[lanes[i].ID].Lane
+		lanes[i] = rooms[lanes[i].ID].Lane
 	}
 	return tx.SaveLanes(ctx, lanes)
 }
@@ -278,7 +268,7 @@ func DeleteLimits(ctx context.Context, tx LimitsTx, req store.DeleteLimitsReques
 		}
 		change.End = append(change.End, *row)
 	}
-	if _, err := changeLimits(ctx, tx, change, now); err != nil {
+	if _, err := changeLimits(ctx, tx, change, 0, now); err != nil {
 		return err
 	}
 	return Record(ctx, tx, req.Entry(), now)

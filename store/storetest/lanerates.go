@@ -21,6 +21,7 @@ var laneRateTests = []scenario{
 	{"WhyJobsWait", laneRatesWaits},
 	{"QueueRateChanged", queueRateChanged},
 	{"Closed", lanesClosed},
+	{"ClosedInSteps", lanesClosedInSteps},
 	{"ClosedQueue", queueClosed},
 	{"Race", laneRatesRace},
 }
@@ -318,6 +319,20 @@ func laneRatesRace(e *env) {
 		e.ok(len(keys) >= 2, "concurrent claims must not keep each other from starting jobs:", round, keys)
 		e.tick(100 * time.Millisecond)
 	}
+}
+
+// lanesClosedInSteps lets more jobs hold permits than one call returns.
+func lanesClosedInSteps(e *env) {
+	e.putLimits(perKey(9))
+	n := e.node("a")
+	ids := e.insert(limited("x"), limited("x"), limited("x"), limited("x"), limited("y"))
+	jobs := e.startIn("q", n, 1).Jobs
+	req := store.CloseLanesRequest{Now: e.now, AtOnce: 1, Jobs: []store.LimitedJob{{JobSpec: jobs[0].JobSpec, For: time.Minute}}}
+	e.must(e.a.CloseLanes(e.ctx, req))
+	e.wantStarted(n, "no job of the key starts, also none whose permit the call has not returned", ids[4])
+	e.want(e.inUse("per key"), int64(2), "only jobs that run hold permits")
+	e.tick(time.Minute)
+	e.wantStarted(n, "the jobs start at their time", ids[1:4]...)
 }
 
 // close lets nothing start for a while under the limits of jobs.

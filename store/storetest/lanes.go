@@ -26,6 +26,7 @@ var laneTests = []scenario{
 	{"SeveralLimits", lanesSeveral},
 	{"Raised", lanesRaised},
 	{"Lowered", lanesLowered},
+	{"LoweredInSteps", lanesLoweredInSteps},
 	{"NewLimitCountsWhatRuns", lanesNew},
 	{"Deleted", lanesDeleted},
 	{"NewScope", lanesNewScope},
@@ -379,6 +380,38 @@ func lanesLowered(e *env) {
 	jobs = e.wantClaimed(n, "jobs that had permits go first", ids[2])
 	e.finishWell(outcome(jobs[0], store.Completed))
 	e.wantClaimed(n, "and keep their order", ids[3])
+}
+
+// putInSteps puts a limit, and returns the permits of one job in the call.
+func (e *env) putInSteps(limit store.Limit) {
+	e.t.Helper()
+	_, err := e.a.PutLimits(e.ctx, store.PutLimitsRequest{Now: e.now, AtOnce: 1, Limits: []store.PutLimit{{Limit: limit}}})
+	e.must(err)
+}
+
+// lanesLoweredInSteps lets more jobs hold permits than one call returns.
+func lanesLoweredInSteps(e *env) {
+	e.putLimits(perKey(9))
+	n := e.node("a")
+	var jobs []store.NewJob
+	for range 9 {
+		jobs = append(jobs, limited("x"))
+	}
+	ids := e.insert(jobs...)
+	e.want(claimedIDs(e.claim(n, 1)), ids[:1], "one job runs, and eight more have permits")
+	e.putInSteps(perKey(3))
+	e.wantClaimed(n, "also permits that the put has not returned come back before jobs are claimed", ids[1], ids[2])
+	e.want(e.inUse("per key"), int64(3), "as many permits are in use as the limit has")
+	e.insertOne(limited("y"))
+	e.putLimits(perKey(9))
+	e.claim(n, 1)
+	e.putInSteps(store.Limit{Name: "k", Kind: "k", Concurrency: 5})
+	e.want(e.inUse("k"), int64(4), "jobs that run have permits of a new limit")
+	e.wantClaimed(n, "jobs that had permits before need permits of the new limit", ids[4])
+	e.want(e.inUse("per key"), int64(5), "and hold no others until then")
+	e.want(e.recount(0), store.RecountResult{}, "all permits are counted")
+	e.must(e.a.DeleteLimits(e.ctx, store.DeleteLimitsRequest{Now: e.now, Names: []string{"per key", "k"}}))
+	e.want(len(e.claim(n, 9)), 5, "without limits all jobs can start")
 }
 
 func lanesNew(e *env) {

@@ -1,4 +1,4 @@
--- Jobs that a limit concerns, that hold permits and that no node has claimed.
+-- Jobs after a number that a limit concerns, that hold permits and that no node has claimed.
 SELECT j.id FROM hourbell_job AS j
-WHERE j.permits IS NOT NULL AND j.state = 0 AND {in_scope(:queue, :kind, :by_key, j)}
+WHERE j.permits IS NOT NULL AND j.id > :after_id AND j.state = 0 AND {in_scope(:queue, :kind, :by_key, j)}
 ORDER BY j.id LIMIT :limit

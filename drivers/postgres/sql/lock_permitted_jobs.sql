@@ -1,5 +1,5 @@
--- Locks jobs that a limit concerns, that hold permits and that no node has claimed, without those that others have locked.
+-- Locks jobs after a number that a limit concerns, that hold permits and that no node has claimed, without those that others have locked.
 SELECT j.id, j.permits FROM {schema}.job AS j
-WHERE j.permits IS NOT NULL AND j.state = 0 AND NOT j.running AND {in_scope(:queue::text, :kind::text, :by_key::boolean, j)}
+WHERE j.permits IS NOT NULL AND j.id > :after_id::bigint AND j.state = 0 AND NOT j.running AND {in_scope(:queue::text, :kind::text, :by_key::boolean, j)}
 ORDER BY j.id LIMIT :limit::bigint
 FOR UPDATE SKIP LOCKED

@@ -1,7 +1,11 @@
 package kinds
 
+import "github.com/hourbell/hourbell/check"
+
 // CheckArgs returns what is wrong with the arguments of a job of a kind of this
-// package, or nil. It accepts any arguments of other kinds.
+// package, or nil. It accepts any arguments of other kinds, except that they may not have a hidden value in place of a
+// secret: a definition that was read from a listing and is written again would lose the secret. The error is a
+// *check.FieldError, or several that are joined.
 func CheckArgs(kind string, args []byte) error {
 	var err error
 	switch kind {
@@ -11,6 +15,12 @@ func CheckArgs(kind string, args []byte) error {
 		_, err = DecodeHTTP(args)
 	case SQLKind:
 		_, err = DecodeSQL(args)
+	default:
+		if value, ok := decodeAny(args); ok {
+			if field := placeholder(value, "args"); field != "" {
+				err = &check.FieldError{Field: field, Value: hidden, Problem: "is a value that a listing has hidden", Remedy: "write the value itself, or read it with --show-secrets or ?secrets=true"}
+			}
+		}
 	}
 	return err
 }

@@ -1,9 +1,13 @@
 package kinds
 
 import (
+	"bytes"
 	"encoding/json"
+	"maps"
 	"net/url"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hourbell/hourbell/internal/redact"
@@ -14,20 +18,22 @@ const hidden = "…"
 
 // Redact returns the arguments of a job, or of a hook, as listings show them.
 // In a command it hides the values of the environment and the input (also the
-// values that a shell line sets before its program, as in TOKEN=… curl); in an
-// HTTP request the header values, the body, and the part of the URL after the
-// path; in an SQL statement the values of its parameters. The arguments of other kinds, and arguments that cannot be read, are
-// returned unchanged.
+// values that a shell line sets before its program, as in TOKEN=… curl), and the values of options whose names are names of
+// secrets, as in --password=…; in an HTTP request the header values, the body, and the part of the URL after the
+// path; in an SQL statement the values of its parameters; in the arguments of other kinds what RedactJSON hides. Arguments
+// that cannot be read are returned unchanged.
 func Redact(kind string, args []byte) []byte {
 	switch kind {
 	case CommandKind:
 		return rewrite(args, func(c *Command) {
 			hideValues(c.Env)
 			hide(&c.Stdin)
-			c.Shell = hideAssigned(c.Shell)
+			c.Shell = hideOptions(hideAssigned(c.Shell))
 			if len(c.Argv) == 3 && c.Argv[1] == "-c" {
-				c.Argv[2] = hideAssigned(c.Argv[2])
+				c.Argv[2] = hideOptions(hideAssigned(c.Argv[2]))
+				return
 			}
+			hideInWords(c.Argv)
 		})
 	case HTTPKind:
 		return rewrite(args, func(h *HTTP) {
@@ -44,7 +50,106 @@ func Redact(kind string, args []byte) []byte {
 			}
 		})
 	}
-	return args
+	return RedactJSON(args)
+}
+
+// RedactJSON returns arguments of any kind, or a result, as listings show them: it hides the values of fields whose
+// names end as names of secrets do, such as password, client_secret, accessToken and apiKey, at any depth. A text that
+// is not JSON is returned unchanged.
+func RedactJSON(text []byte) []byte {
+	value, ok := decodeAny(text)
+	if !ok || !hideNamed(value) {
+		return text
+	}
+	shown, err := encode(value)
+	if err != nil {
+		return text
+	}
+	return shown
+}
+
+// secretName matches the names of fields and options whose values are secrets.
+var secretName = regexp.MustCompile(`(?i)(pass(word|wd|phrase|code)|pwd|secret|token|jwt|cookie|credentials?|authorization|(api|access|private|secret|signing|encryption)[-_. ]?key)$`)
+
+// hideNamed hides the values of fields that secretName matches, and reports whether there were any.
+func hideNamed(value any) (hid bool) {
+	switch v := value.(type) {
+	case map[string]any:
+		for name, field := range v {
+			if secretName.MatchString(name) && hidable(field) {
+				v[name], hid = hidden, true
+			} else if hideNamed(field) {
+				hid = true
+			}
+		}
+	case []any:
+		for _, one := range v {
+			hid = hideNamed(one) || hid
+		}
+	}
+	return hid
+}
+
+// hidable reports whether a value can be a secret.
+func hidable(value any) bool {
+	switch v := value.(type) {
+	case nil, bool:
+		return false
+	case string:
+		return v != ""
+	}
+	return true
+}
+
+// placeholder returns the path of a field with a hidden value in place of a secret; empty: there is none.
+func placeholder(value any, path string) string {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			inner := path + "." + name
+			if v[name] == hidden && secretName.MatchString(name) {
+				return inner
+			}
+			if found := placeholder(v[name], inner); found != "" {
+				return found
+			}
+		}
+	case []any:
+		for i, one := range v {
+			if found := placeholder(one, path+"["+strconv.Itoa(i)+"]"); found != "" {
+				return found
+			}
+		}
+	}
+	return ""
+}
+
+// decodeAny decodes JSON without a loss of digits.
+func decodeAny(text []byte) (value any, ok bool) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return value, d.Decode(&value) == nil
+}
+
+// secretOption matches an option of a shell line whose name is the name of a secret, and its value.
+var secretOption = regexp.MustCompile(`(?i)(^|\s)(--?[a-z0-9_.-]*(?:password|passwd|passphrase|secret|token|api[-_]?key|access[-_]?key)[= ])('[^']*'|"[^"]*"|[^\s'"-][^\s'"]*)`)
+
+// hideOptions hides the values of such options in a shell line.
+func hideOptions(line string) string { return secretOption.ReplaceAllString(line, "$1$2"+hidden) }
+
+// hideInWords hides the values of options whose names are names of secrets, and of such assignments, in an argument list.
+func hideInWords(words []string) {
+	for i := 1; i < len(words); i++ {
+		name, value, assigns := strings.Cut(words[i], "=")
+		switch {
+		case !secretName.MatchString(name) || strings.ContainsAny(name, " /"):
+		case assigns && value != "":
+			words[i] = name + "=" + hidden
+		case !assigns && strings.HasPrefix(name, "-") && i+1 < len(words) && !strings.HasPrefix(words[i+1], "-"):
+			words[i+1] = hidden
+			i++
+		}
+	}
 }
 
 // rewrite returns arguments with a change; arguments that cannot be read are

@@ -286,5 +286,5 @@ func checkLimit(limit int) error {
 
 // addSecrets adds the flag that shows environments as they are.
 func addSecrets(c *cobra.Command, show *bool) {
-	c.Flags().BoolVar(show, "show-secrets", false, "show the values of environments, inputs and HTTP headers, which are hidden otherwise")
+	c.Flags().BoolVar(show, "show-secrets", false, "show values that may be secrets, such as environments, HTTP headers, and fields and options named password or token, which are hidden otherwise")
 }

@@ -17,7 +17,7 @@ import (
 
 // Job is a job as it is shown.
 type Job struct {
-	store.JobInfo        // Args are without values that may be secrets, unless Jobs was asked for them
+	store.JobInfo        // Args and Result are without values that may be secrets, unless Jobs was asked for them
 	Waits         string // why the job waits although it is due; may be empty
 	// Printing is what the attempt that runs has printed so far; see AddOutput.
 	Printing store.Printed
@@ -33,7 +33,7 @@ func Jobs(ctx context.Context, client *hourbell.Client, secrets bool, jobs ...st
 	views := make([]Job, len(jobs))
 	for i, job := range jobs {
 		if !secrets {
-			job.Args = kinds.Redact(job.Kind, job.Args)
+			job.Args, job.Result = kinds.Redact(job.Kind, job.Args), kinds.RedactJSON(job.Result)
 		}
 		views[i] = Job{JobInfo: job, Waits: reasons[job.ID]}
 	}

@@ -209,15 +209,25 @@ func (s *ScheduleService) list(ctx context.Context, req store.ListSchedulesReque
 	for i, row := range rows {
 		infos[i] = newScheduleInfo(row, calendars, now)
 	}
-	return infos, errors.Join(s.addWaitsFor(ctx, infos), s.addWaits(ctx, infos))
+	return infos, errors.Join(s.addWaitsFor(ctx, infos), s.addWaits(ctx, rows, infos))
 }
 
-// addWaits adds why no living node fires the slots of schedules.
-func (s *ScheduleService) addWaits(ctx context.Context, infos []ScheduleInfo) error {
+// addWaits adds why no living node fires the slots of schedules, which were read as rows.
+func (s *ScheduleService) addWaits(ctx context.Context, rows []store.Schedule, infos []ScheduleInfo) error {
 	if !slices.ContainsFunc(infos, func(info ScheduleInfo) bool { return info.left || info.On.Every }) {
 		return nil
 	}
 	nodes, err := s.client.Nodes.List(ctx)
+	if err != nil {
+		return err
+	}
+	var overdue []store.Schedule
+	for i, info := range infos {
+		if info.left && info.State() == "active" {
+			overdue = append(overdue, rows[i])
+		}
+	}
+	files, err := fire.FilesOf(ctx, s.client.backend, overdue)
 	if err != nil {
 		return err
 	}
@@ -227,7 +237,9 @@ func (s *ScheduleService) addWaits(ctx context.Context, infos []ScheduleInfo) er
 		case info.On.Every:
 			info.Waits = plan.Place(info.On).NoHost(nodes)
 		case info.left:
-			info.Waits = plan.NoTaker(plan.Place(info.On).Queue(info.Queue), info.Job.Kind(), nodes)
+			info.Waits = plan.NoTaker(plan.Place(info.On).Queue(info.Queue), info.Job.Kind(), nodes, func() string {
+				return plan.DeclaredButLeft(store.HostOf(info.Name, info.Owner), files[rows[i].ID], nodes)
+			})
 		}
 	}
 	return nil

@@ -172,7 +172,7 @@ func waits(queue, kind string, living []store.NodeInfo) string {
 	if len(living) == 0 {
 		return "no node is alive; start one"
 	}
-	if reason := plan.NoTaker(queue, kind, living); reason != "" {
+	if reason := plan.NoTaker(queue, kind, living, nil); reason != "" {
 		return reason
 	}
 	serving := slices.DeleteFunc(slices.Clone(living), func(n store.NodeInfo) bool {

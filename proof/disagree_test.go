@@ -215,4 +215,8 @@ func TestTimeZonesThatDisagree(t *testing.T) {
 	if lines := c.lines("lines not run by this node, because of their user"); len(lines) != 1 || lines[0].User != "no-such-user" {
 		t.Errorf("c warns %v", lines)
 	}
+	const why = "declared by host c, whose nodes do not run it: their logs have the reason, such as a user who is missing there"
+	if list := run(t, store, "schedules", "list", "--owner", "crontab:system", "--output", "ndjson"); !strings.Contains(list, `"waits":"`+why+`"`) {
+		t.Errorf("the line is listed as %s", list)
+	}
 }

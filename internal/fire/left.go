@@ -3,6 +3,7 @@ package fire
 import (
 	"context"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/event"
@@ -26,6 +27,9 @@ type leftSchedules struct {
 	said  map[int64]loop.Instant // when a reason was found last, by schedule
 	nodes []store.NodeInfo
 	read  loop.Instant // when nodes was read
+	// files are the owners of the files that declare schedules, by schedule, zero for those that no file declares. They are
+	// read again with the nodes.
+	files map[int64]store.Owner
 }
 
 func newLeftSchedules() leftSchedules {
@@ -38,11 +42,12 @@ func newLeftSchedules() leftSchedules {
 func (f *firer) explainLeft(ctx context.Context, left []plan.Left, now time.Time) {
 	clear(f.left.why)
 	maps.DeleteFunc(f.left.said, func(_ int64, last loop.Instant) bool { return last.Elapsed() > saidFor })
+	left = slices.DeleteFunc(left, func(one plan.Left) bool { return !one.Overdue(now) })
+	if len(left) == 0 || !f.readNodes(ctx) {
+		return
+	}
 	for _, one := range left {
-		if !one.Overdue(now) || !f.readNodes(ctx) {
-			continue
-		}
-		why := plan.NoTaker(one.Queue, one.Kind, f.left.nodes)
+		why := plan.NoTaker(one.Queue, one.Kind, f.left.nodes, func() string { return f.whyDeclared(ctx, one.Schedule, left) })
 		if why == "" {
 			continue
 		}
@@ -64,5 +69,26 @@ func (f *firer) readNodes(ctx context.Context) bool {
 		return false
 	}
 	f.left.nodes, f.left.read = nodes, loop.Now()
+	f.left.files = nil
 	return true
+}
+
+// whyDeclared returns why no living node runs the jobs of a schedule among left that a file declares; empty: no file declares it, or
+// the store does not answer. The files of all of left are read together.
+func (f *firer) whyDeclared(ctx context.Context, s store.Schedule, left []plan.Left) string {
+	if _, known := f.left.files[s.ID]; !known {
+		rows := make([]store.Schedule, len(left))
+		for i, one := range left {
+			rows[i] = one.Schedule
+		}
+		files, err := FilesOf(ctx, f.cfg.Store, rows)
+		if err != nil {
+			return ""
+		}
+		f.left.files = make(map[int64]store.Owner, len(rows))
+		for _, row := range rows {
+			f.left.files[row.ID] = files[row.ID]
+		}
+	}
+	return plan.DeclaredButLeft(store.HostOf(s.Name, s.Owner), f.left.files[s.ID], f.left.nodes)
 }

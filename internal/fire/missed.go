@@ -3,91 +3,84 @@ package fire
 import (
 	"context"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/store"
 )
 
-// undeclared returns the reason for missed slots of a schedule whose jobs this node may not
-// run: if a file declares the schedule, and no living node is on a host that has this version of
-// the file. It is empty if another reason applies, or if the store does not answer.
-func (f *firer) undeclared(ctx context.Context, s store.Schedule) string {
-	name, host := s.Owner, store.HostOf(s.Name, s.Owner)
-	if host != "" {
-		name = f.ownerOf(ctx, store.EveryOf(s.Owner))
+// FilesOf reads the owners of the files that declare schedules, by schedule. Schedules that no file declares are left out. The
+// schedule of a host is declared by the file of the schedule from which it was made.
+func FilesOf(ctx context.Context, backend store.Schedules, schedules []store.Schedule) (map[int64]store.Owner, error) {
+	files := map[int64]store.Owner{}
+	for part := range slices.Chunk(schedules, readBatch) {
+		owners, err := ownersOf(ctx, backend, part)
+		if err != nil {
+			return nil, err
+		}
+		names := make([]string, 0, len(owners))
+		for _, name := range owners {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		if names = slices.Compact(names); len(names) == 0 {
+			continue
+		}
+		rows, err := backend.ListOwners(ctx, store.ListOwnersRequest{Names: names, Limit: len(names)})
+		if err != nil {
+			return nil, err
+		}
+		for id, name := range owners {
+			if i := slices.IndexFunc(rows, func(o store.Owner) bool { return o.Name == name }); i >= 0 && len(rows[i].Copies) > 0 {
+				files[id] = rows[i]
+			}
+		}
 	}
-	if name == "" {
-		return ""
+	return files, nil
+}
+
+// ownersOf returns the names of the owners of schedules, or of the schedules from which these were made, by schedule.
+func ownersOf(ctx context.Context, backend store.Schedules, schedules []store.Schedule) (map[int64]string, error) {
+	owners, made := map[int64]string{}, map[string][]int64{} // made: by the schedule from which they were made
+	for _, s := range schedules {
+		if of := store.EveryOf(s.Owner); of != "" {
+			made[of] = append(made[of], s.ID)
+		} else if s.Owner != "" {
+			owners[s.ID] = s.Owner
+		}
 	}
-	owners, err := f.cfg.Store.ListOwners(ctx, store.ListOwnersRequest{Names: []string{name}, Limit: 1})
-	if err != nil || len(owners) == 0 || len(owners[0].Copies) == 0 {
-		return ""
+	if len(made) == 0 {
+		return owners, nil
 	}
-	nodes, err := f.cfg.Store.ListNodes(ctx)
+	names := make([]string, 0, len(made))
+	for name := range made {
+		names = append(names, name)
+	}
+	rows, err := backend.ListSchedules(ctx, store.ListSchedulesRequest{Names: names, Limit: len(names)})
 	if err != nil {
-		return ""
+		return nil, err
 	}
-	declaring := owners[0].Declaring()
-	if host != "" {
-		return otherVersion(host, declaring, nodes)
-	}
-	for _, n := range nodes {
-		if n.EndedAt.IsZero() && slices.Contains(declaring, n.Host) {
-			return ""
+	for _, row := range rows {
+		for _, id := range made[row.Name] {
+			if row.Owner != "" {
+				owners[id] = row.Owner
+			}
 		}
 	}
-	const nowhere = "no living node has this version of the line: it is declared by "
-	if len(declaring) == 0 {
-		return nowhere + "no host any more"
-	}
-	for i, host := range declaring {
-		declaring[i] = "host " + host
-		if seen := lastSeen(nodes, host); !seen.IsZero() {
-			declaring[i] += ", last seen at " + seen.UTC().Format(time.RFC3339)
-		}
-	}
-	return nowhere + strings.Join(declaring, "; ")
-}
-
-// ownerOf returns the owner of a schedule; empty: it has none, or the store does not answer.
-func (f *firer) ownerOf(ctx context.Context, schedule string) string {
-	rows, err := f.cfg.Store.ListSchedules(ctx, store.ListSchedulesRequest{Names: []string{schedule}, Limit: 1})
-	if err != nil || len(rows) == 0 {
-		return ""
-	}
-	return rows[0].Owner
-}
-
-// otherVersion returns the reason for missed slots of the schedule of a host whose nodes live, if the host is not among the hosts that
-// declare the schedule as it is.
-func otherVersion(host string, declaring []string, nodes []store.NodeInfo) string {
-	lives := slices.ContainsFunc(nodes, func(n store.NodeInfo) bool { return n.Host == host && n.EndedAt.IsZero() })
-	if !lives || len(declaring) == 0 || slices.Contains(declaring, host) {
-		return ""
-	}
-	return "host " + host + " has another version of the line: it is declared by host " + strings.Join(declaring, ", host ")
-}
-
-// lastSeen returns when a node of a host was seen last; zero if no node of it is known.
-func lastSeen(nodes []store.NodeInfo, host string) (at time.Time) {
-	for _, n := range nodes {
-		if n.Host == host && n.SeenAt.After(at) {
-			at = n.SeenAt
-		}
-	}
-	return at
+	return owners, nil
 }
 
 // explainMissed gives missed slots the reason that no living node has this version of their line,
-// if that is the reason.
+// if that is the reason. A failure to read it is ignored, because the reasons are only for people.
 func (f *firer) explainMissed(ctx context.Context, p plan.Plan, s store.Schedule, firing store.Firing) store.Firing {
 	if !slices.ContainsFunc(firing.Slots, func(r store.SlotRecord) bool { return r.Outcome == store.SlotMissed }) {
 		return firing
 	}
-	if why := f.undeclared(ctx, s); why != "" {
-		firing = p.MissedBecause(s, firing, why)
+	files, err := FilesOf(ctx, f.cfg.Store, []store.Schedule{s})
+	if file, declared := files[s.ID]; err == nil && declared {
+		nodes, err := f.cfg.Store.ListNodes(ctx)
+		if why := plan.ElsewhereOnly(store.HostOf(s.Name, s.Owner), file, nodes); err == nil && why != "" {
+			firing = p.MissedBecause(s, firing, why)
+		}
 	}
 	return firing
 }

@@ -75,8 +75,8 @@ const Restricted = " (restricted)"
 // NoTaker returns why no living node runs a stored job of a kind in a queue: each node that has
 // code for it runs only the jobs that its own files declare, or no node of the place of the queue
 // serves it. The result is empty if a node runs every job of the kind, if no node lives, or for
-// another reason.
-func NoTaker(queue, kind string, nodes []store.NodeInfo) string {
+// another reason. declared returns why no node runs a job that a file declares, as DeclaredButLeft does; nil: no file declares the job.
+func NoTaker(queue, kind string, nodes []store.NodeInfo, declared func() string) string {
 	living, served, restricted := false, false, false
 	for _, node := range nodes {
 		if !node.EndedAt.IsZero() {
@@ -100,6 +100,10 @@ func NoTaker(queue, kind string, nodes []store.NodeInfo) string {
 		return fmt.Sprintf("no living node%s serves queue %q; start one with %s%s", place.Whose(), base, flag, place)
 	case !restricted:
 		return ""
+	case declared != nil:
+		if why := declared(); why != "" {
+			return why
+		}
 	}
 	jobs, known := map[string]string{"command": "commands", "http": "HTTP calls", "sql": "SQL statements"}[kind]
 	if !known {

@@ -65,12 +65,12 @@ func TestNoTaker(t *testing.T) {
 	restricted, free, gone := node("q", "command"+Restricted, "mail"+Restricted), node("q", "command"), node("q", "command")
 	gone.EndedAt = noon
 	for _, nodes := range [][]store.NodeInfo{nil, {gone}} {
-		if got := NoTaker("q@web1", "command", nodes); got != "" {
+		if got := NoTaker("q@web1", "command", nodes, nil); got != "" {
 			t.Errorf("while no node lives: %q", got)
 		}
 	}
 	const elsewhere = "no living node of host web1 serves queue \"q\"; start one with --host web1"
-	if got := NoTaker("q@web1", "command", []store.NodeInfo{free}); got != elsewhere {
+	if got := NoTaker("q@web1", "command", []store.NodeInfo{free}, nil); got != elsewhere {
 		t.Errorf("while no node of the host lives: %q", got)
 	}
 	for _, test := range []struct {
@@ -87,8 +87,44 @@ func TestNoTaker(t *testing.T) {
 		{"command", []store.NodeInfo{node("other", "command"+Restricted)}, ""},
 		{"command", []store.NodeInfo{node("q", "report")}, ""},
 	} {
-		if got := NoTaker("q", test.kind, test.nodes); got != test.want {
+		if got := NoTaker("q", test.kind, test.nodes, nil); got != test.want {
 			t.Errorf("%s on %+v: %q", test.kind, test.nodes, got)
+		}
+	}
+}
+
+// TestDeclaredButLeft checks the reason why no living node runs a line of a file.
+func TestDeclaredButLeft(t *testing.T) {
+	node := func(host string, ended bool) store.NodeInfo {
+		n := store.NodeInfo{Host: host, Queues: []string{"q"}, Kinds: []string{"command" + Restricted}, SeenAt: noon}
+		if ended {
+			n.EndedAt = noon
+		}
+		return n
+	}
+	copyOf := func(host, digest string) store.Copy { return store.Copy{Host: host, Digest: digest} }
+	file := store.Owner{Name: "f", Version: store.Version{Digest: "2"}, Copies: []store.Copy{copyOf("a", "1"), copyOf("b", "2"), copyOf("c", "2")}}
+	const stored = "no living node allows stored commands: start one with --commands any, or declare it in a file"
+	const user = ", whose nodes do not run it: their logs have the reason, such as a user who is missing there"
+	for _, test := range []struct {
+		name  string
+		host  string
+		file  store.Owner
+		nodes []store.NodeInfo
+		want  string
+	}{
+		{"no file", "", store.Owner{}, []store.NodeInfo{node("a", false)}, stored},
+		{"its hosts live", "", file, []store.NodeInfo{node("b", false), node("c", false)}, "declared by host b, host c" + user},
+		{"one of its hosts lives", "", file, []store.NodeInfo{node("a", false), node("b", false), node("c", true)}, "declared by host b" + user},
+		{"another version lives", "", file, []store.NodeInfo{node("a", false), node("b", true)},
+			"no living node has this version of the line: it is declared by host b, last seen at " + noon.UTC().Format(time.RFC3339) + "; host c"},
+		{"a host of it", "b", file, []store.NodeInfo{node("b", false), node("c", false)}, "declared by host b" + user},
+		{"a host with another version", "a", file, []store.NodeInfo{node("a", false)}, "host a has another version of the line: it is declared by host b, host c"},
+		{"a host without the file", "d", file, []store.NodeInfo{node("d", false)}, "host d has no file with the line: it is declared by host b, host c"},
+	} {
+		why := func() string { return DeclaredButLeft(test.host, test.file, test.nodes) }
+		if got := NoTaker("q", "command", test.nodes, why); got != test.want {
+			t.Errorf("%s: %q", test.name, got)
 		}
 	}
 }

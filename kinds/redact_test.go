@@ -20,14 +20,20 @@ func TestRedactHidesWhatMayBeSecret(t *testing.T) {
 		{"command", `not JSON`, `not JSON`},
 		{"http", `{"url":"https://u:secret@h:1/p?k=secret#f","header":{"A":"secret"},"body":"secret"}`, `{"url":"https://u@h:1/p?…","header":{"A":"…"},"body":"…"}`},
 		{"http", `{"url":"https://h/p"}`, `{"url":"https://h/p"}`},
-		{"command", `{"argv":["curl","--token","secret","--api-key=secret","-v","https://h/token","API_SECRET=secret","--password"]}`,
-			`{"argv":["curl","--token","…","--api-key=…","-v","https://h/token","API_SECRET=…","--password"]}`},
-		{"command", `{"shell":"curl --user-token secret --password='se cret' -o /tmp/token x --secret --dry-run"}`,
-			`{"shell":"curl --user-token … --password=… -o /tmp/token x --secret --dry-run"}`},
+		{
+			"command", `{"argv":["curl","--token","secret","--api-key=secret","-v","https://h/token","API_SECRET=secret","--password"]}`,
+			`{"argv":["curl","--token","…","--api-key=…","-v","https://h/token","API_SECRET=…","--password"]}`,
+		},
+		{
+			"command", `{"shell":"curl --user-token secret --password='se cret' -o /tmp/token x --secret --dry-run"}`,
+			`{"shell":"curl --user-token … --password=… -o /tmp/token x --secret --dry-run"}`,
+		},
 		{"mail", `{"env":{"A":"b"}}`, `{"env":{"A":"b"}}`},
 		{"mail", `{"to":"a", "n":12345678901234567890}`, `{"to":"a", "n":12345678901234567890}`},
-		{"mail", `{"to":"a<b","smtp":{"Password":"secret","tokens":3},"n":12345678901234567890,"list":[{"api_key":7},{"clientSecret":{"a":"secret"}}]}`,
-			`{"list":[{"api_key":"…"},{"clientSecret":"…"}],"n":12345678901234567890,"smtp":{"Password":"…","tokens":3},"to":"a<b"}`},
+		{
+			"mail", `{"to":"a<b","smtp":{"Password":"secret","tokens":3},"n":12345678901234567890,"list":[{"api_key":7},{"clientSecret":{"a":"secret"}}]}`,
+			`{"list":[{"api_key":"…"},{"clientSecret":"…"}],"n":12345678901234567890,"smtp":{"Password":"…","tokens":3},"to":"a<b"}`,
+		},
 		{"mail", `{"password":"","token":null,"secret":true}`, `{"password":"","token":null,"secret":true}`},
 		{"mail", `not JSON`, `not JSON`},
 	} {

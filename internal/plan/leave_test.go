@@ -116,8 +116,11 @@ func TestDeclaredButLeft(t *testing.T) {
 		{"no file", "", store.Owner{}, []store.NodeInfo{node("a", false)}, stored},
 		{"its hosts live", "", file, []store.NodeInfo{node("b", false), node("c", false)}, "declared by host b, host c" + user},
 		{"one of its hosts lives", "", file, []store.NodeInfo{node("a", false), node("b", false), node("c", true)}, "declared by host b" + user},
-		{"another version lives", "", file, []store.NodeInfo{node("a", false), node("b", true)},
-			"no living node has this version of the line: it is declared by host b, last seen at " + noon.UTC().Format(time.RFC3339) + "; host c"},
+		{
+			"another version lives", "", file,
+			[]store.NodeInfo{node("a", false), node("b", true)},
+			"no living node has this version of the line: it is declared by host b, last seen at " + noon.UTC().Format(time.RFC3339) + "; host c",
+		},
 		{"a host of it", "b", file, []store.NodeInfo{node("b", false), node("c", false)}, "declared by host b" + user},
 		{"a host with another version", "a", file, []store.NodeInfo{node("a", false)}, "host a has another version of the line: it is declared by host b, host c"},
 		{"a host without the file", "d", file, []store.NodeInfo{node("d", false)}, "host d has no file with the line: it is declared by host b, host c"},

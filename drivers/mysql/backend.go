@@ -9,7 +9,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"sync/atomic"
 
 	mysql "github.com/go-sql-driver/mysql"
 
@@ -29,7 +28,7 @@ type Backend struct {
 	texts        *texts
 	callersTexts *texts // of statements in transactions of the program
 	steps        []store.Migration
-	retries      atomic.Int64
+	retries      retries
 
 	source int64 // the row of this Backend in the table of wake-ups
 	wakes  *wakes

@@ -33,9 +33,14 @@ const (
 	errDiskFull        = 1021
 	errInvalidCharText = 1300
 
+	errColumnExists  = 1060
+	errIndexExists   = 1061
+	errNothingToDrop = 1091
+
 	errColumnAccessDenied = 1143
 	errNoIndex            = 1176
 	errNoPrivilege        = 1227
+	errNotInCluster       = 1047 // of a server that has lost its Galera cluster
 	errLockedNow          = 3572 // of MySQL; MariaDB has errLockWaitTimeout
 )
 
@@ -63,6 +68,15 @@ func (b *Backend) explain(ctx context.Context, doing string, err error) error {
 	return explain(doing, err)
 }
 
+// mayOnlyRead reports whether an error means that the user, or the server, does not write.
+func mayOnlyRead(err error) bool {
+	switch numberOf(err) {
+	case errTableAccessDenied, errColumnAccessDenied, errDatabaseDenied, errReadOnly:
+		return true
+	}
+	return false
+}
+
 // rejects reports whether a number means a rejected value: too long, not of its type, against a
 // constraint, or refused by a trigger.
 func rejects(number uint16) bool {
@@ -85,6 +99,8 @@ func remedyFor(number uint16) string {
 		return "see that the URL names the database rightly, or create it"
 	case errTableFull, errDiskFull:
 		return "the disk of the database server is full; free space, nothing of this call was kept"
+	case errNotInCluster:
+		return "the server is no working part of its Galera cluster now; it goes on when it is, or name another node of the cluster in the URL"
 	case errTooManyConnections:
 		return "the server has no connection left; raise its max_connections"
 	}

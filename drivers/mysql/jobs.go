@@ -113,6 +113,9 @@ func jobConditions(f store.JobFilter, now time.Time) (given []string, a args) {
 	} {
 		add(text.value != "", text.name, text.parameter, text.value)
 	}
+	if f.Kind != "" && f.Unique != "" {
+		given = append(given, "keyed")
+	}
 	add(f.Batch != 0, "batch", "batch", f.Batch)
 	for name, at := range map[string]time.Time{
 		"created_since": f.CreatedSince, "created_until": f.CreatedUntil, "finished_since": f.FinishedSince, "finished_until": f.FinishedUntil,

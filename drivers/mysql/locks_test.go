@@ -24,6 +24,10 @@ const serverVariable = "HOURBELL_TEST_MYSQL_URL"
 
 func TestMain(m *testing.M) {
 	locktest.Contend(openLocks)
+	if servers := os.Getenv(galeraServers); servers != "" {
+		workOnGalera(strings.Fields(servers))
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 

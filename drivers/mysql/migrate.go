@@ -93,7 +93,7 @@ func (b *Backend) migrate(ctx context.Context, conn *sql.Conn) (applied []store.
 	}
 	for _, step := range b.steps[min(have, len(b.steps)):] {
 		for _, text := range statementsOf(step.SQL) {
-			if _, err := conn.ExecContext(ctx, text); err != nil {
+			if _, err := conn.ExecContext(ctx, text); err != nil && !doneBefore(err) {
 				return applied, fmt.Errorf("step %d (%s): %w", step.Version, step.Name, err)
 			}
 		}
@@ -105,6 +105,17 @@ func (b *Backend) migrate(ctx context.Context, conn *sql.Conn) (applied []store.
 		applied = append(applied, step)
 	}
 	return applied, nil
+}
+
+// doneBefore reports whether the error of a statement of a step means that the statement was done before the step was
+// interrupted. MySQL has no IF NOT EXISTS for columns and indexes, so each of them is added or dropped by a statement of its own,
+// unless the statement may be repeated.
+func doneBefore(err error) bool {
+	switch numberOf(err) {
+	case errColumnExists, errIndexExists, errNothingToDrop:
+		return true
+	}
+	return false
 }
 
 // querier is a pool, a connection or a transaction.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -71,7 +72,7 @@ func (b *Backend) again(ctx context.Context, try func() error) error {
 		if err == nil || !passing(err) || n == tries || time.Now().After(deadline) {
 			return err
 		}
-		b.retries.Add(1)
+		b.countRetry(err)
 		select {
 		case <-time.After(time.Duration(rand.Int64N(int64(min(n, 10)) * int64(2*time.Millisecond)))):
 		case <-ctx.Done():
@@ -80,9 +81,32 @@ func (b *Backend) again(ctx context.Context, try func() error) error {
 	}
 }
 
-// Retries returns how many transactions of this Backend were begun again because the server
-// gave them up: after deadlocks, waits for locks, and, in a cluster, failed certifications.
-func (b *Backend) Retries() int64 { return b.retries.Load() }
+// Retries is how many transactions of a Backend were begun again, by the reason.
+type Retries struct {
+	Deadlocks int64 // error 1213: the server ended a deadlock or, in a cluster, the commit failed its certification
+	Waits     int64 // error 1205: another transaction kept a row locked for too long
+	Moved     int64 // errors 1020 and 1062: another transaction changed a row, or took a key, in between
+}
+
+// Retries returns how many transactions of this Backend were begun again since it was opened.
+func (b *Backend) Retries() Retries {
+	return Retries{Deadlocks: b.retries.deadlocks.Load(), Waits: b.retries.waits.Load(), Moved: b.retries.moved.Load()}
+}
+
+// retries counts for Retries.
+type retries struct{ deadlocks, waits, moved atomic.Int64 }
+
+// countRetry counts a transaction that is begun again after an error.
+func (b *Backend) countRetry(err error) {
+	switch numberOf(err) {
+	case errDeadlock:
+		b.retries.deadlocks.Add(1)
+	case errLockWaitTimeout:
+		b.retries.waits.Add(1)
+	default:
+		b.retries.moved.Add(1)
+	}
+}
 
 // read runs work in a reading transaction: all it sees is of one instant.
 func (b *Backend) read(ctx context.Context, doing string, work func(*session) error) error {

@@ -89,7 +89,7 @@ func (n *GaleraNode) start(more ...string) {
 	n.cmd = s.command(n.cluster.program, append(options, more...))
 	n.cmd.Stdout, n.cmd.Stderr = log, log
 	s.must(n.cmd.Start())
-	s.awaitPort(n.port)
+	s.awaitPort(n.port, 4*startLimit) // it copies what it missed before
 }
 
 // Kill ends the server at once.

@@ -97,14 +97,17 @@ func (s *Server) Start(signal os.Signal, clock *Clock, program string, args ...s
 		_ = server.Wait() // the signal is its error
 		timer.Stop()
 	})
-	s.awaitPort(s.Port)
+	s.awaitPort(s.Port, startLimit)
 }
 
-// awaitPort waits until a server listens.
-func (s *Server) awaitPort(port int) {
+// startLimit is how long a server may take to listen.
+const startLimit = 30 * time.Second
+
+// awaitPort waits until a server listens; it fails the test after a limit.
+func (s *Server) awaitPort(port int, limit time.Duration) {
 	s.t.Helper()
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(limit); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if conn, err := new(net.Dialer).DialContext(s.t.Context(), "tcp", address); err == nil {
 			conn.Close()
 			return

@@ -7,6 +7,6 @@ WHERE h.id IN (:ids)
 UNION ALL
 SELECT j.kind, j.unique_key, j.id, 1
 FROM hourbell_history AS h FORCE INDEX (PRIMARY)
-STRAIGHT_JOIN hourbell_job AS j ON j.kind = h.kind AND j.unique_key = h.unique_key
+STRAIGHT_JOIN hourbell_job AS j ON j.unique_kind = h.kind AND j.unique_key = h.unique_key
 WHERE h.id IN (:ids)
 ORDER BY live

@@ -31,6 +31,7 @@ WHERE :live
   AND j.group_name = :group_name                                                                                -- if group
   AND j.job_key = :job_key                                                                                      -- if key
   AND j.unique_key = :unique_key                                                                                -- if unique
+  AND j.unique_kind = :kind                                                                                     -- if keyed
   AND j.batch = :batch                                                                                          -- if batch
   AND j.created_at >= {at(:created_since)}                                                                      -- if created_since
   AND j.created_at < {at(:created_until)}                                                                       -- if created_until

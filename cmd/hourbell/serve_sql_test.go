@@ -27,15 +27,18 @@ type sqlPlace struct {
 
 // sqlPlaces returns, for a store, databases for statements: the store's own, the
 // same one apart, and another one.
-func sqlPlaces(t *testing.T, b *bench, postgres bool) []sqlPlace {
+func sqlPlaces(t *testing.T, b *bench, kind string) []sqlPlace {
 	t.Helper()
+	if kind == "mysql" {
+		return mysqlPlaces(t, b)
+	}
 	must := func(db *sql.DB, text string) {
 		t.Helper()
 		if _, err := db.Exec(text); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
 	}
-	if !postgres {
+	if kind == "sqlite" {
 		other := filepath.Join(t.TempDir(), "other.db")
 		open := func(path string) *sql.DB {
 			db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(10000)")
@@ -85,7 +88,7 @@ func sqlPlaces(t *testing.T, b *bench, postgres bool) []sqlPlace {
 	must(db, "CREATE TABLE "+app+".secret (text text)")
 	must(db, "GRANT USAGE ON SCHEMA "+app+" TO "+role)
 	must(db, "GRANT SELECT, INSERT ON "+app+".effect TO "+role)
-	for _, grant := range completionGrants(t, schema, role) {
+	for _, grant := range completionGrants(t, "```sql\nGRANT ", "hourbell.", schema+".", "SCHEMA hourbell", "SCHEMA "+schema, "TO reports", "TO "+role) {
 		must(db, grant)
 	}
 	at.User = url.UserPassword(role, "hunter2")
@@ -99,22 +102,49 @@ func sqlPlaces(t *testing.T, b *bench, postgres bool) []sqlPlace {
 
 var _ = stdlib.GetDefaultDriver // registers the driver pgx
 
-// completionGrants returns the statements of docs/kinds.md with which a role may
-// complete jobs.
-func completionGrants(t *testing.T, schema, role string) []string {
+// mysqlPlaces returns the database of a new store on MySQL or MariaDB, as a user with the rights that docs/kinds.md lists.
+func mysqlPlaces(t *testing.T, b *bench) []sqlPlace {
+	t.Helper()
+	store, admin, name := newDatabase(t)
+	b.env[storeVariable] = store
+	b.ok("migrate", "up")
+	role := "u" + strings.TrimPrefix(name, "cli_")
+	texts := append([]string{
+		"CREATE USER " + role + " IDENTIFIED BY 'hunter2'",
+		"CREATE TABLE " + name + ".effect (job BIGINT, token BIGINT, text VARCHAR(100) CHECK (text <> 'bad'))",
+		"GRANT SELECT, INSERT ON " + name + ".effect TO " + role,
+	}, completionGrants(t, "```sql\nCREATE USER reports IDENTIFIED BY 'secret';\nGRANT ", "app.", name+".", "TO reports", "TO "+role)...)
+	t.Cleanup(func() { _, _ = admin.Exec("DROP USER " + role) })
+	for _, text := range texts {
+		if _, err := admin.Exec(text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+	at, err := url.Parse(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at.User = url.UserPassword(role, "hunter2")
+	t.Setenv("APP_URL", at.String()) // read by the node's process
+	b.env["APP_URL"] = at.String()
+	return []sqlPlace{{"own", "app=env:APP_URL", admin, true, "?", name + ".effect"}}
+}
+
+// completionGrants returns the statements of docs/kinds.md with which a user of a database may complete jobs, from the block that
+// begins like that, with the names of the page replaced.
+func completionGrants(t *testing.T, begin string, names ...string) []string {
 	t.Helper()
 	text, err := os.ReadFile(kindsPage)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, text2, found := strings.Cut(string(text), "```sql\nGRANT ")
-	list, _, ended := strings.Cut("GRANT "+text2, "```")
+	_, rest, found := strings.Cut(string(text), begin)
+	list, _, ended := strings.Cut("GRANT "+rest, "```")
 	if !found || !ended {
 		t.Fatalf("%s has no list of grants", kindsPage)
 	}
-	list = strings.NewReplacer("hourbell.", schema+".", "SCHEMA hourbell", "SCHEMA "+schema, "TO reports", "TO "+role).Replace(list)
 	var grants []string
-	for _, statement := range strings.Split(list, ";") {
+	for _, statement := range strings.Split(strings.NewReplacer(names...).Replace(list), ";") {
 		if statement = strings.TrimSpace(statement); statement != "" {
 			grants = append(grants, statement)
 		}
@@ -150,17 +180,17 @@ func (b *bench) statement(t *testing.T, text string, args ...any) map[string]any
 
 // TestServeSQL checks statements of jobs on every kind of connection.
 func TestServeSQL(t *testing.T) {
-	for _, postgres := range []bool{false, true} {
-		t.Run(map[bool]string{false: "sqlite", true: "postgres"}[postgres], func(t *testing.T) {
+	for _, kind := range []string{"sqlite", "postgres", "mysql"} {
+		t.Run(kind, func(t *testing.T) {
 			b := newBench(t)
-			for _, place := range sqlPlaces(t, b, postgres) {
-				t.Run(place.name, func(t *testing.T) { checkStatements(t, b, place, postgres) })
+			for _, place := range sqlPlaces(t, b, kind) {
+				t.Run(place.name, func(t *testing.T) { checkStatements(t, b, place, kind) })
 			}
 		})
 	}
 }
 
-func checkStatements(t *testing.T, b *bench, place sqlPlace, postgres bool) {
+func checkStatements(t *testing.T, b *bench, place sqlPlace, kind string) {
 	node := b.serve("--commands", "any", "--sql", place.flag)
 	node.awaits("node started", 1)
 	effects := func(text string) (n int) {
@@ -171,7 +201,7 @@ func checkStatements(t *testing.T, b *bench, place sqlPlace, postgres bool) {
 		return n
 	}
 	marks := "?, ?, ?"
-	if postgres {
+	if kind == "postgres" {
 		marks = "$1, $2, $3"
 	}
 	insert := "INSERT INTO " + place.table + " VALUES (" + marks + ");"
@@ -197,14 +227,18 @@ func checkStatements(t *testing.T, b *bench, place sqlPlace, postgres bool) {
 		t.Errorf("of many rows %v are kept", result)
 	}
 	returning := "INSERT INTO " + place.table + " SELECT i, i, 'many" + place.name + "' FROM (" + strings.Replace(many, "500", "300", 1) + ") AS n RETURNING text"
-	if job := b.statement(t, returning); job["state"] != "completed" || effects("many"+place.name) != 300 {
+	if kind == "mysql" { // MySQL has no RETURNING
+		if job := b.statement(t, "SELECT @@wait_timeout"); fmt.Sprint(job["result"]) != "map[columns:[@@wait_timeout] rows:[[15]]]" {
+			t.Errorf("a stopped node holds its locks for longer than its lease: %v", job["result"])
+		}
+	} else if job := b.statement(t, returning); job["state"] != "completed" || effects("many"+place.name) != 300 {
 		t.Errorf("a statement that returns more rows than are kept had %d effects: %v", effects("many"+place.name), job)
 	}
-	if postgres {
+	if kind == "postgres" {
 		checkRights(t, b, place)
 	}
-	checkSchedule(t, b, place)
-	checkSameCommit(t, b, place, postgres, insert, effects)
+	checkSchedule(t, b, place, kind)
+	checkSameCommit(t, b, place, kind, insert, effects)
 	node.signal(syscall.SIGTERM)
 	if code := node.ends(); code != exitDone {
 		t.Errorf("the node ended with %d", code)
@@ -247,11 +281,16 @@ func checkRights(t *testing.T, b *bench, place sqlPlace) {
 
 // checkSchedule checks that the role may also complete the job of a schedule whose
 // jobs wait for each other, count failures and have hooks.
-func checkSchedule(t *testing.T, b *bench, place sqlPlace) {
+func checkSchedule(t *testing.T, b *bench, place sqlPlace, kind string) {
 	t.Helper()
 	name := "of-" + place.name
+	// SQLite and MySQL divide by zero without an error.
+	text := "select 1 / (select count(*) from " + place.table + " where text = ''" + name + "'')"
+	if kind == "mysql" {
+		text = "insert into " + place.table + " (text) select if(count(*) = 0, ''bad'', ''good'') from " + place.table + " where text = ''" + name + "''"
+	}
 	writeFile(t, "schedule.yaml", "owner: "+place.name+"\nschedules:\n  - {name: "+name+", every: 1h, overlap: queue, max_attempts: 1, pause_after_failures: 3, "+
-		"on_failure: 'true', on_recovery: 'true', sql: {connection: app, statement: 'select 1 / (select count(*) from "+place.table+" where text = ''"+name+"'')'}}\n")
+		"on_failure: 'true', on_recovery: 'true', sql: {connection: app, statement: '"+text+"'}}\n")
 	b.ok("apply", "schedule.yaml")
 	runs := func(state string) {
 		t.Helper()
@@ -264,7 +303,7 @@ func checkSchedule(t *testing.T, b *bench, place sqlPlace) {
 		return len(b.objects("jobs", "list", "--kind", "command", "--state", "completed", "--limit", "100"))
 	}
 	before := hooks()
-	if place.place == "?" { // SQLite divides by zero without an error
+	if kind == "sqlite" {
 		runs("completed")
 		return
 	}
@@ -279,17 +318,22 @@ func checkSchedule(t *testing.T, b *bench, place sqlPlace) {
 
 // checkSameCommit checks that a completion that fails undoes the effect, where both
 // are one commit, and only there.
-func checkSameCommit(t *testing.T, b *bench, place sqlPlace, postgres bool, insert string, effects func(string) int) {
+func checkSameCommit(t *testing.T, b *bench, place sqlPlace, kind, insert string, effects func(string) int) {
 	t.Helper()
 	text := "same commit " + place.name
 	store := place.db
 	var create, drop string
-	if postgres {
+	switch kind {
+	case "postgres":
 		schema := strings.TrimSuffix(place.table, "_app.effect")
 		create = "CREATE FUNCTION " + schema + ".refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''not now''; END';" +
 			"CREATE TRIGGER refuse BEFORE INSERT ON " + schema + ".history FOR EACH ROW WHEN (NEW.state = 3) EXECUTE FUNCTION " + schema + ".refuse()"
 		drop = "DROP FUNCTION " + schema + ".refuse() CASCADE"
-	} else {
+	case "mysql":
+		database := strings.TrimSuffix(place.table, ".effect")
+		create = "CREATE TRIGGER " + database + ".refuse BEFORE INSERT ON " + database + ".hourbell_history FOR EACH ROW IF NEW.state = 3 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'not now'; END IF"
+		drop = "DROP TRIGGER " + database + ".refuse"
+	default:
 		var err error
 		if store, err = sql.Open("sqlite", "file:"+b.path+"?_pragma=busy_timeout(10000)"); err != nil {
 			t.Fatal(err)
@@ -327,7 +371,7 @@ func TestServeSQLCommands(t *testing.T) {
 	for policy, want := range map[string]struct{ own, foreign bool }{"off": {false, false}, "declared": {true, false}, "any": {true, true}} {
 		t.Run(policy, func(t *testing.T) {
 			b := newBench(t)
-			place := sqlPlaces(t, b, false)[2]
+			place := sqlPlaces(t, b, "sqlite")[2]
 			writeFile(t, "own.yaml", "schedules:\n  - {name: own, every: 1s, overlap: allow, sql: {connection: app, statement: 'insert into effect (text) values (?)', args: [own]}}\n")
 			node := b.serve("--commands", policy, "--sql", place.flag, "--file", "own.yaml")
 			node.awaits("node started", 1)
@@ -371,13 +415,16 @@ func TestServeSQLCommands(t *testing.T) {
 // while they run statements, and checks that each job has one effect.
 func TestStatementsOfKilledNodesHaveOneEffect(t *testing.T) {
 	const jobs = 12
-	for _, postgres := range []bool{false, true} {
-		t.Run(map[bool]string{false: "sqlite", true: "postgres"}[postgres], func(t *testing.T) {
+	for _, kind := range []string{"sqlite", "postgres", "mysql"} {
+		t.Run(kind, func(t *testing.T) {
 			b := newBench(t)
-			place := sqlPlaces(t, b, postgres)[0]
+			place := sqlPlaces(t, b, kind)[0]
 			text := "INSERT INTO effect WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) SELECT ?, ?, count(*) FROM n"
-			if postgres {
+			switch kind {
+			case "postgres":
 				text = "INSERT INTO " + place.table + " SELECT $1, $2, 'slow' FROM pg_sleep(0.15)"
+			case "mysql":
+				text = "INSERT INTO " + place.table + " SELECT ?, ?, 'slow' FROM (SELECT SLEEP(0.15)) AS s"
 			}
 			payload, err := json.Marshal(map[string]any{"connection": "app", "statement": text, "args": []any{map[string]string{"job": "id"}, map[string]string{"job": "token"}}})
 			if err != nil {

@@ -105,7 +105,7 @@ func (c SQLConnection) Open(of Location, backend func() store.Backend, lease tim
 			return job.Complete(ctx, sqlite.Tx(tx))
 		}
 	} else if c.at.mysql != "" {
-		db, err := mysql.OpenDB(c.at.mysql)
+		db, err := mysql.OpenDB(endingIdle(c.at.mysql, lease))
 		if err != nil { // its text contains no password
 			return out, fmt.Errorf("sql connection %q: %w", c.Name, err)
 		}
@@ -144,6 +144,21 @@ func (c SQLConnection) Open(of Location, backend func() store.Backend, lease tim
 		return in, err
 	}
 	return out, nil
+}
+
+// endingIdle adds to a URL of MySQL that the server ends a connection that waits for its next statement for longer than the
+// lease, in whole seconds: a process that is stopped within a transaction must not hold its locks for longer.
+func endingIdle(text string, lease time.Duration) string {
+	const parameter = "wait_timeout"
+	at, err := url.Parse(text)
+	if err != nil || at.Query().Has(parameter) {
+		return text // OpenDB has the error
+	}
+	if at.RawQuery != "" {
+		at.RawQuery += "&"
+	}
+	at.RawQuery += parameter + "=" + strconv.Itoa(max(int(lease.Seconds()), 1))
+	return at.String()
 }
 
 // inStore reports whether the connection is on the store's database, and on

@@ -3,9 +3,11 @@ module github.com/hourbell/hourbell/examples
 go 1.26.0
 
 require (
+	github.com/go-sql-driver/mysql v1.10.1
 	github.com/hourbell/hourbell v0.0.0
 	github.com/hourbell/hourbell/access v0.0.0
 	github.com/hourbell/hourbell/api v0.0.0
+	github.com/hourbell/hourbell/drivers/mysql v0.0.0
 	github.com/hourbell/hourbell/drivers/postgres v0.0.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/prometheus/client_golang v1.25.0
@@ -13,11 +15,13 @@ require (
 	github.com/uptrace/bun/dialect/pgdialect v1.3.0
 	go.opentelemetry.io/otel/sdk v1.47.0
 	go.opentelemetry.io/otel/trace v1.47.0
+	gorm.io/driver/mysql v1.6.0
 	gorm.io/driver/postgres v1.6.3
 	gorm.io/gorm v1.31.2
 )
 
 require (
+	filippo.io/edwards25519 v1.2.0 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
@@ -68,6 +72,7 @@ replace (
 	github.com/hourbell/hourbell => ..
 	github.com/hourbell/hourbell/access => ../access
 	github.com/hourbell/hourbell/api => ../api
+	github.com/hourbell/hourbell/drivers/mysql => ../drivers/mysql
 	github.com/hourbell/hourbell/drivers/postgres => ../drivers/postgres
 	github.com/hourbell/hourbell/hourbelltest => ../hourbelltest
 )

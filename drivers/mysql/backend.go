@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	mysql "github.com/go-sql-driver/mysql"
 
@@ -46,6 +47,10 @@ var (
 // connections is how many connections a Backend of Open has at most.
 const connections = 10
 
+// idleLimit is after how long the server ends a connection of Open that sends nothing, and rolls its transaction back: a
+// process that is stopped within a transaction must not hold up others for long. The pool closes idle connections before.
+const idleLimit = 20 * time.Second
+
 // Open opens a database of MySQL or MariaDB. The URL is mysql://user:password@host:port/database,
 // with special characters of user and password percent-encoded and, after a question mark,
 // parameters of github.com/go-sql-driver/mysql such as tls=true. Open connects, and refuses servers
@@ -64,6 +69,9 @@ func Open(ctx context.Context, storeURL string) (*Backend, error) {
 	config.Params["sql_mode"] = "'" + sqlMode + "'"
 	config.Params["time_zone"] = "'+00:00'"
 	config.Params["autocommit"] = "1"
+	if config.Params["wait_timeout"] == "" {
+		config.Params["wait_timeout"] = fmt.Sprint(int(idleLimit.Seconds()))
+	}
 	config.Params["innodb_lock_wait_timeout"] = fmt.Sprint(int(lockWait.Seconds()))
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
@@ -72,6 +80,7 @@ func Open(ctx context.Context, storeURL string) (*Backend, error) {
 	db := sql.OpenDB(readCommitted{connector})
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
+	db.SetConnMaxIdleTime(idleLimit / 2)
 	b, err := open(ctx, db, &sql.TxOptions{})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())

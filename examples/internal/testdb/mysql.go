@@ -1,6 +1,7 @@
 package testdb
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"net/url"
@@ -31,7 +32,7 @@ func NewMySQL(t *testing.T) string {
 	name := fmt.Sprintf("hb_example_%d_%d", os.Getpid(), time.Now().UnixNano())
 	execute := func(text string) {
 		t.Helper()
-		if _, err := admin.Exec(text); err != nil {
+		if _, err := admin.ExecContext(context.Background(), text); err != nil { // the context of the test has ended at its clean-up
 			t.Fatal(err)
 		}
 	}

@@ -52,8 +52,7 @@ type village struct{ *site }
 
 func newVillage(t *testing.T) *village {
 	t.Helper()
-	// A process that is stopped in a transaction holds its locks; the server ends it.
-	return &village{newSite(t, postgresStore(t)+"&idle_in_transaction_session_timeout=2000")}
+	return &village{newSite(t, endingIdle(t, serverStore(t), 2))}
 }
 
 // node starts a node with so many workers.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"net/url"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,28 +21,28 @@ import (
 // slots that the end becomes, and while connections fail (with SQLite all processes are killed at
 // once). Then the audit must find that each end made one job or one record of each follower.
 func TestEachEndStartsOnce(t *testing.T) {
-	t.Run("sqlite", func(t *testing.T) {
+	t.Run(inSQLite, func(t *testing.T) {
 		t.Parallel()
-		o := newOrdeal(t, "sqlite:"+filepath.Join(t.TempDir(), "proof.db"))
-		o.unfinished = `SELECT (SELECT count(*) FROM hourbell_job) + (SELECT count(*) FROM hourbell_release)
-			+ (SELECT count(*) FROM hourbell_chain_end WHERE open = 1)`
+		needs(t, inSQLite)
+		o := newOrdeal(t, freshStore(t, inSQLite))
+		o.unfinished = unfinishedChains(o.ledger.prefix)
 		o.runChains([]harm{o.kill, o.killAll, o.stop, o.killAll, o.kill})
 	})
-	t.Run("postgres", func(t *testing.T) {
+	onServers(t, usualStores, func(t *testing.T, kind string) {
 		t.Parallel()
-		at := postgresStore(t)
-		u, err := url.Parse(at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := newOrdeal(t, at)
-		o.unfinished = "SELECT (SELECT count(*) FROM job) + (SELECT count(*) FROM release) + (SELECT count(*) FROM chain_end WHERE open)"
-		o.weather = newWeather(t, u.Host)
+		o := newOrdeal(t, freshStore(t, kind))
+		o.unfinished = unfinishedChains(o.ledger.prefix)
+		o.weather = newWeather(t, hostOf(t, o.at))
 		o.runChains([]harm{o.cut, o.kill, o.weather.hush, o.cut, o.stop, o.weather.drop, o.cut})
 		if o.counts["ends cut off"] == 0 {
 			t.Error("each end had been passed on before its node was killed; this proves little")
 		}
 	})
+}
+
+// unfinishedChains returns the query that counts what is left to do.
+func unfinishedChains(prefix string) string {
+	return fmt.Sprintf("SELECT (SELECT count(*) FROM %[1]sjob) + (SELECT count(*) FROM %[1]srelease) + (SELECT count(*) FROM %[1]schain_end WHERE open)", prefix)
 }
 
 // cut kills a node while jobs have ended whose ends are not passed on yet: a transaction has locked
@@ -58,7 +56,7 @@ func (o *ordeal) cut() {
 		return
 	}
 	defer tx.rollback()
-	if err := tx.exec(ctx, "SELECT FROM schedule WHERE name LIKE '"+followerPrefix+"%' FOR UPDATE"); err != nil {
+	if err := tx.exec(ctx, "SELECT id FROM "+o.ledger.prefix+"schedule WHERE name LIKE '"+followerPrefix+"%' FOR UPDATE"); err != nil {
 		o.t.Errorf("lock schedules: %v", err)
 		return
 	}
@@ -70,7 +68,11 @@ func (o *ordeal) cut() {
 	o.mu.Unlock()
 	o.note(name, "killed")
 	node.kill()
-	notes, err := o.ledger.count(ctx, "SELECT coalesce(sum(cardinality(ids)), 0) FROM release")
+	left := "SELECT coalesce(sum(cardinality(ids)), 0) FROM release"
+	if kindOf(o.at) == inMySQL {
+		left = "SELECT count(*) FROM hourbell_release"
+	}
+	notes, err := o.ledger.count(ctx, left)
 	if err != nil {
 		o.t.Errorf("count ends: %v", err)
 	}
@@ -182,7 +184,7 @@ func (o *ordeal) chainAccount() chainAccount {
 	t := o.t
 	t.Helper()
 	a := chainAccount{followers: followers, jobs: map[int64]chainJob{}, fired: map[string]int64{}, notStarted: map[string]int64{}, calls: map[int64]int64{}}
-	err := o.ledger.each(t.Context(), "SELECT CAST(job AS text), token, at FROM call", func(job string, _, at int64) {
+	err := o.ledger.each(t.Context(), "SELECT concat('', job), token, at FROM calls", func(job string, _, at int64) {
 		id, _ := strconv.ParseInt(job, 10, 64)
 		if first, is := a.calls[id]; !is || at < first {
 			a.calls[id] = at

@@ -2,21 +2,13 @@ package proof
 
 import (
 	"context"
-	"database/sql"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/drivers/postgres"
-	"github.com/hourbell/hourbell/drivers/sqlite"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -34,220 +26,10 @@ type Entry Posting
 
 func (Entry) Kind() string { return "entry" }
 
-// ledger is a store with a table of effects.
-type ledger struct {
-	backend store.Backend
-	exec    func(ctx context.Context, text string, args ...any) error
-	count   func(ctx context.Context, text string, args ...any) (n int64, err error)
-	// now returns the store's time, in microseconds.
-	now func(ctx context.Context) (int64, error)
-	// each passes the rows of a query.
-	each  func(ctx context.Context, text string, row func(name string, a, b int64)) error
-	close func()
-	begin func(ctx context.Context) (transaction, error)
-	// errands registers the worker of errands; its code writes with exec.
-	errands func(workers *hourbell.Workers, do func(ctx context.Context, job *hourbell.Job[Errand], exec func(ctx context.Context, text string, args ...any) error) error)
-	// register registers the workers. post is the code of both kinds: it calls write to write
-	// the effect in the transaction.
-	register func(workers *hourbell.Workers, post func(ctx context.Context, job *hourbell.JobRow, halt string, write func() error) error, halt func(ctx context.Context, job *hourbell.JobRow, halt, at string) error)
-}
-
 const (
 	makeEffects = "CREATE TABLE effect (job bigint NOT NULL, token bigint NOT NULL)"
 	postEffect  = "INSERT INTO effect (job, token) VALUES ($1, $2)"
 )
-
-// openLedger opens the store at a URL of the harness. workerURL, if not empty, is what workers
-// use.
-func openLedger(ctx context.Context, at, workerURL string) (*ledger, error) {
-	if path, ok := strings.CutPrefix(at, "sqlite:"); ok {
-		return openFileLedger(ctx, path)
-	}
-	config, schema, err := schemaOf(at)
-	if err != nil {
-		return nil, err
-	}
-	backend, err := postgres.Open(ctx, config.ConnString(), postgres.Schema(schema))
-	if err != nil {
-		return nil, err
-	}
-	if workerURL != "" {
-		if config, _, err = schemaOf(workerURL); err != nil {
-			return nil, err
-		}
-		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec // the text of each statement is in its message
-	}
-	config.ConnConfig.RuntimeParams["search_path"] = schema
-	pool, err := pgxpool.NewWithConfig(ctx, config)
-	if err != nil {
-		return nil, err
-	}
-	l := &ledger{backend: backend, close: func() { pool.Close(); _ = backend.Close() }}
-	l.exec = func(ctx context.Context, text string, args ...any) error {
-		_, err := pool.Exec(ctx, text, args...)
-		return err
-	}
-	l.count = func(ctx context.Context, text string, args ...any) (n int64, err error) {
-		err = pool.QueryRow(ctx, text, args...).Scan(&n)
-		return n, err
-	}
-	l.now = func(ctx context.Context) (int64, error) {
-		return l.count(ctx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
-	}
-	l.each = func(ctx context.Context, text string, row func(string, int64, int64)) error {
-		rows, err := pool.Query(ctx, text)
-		if err != nil {
-			return err
-		}
-		var name string
-		var a, b int64
-		_, err = pgx.ForEachRow(rows, []any{&name, &a, &b}, func() error { row(name, a, b); return nil })
-		return err
-	}
-	execIn := func(tx pgx.Tx) func(context.Context, string, ...any) error {
-		return func(ctx context.Context, text string, args ...any) error {
-			_, err := tx.Exec(ctx, text, args...)
-			return err
-		}
-	}
-	l.begin = func(ctx context.Context) (transaction, error) {
-		tx, err := pool.Begin(ctx)
-		if err != nil {
-			return transaction{}, err
-		}
-		return transaction{store: postgres.Tx(tx), exec: execIn(tx), commit: tx.Commit, rollback: func() { _ = tx.Rollback(ctx) }}, nil
-	}
-	l.errands = func(workers *hourbell.Workers, do func(context.Context, *hourbell.Job[Errand], func(context.Context, string, ...any) error) error) {
-		hourbell.RegisterTx(workers, postgres.Transactions(pool), func(ctx context.Context, job *hourbell.Job[Errand], tx pgx.Tx) error {
-			return do(ctx, job, execIn(tx))
-		})
-	}
-	l.register = func(workers *hourbell.Workers, post func(context.Context, *hourbell.JobRow, string, func() error) error, halt func(context.Context, *hourbell.JobRow, string, string) error) {
-		write := func(ctx context.Context, job *hourbell.JobRow, tx pgx.Tx) func() error {
-			return func() error { _, err := tx.Exec(ctx, postEffect, job.ID, job.Token); return err }
-		}
-		hourbell.RegisterTx(workers, postgres.Transactions(pool), func(ctx context.Context, job *hourbell.Job[Posting], tx pgx.Tx) error {
-			return post(ctx, &job.JobRow, job.Args.Halt, write(ctx, &job.JobRow, tx))
-		})
-		hourbell.Register(workers, func(ctx context.Context, job *hourbell.Job[Entry]) error {
-			tx, err := pool.Begin(ctx)
-			if err != nil {
-				return err
-			}
-			defer tx.Rollback(context.WithoutCancel(ctx))
-			if err := post(ctx, &job.JobRow, job.Args.Halt, write(ctx, &job.JobRow, tx)); err != nil {
-				return err
-			}
-			if err := job.Complete(ctx, postgres.Tx(tx)); err != nil {
-				return err
-			}
-			if err := halt(ctx, &job.JobRow, job.Args.Halt, "completed"); err != nil {
-				return err
-			}
-			return tx.Commit(ctx)
-		})
-	}
-	return l, nil
-}
-
-// schemaOf splits a URL of the harness.
-func schemaOf(at string) (*pgxpool.Config, string, error) {
-	u, err := url.Parse(at)
-	if err != nil {
-		return nil, "", err
-	}
-	query := u.Query()
-	schema := query.Get("schema")
-	query.Del("schema")
-	u.RawQuery = query.Encode()
-	config, err := pgxpool.ParseConfig(u.String())
-	return config, schema, err
-}
-
-func openFileLedger(ctx context.Context, path string) (*ledger, error) {
-	backend, err := sqlite.Open(ctx, path, sqlite.Synchronous("NORMAL"))
-	if err != nil {
-		return nil, err
-	}
-	db, err := sql.Open("sqlite", "file:"+path+"?_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_pragma=synchronous(normal)")
-	if err != nil {
-		return nil, err
-	}
-	l := &ledger{backend: backend, close: func() { _ = db.Close(); _ = backend.Close() }}
-	l.exec = func(ctx context.Context, text string, args ...any) error {
-		_, err := db.ExecContext(ctx, text, args...)
-		return err
-	}
-	l.count = func(ctx context.Context, text string, args ...any) (n int64, err error) {
-		err = db.QueryRowContext(ctx, text, args...).Scan(&n)
-		return n, err
-	}
-	l.now = func(ctx context.Context) (int64, error) {
-		return l.count(ctx, "SELECT CAST(round(unixepoch('subsec') * 1000) AS INTEGER) * 1000")
-	}
-	l.each = func(ctx context.Context, text string, row func(string, int64, int64)) error {
-		rows, err := db.QueryContext(ctx, text)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var name string
-			var a, b int64
-			if err := rows.Scan(&name, &a, &b); err != nil {
-				return err
-			}
-			row(name, a, b)
-		}
-		return rows.Err()
-	}
-	execIn := func(tx *sql.Tx) func(context.Context, string, ...any) error {
-		return func(ctx context.Context, text string, args ...any) error {
-			_, err := tx.ExecContext(ctx, text, args...)
-			return err
-		}
-	}
-	l.begin = func(ctx context.Context) (transaction, error) {
-		tx, err := db.BeginTx(ctx, nil)
-		if err != nil {
-			return transaction{}, err
-		}
-		return transaction{
-			store: sqlite.Tx(tx), exec: execIn(tx), commit: func(context.Context) error { return tx.Commit() }, rollback: func() { _ = tx.Rollback() },
-		}, nil
-	}
-	l.errands = func(workers *hourbell.Workers, do func(context.Context, *hourbell.Job[Errand], func(context.Context, string, ...any) error) error) {
-		hourbell.RegisterTx(workers, sqlite.Transactions(db), func(ctx context.Context, job *hourbell.Job[Errand], tx *sql.Tx) error {
-			return do(ctx, job, execIn(tx))
-		})
-	}
-	l.register = func(workers *hourbell.Workers, post func(context.Context, *hourbell.JobRow, string, func() error) error, halt func(context.Context, *hourbell.JobRow, string, string) error) {
-		write := func(ctx context.Context, job *hourbell.JobRow, tx *sql.Tx) func() error {
-			return func() error { _, err := tx.ExecContext(ctx, postEffect, job.ID, job.Token); return err }
-		}
-		hourbell.RegisterTx(workers, sqlite.Transactions(db), func(ctx context.Context, job *hourbell.Job[Posting], tx *sql.Tx) error {
-			return post(ctx, &job.JobRow, job.Args.Halt, write(ctx, &job.JobRow, tx))
-		})
-		hourbell.Register(workers, func(ctx context.Context, job *hourbell.Job[Entry]) error {
-			tx, err := db.BeginTx(ctx, nil)
-			if err != nil {
-				return err
-			}
-			defer tx.Rollback()
-			if err := post(ctx, &job.JobRow, job.Args.Halt, write(ctx, &job.JobRow, tx)); err != nil {
-				return err
-			}
-			if err := job.Complete(ctx, sqlite.Tx(tx)); err != nil {
-				return err
-			}
-			if err := halt(ctx, &job.JobRow, job.Args.Halt, "completed"); err != nil {
-				return err
-			}
-			return tx.Commit()
-		})
-	}
-	return l, nil
-}
 
 // playClerk is a node whose workers write effects in the transactions of their jobs.
 func playClerk(a *actor) error {

@@ -2,7 +2,6 @@ package proof
 
 import (
 	"bytes"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -164,7 +163,7 @@ func (p *commandProof) stop(nodes ...*process) {
 // job starts elsewhere.
 func TestCommandsDieWithTheirNode(t *testing.T) {
 	t.Parallel()
-	onEachStore(t, func(t *testing.T, store string) {
+	onEachStore(t, usualStores, func(t *testing.T, store string) {
 		p := newCommandProof(t, store)
 		victim := p.serve(store)
 		p.enqueue()
@@ -180,7 +179,7 @@ func TestCommandsDieWithTheirNode(t *testing.T) {
 // continues and is refused.
 func TestCommandsOfAStoppedNode(t *testing.T) {
 	t.Parallel()
-	onEachStore(t, func(t *testing.T, store string) {
+	onEachStore(t, usualStores, func(t *testing.T, store string) {
 		p := newCommandProof(t, store)
 		stalled := p.serve(store)
 		p.enqueue()
@@ -198,15 +197,10 @@ func TestCommandsOfAStoppedNode(t *testing.T) {
 // the job.
 func TestCommandsOfANodeWithoutItsDatabase(t *testing.T) {
 	t.Parallel()
-	store := postgresStore(t)
-	u, err := url.Parse(store)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wire := newCable(t, u.Host)
-	u.Host = wire.Addr().String()
+	store := serverStore(t)
+	wire := newCable(t, hostOf(t, store))
 	p := newCommandProof(t, store)
-	cutOff := p.serve(u.String())
+	cutOff := p.serve(through(t, store, wire.Addr().String()))
 	p.enqueue()
 	rescuer := p.serve(store)
 	wire.cut.Store(true)

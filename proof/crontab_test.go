@@ -29,7 +29,7 @@ func TestCrontabOnThreeNodes(t *testing.T) {
 		t.Skip("a crontab rings once a minute")
 	}
 	t.Parallel()
-	store := postgresStore(t)
+	store := serverStore(t)
 	w := newWitness(t)
 	line := func(name string) string {
 		return fmt.Sprintf("* * * * * echo %s $HOURBELL_SLOT $HOURBELL_TOKEN >> %s\n", name, w.path)

@@ -48,7 +48,7 @@ func starts(w witness) map[int64][]float64 {
 // living node that runs longer than the lease is left alone, and a job that
 // must not start twice does not start again.
 func TestKilledNodesJobsRunElsewhere(t *testing.T) {
-	onEachStore(t, func(t *testing.T, store string) {
+	onEachStore(t, usualStores, func(t *testing.T, store string) {
 		w := newWitness(t)
 		mark := fmt.Sprintf(`echo "$HOURBELL_JOB_ID $(date +%%s.%%N)" >> %s; `, w.path)
 		survivor := serve(t, store, "--queues", "long=1")
@@ -122,7 +122,7 @@ func TestKilledNodesJobsRunElsewhere(t *testing.T) {
 // counted, and nothing is overwritten.
 func TestZombieIsRefused(t *testing.T) {
 	t.Parallel()
-	onEachStore(t, func(t *testing.T, store string) {
+	onEachStore(t, usualStores, func(t *testing.T, store string) {
 		w := newWitness(t)
 		line := fmt.Sprintf(`echo "$HOURBELL_JOB_ID $(date +%%s.%%N) $HOURBELL_TOKEN" >> %s; [ "$HOURBELL_ATTEMPT" -gt 1 ] && echo second || { sleep 1; echo first; }`, w.path)
 		zombie := serve(t, store)

@@ -77,7 +77,7 @@ func (d *disagreeing) warns(host, other string, times int) {
 // command changes is lost or doubled while a file is rolled out.
 func TestFilesThatDisagree(t *testing.T) {
 	t.Parallel()
-	d := &disagreeing{t: t, store: postgresStore(t), dirs: map[string]string{}, nodes: map[string]*process{}}
+	d := &disagreeing{t: t, store: serverStore(t), dirs: map[string]string{}, nodes: map[string]*process{}}
 	for _, host := range []string{"a", "b", "c"} {
 		d.dirs[host] = t.TempDir()
 		d.write(host, "steady=true", "edited=true 1")
@@ -171,7 +171,7 @@ func (d *disagreeing) everySecond(name string) {
 // restart, and a host without the user of a line warns.
 func TestTimeZonesThatDisagree(t *testing.T) {
 	t.Parallel()
-	store, dir := postgresStore(t), t.TempDir()
+	store, dir := serverStore(t), t.TempDir()
 	text := "#hourbell: name=nightly\n0 3 * * * true\n"
 	if err := os.WriteFile(filepath.Join(dir, "tab"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)

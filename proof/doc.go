@@ -7,6 +7,10 @@
 // The tests mostly wait, so they run in parallel, except tests that measure how soon something
 // happens, and tests that keep the processors busy.
 //
+// The tests run on SQLite and PostgreSQL, or on PostgreSQL alone, and some of them on MySQL or MariaDB too.
+// HOURBELL_PROOF_STORES names the stores instead: with HOURBELL_PROOF_STORES=mysql all tests run on MySQL or MariaDB, except tests
+// about a file of SQLite, and one that reads PostgreSQL's counters.
+//
 // HOURBELL_PROOF_SECONDS (default 12) is how long the timed tests run, and
 // HOURBELL_PROOF_LEASE (default 4s) is the lease of their nodes.
 //

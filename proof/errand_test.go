@@ -44,13 +44,13 @@ func (Walk) Kind() string { return "walk" }
 const (
 	makeOrders     = "CREATE TABLE orders (name text NOT NULL)"
 	makeErrands    = "CREATE TABLE errand (name text NOT NULL, job bigint NOT NULL, token bigint NOT NULL, at bigint NOT NULL)"
-	makeCalls      = "CREATE TABLE call (job bigint NOT NULL, token bigint NOT NULL, at bigint NOT NULL)"
+	makeCalls      = "CREATE TABLE calls (job bigint NOT NULL, token bigint NOT NULL, at bigint NOT NULL)"
 	makeMended     = "CREATE TABLE mended (job bigint NOT NULL)"
 	insertMended   = "INSERT INTO mended (job) VALUES ($1)"
 	countMended    = "SELECT count(*) FROM mended WHERE job = $1"
 	insertOrder    = "INSERT INTO orders (name) VALUES ($1)"
 	insertErrand   = "INSERT INTO errand (name, job, token, at) VALUES ($1, $2, $3, $4)"
-	insertCall     = "INSERT INTO call (job, token, at) VALUES ($1, $2, $3)"
+	insertCall     = "INSERT INTO calls (job, token, at) VALUES ($1, $2, $3)"
 	errandQueue    = "default"
 	longQueue      = "long"      // of the node to which nothing happens
 	transactionFor = time.Second // how long transactions by hand may take

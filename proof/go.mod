@@ -3,12 +3,15 @@ module github.com/hourbell/hourbell/proof
 go 1.26.0
 
 require (
+	github.com/go-sql-driver/mysql v1.10.1
 	github.com/hourbell/hourbell v0.0.0
+	github.com/hourbell/hourbell/drivers/mysql v0.0.0
 	github.com/hourbell/hourbell/drivers/postgres v0.0.0
 	github.com/jackc/pgx/v5 v5.12.0
 )
 
 require (
+	filippo.io/edwards25519 v1.2.0 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
@@ -32,6 +35,7 @@ require (
 
 replace (
 	github.com/hourbell/hourbell => ..
+	github.com/hourbell/hourbell/drivers/mysql => ../drivers/mysql
 	github.com/hourbell/hourbell/drivers/postgres => ../drivers/postgres
 	github.com/hourbell/hourbell/drivers/sqlite => ../drivers/sqlite
 )

@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"testing"
@@ -25,18 +23,14 @@ import (
 // HOURBELL_PROOF_GRAPH is how many jobs the random graph has (500); the diamond and the chain have a
 // fifth as many. With 5000 the test takes some minutes.
 func TestDependentsAreExact(t *testing.T) {
-	t.Run("sqlite", func(t *testing.T) {
-		o := newOrdeal(t, "sqlite:"+filepath.Join(t.TempDir(), "proof.db"))
+	t.Run(inSQLite, func(t *testing.T) {
+		needs(t, inSQLite)
+		o := newOrdeal(t, freshStore(t, inSQLite))
 		o.runGraphs([]harm{o.kill, o.stop, o.killAll, o.kill})
 	})
-	t.Run("postgres", func(t *testing.T) {
-		at := postgresStore(t)
-		u, err := url.Parse(at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := newOrdeal(t, at)
-		o.weather = newWeather(t, u.Host)
+	onServers(t, usualStores, func(t *testing.T, kind string) {
+		o := newOrdeal(t, freshStore(t, kind))
+		o.weather = newWeather(t, hostOf(t, o.at))
 		o.runGraphs([]harm{o.kill, o.weather.hush, o.stop, o.weather.drop})
 	})
 }
@@ -286,11 +280,11 @@ func (o *ordeal) graphAccount(steps []step) graphAccount {
 		a.nodes[token] = row[2]
 	}
 	number := func(text string) int64 { n, _ := strconv.ParseInt(text, 10, 64); return n }
-	err := o.ledger.each(t.Context(), "SELECT CAST(job AS text), token, at FROM call", func(job string, token, at int64) {
+	err := o.ledger.each(t.Context(), "SELECT concat('', job), token, at FROM calls", func(job string, token, at int64) {
 		a.calls = append(a.calls, graphCall{number(job), token, at})
 	})
 	if err == nil {
-		err = o.ledger.each(t.Context(), "SELECT CAST(job AS text), token, at FROM errand", func(job string, token, at int64) {
+		err = o.ledger.each(t.Context(), "SELECT concat('', job), token, at FROM errand", func(job string, token, at int64) {
 			a.effects = append(a.effects, graphCall{number(job), token, at})
 		})
 	}

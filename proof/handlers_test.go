@@ -1,7 +1,6 @@
 package proof
 
 import (
-	"path/filepath"
 	"testing"
 	"time"
 )
@@ -22,52 +21,45 @@ type handledRow struct {
 // handler that has been deleted makes no further job.
 func TestHandlersSurviveTheirNodes(t *testing.T) {
 	t.Parallel()
-	for name, open := range map[string]func(t *testing.T) string{
-		"postgres": postgresStore,
-		"sqlite":   func(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "hourbell.db") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			store := open(t)
-			run(t, store, "migrate", "up")
-			nodes := []*process{serve(t, store), serve(t, store)}
-			run(t, store, "enqueue", "command", "--shell", "true") // before the handler
-			until(t, 20*time.Second, "the first job to end", func() bool { return len(completed(t, store)) == 1 })
-			run(t, store, "handlers", "put", "all", "--on", "success", "--job", "note")
-			const jobs = 40
-			for range jobs {
-				run(t, store, "enqueue", "command", "--shell", "sleep 0.2")
+	onEachStore(t, usualStores, func(t *testing.T, store string) {
+		run(t, store, "migrate", "up")
+		nodes := []*process{serve(t, store), serve(t, store)}
+		run(t, store, "enqueue", "command", "--shell", "true") // before the handler
+		until(t, 20*time.Second, "the first job to end", func() bool { return len(completed(t, store)) == 1 })
+		run(t, store, "handlers", "put", "all", "--on", "success", "--job", "note")
+		const jobs = 40
+		for range jobs {
+			run(t, store, "enqueue", "command", "--shell", "sleep 0.2")
+		}
+		for i := 0; len(completed(t, store)) < jobs+1; i = 1 - i {
+			nodes[i].kill()
+			nodes[i] = serve(t, store)
+			time.Sleep(lease(t) / 2)
+		}
+		run(t, store, "handlers", "delete", "all")
+		run(t, store, "enqueue", "command", "--shell", "true") // after the handler
+		until(t, 4*lease(t)+20*time.Second, "the last job to end", func() bool { return len(completed(t, store)) == jobs+2 })
+		made := map[int64]int{}
+		for _, row := range list[handledRow](t, store, "jobs", "list", "--kind", "note") {
+			if row.Hook.Event != "success" || row.Hook.Handler != "all" || row.Hook.Node == "" {
+				t.Errorf("the job of a handler: %+v", row)
 			}
-			for i := 0; len(completed(t, store)) < jobs+1; i = 1 - i {
-				nodes[i].kill()
-				nodes[i] = serve(t, store)
-				time.Sleep(lease(t) / 2)
+			made[row.Hook.Job]++
+		}
+		ended := completed(t, store) // newest first
+		for i, row := range ended {
+			want := 1
+			if i == 0 || i == len(ended)-1 {
+				want = 0
 			}
-			run(t, store, "handlers", "delete", "all")
-			run(t, store, "enqueue", "command", "--shell", "true") // after the handler
-			until(t, 4*lease(t)+20*time.Second, "the last job to end", func() bool { return len(completed(t, store)) == jobs+2 })
-			made := map[int64]int{}
-			for _, row := range list[handledRow](t, store, "jobs", "list", "--kind", "note") {
-				if row.Hook.Event != "success" || row.Hook.Handler != "all" || row.Hook.Node == "" {
-					t.Errorf("the job of a handler: %+v", row)
-				}
-				made[row.Hook.Job]++
+			if made[row.ID] != want {
+				t.Errorf("job %d has made %d jobs of the handler, want %d", row.ID, made[row.ID], want)
 			}
-			ended := completed(t, store) // newest first
-			for i, row := range ended {
-				want := 1
-				if i == 0 || i == len(ended)-1 {
-					want = 0
-				}
-				if made[row.ID] != want {
-					t.Errorf("job %d has made %d jobs of the handler, want %d", row.ID, made[row.ID], want)
-				}
-			}
-			for _, node := range nodes {
-				node.stop()
-			}
-		})
-	}
+		}
+		for _, node := range nodes {
+			node.stop()
+		}
+	})
 }
 
 func completed(t *testing.T, store string) []jobRow {

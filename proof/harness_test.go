@@ -3,12 +3,10 @@ package proof
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,8 +15,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // program is the path of the built hourbell, for all tests of the run.
@@ -45,6 +41,10 @@ func testMain(m *testing.M) int {
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build the program: %v\n%s", err, out)
 		return 1
+	}
+	if err := checkStores(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
 	}
 	flag.Parse()
 	if parallel, err := strconv.Atoi(flag.Lookup("test.parallel").Value.String()); err != nil || parallel > mostParallel {
@@ -87,52 +87,6 @@ func random(t *testing.T) *rand.Rand {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	return rand.New(rand.NewPCG(seed, 0))
-}
-
-// onEachStore runs a test on a fresh PostgreSQL schema and a fresh SQLite file, concurrently: the
-// tests mostly wait.
-func onEachStore(t *testing.T, test func(t *testing.T, store string)) {
-	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
-		test(t, "sqlite:"+filepath.Join(t.TempDir(), "proof.db"))
-	})
-	t.Run("postgres", func(t *testing.T) {
-		t.Parallel()
-		test(t, postgresStore(t))
-	})
-}
-
-// postgresStore returns the URL of a schema that is dropped after the test.
-func postgresStore(t *testing.T) string {
-	t.Helper()
-	base := os.Getenv("HOURBELL_TEST_POSTGRES_URL")
-	if base == "" {
-		if os.Getenv("HOURBELL_TEST_REQUIRE") != "" {
-			t.Fatal("HOURBELL_TEST_POSTGRES_URL is not set: run this through make")
-		}
-		t.Skip("HOURBELL_TEST_POSTGRES_URL is not set; make test starts a server")
-	}
-	u, err := url.Parse(base)
-	if err != nil {
-		t.Fatal("HOURBELL_TEST_POSTGRES_URL is not a URL")
-	}
-	schema := fmt.Sprintf("proof_%d_%d", os.Getpid(), time.Now().UnixNano())
-	t.Cleanup(func() {
-		ctx := context.Background()
-		conn, err := pgx.Connect(ctx, base)
-		if err != nil {
-			t.Errorf("drop the schema: %v", err)
-			return
-		}
-		defer conn.Close(ctx)
-		if _, err := conn.Exec(ctx, "DROP SCHEMA IF EXISTS "+schema+" CASCADE"); err != nil {
-			t.Errorf("drop the schema: %v", err)
-		}
-	})
-	query := u.Query()
-	query.Set("schema", schema)
-	u.RawQuery = query.Encode()
-	return u.String()
 }
 
 // run calls the program and returns its output; the program must exit with 0.

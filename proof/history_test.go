@@ -1,21 +1,15 @@
 package proof
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 const (
@@ -28,15 +22,22 @@ type nodeRow struct {
 	State string `json:"state"`
 }
 
-// TestARestoredBackupOfPostgreSQL (P1, P4): a server is stopped, its folder copied, and
+// TestARestoredBackupOfAServer (P1, P4): a server is stopped, its folder copied, and
 // started again; jobs run; then the copy takes its place. A node that lives all the
 // while, and one that knows nothing, claim and fire nothing until an operator confirms.
 // Then tokens are greater than all before, and slots of the time in between are missed.
-func TestARestoredBackupOfPostgreSQL(t *testing.T) {
+func TestARestoredBackupOfAServer(t *testing.T) {
 	t.Parallel()
-	server := newServer(t)
+	onServers(t, servers, func(t *testing.T, kind string) {
+		t.Parallel()
+		backupIsRestored(t, kind)
+	})
+}
+
+func backupIsRestored(t *testing.T, kind string) {
+	server := newServer(t, kind)
 	server.start()
-	store := server.url()
+	store := server.url
 	w := newWitness(t)
 	putTick(t, store, w)
 	node := serve(t, store, "--name", "old")
@@ -104,6 +105,7 @@ func TestARestoredBackupOfPostgreSQL(t *testing.T) {
 // back later. A node that starts then knows by its state file.
 func TestARestoredFileOfSQLite(t *testing.T) {
 	t.Parallel()
+	needs(t, inSQLite)
 	path, state := filepath.Join(t.TempDir(), "proof.db"), filepath.Join(t.TempDir(), "state")
 	store := "sqlite:" + path
 	w := newWitness(t)
@@ -217,112 +219,4 @@ func copyFile(t *testing.T, from, to string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// server is a PostgreSQL of the test's own, which can be stopped and put back.
-type server struct {
-	t    *testing.T
-	bin  string
-	dir  string // of its folders
-	port int
-	user *syscall.SysProcAttr
-	cmd  *exec.Cmd
-}
-
-func newServer(t *testing.T) *server {
-	t.Helper()
-	bin, err := exec.Command("../scripts/postgres-bin").Output()
-	if err != nil {
-		if os.Getenv("HOURBELL_TEST_REQUIRE") != "" {
-			t.Fatalf("PostgreSQL is not installed: %v", err)
-		}
-		t.Skip("PostgreSQL is not installed")
-	}
-	s := &server{t: t, bin: strings.TrimSpace(string(bin)), dir: t.TempDir()}
-	if os.Getuid() == 0 { // PostgreSQL refuses root
-		s.lend()
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.port = listener.Addr().(*net.TCPAddr).Port
-	listener.Close()
-	s.call(filepath.Join(s.bin, "initdb"), "--pgdata=data", "--username=postgres", "--auth=trust", "--encoding=UTF8", "--no-locale", "--no-sync")
-	t.Cleanup(s.stop)
-	return s
-}
-
-// lend gives the server's folder to another user.
-func (s *server) lend() {
-	s.t.Helper()
-	nobody, err := user.Lookup("nobody")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	uid, _ := strconv.ParseUint(nobody.Uid, 10, 32)
-	gid, _ := strconv.ParseUint(nobody.Gid, 10, 32)
-	s.user = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
-	if err := os.Chown(s.dir, int(uid), int(gid)); err != nil {
-		s.t.Fatal(err)
-	}
-	if err := os.Chmod(filepath.Dir(s.dir), 0o755); err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-// call runs a program in the server's folder, as its user.
-func (s *server) call(name string, args ...string) {
-	s.t.Helper()
-	cmd := exec.Command(name, args...)
-	cmd.Dir, cmd.SysProcAttr = s.dir, s.user
-	if out, err := cmd.CombinedOutput(); err != nil {
-		s.t.Fatalf("%s: %v\n%s", filepath.Base(name), err, out)
-	}
-}
-
-func (s *server) url() string {
-	return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", s.port)
-}
-
-// start starts the server and waits until it answers.
-func (s *server) start() {
-	s.t.Helper()
-	s.cmd = exec.Command(filepath.Join(s.bin, "postgres"), "-D", "data", "-p", strconv.Itoa(s.port),
-		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "fsync=off")
-	s.cmd.Dir, s.cmd.SysProcAttr = s.dir, s.user
-	if err := s.cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
-	until(s.t, 30*time.Second, "the server to answer", func() bool {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		conn, err := pgx.Connect(ctx, s.url())
-		if err != nil {
-			return false
-		}
-		conn.Close(ctx)
-		return true
-	})
-}
-
-// stop stops the server as an operator does; clients are cut off.
-func (s *server) stop() {
-	if s.cmd == nil {
-		return
-	}
-	_ = s.cmd.Process.Signal(syscall.SIGINT) // fast shutdown
-	timer := time.AfterFunc(20*time.Second, func() { _ = s.cmd.Process.Kill() })
-	_ = s.cmd.Wait()
-	timer.Stop()
-	s.cmd = nil
-}
-
-// copyTo and restore copy the folder of a server that is stopped.
-func (s *server) copyTo(name string) { s.t.Helper(); s.call("cp", "-a", "data", name) }
-
-func (s *server) restore(name string) {
-	s.t.Helper()
-	s.call("mv", "data", "lost")
-	s.call("cp", "-a", name, "data")
 }

@@ -72,7 +72,7 @@ func (m *monitor) told(kind string) (found []hookEvent) {
 // commands of its own file. The next success is reported as a recovery, once.
 func TestHooksSurviveTheirNodes(t *testing.T) {
 	t.Parallel()
-	store := postgresStore(t)
+	store := serverStore(t)
 	m := newMonitor(t)
 	dir := t.TempDir()
 	broken, told := filepath.Join(dir, "broken"), filepath.Join(dir, "told")

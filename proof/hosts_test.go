@@ -153,7 +153,7 @@ func TestThreeHosts(t *testing.T) {
 	if os.Getuid() != 0 || exec.Command("unshare", "--mount", "--uts", "true").Run() != nil {
 		t.Skip("hosts need namespaces, which only root can make")
 	}
-	store, random := postgresStore(t), random(t)
+	store, random := serverStore(t), random(t)
 	hosts := []*host{newHost(t, "web1", "Europe/Prague", "backup"), newHost(t, "web2", "America/New_York", "backup"), newHost(t, "web3", "Asia/Tokyo")}
 	for _, h := range hosts {
 		h.start(store)

@@ -24,7 +24,7 @@ func TestAnAlertNamesTheSchedule(t *testing.T) {
 		}
 		t.Skip("prometheus is missing; on Debian it is in the package prometheus")
 	}
-	store := postgresStore(t)
+	store := serverStore(t)
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)

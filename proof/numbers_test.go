@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/recur"
 )
@@ -51,18 +49,11 @@ func playMailer(a *actor) error {
 }
 
 // office is a site with many schedules.
-type office struct {
-	*site
-	url, schema string // the parts of its URL
-}
+type office struct{ *site }
 
-func newOffice(t *testing.T) *office {
+func newOffice(t *testing.T, at string) *office {
 	t.Helper()
-	o := &office{site: newSite(t, postgresStore(t))}
-	config, schema, err := schemaOf(o.at)
-	o.must(err)
-	o.url, o.schema = config.ConnString(), schema
-	return o
+	return &office{newSite(t, at)}
 }
 
 func (o *office) must(err error) {
@@ -106,26 +97,19 @@ func (o *office) put(prefix string, n int, at func(i int) time.Time) (first time
 // planned waits until every schedule has its next slot.
 func (o *office) planned() {
 	o.t.Helper()
+	now := "now()"
+	if kindOf(o.at) == inMySQL {
+		now = "UTC_TIMESTAMP(6)"
+	}
 	until(o.t, time.Minute, "a next slot for every schedule", func() bool {
-		return o.count("SELECT count(*) FROM {schema}.schedule WHERE next_at <= now()") <= 1 // the schedule of every second may be due
+		return o.count("SELECT count(*) FROM "+o.ledger.prefix+"schedule WHERE next_at <= "+now) <= 1 // the schedule of every second may be due
 	})
 }
 
-func (o *office) exec(text string) {
+func (o *office) count(text string) int64 {
 	o.t.Helper()
-	conn, err := pgx.Connect(o.t.Context(), o.url)
+	n, err := o.ledger.count(o.t.Context(), text)
 	o.must(err)
-	defer conn.Close(context.Background())
-	_, err = conn.Exec(o.t.Context(), strings.ReplaceAll(text, "{schema}", o.schema))
-	o.must(err)
-}
-
-func (o *office) count(text string) (n int64) {
-	o.t.Helper()
-	conn, err := pgx.Connect(o.t.Context(), o.url)
-	o.must(err)
-	defer conn.Close(context.Background())
-	o.must(conn.QueryRow(o.t.Context(), strings.ReplaceAll(text, "{schema}", o.schema)).Scan(&n))
 	return n
 }
 
@@ -188,7 +172,7 @@ func manySchedules(t *testing.T) int {
 // them within ten seconds, once each, while a schedule of every second is never
 // a second late.
 func TestManySchedulesOnTwoNodes(t *testing.T) {
-	o := newOffice(t)
+	o := newOffice(t, serverStore(t))
 	n := manySchedules(t)
 	due := n / 5
 	now := time.Now()
@@ -224,7 +208,7 @@ func TestManySchedulesOnTwoNodes(t *testing.T) {
 // busy, each slot that becomes due makes one job, which the other node runs
 // once.
 func TestAFullNodeLeavesSlotsToOthers(t *testing.T) {
-	o := newOffice(t)
+	o := newOffice(t, serverStore(t))
 	n := manySchedules(t) / 10
 	hold := 4 * time.Second
 	if n > 1000 {
@@ -245,7 +229,7 @@ func TestAFullNodeLeavesSlotsToOthers(t *testing.T) {
 	if by["holder"] > 0 || latest > hold {
 		t.Errorf("the full node sent %d mails, and the last began %v late", by["holder"], latest)
 	}
-	if slots := o.count("SELECT count(*) FROM {schema}.slot WHERE outcome = 0"); slots != int64(n) {
+	if slots := o.count("SELECT count(*) FROM " + o.ledger.prefix + "slot WHERE outcome = 0"); slots != int64(n) {
 		t.Errorf("%d slots are on record as fired, want %d", slots, n)
 	}
 	holder.stop()
@@ -255,16 +239,17 @@ func TestAFullNodeLeavesSlotsToOthers(t *testing.T) {
 // TestAStartReadsLittle: a node that starts with very many schedules and jobs
 // for later reads almost none of them, by the database's own counters.
 func TestAStartReadsLittle(t *testing.T) {
-	o := newOffice(t)
+	needs(t, inPostgres) // which has the counters
+	o := newOffice(t, postgresStore(t))
 	rows := 10 * manySchedules(t)
 	o.exec(fmt.Sprintf(`
-		INSERT INTO {schema}.schedule (revision, anchor, mark, next_at, created_at, updated_at, name, owner, definition)
+		INSERT INTO schedule (revision, anchor, mark, next_at, created_at, updated_at, name, owner, definition)
 		SELECT 1, now(), now(), now() + interval '1 day' + i * interval '1 millisecond', now(), now(), 'later ' || i, '',
 			'{"rule":{"cron":"0 3 * * *"},"kind":"mail","queue":"default","priority":5,"max_attempts":25}' FROM generate_series(1, %[1]d) i;
-		INSERT INTO {schema}.job (run_at, created_at, timeout_ns, priority, max_attempts, on_loss, origin, queue, kind, args)
+		INSERT INTO job (run_at, created_at, timeout_ns, priority, max_attempts, on_loss, origin, queue, kind, args)
 		SELECT now() + interval '1 day' + i * interval '1 millisecond', now(), 0, 5, 25, 0, 0, 'default', 'mail', '{}' FROM generate_series(1, %[1]d) i`, rows))
-	const read = `SELECT (SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0)) FROM pg_stat_user_tables WHERE schemaname = '{schema}')::bigint
-		+ (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE schemaname = '{schema}')::bigint`
+	const read = `SELECT (SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0)) FROM pg_stat_user_tables WHERE schemaname = current_schema())::bigint
+		+ (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE schemaname = current_schema())::bigint`
 	time.Sleep(time.Second) // wait for the counters of the inserted rows
 	before := o.count(read)
 	began := time.Now()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net"
-	"net/url"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -119,14 +118,9 @@ func TestTheDatabaseGoesAwayAndComesBack(t *testing.T) {
 }
 
 func outage(t *testing.T, gone time.Duration) {
-	direct := postgresStore(t)
-	u, err := url.Parse(direct)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wire := newCable(t, u.Host)
-	u.Host = wire.Addr().String()
-	s := newSite(t, u.String())
+	direct := serverStore(t)
+	wire := newCable(t, hostOf(t, direct))
+	s := newSite(t, through(t, direct, wire.Addr().String()))
 	nodes := []*process{act(t, "node", s.at, s.witness), act(t, "node", s.at, s.witness)}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

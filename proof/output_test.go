@@ -14,7 +14,7 @@ import (
 // attempt has the output up to about the last second.
 func TestOutputOfADeadNode(t *testing.T) {
 	t.Parallel()
-	onEachStore(t, func(t *testing.T, store string) {
+	onEachStore(t, usualStores, func(t *testing.T, store string) {
 		w := newWitness(t)
 		p := &commandProof{t: t, store: store, w: w, lease: 2 * time.Second}
 		victim := p.serve(store)

@@ -1,24 +1,24 @@
 package proof
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 )
 
 // TestPausesOfQueuesAndKinds (P5): while two nodes run a backlog of short commands, their queue (on
-// SQLite), or their kind (on PostgreSQL), is paused. From a second after the command has returned, no
+// SQLite), or their kind (on a server), is paused. From a second after the command has returned, no
 // command starts, also not on a node that starts in the pause. After the pause the other jobs run.
 func TestPausesOfQueuesAndKinds(t *testing.T) {
 	t.Parallel()
 	t.Run("queue", func(t *testing.T) {
 		t.Parallel()
-		pausesStopNodes(t, "sqlite:"+filepath.Join(t.TempDir(), "proof.db"), "queues", "work")
+		needs(t, inSQLite)
+		pausesStopNodes(t, freshStore(t, inSQLite), "queues", "work")
 	})
 	t.Run("kind", func(t *testing.T) {
 		t.Parallel()
-		pausesStopNodes(t, postgresStore(t), "kinds", "command")
+		pausesStopNodes(t, serverStore(t), "kinds", "command")
 	})
 }
 

@@ -85,7 +85,7 @@ type listedNode struct {
 // request over HTTP fails.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
-	onEachStore(t, func(t *testing.T, store string) {
+	onEachStore(t, usualStores, func(t *testing.T, store string) {
 		next, err := buildNew()
 		if err != nil {
 			t.Fatal(err)
@@ -259,7 +259,8 @@ func checkLongSlots(t *testing.T, store string, long map[string]jobRow) {
 // program and its command, and a good program can replace it later.
 func TestUpgradeToAProgramThatCannot(t *testing.T) {
 	t.Parallel()
-	store := "sqlite:" + filepath.Join(t.TempDir(), "proof.db")
+	needs(t, inSQLite)
+	store := freshStore(t, inSQLite)
 	next, err := buildNew()
 	if err != nil {
 		t.Fatal(err)
@@ -305,7 +306,7 @@ func TestUpgradeToAProgramThatFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	onEachStore(t, func(t *testing.T, store string) {
+	onEachStore(t, usualStores, func(t *testing.T, store string) {
 		p := newCommandProof(t, store)
 		place := install(t, program)
 		victim := p.serveFrom(place.path, "HOURBELL_PROOF_ROLE=broken")
@@ -327,7 +328,7 @@ func TestUpgradeToAProgramThatFails(t *testing.T) {
 // command are gone before the job starts elsewhere.
 func TestKilledWithinAnUpgrade(t *testing.T) {
 	t.Parallel()
-	onEachStore(t, func(t *testing.T, store string) {
+	onEachStore(t, usualStores, func(t *testing.T, store string) {
 		rng := random(t)
 		p := newCommandProof(t, store)
 		place := install(t, program)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"net/url"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -19,11 +18,11 @@ import (
 // completion, both before the commit. The effects of the next attempts are the only ones.
 func TestAWorkerIsKilledInItsTransaction(t *testing.T) {
 	t.Parallel()
-	onEachStore(t, func(t *testing.T, at string) {
+	onEachStore(t, usualStores, func(t *testing.T, at string) {
 		for _, args := range []hourbell.Args{Posting{Halt: "effect"}, Entry{Halt: "effect"}, Entry{Halt: "completed"}} {
 			t.Run(fmt.Sprintf("%T after %v", args, args), func(t *testing.T) {
 				t.Parallel()
-				c := newClerks(t, freshStore(t, at))
+				c := newClerks(t, freshStore(t, kindOf(at)))
 				id := c.enqueue(args)
 				first := c.node("")
 				until(t, 60*time.Second, "the worker to wait", func() bool { return c.halted() == 1 })
@@ -41,15 +40,19 @@ func TestAWorkerIsKilledInItsTransaction(t *testing.T) {
 }
 
 // TestAWorkerIsStoppedInItsTransaction (P3, P4, P5): a node is stopped while its workers have
-// written effects, or have completed their jobs, and have not committed. With PostgreSQL all
-// other jobs go on at once, and the stopped node's jobs run elsewhere. When the node goes on, its
+// written effects, or have completed their jobs, and have not committed. On a server all
+// other jobs go on at once, and the stopped node's jobs run elsewhere; MariaDB has to be told to end transactions that are idle. When the node goes on, its
 // workers cannot commit. With SQLite, where only one transaction at a time can have written, all
 // readers go on at once, and all jobs when the node does.
 func TestAWorkerIsStoppedInItsTransaction(t *testing.T) {
 	t.Parallel()
-	t.Run("postgres", func(t *testing.T) {
+	onServers(t, usualStores, func(t *testing.T, kind string) {
 		t.Parallel()
-		c := newClerks(t, postgresStore(t))
+		at := freshStore(t, kind)
+		if kind == inMySQL {
+			at = endingIdle(t, at, int(lease(t).Seconds()))
+		}
+		c := newClerks(t, at)
 		ids := []int64{c.enqueue(Posting{Halt: "effect"}), c.enqueue(Entry{Halt: "completed"}), c.enqueue(Entry{Halt: "effect"})}
 		zombie := c.node("")
 		until(t, 60*time.Second, "the workers to wait", func() bool { return c.halted() == len(ids) })
@@ -79,7 +82,8 @@ func TestAWorkerIsStoppedInItsTransaction(t *testing.T) {
 	for _, args := range []hourbell.Args{Posting{Halt: "effect"}, Entry{Halt: "effect"}, Entry{Halt: "completed"}} {
 		t.Run(fmt.Sprintf("sqlite, %T after %v", args, args), func(t *testing.T) {
 			t.Parallel()
-			c := newClerks(t, "sqlite:"+t.TempDir()+"/proof.db")
+			needs(t, inSQLite)
+			c := newClerks(t, freshStore(t, inSQLite))
 			ids := []int64{c.enqueue(args)}
 			zombie := c.node("")
 			until(t, 60*time.Second, "the worker to wait", func() bool { return c.halted() == 1 })
@@ -117,18 +121,13 @@ func TestAWorkerIsKilledBeforeTheAnswer(t *testing.T) {
 	for _, args := range []hourbell.Args{Posting{}, Entry{}} {
 		t.Run(fmt.Sprintf("%T", args), func(t *testing.T) {
 			t.Parallel()
-			at := postgresStore(t)
+			at := serverStore(t)
 			c := newClerks(t, at)
-			u, err := url.Parse(at)
-			if err != nil {
-				t.Fatal(err)
-			}
-			killer := newCutter(t, u.Host)
-			u.Host = killer.Addr().String()
+			killer := newCutter(t, hostOf(t, at))
 			victim := make(chan *process, 1)
 			killer.answered = func() { (<-victim).kill() }
 			id := c.enqueue(args)
-			first := c.node(u.String())
+			first := c.node(through(t, at, killer.Addr().String()))
 			victim <- first
 			select {
 			case <-first.done:
@@ -153,20 +152,15 @@ func TestAWorkerIsKilledBeforeTheAnswer(t *testing.T) {
 // Each job has one effect, and a job whose commit arrived does not run again.
 func TestCommitsWithoutAnswers(t *testing.T) {
 	t.Parallel()
-	at := postgresStore(t)
+	at := serverStore(t)
 	c := newClerks(t, at)
-	u, err := url.Parse(at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cutter := newCutter(t, u.Host)
-	u.Host = cutter.Addr().String()
+	cutter := newCutter(t, hostOf(t, at))
 	const jobs = 300
 	ids := make([]int64, jobs)
 	for i := range ids {
 		ids[i] = c.enqueue([]hourbell.Args{Posting{}, Entry{}}[i%2], hourbell.Backoff("constant:100ms"))
 	}
-	node := c.node(u.String())
+	node := c.node(through(t, at, cutter.Addr().String()))
 	until(t, 120*time.Second, "the end of all jobs", func() bool { return c.live() == 0 })
 	node.stop()
 	c.once(ids...)
@@ -198,7 +192,7 @@ func TestCommitsWithoutAnswers(t *testing.T) {
 // job fails when its attempts are used up, and has no effect.
 func TestAWorkerThatExitsInItsTransaction(t *testing.T) {
 	t.Parallel()
-	onEachStore(t, func(t *testing.T, at string) {
+	onEachStore(t, usualStores, func(t *testing.T, at string) {
 		c := newClerks(t, at)
 		const attempts = 2
 		id := c.enqueue(Posting{Halt: "exit"}, hourbell.MaxAttempts(attempts))
@@ -224,15 +218,6 @@ func TestAWorkerThatExitsInItsTransaction(t *testing.T) {
 			t.Errorf("%d effects, %v", n, err)
 		}
 	})
-}
-
-// freshStore returns another empty store of the same database.
-func freshStore(t *testing.T, at string) string {
-	t.Helper()
-	if at[:7] == "sqlite:" {
-		return "sqlite:" + t.TempDir() + "/proof.db"
-	}
-	return postgresStore(t)
 }
 
 // cutter is a proxy that cuts some connections at a commit.
@@ -282,7 +267,7 @@ func (c *cutter) ask(near, far net.Conn, cut *atomic.Bool) {
 			far.Close()
 			return
 		}
-		if bytes.Contains(buffer[:n], []byte("commit\x00")) {
+		if isCommit(buffer[:n]) {
 			choice := rand.IntN(5)
 			if c.answered != nil {
 				choice = 1
@@ -301,6 +286,11 @@ func (c *cutter) ask(near, far net.Conn, cut *atomic.Bool) {
 			return
 		}
 	}
+}
+
+// isCommit reports whether a message to PostgreSQL or MySQL contains the statement that commits a transaction.
+func isCommit(message []byte) bool {
+	return bytes.Contains(message, []byte("commit\x00")) || bytes.Contains(message, []byte("\x03COMMIT"))
 }
 
 // answer carries what the server sends, and cuts the connection instead of an answer to a commit.

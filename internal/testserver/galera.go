@@ -86,7 +86,7 @@ func (n *GaleraNode) start(more ...string) {
 		fmt.Sprintf("--wsrep-provider-options=gmcast.listen_addr=tcp://127.0.0.1:%d;ist.recv_addr=127.0.0.1:%d;gcache.size=32M;"+
 			"evs.keepalive_period=PT0.5S;evs.inactive_check_period=PT0.5S;evs.suspect_timeout=PT4S;evs.inactive_timeout=PT8S;evs.install_timeout=PT8S", n.group, n.parts),
 		"--wsrep-sst-method=rsync", fmt.Sprint("--wsrep-sst-receive-address=127.0.0.1:", n.states))
-	n.cmd = s.command(n.cluster.program, append(options, more...))
+	n.cmd = s.Command(nil, n.cluster.program, append(options, more...)...)
 	n.cmd.Stdout, n.cmd.Stderr = log, log
 	s.must(n.cmd.Start())
 	s.awaitPort(n.port, 4*startLimit) // it copies what it missed before

@@ -17,10 +17,19 @@ const mariadbUser = "CREATE USER IF NOT EXISTS u@'127.0.0.1' IDENTIFIED BY 'p';\
 // HOURBELL_TEST_REQUIRE=1, if MariaDB is not installed.
 func (s *Server) StartMariaDB(clock *Clock, options ...string) (url string) {
 	s.t.Helper()
-	program := s.mariadbd()
-	s.Prepare("mariadb-install-db", "--no-defaults", "--datadir="+s.Data, "--skip-test-db", "--skip-name-resolve")
-	s.Start(syscall.SIGKILL, clock, program, append(s.mariadbOptions(s.Data, s.Port), options...)...)
-	return mariadbURL(s.Port)
+	program, all, url := s.PrepareMariaDB(options...)
+	s.Start(syscall.SIGKILL, clock, program, all...)
+	return url
+}
+
+// PrepareMariaDB prepares what StartMariaDB starts, in the folder "mariadb" of Data. It returns the server's program
+// and its arguments, and the URL of the database.
+func (s *Server) PrepareMariaDB(options ...string) (program string, all []string, url string) {
+	s.t.Helper()
+	program = s.mariadbd()
+	data := filepath.Join(s.Data, "mariadb")
+	s.Prepare("mariadb-install-db", "--no-defaults", "--datadir="+data, "--skip-test-db", "--skip-name-resolve")
+	return program, append(s.mariadbOptions(data, s.Port), options...), mariadbURL(s.Port)
 }
 
 // mariadbd returns the path of the server.

@@ -66,17 +66,22 @@ func (s *Server) must(err error) {
 	}
 }
 
-// command returns a command that runs in Data, as the server's user.
-func (s *Server) command(program string, args []string) *exec.Cmd {
+// Command returns a command that runs a program in Data, as the server's user, with
+// the clock if it is not nil. The end of the test does not end it.
+func (s *Server) Command(clock *Clock, program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(context.WithoutCancel(s.t.Context()), program, args...) // a signal ends it
 	cmd.Dir, cmd.SysProcAttr = s.Data, s.credential
+	if clock != nil {
+		cmd.Env = append(os.Environ(), "LD_PRELOAD="+clock.library, "FAKETIME_TIMESTAMP_FILE="+clock.file,
+			"FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1", "FAKETIME_DONT_RESET=1")
+	}
 	return cmd
 }
 
 // Prepare runs a program that prepares Data.
 func (s *Server) Prepare(program string, args ...string) {
 	s.t.Helper()
-	if out, err := s.command(program, args).CombinedOutput(); err != nil {
+	if out, err := s.Command(nil, program, args...).CombinedOutput(); err != nil {
 		s.t.Fatalf("%s: %v\n%s", program, err, out)
 	}
 }
@@ -85,11 +90,7 @@ func (s *Server) Prepare(program string, args ...string) {
 // listens. The test's end sends the signal, which must end the server at once.
 func (s *Server) Start(signal os.Signal, clock *Clock, program string, args ...string) {
 	s.t.Helper()
-	server := s.command(program, args)
-	if clock != nil {
-		server.Env = append(os.Environ(), "LD_PRELOAD="+clock.library, "FAKETIME_TIMESTAMP_FILE="+clock.file,
-			"FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1", "FAKETIME_DONT_RESET=1")
-	}
+	server := s.Command(clock, program, args...)
 	s.must(server.Start())
 	s.t.Cleanup(func() {
 		_ = server.Process.Signal(signal) // it may have ended

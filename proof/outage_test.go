@@ -23,7 +23,7 @@ func playNode(a *actor) error {
 		if err := a.say("%d %d", job.ID, job.Token); err != nil {
 			return err
 		}
-		if job.ID%50 == 0 { // so that some jobs are running when the lease is lost
+		if job.ID%20 == 0 { // so that some jobs are running when the lease is lost
 			return work(ctx, a.lease)
 		}
 		return work(ctx, 20*time.Millisecond)

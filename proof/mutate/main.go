@@ -3,7 +3,7 @@
 // test of package proof instead. The source tree is not changed; the compiler gets
 // the faulty file as an overlay.
 //
-//	go run ./proof/mutate [-driver postgres|sqlite] [-fault NAME]
+//	go run ./proof/mutate [-driver postgres|sqlite|mysql] [-fault NAME]
 //
 // It prints what noticed each fault, and how long that took. It exits with 1 if the
 // tests passed with a fault or a fault could not be inserted.
@@ -65,7 +65,7 @@ func main() {
 	// The tests of a driver leave a core idle, so those of the drivers run concurrently. The tests of
 	// package proof depend on time, and run alone.
 	var drivers sync.WaitGroup
-	for _, one := range []string{"postgres", "sqlite"} {
+	for _, one := range []string{"postgres", "sqlite", "mysql"} {
 		drivers.Go(func() { run(func(set faultSet) bool { return set.driver == one && set.proof == "" }) })
 	}
 	drivers.Wait()
@@ -106,6 +106,11 @@ func faultSets() []faultSet {
 		{driver: "sqlite", first: laneTests, faults: slices.Concat(sqliteLaneFaults, sharedLaneFaults)},
 		{driver: "postgres", proof: "^TestDependentsAreExact$/^postgres$", faults: graphFaults},
 		{driver: "sqlite", proof: "^TestDependentsAreExact$/^sqlite$", faults: graphFaults},
+		{driver: "mysql", faults: slices.Concat(mysqlFaults, sharedFaults)},
+		{driver: "mysql", first: edgeTests, faults: slices.Concat(mysqlEdgeFaults, sharedEdgeFaults)},
+		{driver: "mysql", first: chainTests, faults: slices.Concat(mysqlChainFaults, sharedChainFaults)},
+		{driver: "mysql", first: laneTests, faults: slices.Concat(mysqlLaneFaults, sharedLaneFaults)},
+		{driver: "mysql", proof: "^TestNoWorkIsLost$/^mysql$", faults: mysqlHistoryFaults},
 	}
 }
 

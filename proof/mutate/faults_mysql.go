@@ -11,7 +11,7 @@ var mysqlFaults = []fault{
 	{"two claims take one job", "sql/lock_due_jobs.sql", "FOR UPDATE SKIP LOCKED", "-- no lock"},
 	{"a claim waits for jobs of open transactions", "sql/lock_due_jobs.sql", "FOR UPDATE SKIP LOCKED", "FOR UPDATE"},
 	{"a claim takes what another claim has just taken", "sql/lock_due_jobs.sql", "WHERE j.priority = :priority AND j.losses < 2 AND {claimable(j)}", "WHERE j.priority = :priority"},
-	{"a claim finds no job behind locked jobs", "claim.go", "{{0, first}, {first, claimReach}}", "{{0, limit}}"},
+	{"a claim finds no job behind locked jobs", "claim.go", "{{0, first}, {first, claimReach}}", "{{0, first - claimWindow}}"},
 	{"a dead node claims", "sql/hold_node.sql", "WHERE id = :node AND ended_at IS NULL", "WHERE id = :node"},
 	{"a claim does not hold its node", "claim.go", "s.checkNode(ctx, holdNode, req.Node)", "s.checkNode(ctx, findNode, req.Node)"},
 	{"a job begins after its node was declared dead", "claim.go", "s.checkNode(ctx, holdNode, asked.Node)", "s.checkNode(ctx, findNode, asked.Node)"},
@@ -87,8 +87,10 @@ var mysqlFaults = []fault{
 	{"an old sync undoes a newer one", owners, `case r.Host == "" && r.SyncRevision < o.Revision:`, "case false:"},
 	{"events get numbers again", "sql/raise_counter.sql", "greatest(value, :value)", "greatest(value, 0 * :value)"},
 	{"pruning forgets the age", "prune.go", `args{"state": int(state), "before": micros(now.Add(-keep))`, `args{"state": int(state), "before": micros(now.Add(keep))`},
+}
 
-	// Locks.
+// Faults of locks.
+var mysqlLockFaults = []fault{
 	{"a token is given twice", "sql/locks/take.sql", "s.token = LAST_INSERT_ID(s.token + 1)", "s.token = LAST_INSERT_ID(s.token)"},
 	{"a lock that is held is taken", "sql/locks/take.sql", " AND {utc_until(l.lock_until)} <= {now}", ""},
 	{"a check of a lock holds off no other holder", "sql/locks/check.sql", "LOCK IN SHARE MODE", ""},

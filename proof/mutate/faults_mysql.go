@@ -46,7 +46,7 @@ var mysqlFaults = []fault{
 	{"a lost job makes no hook", rows + "nodes.go", "if effect.State == store.StateFailed {", "if effect.State == store.StateCompleted {"},
 	{"a late report suspends the store again", "sql/report_loss.sql", "WHERE accepted = :accepted", "WHERE accepted <> -1 - :accepted"},
 	{"tokens start again below the tokens of a lost history", "sql/raise_tokens.sql", "(SELECT seen_token FROM hourbell_timeline)) + :margin", "0 * (SELECT seen_token FROM hourbell_timeline)) + 0 * :margin"},
-	{"a stopped node holds its locks", "probe.go", "SESSION idle_transaction_timeout = %[1]d", "SESSION idle_transaction_timeout = %[1]d - %[1]d"},
+	{"a stopped node holds its locks", "backend.go", "fmt.Sprint(int(idleLimit.Seconds()))", "fmt.Sprint(int(idleLimit.Hours() + 8*3600))"},
 
 	// Limits of whole queues.
 	{"exchanges of permits do not wait for each other", "sql/lock_queue_limits.sql", " FOR UPDATE", ""},

@@ -62,7 +62,7 @@ func (s *shared) forget() {
 	s.at = time.Time{}
 }
 
-// changeSchedule pauses, resumes, triggers or backfills a schedule.
+// changeSchedule pauses, resumes, triggers, backfills or edits a schedule.
 func (p *pages) changeSchedule(ctx context.Context, form url.Values) (done, next string, err error) {
 	name := form.Get("name")
 	if err := check.StoredName("name", name); err != nil {
@@ -83,6 +83,8 @@ func (p *pages) changeSchedule(ctx context.Context, form url.Values) (done, next
 			return plain.Plural(len(ids), "job") + " made, to run now on each host.", next, nil
 		}
 		return fmt.Sprintf("Job %d was made, to run now.", ids[0]), next, nil
+	case "rule":
+		return "The rule is in force, for the slots to come.", next, p.changeRule(ctx, name, form)
 	case "backfill":
 		req, err := backfillRequest(form.Get, "")
 		if err != nil {
@@ -93,6 +95,32 @@ func (p *pages) changeSchedule(ctx context.Context, form url.Values) (done, next
 	default:
 		return "", "", fieldError("action", action, "is unknown", "use the forms of the page")
 	}
+}
+
+// changeRule replaces the rule of a schedule that is as it was when the form was made. As in the API, work that runs whatever its
+// arguments name needs an admin and the consent of the server.
+func (p *pages) changeRule(ctx context.Context, name string, form url.Values) error {
+	revision, err := strconv.ParseInt(form.Get("revision"), 10, 64)
+	if err != nil || revision <= 0 {
+		return fieldError("revision", form.Get("revision"), "is no revision", "use the forms of the page")
+	}
+	info, err := p.client.Schedules.Get(ctx, name)
+	switch {
+	case err != nil:
+		return err
+	case info.Owner != "":
+		return fieldError("name", name, fmt.Sprintf("belongs to %q, which would undo the change", info.Owner), "change it there")
+	case info.Problem != "" || !editable(info.Rule):
+		return fieldError("name", name, "has no rule that this page can change", "use `hourbell schedules edit`")
+	}
+	if err := p.mayDefineAll(ctx, info.Schedule); err != nil {
+		return err
+	}
+	edited := info.Schedule
+	edited.Revision = revision
+	edited.Rule.Cron, edited.Rule.Every, edited.Rule.Zone = form.Get("cron"), form.Get("every"), form.Get("tz")
+	_, err = p.client.Schedules.Put(ctx, edited)
+	return err
 }
 
 func (p *pages) pause(ctx context.Context, name, until string) (done, next string, err error) {

@@ -108,3 +108,14 @@ func (p *pages) mayDefine(ctx context.Context, kind string) error {
 	}
 	return access.RequireCommands(ctx, kind, p.options.Commands)
 }
+
+// mayDefineAll is mayDefine for the job and the hooks of a schedule.
+func (p *pages) mayDefineAll(ctx context.Context, s hourbell.Schedule) error {
+	err := p.mayDefine(ctx, declared.Raw(s.Job).Name)
+	s.Hooks.Each(func(_ string, hook hourbell.Args) {
+		if err == nil {
+			err = p.mayDefine(ctx, declared.Raw(hook).Name)
+		}
+	})
+	return err
+}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/access"
+	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
 )
@@ -208,6 +209,26 @@ func TestPagesChange(t *testing.T) {
 	b.post("change-schedule", url.Values{"action": {"resume"}, "name": {"s"}})
 	if info, _ := b.client.Schedules.Get(b.ctx(), "s"); info.State() != "active" {
 		t.Error("the schedule was not resumed")
+	}
+	shown = b.ok(link("whatif", "name", "s", "cron", "15 * * * *", "tz", "Europe/Prague", "from", "2027-01-01T00:00:00", "to", "2027-01-01T02:00:00"))
+	revision := fmt.Sprint(info.Revision)
+	b.contains("whatif", shown, "Use this rule", `name="cron" value="15 * * * *"`, `name="revision" value="`+revision+`"`)
+	rule := url.Values{"action": {"rule"}, "name": {"s"}, "revision": {revision}, "cron": {"15 * * * *"}, "tz": {"Europe/Prague"}}
+	for _, want := range []int{http.StatusSeeOther, http.StatusConflict} { // the second form is of the revision before
+		if res := b.post("change-schedule", rule); res.StatusCode != want {
+			t.Errorf("a change of the rule: status %d, want %d", res.StatusCode, want)
+		}
+	}
+	info, err = b.client.Schedules.Get(b.ctx(), "s")
+	b.must(err)
+	if got := info.Rule.String(); got != "CRON_TZ=Europe/Prague 15 * * * *" || declared.Raw(info.Job).Name != "works" {
+		t.Errorf("the rule is %s, of jobs %v", got, info.Job)
+	}
+	b.put("c", "command", func(s *hourbell.Schedule) {
+		s.Job, s.Rule = hourbell.RawArgs{Name: "command", JSON: []byte(`{"argv":["true"]}`)}, recur.Cron("0 * * * *")
+	})
+	if res := b.post("change-schedule", url.Values{"action": {"rule"}, "name": {"c"}, "revision": {"1"}, "every": {"1s"}}); res.StatusCode != http.StatusForbidden {
+		t.Errorf("a change of the rule of a command: status %d", res.StatusCode)
 	}
 	for _, form := range []url.Values{
 		{"action": {"cancel"}}, {"action": {"drop"}, "kind": {"x"}}, {"action": {"reprioritise"}, "kind": {"x"}, "to": {"first"}}, {"action": {"move"}, "kind": {"x"}},

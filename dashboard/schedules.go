@@ -9,6 +9,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/view"
+	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -238,7 +239,9 @@ type whatIfData struct {
 	Table      table
 	Timeline   *timeline
 	More       bool
-	Shown      bool // a simulation was asked for
+	Shown      bool  // a simulation was asked for
+	MayUse     bool  // the rule of the simulation can replace the rule of the schedule
+	Revision   int64 // of the schedule, if MayUse
 }
 
 // whatIf simulates a range of time for a schedule, with another rule, a time without nodes,
@@ -268,9 +271,10 @@ func (p *pages) whatIf(ctx context.Context, r *http.Request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	if changed := info.Rule; changed.At == "" && len(changed.Any) == 0 {
-		changed.Cron, changed.Every, changed.Zone = d.Form["cron"], d.Form["every"], d.Form["tz"]
-		info.Rule = changed
+	if editable(info.Rule) {
+		info.Rule.Cron, info.Rule.Every, info.Rule.Zone = d.Form["cron"], d.Form["every"], d.Form["tz"]
+		d.MayUse = info.Owner == "" && info.Problem == "" && p.mayDefineAll(ctx, info.Schedule) == nil
+		d.Revision = info.Revision
 	}
 	explained, err := info.Explain(req)
 	if err != nil {
@@ -280,6 +284,11 @@ func (p *pages) whatIf(ctx context.Context, r *http.Request) (*page, error) {
 	d.Table.Caption, d.Table.Empty = "What each slot would become", "There is no slot in this time."
 	d.More, d.Timeline = explained.More, drawExplained(req, explained)
 	return &page{Title: "What if: " + name, Template: "whatif", Data: d}, nil
+}
+
+// editable reports whether the forms of pages can change a rule: they have a field for a cron rule, and a field for an interval.
+func editable(rule recur.Spec) bool {
+	return rule.At == "" && len(rule.Any) == 0 && rule.Cron+rule.Every != ""
 }
 
 // mostExplained is how many slots a simulation shows.

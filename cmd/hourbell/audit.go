@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -58,7 +59,7 @@ func (p *program) auditCommand() *cobra.Command {
 	flags := c.Flags()
 	flags.StringVar(&filter.Actor, "actor", "", "only changes of this actor, such as ada or root@host")
 	flags.StringVar(&filter.Action, "action", "", "only changes with this action, such as \"jobs cancel\"")
-	flags.StringVar(&subject, "subject", "", "only changes of this job, schedule, calendar, handler, group or lock, as in job:12 or schedule:nightly")
+	flags.StringVar(&subject, "subject", "", "only changes of this object, as in job:12 or schedule:nightly: "+strings.Join(store.AuditKinds(), ", "))
 	flags.StringVar(&since, "since", "", "only changes at or after this instant, such as 2027-03-01T00:00:00Z, or since this long ago, such as 2h or 7d")
 	addLimit(c, &limit)
 	l.addTo(c)

@@ -264,10 +264,10 @@ func TestServerSettings(t *testing.T) {
 // TestStoppedTransactionsEnd stops in a transaction that has given out tokens, as a stopped process does: the server ends the
 // transaction, and others go on.
 func TestStoppedTransactionsEnd(t *testing.T) {
-	url, _ := newDatabase(t, "wait_timeout=1")
-	stopped, other := openStore(t, url), openStore(t, url)
-	migrate(t, stopped)
-	insertPlain(t, stopped, 1)
+	url, _ := newDatabase(t, "")
+	stopped, other := openStore(t, url+"wait_timeout=2"), openStore(t, url)
+	migrate(t, other)
+	insertPlain(t, other, 1)
 	node, err := other.Register(t.Context(), store.RegisterRequest{Name: "n", Lease: time.Minute, Queues: []string{"q"}, Kinds: []string{"k"}})
 	must(t, err)
 	tx, err := stopped.db.BeginTx(t.Context(), nil)
@@ -282,8 +282,7 @@ func TestStoppedTransactionsEnd(t *testing.T) {
 		t.Error("the transaction of a stopped process was committed")
 	}
 	var seconds int
-	base, _ := newDatabase(t, "")
-	must(t, openStore(t, base).db.QueryRow("SELECT @@wait_timeout").Scan(&seconds))
+	must(t, other.db.QueryRow("SELECT @@wait_timeout").Scan(&seconds))
 	if seconds != int(idleLimit.Seconds()) {
 		t.Errorf("the server ends a transaction of a stopped process after %d s", seconds)
 	}

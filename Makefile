@@ -55,7 +55,7 @@ bench: ## Compare with other queues (see docs/benchmarks.md), over a network wit
 ifeq ($(BENCH),)
 	@scripts/install-deps postgres
 	@cd bench && BENCH_POSTGRES_BIN=$$(../scripts/postgres-bin) HOURBELL_TEST_POSTGRES_BIN=$$PWD/postgres HOURBELL_TEST_FSYNC=on \
-		HOURBELL_TEST_MYSQL_URL=none HOURBELL_TEST_REDIS_URL=none HOURBELL_TEST_MONGO_URL=none ../scripts/with-servers go run ./peers
+		HOURBELL_TEST_REDIS_URL=none HOURBELL_TEST_MONGO_URL=none ../scripts/with-servers go run ./peers
 else
 	@HOURBELL_TEST_FSYNC=on scripts/with-servers scripts/each-module go test -run '^$$' -bench '$(BENCH)' -benchmem $(TESTFLAGS) ./...
 endif

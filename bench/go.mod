@@ -10,6 +10,7 @@ require (
 	github.com/go-co-op/gocron/v2 v2.21.2
 	github.com/hashicorp/cronexpr v1.1.3
 	github.com/hourbell/hourbell v0.0.0
+	github.com/hourbell/hourbell/drivers/mysql v0.0.0
 	github.com/hourbell/hourbell/drivers/postgres v0.0.0
 	github.com/hourbell/hourbell/drivers/sqlite v0.0.0
 	github.com/jackc/pgx/v5 v5.12.0
@@ -24,7 +25,9 @@ require (
 )
 
 require (
+	filippo.io/edwards25519 v1.2.0 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
+	github.com/go-sql-driver/mysql v1.10.1 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
@@ -54,6 +57,7 @@ require (
 
 replace (
 	github.com/hourbell/hourbell => ..
+	github.com/hourbell/hourbell/drivers/mysql => ../drivers/mysql
 	github.com/hourbell/hourbell/drivers/postgres => ../drivers/postgres
 	github.com/hourbell/hourbell/drivers/sqlite => ../drivers/sqlite
 )

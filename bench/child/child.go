@@ -56,6 +56,7 @@ type Request struct {
 	// Fields for Work.
 	Workers   int  // how many jobs run at once; 0: the best setting for the system
 	Hold      bool // jobs run until the node stops
+	Own       bool // the process enqueues the jobs itself, as Insert would
 	Warm      int  // this many jobs, with the least numbers, do not count for latencies
 	Schedules int  // the number of schedules in memory, for systems that cannot store schedules
 	Due       int  // how many of the schedules are due at At
@@ -256,6 +257,10 @@ func work(ctx context.Context, system System, req Request) error {
 	}
 	stopped := make(chan error, 1)
 	go func() { stopped <- system.Work(ctx, do) }()
+	failed := make(chan error, 1)
+	if req.Own {
+		go func() { failed <- insert(ctx, system, req) }()
+	}
 
 	told := int64(0)
 	ticker := time.NewTicker(5 * time.Millisecond)
@@ -265,6 +270,10 @@ func work(ctx context.Context, system System, req Request) error {
 		case err := <-stopped:
 			if ctx.Err() == nil {
 				return fmt.Errorf("the node stopped: %w", err)
+			}
+		case err := <-failed:
+			if err != nil && ctx.Err() == nil {
+				return err
 			}
 		case <-ctx.Done():
 		case <-ticker.C:

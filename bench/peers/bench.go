@@ -23,6 +23,7 @@ type bench struct {
 	env       env
 	admin     *pgxpool.Pool
 	server    server
+	mysql     *mysqlEngine // nil: there is no server
 	proxy     *delay.Proxy // clients connect through it; nil: there is no delay
 	dir       string       // temporary files
 	self      string       // this program
@@ -60,6 +61,9 @@ func newBench(ctx context.Context) (*bench, error) {
 	if err := b.findProxy(); err != nil {
 		return nil, err
 	}
+	if b.mysql, err = findMySQL(ctx, e.mysql); err != nil {
+		return nil, err
+	}
 	b.findNode(ctx)
 	return b, b.printHead(ctx)
 }
@@ -85,6 +89,7 @@ func (b *bench) close() {
 		_ = b.proxy.Close()
 	}
 	b.admin.Close()
+	b.mysql.close()
 	_ = os.RemoveAll(b.dir)
 }
 
@@ -140,6 +145,7 @@ type database struct {
 	url         string
 	far         string // the same database through the proxy, if there is a proxy
 	synchronous string // of SQLite
+	mysql       bool
 	drop        func()
 }
 
@@ -152,7 +158,7 @@ func (b *bench) create(ctx context.Context, synchronous string) (database, error
 	b.mu.Unlock()
 	if synchronous != "" {
 		path := filepath.Join(b.dir, name)
-		return database{path, path, synchronous, func() {
+		return database{url: path, far: path, synchronous: synchronous, drop: func() {
 			for _, suffix := range []string{"", "-wal", "-shm"} {
 				_ = os.Remove(path + suffix)
 			}
@@ -177,7 +183,13 @@ func (b *bench) create(ctx context.Context, synchronous string) (database, error
 
 // createFor makes a database as create does, with the tables of a system.
 func (b *bench) createFor(ctx context.Context, s system, synchronous string) (database, error) {
-	db, err := b.create(ctx, synchronous)
+	var db database
+	var err error
+	if s.mysql {
+		db, err = b.createMySQL(ctx)
+	} else {
+		db, err = b.create(ctx, synchronous)
+	}
 	if err != nil {
 		return db, err
 	}
@@ -228,6 +240,9 @@ func (d database) alive(ctx context.Context, s system) (func() (bool, error), fu
 			err = db.QueryRowContext(ctx, s.alive).Scan(&alive)
 			return alive, err
 		}, func() { _ = db.Close() }, nil
+	}
+	if d.mysql {
+		return aliveOnMySQL(ctx, d, s)
 	}
 	conn, err := pgx.Connect(ctx, d.url)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -24,6 +25,11 @@ type cell struct {
 	once       bool // one round is enough
 	together   bool // all rows run concurrently, because none of them keeps the machine busy
 	far        bool // over a network
+}
+
+// has reports whether a name selects the cell: its own name, or the name of the database with which its name begins.
+func (c cell) has(name string) bool {
+	return c.name == name || strings.HasPrefix(c.name, name+"-") && (name == "mysql" || name == "sqlite")
 }
 
 // id returns the name of the cell in samples.
@@ -58,7 +64,7 @@ var throughput = []string{"jobs/s", "client µs", "server µs", "WAL B", "foreig
 // chosen returns the cells and rows that the user selected.
 func chosen(all []cell, names []string, rows *regexp.Regexp) ([]cell, error) {
 	for _, name := range names {
-		if !slices.ContainsFunc(all, func(c cell) bool { return c.name == name }) {
+		if !slices.ContainsFunc(all, func(c cell) bool { return c.has(name) }) {
 			var known []string
 			for _, c := range all {
 				known = append(known, c.name)
@@ -68,7 +74,7 @@ func chosen(all []cell, names []string, rows *regexp.Regexp) ([]cell, error) {
 	}
 	var picked []cell
 	for _, c := range all {
-		if len(names) > 0 && !slices.Contains(names, c.name) {
+		if len(names) > 0 && !slices.ContainsFunc(names, c.has) {
 			continue
 		}
 		c.rows = slices.DeleteFunc(c.rows, func(r row) bool { return !rows.MatchString(r.name) })

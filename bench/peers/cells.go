@@ -17,7 +17,7 @@ func cells(b *bench) []cell {
 	if b.env.delay == 0 {
 		return all
 	}
-	all = slices.DeleteFunc(all, func(c cell) bool { return strings.HasPrefix(c.name, "sqlite-") })
+	all = slices.DeleteFunc(all, func(c cell) bool { return strings.HasPrefix(c.name, "sqlite-") || strings.HasPrefix(c.name, "mysql-") })
 	for i := range all {
 		c := &all[i]
 		c.far = true
@@ -211,7 +211,7 @@ func localCells(b *bench) []cell {
 				b.sqliteInsertRow("hourbell FULL, 1,000 goroutines", "hourbell", "FULL", 1000),
 			),
 		},
-	}, b.pagesCells()...)
+	}, slices.Concat(b.mysqlCells(), b.pagesCells())...)
 }
 
 // undisturbed is the drain with which the drain under an old snapshot is

@@ -22,6 +22,8 @@ type drain struct {
 	held        bool   // while another session holds a snapshot from before the jobs were inserted
 	lockWaits   bool   // find the longest wait for a lock
 	unique      bool   // each job has a unique key
+	delay       int    // seconds until the jobs are due
+	later       int    // so many jobs are due in an hour
 	until       int    // stop after this many jobs; 0: when the last outcome is stored
 	dead        int    // jobs worked before the measurement, under a snapshot that stays open
 	synchronous string // the setting of SQLite
@@ -71,14 +73,19 @@ func (b *bench) drain(ctx context.Context, d drain) (metrics, error) {
 		}
 		defer release()
 	}
-	before, err := b.walPosition(ctx)
+	before, err := b.engineOf(db).logged(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if d.later > 0 {
+		if err := b.fill(ctx, db, s, drain{jobs: d.later, delay: 3600}); err != nil {
+			return nil, err
+		}
 	}
 	if err := b.fill(ctx, db, s, d); err != nil {
 		return nil, err
 	}
-	after, err := b.walPosition(ctx)
+	after, err := b.engineOf(db).logged(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +115,7 @@ func (b *bench) drain(ctx context.Context, d drain) (metrics, error) {
 
 // fill inserts the jobs of d, which are due, as fast as possible.
 func (b *bench) fill(ctx context.Context, db database, s system, d drain) error {
-	req := child.Request{Do: child.Insert, Jobs: d.jobs, Batch: 1000, Clients: 1, Order: d.order, Edges: d.edges, Limit: d.limit}
+	req := child.Request{Do: child.Insert, Jobs: d.jobs, Batch: 1000, Clients: 1, Order: d.order, Edges: d.edges, Limit: d.limit, Delay: d.delay}
 	if d.unique {
 		req.Unique, req.Batch, req.Clients, req.Connections = true, 1, connections, connections
 	}
@@ -116,11 +123,14 @@ func (b *bench) fill(ctx context.Context, db database, s system, d drain) error 
 	return err
 }
 
-// analyze updates the statistics of a PostgreSQL database, so that no system is
+// analyze updates the statistics of a database on a server, so that no system is
 // measured with query plans for the empty table that existed before.
 func analyze(ctx context.Context, db database) error {
-	if db.synchronous != "" {
+	switch {
+	case db.synchronous != "":
 		return nil
+	case db.mysql:
+		return analyzeMySQL(ctx, db)
 	}
 	return bareExec(ctx, db, "ANALYZE")
 }
@@ -128,6 +138,9 @@ func analyze(ctx context.Context, db database) error {
 // holdSnapshot keeps a transaction open that sees the present state of the
 // database.
 func holdSnapshot(ctx context.Context, db database) (release func(), err error) {
+	if db.mysql {
+		return holdMySQLSnapshot(ctx, db)
+	}
 	conn, err := pgx.Connect(ctx, db.url)
 	if err != nil {
 		return nil, err
@@ -183,7 +196,7 @@ func (b *bench) workOff(ctx context.Context, db database, s system, d drain) (me
 	}
 	defer closeAlive()
 
-	meter, err := b.begin(ctx, pids...)
+	meter, err := b.beginOn(ctx, db, pids...)
 	if err != nil {
 		return nil, err
 	}

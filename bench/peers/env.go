@@ -14,7 +14,7 @@ import (
 
 // env has the choices from the environment; see the command's documentation.
 type env struct {
-	url                          string
+	url, mysql                   string
 	cells                        []string
 	rows                         *regexp.Regexp
 	out                          string
@@ -63,6 +63,7 @@ func parseEnv(get func(string) string) (env, error) {
 	}
 	e := env{
 		url:       get("HOURBELL_TEST_POSTGRES_URL"),
+		mysql:     get("HOURBELL_TEST_MYSQL_URL"),
 		out:       cmp.Or(get("BENCH_OUT"), filepath.Join(os.TempDir(), "bench.jsonl")),
 		rounds:    number("BENCH_ROUNDS", 3),
 		from:      number("BENCH_FROM", 1),

@@ -86,7 +86,7 @@ var goals = append([]goal{
 	{text: "SQLite burst of 1,000 goroutines, FULL, compared with backlite", cell: "sqlite-insert", row: "hourbell FULL, 1,000 goroutines", metric: rate, versus: []string{"backlite FULL"}, least: 5},
 	{text: "100,000 waiting jobs cost a node, as a factor of its memory", cell: "memory", row: "hourbell, 100,000 jobs wait", metric: "MB", versus: []string{"hourbell, no jobs"}, most: 1.1},
 	{text: "2,000 running jobs, MB", cell: "memory", row: "hourbell, 2,000 jobs run", metric: "MB", most: 100},
-}, pageGoals()...)
+}, append(mysqlGoals(), pageGoals()...)...)
 
 // reached reports whether a figure reaches the goal.
 func (g goal) reached(value float64) bool {

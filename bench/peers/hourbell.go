@@ -17,6 +17,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/bench/child"
+	"github.com/hourbell/hourbell/drivers/mysql"
 	"github.com/hourbell/hourbell/drivers/postgres"
 	"github.com/hourbell/hourbell/drivers/sqlite"
 	"github.com/hourbell/hourbell/recur"
@@ -72,6 +73,9 @@ func openOurs(ctx context.Context, req child.Request) (child.System, error) {
 func openBackend(ctx context.Context, req child.Request) (store.Backend, error) {
 	if req.Synchronous != "" {
 		return sqlite.Open(ctx, req.URL, sqlite.Synchronous(req.Synchronous))
+	}
+	if strings.HasPrefix(req.URL, "mysql://") {
+		return mysql.Open(ctx, req.URL)
 	}
 	return postgres.Open(ctx, pooled(req))
 }

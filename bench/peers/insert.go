@@ -46,7 +46,7 @@ func (b *bench) insert(ctx context.Context, s system, req child.Request, near bo
 		return nil, err
 	}
 	defer p.end()
-	m, err := b.begin(ctx, p.cmd.Process.Pid)
+	m, err := b.beginOn(ctx, db, p.cmd.Process.Pid)
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func (b *bench) latency(ctx context.Context, s system, insert child.Request) (me
 		return nil, err
 	}
 	defer node.end()
-	meter, err := b.begin(ctx, node.cmd.Process.Pid)
+	meter, err := b.beginOn(ctx, db, node.cmd.Process.Pid)
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +66,34 @@ func (b *bench) latency(ctx context.Context, s system, insert child.Request) (me
 	}
 	m["p50 ms"], m["p99 ms"], m["max ms"] = last.P50, last.P99, last.Max
 	return m, nil
+}
+
+// ownLatency measures the time from the call that enqueues to the start of the function in the same process, which
+// enqueues rate jobs a second, one a call.
+func (b *bench) ownLatency(ctx context.Context, s system, rate int) (metrics, error) {
+	db, err := b.createFor(ctx, s, "")
+	if err != nil {
+		return nil, err
+	}
+	defer db.drop()
+	all := rate * (warm + b.env.latencySeconds)
+	req := child.Request{Do: child.Work, Own: true, Rate: rate, Batch: 1, Clients: 2, Jobs: all, Warm: warm * rate}
+	node, err := b.node(ctx, s, db.measured(req, false), 0)
+	if err != nil {
+		return nil, err
+	}
+	defer node.end()
+	if _, err := count(ctx, []*process{node}, all, time.Duration(warm+b.env.latencySeconds)*time.Second+b.env.limit); err != nil {
+		return nil, err
+	}
+	last, err := node.stop()
+	if err != nil {
+		return nil, err
+	}
+	if last.Ended < all {
+		return nil, errors.New("not all jobs had started at the end")
+	}
+	return metrics{"p50 ms": last.P50, "p99 ms": last.P99, "max ms": last.Max}, nil
 }
 
 // node starts a node and waits until it has settled.
@@ -106,7 +134,7 @@ func (b *bench) schedules(ctx context.Context, s system, due int) (metrics, erro
 		return nil, err
 	}
 	defer db.drop()
-	stored := s.name == "hourbell"
+	stored := s.name == "hourbell" || s.name == oursOnMySQL
 	req := child.Request{Schedules: b.env.schedules, Due: due}
 	if stored { // the schedules that are not due take long, and are stored first
 		far := child.Request{Do: child.Insert, Schedules: req.Schedules - due, First: due, At: time.Now().Add(time.Hour).UnixMicro()}
@@ -128,7 +156,7 @@ func (b *bench) schedules(ctx context.Context, s system, due int) (metrics, erro
 		return nil, err
 	}
 	defer node.end()
-	if _, err := b.begin(ctx); err != nil { // makes a checkpoint
+	if _, err := b.beginOn(ctx, db); err != nil { // makes a checkpoint
 		return nil, err
 	}
 	if _, err := count(ctx, []*process{node}, due, time.Until(at)+b.env.limit); err != nil {

@@ -6,7 +6,7 @@
 //
 // The environment selects what is measured:
 //
-//	BENCH_CELLS     names of cells, separated by commas; default all
+//	BENCH_CELLS     names of cells, or mysql or sqlite for the cells of that database, separated by commas; default all
 //	BENCH_ROWS      a regular expression for the rows of the cells
 //	BENCH_ROUNDS    how often each row is measured (3)
 //	BENCH_FROM      number of the first round (1): rounds can be run one by one
@@ -22,6 +22,7 @@
 //	BENCH_DELAY     the network between each client and PostgreSQL: how long a byte takes in each direction, such as 500us; default none
 //	BENCH_OUT       the file that gets each figure as a line of JSON (bench.jsonl in the folder of temporary files)
 //	TMPDIR          the folder of SQLite's files: on a disk, not in memory
+//	HOURBELL_TEST_MYSQL_URL     the MySQL or MariaDB of the cells mysql-…; none: these cells are skipped
 //	HOURBELL_TEST_POSTGRES_URL  the server, with the rights of a superuser and on this machine
 package main
 

@@ -128,7 +128,7 @@ type metrics map[string]float64
 
 // meter measures the time and the cost between begin and end.
 type meter struct {
-	b      *bench
+	engine engine
 	pids   []int
 	start  time.Time
 	client time.Duration
@@ -138,24 +138,57 @@ type meter struct {
 	wal    float64
 }
 
-// begin makes a checkpoint and starts to measure; pids are the clients.
+// engine is the server on which a row is measured.
+type engine interface {
+	// checkpoint lets the server write what earlier rows left.
+	checkpoint(ctx context.Context) error
+	// logged returns how many bytes the server has written to its log.
+	logged(ctx context.Context) (float64, error)
+	// cpu returns the CPU time of the server; 0: it is not on this machine.
+	cpu() time.Duration
+}
+
+// begin starts to measure on PostgreSQL; see beginOn.
 func (b *bench) begin(ctx context.Context, pids ...int) (*meter, error) {
-	if _, err := b.admin.Exec(ctx, "CHECKPOINT"); err != nil {
+	return b.beginOn(ctx, database{}, pids...)
+}
+
+// beginOn makes a checkpoint and starts to measure; pids are the clients.
+func (b *bench) beginOn(ctx context.Context, db database, pids ...int) (*meter, error) {
+	m := &meter{engine: b.engineOf(db), pids: pids}
+	if err := m.engine.checkpoint(ctx); err != nil {
 		return nil, err
 	}
-	m := &meter{b: b, pids: pids}
 	var err error
-	if m.wal, err = b.walPosition(ctx); err != nil {
+	if m.wal, err = m.engine.logged(ctx); err != nil {
 		return nil, err
 	}
-	m.client, m.server, m.busy, m.own, m.start = m.clients(), b.server.cpu(), busy(), cpuOf(os.Getpid()), time.Now()
+	m.client, m.server, m.busy, m.own, m.start = m.clients(), m.engine.cpu(), busy(), cpuOf(os.Getpid()), time.Now()
 	return m, nil
 }
 
-func (b *bench) walPosition(ctx context.Context) (bytes float64, err error) {
-	err = b.admin.QueryRow(ctx, "SELECT (pg_current_wal_insert_lsn() - '0/0')::float8").Scan(&bytes)
+// engineOf returns the server of a database. SQLite has none, and is measured beside an idle PostgreSQL.
+func (b *bench) engineOf(db database) engine {
+	if db.mysql {
+		return b.mysql
+	}
+	return postgresEngine{b}
+}
+
+// postgresEngine is the PostgreSQL of a bench.
+type postgresEngine struct{ b *bench }
+
+func (e postgresEngine) checkpoint(ctx context.Context) error {
+	_, err := e.b.admin.Exec(ctx, "CHECKPOINT")
+	return err
+}
+
+func (e postgresEngine) logged(ctx context.Context) (bytes float64, err error) {
+	err = e.b.admin.QueryRow(ctx, "SELECT (pg_current_wal_insert_lsn() - '0/0')::float8").Scan(&bytes)
 	return bytes, err
 }
+
+func (e postgresEngine) cpu() time.Duration { return e.b.server.cpu() }
 
 func (m *meter) clients() time.Duration {
 	var total time.Duration
@@ -168,10 +201,10 @@ func (m *meter) clients() time.Duration {
 // end returns the cost of n jobs in the given time. ended is the CPU time of
 // clients that have ended.
 func (m *meter) end(ctx context.Context, n int, took, ended time.Duration) (metrics, error) {
-	client, server := m.clients()-m.client+ended, m.b.server.cpu()-m.server
+	client, server := m.clients()-m.client+ended, m.engine.cpu()-m.server
 	foreign := busy() - m.busy - client - server - (cpuOf(os.Getpid()) - m.own)
 	whole := time.Since(m.start).Seconds() * float64(runtime.NumCPU())
-	wal, err := m.b.walPosition(ctx)
+	wal, err := m.engine.logged(ctx)
 	if err != nil {
 		return nil, err
 	}

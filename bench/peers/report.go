@@ -33,6 +33,9 @@ func (b *bench) printHead(ctx context.Context) error {
 	if err := b.admin.QueryRow(ctx, settings).Scan(&h.Server); err != nil {
 		return err
 	}
+	if b.mysql != nil {
+		h.Server += "; " + b.mysql.about
+	}
 	fmt.Fprintf(os.Stderr, "%s\n%s\n%s\nfigures go to %s\n", h.Machine, h.Server, strings.Join(h.Versions, ", "), b.env.out)
 	return appendLine(b.env.out, h)
 }
@@ -58,7 +61,7 @@ func versions(ctx context.Context) []string {
 		for _, m := range info.Deps {
 			switch m.Path {
 			case "github.com/riverqueue/river", "github.com/vgarvardt/gue/v5", "maragu.dev/goqite",
-				"github.com/mikestefanello/backlite", "github.com/go-co-op/gocron/v2", "github.com/jackc/pgx/v5", "modernc.org/sqlite":
+				"github.com/mikestefanello/backlite", "github.com/go-co-op/gocron/v2", "github.com/jackc/pgx/v5", "modernc.org/sqlite", "github.com/go-sql-driver/mysql":
 				found = append(found, m.Path+" "+m.Version)
 			}
 		}

@@ -18,6 +18,7 @@ type system struct {
 	// alive is a query that reports whether there are jobs whose outcome is not
 	// in the store. For Hourbell the client is used instead.
 	alive string
+	mysql bool // it is measured on MySQL
 }
 
 const (
@@ -37,6 +38,8 @@ var systems = []system{
 	{name: "goqite", open: openGoqite, alive: "SELECT EXISTS (SELECT 1 FROM goqite)"},
 	{name: "backlite", open: openBacklite, alive: "SELECT EXISTS (SELECT 1 FROM backlite_tasks)"},
 	{name: "gocron", open: openGocron},
+	{name: oursOnMySQL, open: openOurs, mysql: true},
+	{name: bareOnMySQL, open: openBareMySQL, mysql: true, alive: "SELECT EXISTS (SELECT 1 FROM job)"},
 }
 
 // named returns the system with a name.

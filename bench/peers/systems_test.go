@@ -42,6 +42,10 @@ func TestSystems(t *testing.T) {
 	if err := b.findProxy(); err != nil {
 		t.Fatal(err)
 	}
+	if b.mysql, err = connectMySQL(t.Context(), os.Getenv("HOURBELL_TEST_MYSQL_URL")); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.mysql.close)
 	t.Cleanup(func() { b.proxy.Close() })
 	for _, d := range []drain{
 		{system: "hourbell", processes: 2, dead: 100},
@@ -64,6 +68,9 @@ func TestSystems(t *testing.T) {
 		{system: "river", ownTx: true, workers: txWorkers},
 		{system: "gue"},
 		{system: "hourbell", synchronous: "NORMAL"},
+		{system: oursOnMySQL, processes: 2, dead: 100},
+		{system: oursOnMySQL, later: 100, until: 200},
+		{system: bareOnMySQL},
 		{system: "backlite", synchronous: "NORMAL"},
 		{system: "goqite", synchronous: "NORMAL"},
 	} {

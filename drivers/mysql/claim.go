@@ -270,7 +270,21 @@ func (s *session) claim(ctx context.Context, req store.ClaimRequest, due []int16
 	for i := range jobs {
 		ids[i], jobs[i].Token, jobs[i].Attempt = jobs[i].ID, before+int64(i)+1, min(jobs[i].Attempt, math.MaxInt16-1)+1
 	}
-	return jobs, s.exec(ctx, claimJobs, args{"ids": ids, "before": before, "begin": req.Limit - req.Ahead, "node": req.Node, "now": micros(now)})
+	return jobs, s.giveJobs(ctx, ids, args{"before": before, "begin": req.Limit - req.Ahead, "node": req.Node, "now": micros(now)})
+}
+
+// giveJobs writes a claim of locked jobs, whose numbers are in the order of their start.
+func (s *session) giveJobs(ctx context.Context, ids []int64, a args) error {
+	if a["ids"] = ids; slices.IsSorted(ids) {
+		return s.exec(ctx, claimJobs, a)
+	}
+	places := make([]int, len(ids))
+	for i := range places {
+		places[i] = i + 1
+	}
+	slices.SortFunc(places, func(a, b int) int { return cmp.Compare(ids[a-1], ids[b-1]) })
+	a["ids"], a["places"] = slices.Sorted(slices.Values(ids)), places
+	return s.exec(ctx, claimJobsMixed, a)
 }
 
 // lockClaimable locks jobs that a claim takes, and leaves out jobs that other transactions have locked. limited: a limit concerns

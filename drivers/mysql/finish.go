@@ -48,17 +48,19 @@ func claimRefs(claims []store.ClaimRef) string {
 // LockClaims implements rowwise.Claims.
 func (s *session) LockClaims(ctx context.Context, claims []store.ClaimRef) ([]rowwise.Held, error) {
 	held := make([]rowwise.Held, len(claims))
+	s.apart = map[int64]bool{}
 	err := s.each(ctx, lockClaims, args{"claims": claimRefs(claims)}, func(r row) error {
 		var i int
 		var state store.State
 		var reason *string
 		var schedule int64
 		var origin store.Origin
-		var handled bool
-		if err := r.Scan(&i, &state, &reason, &schedule, &origin, &handled); err != nil {
+		var handled, concerns bool
+		if err := r.Scan(&i, &state, &reason, &schedule, &origin, &handled, &concerns); err != nil {
 			return err
 		}
 		h := &held[i]
+		s.apart[claims[i].ID] = !concerns
 		h.Found, h.Handled, h.Running, h.Group = true, handled, state == store.StateRunning, store.SerialGroupOf(schedule, origin)
 		if reason != nil {
 			h.Asked, h.Why = true, *reason
@@ -224,14 +226,8 @@ func (s *session) EndJobs(ctx context.Context, ends []rowwise.End, now time.Time
 		}
 		kept = append(kept, row)
 	}
-	if len(kept) > 0 {
-		statement := endJobs
-		if slices.ContainsFunc(kept, func(end newHistory) bool { return end.Result != "" || end.KeepUntil != nil }) {
-			statement = endJobsWithResults
-		}
-		if err := s.exec(ctx, statement, args{"ends": jsonOf(kept), "now": micros(now)}); err != nil {
-			return err
-		}
+	if err := s.keepEnded(ctx, kept, now); err != nil {
+		return err
 	}
 	var events store.EventRows
 	for _, end := range ends {
@@ -240,19 +236,58 @@ func (s *session) EndJobs(ctx context.Context, ends []rowwise.End, now time.Time
 	if err := s.InsertEvents(ctx, events, now); err != nil {
 		return err
 	}
-	if err := s.noteEnds(ctx, insertReleases, args{"ends": jsonOf(ends), "now": micros(now)}); err != nil {
-		return err
+	if slices.ContainsFunc(ids, func(id int64) bool { return !s.apart[id] }) {
+		if err := s.noteEnds(ctx, insertReleases, args{"ends": jsonOf(ends), "now": micros(now)}); err != nil {
+			return err
+		}
+		if err := s.leaveLanes(ctx, ids, false); err != nil {
+			return err
+		}
 	}
-	if err := s.leaveLanes(ctx, ids, false); err != nil {
-		return err
-	}
-	if err := s.onIDs(ctx, ids, deleteEndedJobs); err != nil {
+	if err := s.inChunks(ctx, deleteEndedJobs, ids, args{}); err != nil {
 		return err
 	}
 	if err := s.onIDs(ctx, forgotten, deleteAttempts, deleteProgress, deleteEdges); err != nil {
 		return err
 	}
 	return s.onIDs(ctx, asked, deleteCancels)
+}
+
+// longList is how many numbers a list in a statement has at most. MariaDB makes a table of a list of 1,000, which takes longer
+// than to search for its rows.
+const longList = 500
+
+// inChunks runs a statement with parts of a list, whose parameter is ids.
+func (s *session) inChunks(ctx context.Context, name statement, ids []int64, a args) error {
+	for part := range slices.Chunk(ids, longList) {
+		a["ids"] = part
+		if err := s.exec(ctx, name, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepEnded copies jobs that end to history.
+func (s *session) keepEnded(ctx context.Context, jobs []newHistory, now time.Time) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	name, a := endJobsWithResults, args{"now": micros(now)}
+	switch first := jobs[0].State; {
+	case slices.ContainsFunc(jobs, func(end newHistory) bool { return end.Result != "" || end.KeepUntil != nil }):
+	case s.callers || slices.ContainsFunc(jobs, func(end newHistory) bool { return end.State != first || end.Reason != "" }):
+		name = endJobs
+	default:
+		ids := make([]int64, len(jobs))
+		for i := range jobs {
+			ids[i] = jobs[i].ID
+		}
+		a["state"] = first
+		return s.inChunks(ctx, endJobsAlike, ids, a)
+	}
+	a["ends"] = jsonOf(jobs)
+	return s.exec(ctx, name, a)
 }
 
 // RequeueJobs implements rowwise.Claims. No job has a cancel request, with which

@@ -90,8 +90,8 @@ func claimArgs(limit int) args {
 func TestPlans(t *testing.T) {
 	b, _ := filled(t, 3000)
 	for _, s := range []statement{
-		lockDueJobs, findDuePriorities, findNextDue, claimJobs, findSuspect, lockSuspects, beginJobs, lockClaims, checkRecorded, endJobs, endJobsWithResults,
-		deleteEndedJobs, requeueJobs, insertAttempts, insertReleases, findUniqueJobs, findKeyHolders, lockHeldJobs, findHoldingNodes, listClaims, listCancelledClaims,
+		lockDueJobs, findDuePriorities, findNextDue, claimJobs, claimJobsMixed, findSuspect, lockSuspects, beginJobs, lockClaims, checkRecorded, endJobs, endJobsAlike, endJobsWithResults,
+		deleteEndedJobs, requeueJobs, insertAttempts, insertReleases, findUniqueJobs, findKeyHolders, lockHeldJobs, findHoldingNodes, listClaims, listCancelledClaims, listNodes,
 		findDueSchedules, findNextSchedule, lockDueSchedules, lockLiveJobs, advanceSchedules, findFiredSlots, lockWaitingJobs, releaseJobs, findNewestSlots,
 		extendLease, holdNode, findClaim, lockClaim,
 	} {

@@ -26,6 +26,7 @@ const (
 	beginJobs
 	checkRecorded
 	claimJobs
+	claimJobsMixed
 	findDuePriorities
 	findNode
 	findSuspect
@@ -59,6 +60,7 @@ const (
 	deleteReleases
 	endFailing
 	endJobs
+	endJobsAlike
 	endJobsWithResults
 	endNodes
 	extendLease
@@ -439,7 +441,8 @@ var sources = [statementCount]source{
 	beginFailing:           {file: "begin_failing", params: "now failing"},
 	beginJobs:              {file: "begin_jobs", params: "claims node"},
 	checkRecorded:          {file: "check_recorded", params: "claims", columns: "place state"},
-	claimJobs:              {file: "claim_jobs", params: "ids before begin node now"},
+	claimJobs:              {file: "claim_jobs", given: "in_order", params: "ids before begin node now"},
+	claimJobsMixed:         {file: "claim_jobs", given: "mixed", params: "ids places before begin node now"},
 	findDuePriorities:      {file: "find_due_priorities", params: "queue now kinds exact_kinds exact", columns: "priority"},
 	findNode:               {file: "hold_node", params: "node", columns: "alive pauses handled limited permits"},
 	findSuspect:            {file: "find_suspect", params: "queue now", columns: "found"},
@@ -463,8 +466,9 @@ var sources = [statementCount]source{
 	deleteOutput:           {file: "delete_output", params: "ids"},
 	deleteProgress:         {file: "delete_progress", params: "ids"},
 	endFailing:             {file: "end_failing", params: "ids"},
-	endJobs:                {file: "end_jobs", params: "now ends"},
-	endJobsWithResults:     {file: "end_jobs", given: "results kept", params: "now ends"},
+	endJobs:                {file: "end_jobs", given: "each", params: "now ends"},
+	endJobsAlike:           {file: "end_jobs", given: "alike", params: "now ids state"},
+	endJobsWithResults:     {file: "end_jobs", given: "each results kept", params: "now ends"},
 	endNodes:               {file: "end_nodes", params: "now died nodes"},
 	extendLease:            {file: "extend_lease", params: "now node"},
 	extendSlots:            {file: "extend_slots", params: "now slots"},
@@ -561,7 +565,7 @@ var sources = [statementCount]source{
 	lockBatchJob:           {file: "lock_batch_job", params: "batch", columns: "id"},
 	lockCalendarUsers:      {file: "lock_calendar_users", params: "names", columns: "calendar name next_at"},
 	lockCalendars:          {file: "lock_calendars", params: "names", columns: calendarColumns},
-	lockClaims:             {file: "lock_claims", params: "claims", columns: "place state reason schedule_id origin handled"},
+	lockClaims:             {file: "lock_claims", params: "claims", columns: "place state reason schedule_id origin handled concerns"},
 	lockDueSchedules:       {file: "lock_due_schedules", given: "waiting", params: "ids until", columns: "id revision mark next_at paused_at releases"},
 	lockFailing:            {file: "lock_failing", params: "ids", columns: "schedule_id failures"},
 	lockHeldJobs:           {file: "lock_held_jobs", params: "node", columns: "id token node attempt reason headers schedule_id schedule_name slot origin losses begun {spec}"},
@@ -710,6 +714,7 @@ func textsFor(v variant) (*texts, error) {
 //   - {at(X)}: the instant X, which is a number of microseconds since 1970, as DATETIME(6).
 //   - {micros(X)}: the way back. Instants are numbers between the driver and the server, so
 //     that neither the time zone of the session nor settings of a program's connections matter.
+//   - {started(X)}: when the last attempt of a live job began, from its column X: NULL for the instant that means none.
 //   - {schedule_columns}: the columns of a schedule; instants are numbers.
 //   - {bin}: the collation that compares by bytes, also spaces at the end.
 //   - {share}: at the end of a statement that only finds rows, by which the caller decides. In
@@ -738,7 +743,7 @@ var conditions = map[string]string{
 	"concerns": `CASE $1 WHEN 0 THEN $3.group_name = $2 WHEN 1 THEN {in_queue($3.queue, $2)} WHEN 2 THEN $3.kind = $2 ELSE $3.job_key = $2 END`,
 }
 
-// macros are {at(X)}, {micros(X)}, {schedule_columns}, {limit_columns}, {claimable(J)}: the job J is due, and of a kind that the
+// macros are {at(X)}, {micros(X)}, {started(X)}, {schedule_columns}, {limit_columns}, {claimable(J)}: the job J is due, and of a kind that the
 // claim takes, or exact; and {each_priority(SELECT …)}: the rows of that SELECT for each priority, which it names PRIORITY. A
 // priority from a row would not let the server read in the order of an index.
 var macros = map[string]func(string) string{
@@ -748,6 +753,9 @@ var macros = map[string]func(string) string{
 	},
 	"micros": func(x string) string {
 		return "TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00.000000', " + x + ")"
+	},
+	"started": func(x string) string { // NULLIF of MySQL loses microseconds
+		return "CASE WHEN " + x + " <> TIMESTAMP'1970-01-01 00:00:00.000000' THEN " + x + " END"
 	},
 	"each_priority": func(query string) string {
 		var all []string

@@ -40,6 +40,7 @@ type session struct {
 	noted    bool                     // the end of a job with dependents is noted
 	asked    time.Time                // of the request; see now
 	wakes    wakeSet                  // what the writes of the transaction wake
+	apart    map[int64]bool           // jobs that LockClaims locked last, whose ends concern no dependents and no limits
 	failing  map[int64]int64          // what LockFailing returned last
 	again    bool                     // a row of another transaction prevented it before
 	bound    func(text string) string // makes the server give up a slow statement; nil: no bound

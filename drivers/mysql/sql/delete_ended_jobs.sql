@@ -1,3 +1,2 @@
 -- Deletes live jobs that end_jobs has copied to history.
-DELETE j FROM JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) AS o
-STRAIGHT_JOIN hourbell_job AS j FORCE INDEX (PRIMARY) ON j.id = o.id
+DELETE j FROM hourbell_job AS j FORCE INDEX (PRIMARY) WHERE j.id IN (:ids)

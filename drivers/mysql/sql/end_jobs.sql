@@ -1,4 +1,5 @@
--- Copies jobs to history; delete_ended_jobs then takes them from the hot table.
+-- Copies jobs to history; delete_ended_jobs then takes them from the hot table. Most jobs end alike: with one state, and
+-- without a reason.
 INSERT INTO hourbell_history (
   result,                -- if results
   keep_until,            -- if kept
@@ -7,11 +8,14 @@ INSERT INTO hourbell_history (
 SELECT
   o.result,              -- if results
   {at(o.keep_until)},    -- if kept
-  j.id, j.run_at, j.created_at, j.started_at, {at(:now)}, j.slot, j.schedule_id, j.node, j.token, o.state, j.attempt, j.origin,
-  {node_name}, o.reason, j.args, j.headers, j.losses, j.snoozes, j.releases, {j.spec}
-FROM JSON_TABLE(:ends, '$[*]' COLUMNS (
+  j.id, j.run_at, j.created_at, {started(j.started_at)}, {at(:now)}, j.slot, j.schedule_id, NULLIF(j.node, 0), j.token,
+  o.state, j.attempt, j.origin, {node_name}, o.reason, -- if each
+  :state, j.attempt, j.origin, COALESCE((SELECT n.name FROM hourbell_node AS n WHERE n.id = j.node), _utf8mb4''), _utf8mb4'', -- if alike
+  j.args, j.headers, j.losses, j.snoozes, j.releases, {j.spec}
+FROM JSON_TABLE(:ends, '$[*]' COLUMNS ( -- if each
   result LONGTEXT CHARACTER SET utf8mb4 PATH '$.result',       -- if results
   keep_until BIGINT PATH '$.keep_until', -- if kept
-  id BIGINT PATH '$.id', state TINYINT PATH '$.state', reason LONGTEXT CHARACTER SET utf8mb4 PATH '$.reason',
-  node_name VARCHAR(200) CHARACTER SET utf8mb4 COLLATE {bin} PATH '$.node_name')) AS o
-STRAIGHT_JOIN hourbell_job AS j FORCE INDEX (PRIMARY) ON j.id = o.id
+  id BIGINT PATH '$.id', state TINYINT PATH '$.state', reason LONGTEXT CHARACTER SET utf8mb4 PATH '$.reason', -- if each
+  node_name VARCHAR(200) CHARACTER SET utf8mb4 COLLATE {bin} PATH '$.node_name')) AS o -- if each
+STRAIGHT_JOIN hourbell_job AS j FORCE INDEX (PRIMARY) ON j.id = o.id -- if each
+FROM hourbell_job AS j FORCE INDEX (PRIMARY) WHERE j.id IN (:ids) -- if alike

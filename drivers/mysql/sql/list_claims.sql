@@ -1,2 +1,2 @@
 -- The claims of a node.
-SELECT j.id, j.token FROM hourbell_job AS j WHERE j.node = :node AND j.state = 2 ORDER BY j.id
+SELECT j.id, j.token FROM hourbell_job AS j FORCE INDEX (hourbell_job_ready) WHERE j.state = 2 AND j.node = :node ORDER BY j.id

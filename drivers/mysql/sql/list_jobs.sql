@@ -5,7 +5,7 @@ SELECT (SELECT count(*)                                                         
 (SELECT j.id AS id                                                                                              -- if numbers
 (SELECT j.id AS id, j.token, greatest(j.state, 0) AS state, CASE WHEN :full THEN j.args END AS args,            -- if page
         CASE WHEN :full THEN j.headers END AS headers, j.attempt, j.origin, {micros(j.run_at)} AS run_at,       -- if page
-        {micros(j.created_at)} AS created_at, {micros(j.started_at)} AS started_at, NULL AS finished_at,        -- if page
+        {micros(j.created_at)} AS created_at, {micros({started(j.started_at)})} AS started_at, NULL AS finished_at,        -- if page
         coalesce((SELECT n.name FROM hourbell_node AS n WHERE n.id = j.node), _utf8mb4'') AS node,                      -- if page
         coalesce(j.schedule_id, 0) AS schedule_id,                                                              -- if page
         coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = j.schedule_id), _utf8mb4'') AS schedule_name,  -- if page

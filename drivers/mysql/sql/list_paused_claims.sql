@@ -1,6 +1,6 @@
 -- The claims of a node whose jobs pauses concern.
-SELECT j.id, j.token FROM hourbell_job AS j
-WHERE j.node = :node AND j.state = 2 AND EXISTS (
+SELECT j.id, j.token FROM hourbell_job AS j FORCE INDEX (hourbell_job_ready)
+WHERE j.state = 2 AND j.node = :node AND EXISTS (
   SELECT 1 FROM hourbell_pause AS p
   WHERE (p.until IS NULL OR p.until > {at(:now)})
     AND p.name = CASE p.subject WHEN 0 THEN j.group_name WHEN 2 THEN j.kind WHEN 3 THEN j.job_key

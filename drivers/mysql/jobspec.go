@@ -56,8 +56,16 @@ func specTargets(s *store.JobSpec) []any {
 
 // jobArgs returns the arguments of insert_jobs for a job.
 func jobArgs(job *store.NewJob, now time.Time) args {
+	created := code("UTC_TIMESTAMP(6)")
+	if !now.IsZero() {
+		created = datetime(instant(now))
+	}
+	runAt := datetime(job.RunAt)
+	if job.RunAt.IsZero() {
+		runAt = later(created, job.Delay)
+	}
 	a := args{
-		"now": micros(instant(now)), "run_at": micros(job.RunAt), "delay": job.Delay.Microseconds(), "slot": micros(job.Slot),
+		"run_at": runAt, "created_at": created, "slot": datetime(job.Slot),
 		"schedule": orNull(job.Schedule), "origin": job.Origin, "state": stateOf(job), "waits": orNull(int64(job.OpenEdges)), "releases": job.Releases,
 	}
 	addSpec(a, &job.JobSpec)

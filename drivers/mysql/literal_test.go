@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // literalSessions are settings of sessions in which quotes, backslashes and characters mean different things.
@@ -73,6 +74,11 @@ func TestLiterals(t *testing.T) {
 		{"", "_utf8mb4''"},
 		{sql.NullString{String: "a", Valid: true}, "_utf8mb4'a'"},
 		{[]byte{}, "x''"},
+		{datetime(time.Time{}), "NULL"},
+		{datetime(time.Date(2026, 3, 1, 12, 0, 0, 5000, time.FixedZone("", 3600))), "TIMESTAMP'2026-03-01 11:00:00.000005'"},
+		{datetime(time.Date(999, 12, 31, 0, 0, 0, 0, time.UTC)), "TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL -30610310400000000 MICROSECOND"},
+		{later("UTC_TIMESTAMP(6)", time.Second), "UTC_TIMESTAMP(6) + INTERVAL 1000000 MICROSECOND"},
+		{later("UTC_TIMESTAMP(6)", 0), "UTC_TIMESTAMP(6)"},
 		{[]byte{0, 255}, "x'00ff'"},
 		{[]int64{1, 2}, "1,2"},
 		{[]string{"a", "'"}, "_utf8mb4'a',_utf8mb4 x'27'"},

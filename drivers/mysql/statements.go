@@ -542,7 +542,7 @@ var sources = [statementCount]source{
 	readFeed:               {file: "read_feed", columns: "keep gone_id unnumbered"},
 	readPrinted:            {file: "read_printed", params: "id token", columns: "attempt printed output"},
 	updateFeed:             {file: "update_feed", params: "keep"},
-	insertJobs:             {file: "insert_jobs", params: "now run_at delay slot schedule origin state waits releases args headers {spec}"},
+	insertJobs:             {file: "insert_jobs", params: "run_at created_at slot schedule origin state waits releases args headers {spec}"},
 	insertNode:             {file: "insert_node", params: "node name version host labels queues kinds lease now"},
 	insertSlots:            {file: "insert_slots", params: "schedule slot last count outcome reason job now"},
 	listAttempts:           {file: "list_attempts", params: "ids", columns: "job_id attempt token node started_at finished_at outcome error trace output printed"},

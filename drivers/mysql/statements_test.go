@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hourbell/hourbell/store/sqltext"
 )
@@ -99,6 +100,8 @@ func columnsOf(t *testing.T, b *Backend, s statement) ([]string, error) {
 			a[name] = []byte{}
 		case name == "name":
 			a[name] = "name"
+		case s == insertJobs && slices.Contains([]string{"run_at", "created_at", "slot"}, name):
+			a[name] = datetime(time.Now())
 		default:
 			a[name] = 0
 		}

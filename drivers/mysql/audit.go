@@ -6,12 +6,13 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // InsertAudit implements rowwise.AuditTx.
 func (s *session) InsertAudit(ctx context.Context, e store.AuditEntry, now time.Time) (int64, error) {
-	result, err := s.run(ctx, insertAudit, args{
-		"now": micros(now), "actor": e.Name, "source": e.Source, "action": e.Action, "count": e.Count, "detail": e.Detail,
+	result, err := s.Run(ctx, insertAudit, args{
+		"now": sqlrows.Micros(now), "actor": e.Name, "source": e.Source, "action": e.Action, "count": e.Count, "detail": e.Detail,
 	})
 	if err != nil {
 		return 0, err
@@ -25,14 +26,14 @@ func (s *session) InsertAudit(ctx context.Context, e store.AuditEntry, now time.
 // ExtendAudit implements rowwise.AuditTx.
 func (s *session) ExtendAudit(ctx context.Context, e store.AuditEntry) (bool, error) {
 	found, known := false, 0
-	err := s.each(ctx, lockAudit, args{"id": e.ID}, func(r row) error {
+	err := s.Each(ctx, lockAudit, args{"id": e.ID}, func(r row) error {
 		found = true
 		return r.Scan(&known)
 	})
 	if err != nil || !found {
 		return false, err
 	}
-	if err := s.exec(ctx, updateAudit, args{"id": e.ID, "count": e.Count}); err != nil {
+	if err := s.Exec(ctx, updateAudit, args{"id": e.ID, "count": e.Count}); err != nil {
 		return false, err
 	}
 	return true, s.insertAuditSubjects(ctx, e, known)
@@ -55,10 +56,10 @@ func (b *Backend) ListAudit(ctx context.Context, req store.ListAuditRequest) ([]
 		out = nil
 		place := map[int64]int{}
 		var ids []int64
-		given, a := auditConditions(req)
-		err := s.list(ctx, listAudit, given, a, func(r row) error {
+		given, a := sqlrows.AuditConditions(req)
+		err := s.List(ctx, listAudit, given, a, func(r row) error {
 			var e store.AuditEntry
-			err := r.Scan(&e.ID, into(&e.At), &e.Name, &e.Source, &e.Action, &e.Count, &e.Detail)
+			err := r.Scan(&e.ID, sqlrows.IntoTime(&e.At), &e.Name, &e.Source, &e.Action, &e.Count, &e.Detail)
 			place[e.ID] = len(out)
 			out, ids = append(out, e), append(ids, e.ID)
 			return err
@@ -66,7 +67,7 @@ func (b *Backend) ListAudit(ctx context.Context, req store.ListAuditRequest) ([]
 		if err != nil {
 			return err
 		}
-		return s.each(ctx, listAuditSubjects, args{"ids": ids}, func(r row) error {
+		return s.Each(ctx, listAuditSubjects, args{"ids": ids}, func(r row) error {
 			var id int64
 			var subject store.AuditSubject
 			err := r.Scan(&id, &subject.Kind, &subject.Name)
@@ -79,28 +80,6 @@ func (b *Backend) ListAudit(ctx context.Context, req store.ListAuditRequest) ([]
 		return nil, err
 	}
 	return out, nil
-}
-
-// auditConditions are the conditions of list_audit.sql that a request gives.
-func auditConditions(req store.ListAuditRequest) (given []string, a args) {
-	a = args{"limit": req.Limit}
-	if req.Actor != "" {
-		given, a["actor"] = append(given, "actor"), req.Actor
-	}
-	if req.Action != "" {
-		given, a["action"] = append(given, "action"), req.Action
-	}
-	if req.Subject != nil {
-		given, a["kind"], a["name"] = append(given, "subject"), req.Subject.Kind, req.Subject.Name
-	}
-	if !req.Since.IsZero() {
-		given, a["since"] = append(given, "since"), instant(req.Since).UnixMicro()
-	}
-	if req.Before != (store.AuditCursor{}) {
-		given = append(given, "before")
-		a["before_at"], a["before_id"] = req.Before.At.UnixMicro(), req.Before.ID
-	}
-	return given, a
 }
 
 // RecordAudit stores an entry; see store.Audit.
@@ -117,9 +96,9 @@ func (s *session) pruneAudit(ctx context.Context, keep time.Duration, limit int,
 	if keep == 0 {
 		return 0, nil
 	}
-	ids, err := s.numbers(ctx, findOldAudit, args{"before": micros(now.Add(-keep)), "limit": limit})
+	ids, err := s.Numbers(ctx, findOldAudit, args{"before": sqlrows.Micros(now.Add(-keep)), "limit": limit})
 	if err != nil {
 		return 0, err
 	}
-	return len(ids), s.onIDs(ctx, ids, deleteAuditSubjects, pruneAudit)
+	return len(ids), s.OnIDs(ctx, ids, deleteAuditSubjects, pruneAudit)
 }

@@ -26,8 +26,8 @@ type Backend struct {
 	server   server
 	rowBytes int // about how long the text of one insert of many rows may be
 
-	texts        *texts
-	callersTexts *texts // of statements in transactions of the program
+	texts        texts
+	callersTexts texts // of statements in transactions of the program
 	steps        []store.Migration
 	retries      retries
 

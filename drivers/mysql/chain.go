@@ -7,49 +7,16 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // DueEnds reads ends of predecessors; see store.Schedules.
-func (b *Backend) DueEnds(ctx context.Context, req store.DueEndsRequest) (ends []store.ScheduleEnd, err error) {
-	err = b.readIn(ctx, "read ends of jobs", req.Tx, func(s *session) error {
-		ends = nil
-		return s.each(ctx, findDueEnds, args{"ids": req.Schedules, "limit": req.Limit}, func(r row) error {
-			var e store.ScheduleEnd
-			err := r.Scan(&e.Schedule, into(&e.Slot), &e.After, &e.ID, &e.State, into(&e.At), &e.Reason, &e.Paused)
-			ends = append(ends, e)
-			return err
-		})
-	})
-	if err != nil {
-		return nil, err
-	}
-	return ends, nil
-}
-
-// HasNotes implements rowwise.Schedules.
-func (s *session) HasNotes(ctx context.Context, schedules []string) (found bool, err error) {
-	err = s.one(ctx, findScheduleRelease, args{"names": schedules}, &found)
-	return found, err
-}
-
-// FindPredecessors implements rowwise.Schedules.
-func (s *session) FindPredecessors(ctx context.Context, schedules []string) (map[string][]string, error) {
-	found := map[string][]string{}
-	err := s.each(ctx, findChain, args{"names": schedules}, func(r row) error {
-		var schedule, predecessor string
-		err := r.Scan(&schedule, &predecessor)
-		found[schedule] = append(found[schedule], predecessor)
+func (b *Backend) DueEnds(ctx context.Context, req store.DueEndsRequest) (out []store.ScheduleEnd, err error) {
+	err = b.readIn(ctx, "read ends of jobs", req.Tx, func(s *session) (err error) {
+		out, err = s.DueEnds(ctx, req)
 		return err
 	})
-	return found, err
-}
-
-// SaveChain implements rowwise.Schedules.
-func (s *session) SaveChain(ctx context.Context, schedules []string, edges []rowwise.ChainEdge) error {
-	if err := s.exec(ctx, deleteChain, args{"names": schedules}); err != nil || len(edges) == 0 {
-		return err
-	}
-	return s.exec(ctx, insertChain, args{"edges": jsonOf(edges)})
+	return out, err
 }
 
 // MarkPredecessors implements rowwise.Schedules.
@@ -59,16 +26,11 @@ func (s *session) MarkPredecessors(ctx context.Context, schedules []string) erro
 		owners[i] = store.EveryOwner(name)
 	}
 	a := args{"names": schedules, "owners": owners}
-	marked, err := s.count(ctx, markPredecessors, a)
+	marked, err := s.Count(ctx, markPredecessors, a)
 	if err != nil || marked == 0 {
 		return err
 	}
-	return s.exec(ctx, markScheduleJobs, a)
-}
-
-// MarkReleases implements rowwise.Slots.
-func (s *session) MarkReleases(ctx context.Context, ids []int64) error {
-	return s.onIDs(ctx, ids, markReleases)
+	return s.Exec(ctx, markScheduleJobs, a)
 }
 
 // LockFollowers implements rowwise.Chains. What may change until the lock is granted is read
@@ -79,10 +41,10 @@ func (s *session) LockFollowers(ctx context.Context, predecessors []int64) ([]ro
 
 func (s *session) lockFollowers(ctx context.Context, lock statement, predecessors []int64) (followers []rowwise.Follower, err error) {
 	var ids []int64
-	err = s.each(ctx, lock, args{"ids": predecessors}, func(r row) error {
+	err = s.Each(ctx, lock, args{"ids": predecessors}, func(r row) error {
 		var f rowwise.Follower
 		d, p := &f.Dependent, &f.Predecessor
-		err := r.Scan(&d.ID, into(&d.Mark), into(&d.NextAt), &p.ID, &p.Name, into(&p.PausedAt), into(&p.PausedUntil), into(&p.GroupPausedAt), into(&p.GroupPausedUntil))
+		err := r.Scan(&d.ID, sqlrows.IntoTime(&d.Mark), sqlrows.IntoTime(&d.NextAt), &p.ID, &p.Name, sqlrows.IntoTime(&p.PausedAt), sqlrows.IntoTime(&p.PausedUntil), sqlrows.IntoTime(&p.GroupPausedAt), sqlrows.IntoTime(&p.GroupPausedUntil))
 		followers, ids = append(followers, f), append(ids, d.ID)
 		return err
 	})
@@ -90,10 +52,10 @@ func (s *session) lockFollowers(ctx context.Context, lock statement, predecessor
 		return nil, err
 	}
 	last := map[int64]time.Time{}
-	err = s.each(ctx, findLastEnds, args{"ids": slices.Compact(ids)}, func(r row) error {
+	err = s.Each(ctx, findLastEnds, args{"ids": slices.Compact(ids)}, func(r row) error {
 		var id int64
 		var slot time.Time
-		err := r.Scan(&id, into(&slot))
+		err := r.Scan(&id, sqlrows.IntoTime(&slot))
 		last[id] = slot
 		return err
 	})
@@ -108,7 +70,7 @@ func (s *session) InsertEnds(ctx context.Context, ends []store.ScheduleEnd) erro
 	rows := make([]args, len(ends))
 	for i, e := range ends {
 		rows[i] = args{
-			"schedule": e.Schedule, "slot": micros(e.Slot), "job": e.ID, "ended_at": micros(e.At), "state": int16(e.State),
+			"schedule": e.Schedule, "slot": sqlrows.Micros(e.Slot), "job": e.ID, "ended_at": sqlrows.Micros(e.At), "state": int16(e.State),
 			"paused": e.Paused, "after": e.After, "reason": e.Reason,
 		}
 	}
@@ -116,38 +78,18 @@ func (s *session) InsertEnds(ctx context.Context, ends []store.ScheduleEnd) erro
 	return err
 }
 
-// SaveNext implements rowwise.Chains.
-func (s *session) SaveNext(ctx context.Context, schedules []rowwise.Advance) error {
-	rows := make([]movedMark, len(schedules))
-	for i, a := range schedules {
-		rows[i] = movedMark{ID: a.Schedule, NextAt: micros(a.NextAt)}
-	}
-	return s.exec(ctx, updateNext, args{"schedules": jsonOf(rows)})
-}
-
-// FollowedEnds implements rowwise.Slots.
-func (s *session) FollowedEnds(ctx context.Context, keys []rowwise.FollowKey) (found []rowwise.FollowKey, err error) {
-	err = s.each(ctx, findFollowedEnds, args{"ends": jsonList(keys)}, func(r row) error {
-		var i int
-		err := r.Scan(&i)
-		found = append(found, keys[i])
-		return err
-	})
-	return found, err
-}
-
 // CloseEnds implements rowwise.Slots.
 func (s *session) CloseEnds(ctx context.Context, schedules []int64) error {
-	return s.onIDs(ctx, schedules, closeChainEnds, awaitChainEnds)
+	return s.OnIDs(ctx, schedules, closeChainEnds, awaitChainEnds)
 }
 
 // InsertNotes implements rowwise.Slots.
 func (s *session) InsertNotes(ctx context.Context, notes []rowwise.Note) error {
 	rows := make([]args, len(notes))
 	for i, n := range notes {
-		rows[i] = args{"on_id": n.Ended.ID, "schedule": n.Schedule, "ended_at": micros(n.At), "state": int16(n.State), "reason": n.Reason}
+		rows[i] = args{"on_id": n.Ended.ID, "schedule": n.Schedule, "ended_at": sqlrows.Micros(n.At), "state": int16(n.State), "reason": n.Reason}
 	}
-	s.noted = true
+	s.Noted = true
 	_, err := s.insertRows(ctx, insertScheduleReleases, rows)
 	return err
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // Claim takes due jobs; see store.Jobs. It looks first without locks, and where there is
@@ -38,7 +39,7 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (out store.
 			return err
 		}
 		out.Handled = there.handled
-		now, err := s.now(ctx, req.Now)
+		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err
 		}
@@ -96,7 +97,7 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (out store.
 		if len(out.Jobs) == req.Limit || req.Suspects {
 			return nil
 		}
-		out.NextDue, err = s.nextDue(ctx, req.Queue, now)
+		out.NextDue, err = s.NextDue(ctx, req.Queue, now)
 		out.NextDue = earliest(out.NextDue, work.next)
 		return err
 	})
@@ -117,7 +118,7 @@ func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.Claim
 			return err
 		}
 		out.Handled = there.handled
-		now, err := s.now(ctx, req.Now)
+		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err
 		}
@@ -127,7 +128,7 @@ func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.Claim
 			return err
 		}
 		if there.pauses {
-			if err := s.one(ctx, findPauseWork, args{"now": micros(now)}, &found); err != nil || found {
+			if err := s.One(ctx, findPauseWork, args{"now": sqlrows.Micros(now)}, &found); err != nil || found {
 				return err
 			}
 			var paused bool
@@ -151,13 +152,13 @@ func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.Claim
 			return nil
 		}
 		if req.Suspects {
-			return s.one(ctx, findSuspect, args{"queue": req.Queue, "now": micros(now)}, &found)
+			return s.One(ctx, findSuspect, args{"queue": req.Queue, "now": sqlrows.Micros(now)}, &found)
 		}
 		due, err = s.due(ctx, req, now)
 		if found = len(due) > 0; err != nil || found {
 			return err
 		}
-		out.NextDue, err = s.nextDue(ctx, req.Queue, now)
+		out.NextDue, err = s.NextDue(ctx, req.Queue, now)
 		out.NextDue = earliest(out.NextDue, work.next)
 		return err
 	})
@@ -176,7 +177,7 @@ func (s *session) answerPaused(ctx context.Context, queue string, there found, n
 		}
 		out.Rated = work.rated
 	}
-	out.NextDue, err = s.nextDue(ctx, queue, now)
+	out.NextDue, err = s.NextDue(ctx, queue, now)
 	return err
 }
 
@@ -194,9 +195,9 @@ func addExact(a args, jobs []store.ExactJob) {
 
 // due returns each priority that has a due job which the claim may take.
 func (s *session) due(ctx context.Context, req store.ClaimRequest, now time.Time) (due []int16, err error) {
-	a := args{"queue": req.Queue, "now": micros(now), "kinds": req.Kinds}
+	a := args{"queue": req.Queue, "now": sqlrows.Micros(now), "kinds": req.Kinds}
 	addExact(a, req.Exact)
-	err = s.each(ctx, findDuePriorities, a, func(r row) error {
+	err = s.Each(ctx, findDuePriorities, a, func(r row) error {
 		var priority int16
 		err := r.Scan(&priority)
 		due = append(due, priority)
@@ -217,7 +218,7 @@ type found struct {
 // claim has to look at. Statement holdNode prevents that the node ends before the transaction.
 func (s *session) checkNode(ctx context.Context, name statement, node int64) (there found, err error) {
 	var alive bool
-	if err := s.one(ctx, name, args{"node": node}, &alive, &there.pauses, &there.handled, &there.limited, &there.permits); err != nil {
+	if err := s.One(ctx, name, args{"node": node}, &alive, &there.pauses, &there.handled, &there.limited, &there.permits); err != nil {
 		return found{}, err
 	}
 	if !alive {
@@ -270,13 +271,13 @@ func (s *session) claim(ctx context.Context, req store.ClaimRequest, due []int16
 	for i := range jobs {
 		ids[i], jobs[i].Token, jobs[i].Attempt = jobs[i].ID, before+int64(i)+1, min(jobs[i].Attempt, math.MaxInt16-1)+1
 	}
-	return jobs, s.giveJobs(ctx, ids, args{"before": before, "begin": req.Limit - req.Ahead, "node": req.Node, "now": micros(now)})
+	return jobs, s.giveJobs(ctx, ids, args{"before": before, "begin": req.Limit - req.Ahead, "node": req.Node, "now": sqlrows.Micros(now)})
 }
 
 // giveJobs writes a claim of locked jobs, whose numbers are in the order of their start.
 func (s *session) giveJobs(ctx context.Context, ids []int64, a args) error {
 	if a["ids"] = ids; slices.IsSorted(ids) {
-		return s.exec(ctx, claimJobs, a)
+		return s.Exec(ctx, claimJobs, a)
 	}
 	places := make([]int, len(ids))
 	for i := range places {
@@ -284,13 +285,13 @@ func (s *session) giveJobs(ctx context.Context, ids []int64, a args) error {
 	}
 	slices.SortFunc(places, func(a, b int) int { return cmp.Compare(ids[a-1], ids[b-1]) })
 	a["ids"], a["places"] = slices.Sorted(slices.Values(ids)), places
-	return s.exec(ctx, claimJobsMixed, a)
+	return s.Exec(ctx, claimJobsMixed, a)
 }
 
 // lockClaimable locks jobs that a claim takes, and leaves out jobs that other transactions have locked. limited: a limit concerns
 // the queue whose permits jobs hold.
 func (s *session) lockClaimable(ctx context.Context, req store.ClaimRequest, due []int16, limited bool, now time.Time) (jobs []store.Claimed, err error) {
-	a := args{"queue": req.Queue, "now": micros(now), "kinds": req.Kinds}
+	a := args{"queue": req.Queue, "now": sqlrows.Micros(now), "kinds": req.Kinds}
 	addExact(a, req.Exact)
 	ready, suspects := lockDueJobs, lockSuspects
 	if limited {
@@ -328,8 +329,8 @@ func (s *session) lockWindow(ctx context.Context, name statement, a args, limit 
 			break
 		}
 		a["limit"], a["offset"], a["window"] = limit-len(jobs), w.offset, w.size
-		err := s.each(ctx, name, a, func(r row) error {
-			job, err := scanClaimed(r)
+		err := s.Each(ctx, name, a, func(r row) error {
+			job, err := sqlrows.ScanClaimed(r)
 			jobs = append(jobs, job)
 			return err
 		})
@@ -348,23 +349,11 @@ func (s *session) raiseTokens(ctx context.Context, jobs int) (last int64, err er
 
 // giveNumbers takes the next numbers of a counter, and returns the last of them.
 func (s *session) giveNumbers(ctx context.Context, counter string, count int) (last int64, err error) {
-	result, err := s.run(ctx, giveNumbers, args{"name": counter, "count": count})
+	result, err := s.Run(ctx, giveNumbers, args{"name": counter, "count": count})
 	if err != nil {
 		return 0, err
 	}
 	return result.LastInsertId()
-}
-
-// claimedColumns are the columns that scanClaimed scans.
-const claimedColumns = "id token args headers attempt origin run_at created_at schedule_id schedule_name slot losses refunds {spec}"
-
-func scanClaimed(r row) (store.Claimed, error) {
-	var j store.Claimed
-	err := r.Scan(append([]any{
-		&j.ID, &j.Token, &j.Args, &j.Headers, &j.Attempt, &j.Origin, into(&j.RunAt), into(&j.CreatedAt),
-		&j.Schedule, &j.ScheduleName, into(&j.Slot), &j.Losses, &j.Refunds,
-	}, specTargets(&j.JobSpec)...)...)
-	return j, err
 }
 
 // BeginJobs lets claims begin; see store.Jobs.
@@ -376,11 +365,7 @@ func (b *Backend) BeginJobs(ctx context.Context, asked store.BeginRequest) (out 
 			return err
 		}
 		if there.pauses {
-			now, err := s.now(ctx, asked.Now)
-			if err != nil {
-				return err
-			}
-			paused, err := s.claims(ctx, listPausedClaims, args{"node": asked.Node, "now": micros(now)})
+			paused, err := s.ListClaims(ctx, store.ClaimsRequest{Node: asked.Node, Paused: true, Now: asked.Now})
 			if err != nil {
 				return err
 			}
@@ -391,25 +376,18 @@ func (b *Backend) BeginJobs(ctx context.Context, asked store.BeginRequest) (out 
 			}
 		}
 		req := asked.Without(out.Paused)
-		if err := s.exec(ctx, beginJobs, args{"claims": claimRefs(req.Claims), "node": req.Node}); err != nil || !there.handled && !req.HasHooks() {
+		if err := s.Exec(ctx, beginJobs, args{"claims": claimRefs(req.Claims), "node": req.Node}); err != nil || !there.handled && !req.HasHooks() {
 			return err
 		}
 		handlers, err := s.ReadHandlers(ctx)
 		if err != nil {
 			return err
 		}
-		now, err := s.now(ctx, req.Now)
+		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err
 		}
 		return rowwise.Begin(ctx, s, req, handlers, now)
 	})
 	return out, err
-}
-
-// nextDue is when the queue's next ready job is due; zero: there is none.
-func (s *session) nextDue(ctx context.Context, queue string, now time.Time) (time.Time, error) {
-	var next time.Time
-	err := s.one(ctx, findNextDue, args{"queue": queue, "now": micros(now)}, into(&next))
-	return next, err
 }

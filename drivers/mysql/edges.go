@@ -10,6 +10,7 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // insertLinked inserts jobs, some of them with predecessors, or into a batch.
@@ -43,7 +44,7 @@ func (b *Backend) ReleaseDependents(ctx context.Context, req store.ReleaseReques
 	for after, more := int64(0), true; more; {
 		var next, tried int64
 		step := func(s *session) error {
-			now, err := s.now(ctx, req.Now)
+			now, err := s.Now(ctx, req.Now)
 			if err != nil {
 				return err
 			}
@@ -96,7 +97,7 @@ func (t *stepTx) LockWaiting(ctx context.Context, ids []int64) (waiting []rowwis
 		if err != nil || len(missing) == 0 {
 			return nil, err
 		}
-		return t.numbers(ctx, findBusyDependents, args{"ids": missing})
+		return t.Numbers(ctx, findBusyDependents, args{"ids": missing})
 	})
 	slices.SortFunc(waiting, func(a, b rowwise.JobWait) int { return cmp.Compare(a.ID, b.ID) })
 	return waiting, busy, err
@@ -125,18 +126,11 @@ func (t *stepTx) LeaveNotes(ctx context.Context, notes []rowwise.Note) error {
 	rows := make([]args, len(notes))
 	for i, n := range notes {
 		rows[i] = args{
-			"number": n.Number, "on_id": n.Ended.ID, "schedule": orNull(n.Schedule), "done_to": n.DoneTo,
-			"ended_at": micros(n.At), "state": int16(n.State), "reason": n.Reason,
+			"number": n.Number, "on_id": n.Ended.ID, "schedule": sqlrows.OrNull(n.Schedule), "done_to": n.DoneTo,
+			"ended_at": sqlrows.Micros(n.At), "state": int16(n.State), "reason": n.Reason,
 		}
 	}
 	_, err := t.insertRows(ctx, insertLeftReleases, rows)
-	return err
-}
-
-// noteEnds notes the ends of jobs that have dependents, before they are deleted.
-func (s *session) noteEnds(ctx context.Context, name statement, a args) error {
-	n, err := s.count(ctx, name, a)
-	s.noted = s.noted || n > 0
 	return err
 }
 
@@ -152,7 +146,7 @@ func (s *session) lockPredecessors(ctx context.Context, lock statement, ids []in
 		missing = slices.DeleteFunc(missing, func(other int64) bool { return other == id })
 	}
 	lockLive := func() error {
-		live, err := s.numbers(ctx, lock, args{"ids": missing})
+		live, err := s.Numbers(ctx, lock, args{"ids": missing})
 		if err != nil || len(live) == 0 {
 			return err
 		}
@@ -163,12 +157,12 @@ func (s *session) lockPredecessors(ctx context.Context, lock statement, ids []in
 		if err := s.touchJobs(ctx, live); err != nil {
 			return err
 		}
-		return s.onIDs(ctx, live, markReleases)
+		return s.OnIDs(ctx, live, sqlrows.MarkReleases)
 	}
 	readEnds := func() error {
-		return s.each(ctx, findEnds, args{"ids": missing}, func(r row) error {
+		return s.Each(ctx, findEnds, args{"ids": missing}, func(r row) error {
 			var e store.Ended
-			err := r.Scan(&e.ID, &e.State, into(&e.At), &e.Reason)
+			err := r.Scan(&e.ID, &e.State, sqlrows.IntoTime(&e.At), &e.Reason)
 			found = append(found, e)
 			seen(e.ID)
 			return err
@@ -187,15 +181,15 @@ func (s *session) lockPredecessors(ctx context.Context, lock statement, ids []in
 
 // KnownJobs implements rowwise.Edges.
 func (s *session) KnownJobs(ctx context.Context, ids []int64) ([]int64, error) {
-	return s.numbers(ctx, findPredecessors, args{"ids": ids})
+	return s.Numbers(ctx, findPredecessors, args{"ids": ids})
 }
 
 // InsertLinkNotes implements rowwise.Edges.
 func (s *session) InsertLinkNotes(ctx context.Context, ids []int64, now time.Time) error {
-	s.noted = true
+	s.Noted = true
 	rows := make([]args, len(ids))
 	for i, id := range ids {
-		rows[i] = args{"on_id": id, "now": micros(now)}
+		rows[i] = args{"on_id": id, "now": sqlrows.Micros(now)}
 	}
 	_, err := s.insertRows(ctx, insertLinkReleases, rows)
 	return err
@@ -226,31 +220,17 @@ func changedEdges(edges []rowwise.JobEdge) string {
 	for i, e := range edges {
 		rows[i] = changedEdge{e.Job, e.ID, e.State, e.Note}
 	}
-	return jsonOf(rows)
+	return sqlrows.JSON(rows)
 }
 
 // SaveEdges implements rowwise.Edges. If another transaction has decided or opened some of the edges,
 // because a job was retried by hand, the transaction begins again.
 func (s *session) SaveEdges(ctx context.Context, edges []rowwise.JobEdge) error {
-	n, err := s.count(ctx, updateEdges, args{"edges": changedEdges(edges)}) // each row changes, so that all servers count it
+	n, err := s.Count(ctx, updateEdges, args{"edges": changedEdges(edges)}) // each row changes, so that all servers count it
 	if err == nil && n < len(edges) {
 		err = errMoved
 	}
 	return err
-}
-
-// SaveWaits implements rowwise.Edges.
-func (s *session) SaveWaits(ctx context.Context, waits []rowwise.JobWait) error {
-	type wait struct {
-		ID    int64 `json:"id"`
-		Open  int   `json:"open"`
-		RunAt int64 `json:"run_at"`
-	}
-	rows := make([]wait, len(waits))
-	for i, w := range waits {
-		rows[i] = wait{w.ID, w.Open, w.RunAt.UnixMicro()}
-	}
-	return s.exec(ctx, updateWaits, args{"waits": jsonOf(rows)})
 }
 
 // EndWaiting implements rowwise.Edges.
@@ -260,88 +240,23 @@ func (s *session) EndWaiting(ctx context.Context, ends []rowwise.End, now time.T
 
 // LockNotes implements rowwise.Edges.
 func (s *session) LockNotes(ctx context.Context, after int64, limit int) (notes []rowwise.Note, more bool, err error) {
-	err = s.each(ctx, lockReleases, args{"after_id": after, "limit": limit}, func(r row) error {
+	err = s.Each(ctx, lockReleases, args{"after_id": after, "limit": limit}, func(r row) error {
 		n := rowwise.Note{Last: true}
-		err := r.Scan(&n.ID, &n.Number, &n.Ended.ID, &n.DoneTo, &n.Schedule, into(&n.At), &n.State, &n.Reason, &n.Held)
+		err := r.Scan(&n.ID, &n.Number, &n.Ended.ID, &n.DoneTo, &n.Schedule, sqlrows.IntoTime(&n.At), &n.State, &n.Reason, &n.Held)
 		notes = append(notes, n)
 		return err
 	})
 	return notes, len(notes) == limit, err
 }
 
-// OpenEdges implements rowwise.Edges.
-func (s *session) OpenEdges(ctx context.Context, notes []rowwise.Note, limit int) ([]rowwise.JobEdge, error) {
-	return s.edgesOn(ctx, findOpenEdges, notes, limit)
-}
-
-// EdgesOn implements rowwise.Edges.
-func (s *session) EdgesOn(ctx context.Context, notes []rowwise.Note, limit int) ([]rowwise.JobEdge, error) {
-	return s.edgesOn(ctx, findEdges, notes, limit)
-}
-
-func (s *session) edgesOn(ctx context.Context, find statement, notes []rowwise.Note, limit int) (edges []rowwise.JobEdge, err error) {
-	type note struct {
-		On     int64 `json:"on_id"`
-		DoneTo int64 `json:"done_to"`
-		Number int64 `json:"number"`
-	}
-	rows := make([]note, len(notes))
-	for i, n := range notes {
-		rows[i] = note{n.Ended.ID, n.DoneTo, n.Number}
-	}
-	err = s.each(ctx, find, args{"notes": jsonOf(rows), "limit": limit}, func(r row) error {
-		var e rowwise.JobEdge
-		err := r.Scan(&e.Job, &e.ID, durationScanner{&e.Delay}, &e.On, &e.Any, &e.AtEnd)
-		edges = append(edges, e)
-		return err
-	})
-	return edges, err
-}
-
 // FindNotStarted implements rowwise.Edges.
 func (s *session) FindNotStarted(ctx context.Context, ids []int64) ([]int64, error) {
-	return s.numbers(ctx, findNotStarted, args{"ids": ids})
+	return s.Numbers(ctx, findNotStarted, args{"ids": ids})
 }
 
 // ReopenEdges implements rowwise.Edges.
 func (s *session) ReopenEdges(ctx context.Context, edges []rowwise.JobEdge) error {
-	return s.exec(ctx, reopenEdges, args{"edges": changedEdges(edges)})
-}
-
-// FindReopenings implements rowwise.Edges.
-func (s *session) FindReopenings(ctx context.Context, ids []int64) (jobs []rowwise.Reopening, err error) {
-	err = s.each(ctx, findReopenings, args{"ids": ids}, func(r row) error {
-		var job rowwise.Reopening
-		err := r.Scan(&job.ID, &job.Open, &job.Any, &job.AtEnd, &job.Matched, &job.Missed, into(&job.Latest))
-		jobs = append(jobs, job)
-		return err
-	})
-	return jobs, err
-}
-
-// ReopenJobs implements rowwise.Edges.
-func (s *session) ReopenJobs(ctx context.Context, jobs []rowwise.JobWait, now time.Time) error {
-	type wait struct {
-		ID    int64  `json:"id"`
-		Open  int    `json:"open"`
-		RunAt *int64 `json:"run_at"`
-	}
-	rows, ids := make([]wait, len(jobs)), make([]int64, len(jobs))
-	for i, job := range jobs {
-		rows[i], ids[i] = wait{job.ID, job.Open, micros(job.RunAt)}, job.ID
-	}
-	if err := s.exec(ctx, reopenJobs, args{"waits": jsonOf(rows)}); err != nil {
-		return err
-	}
-	if err := s.noteRetries(ctx, ids, now); err != nil {
-		return err
-	}
-	return s.onIDs(ctx, ids, deleteFinishedJobs)
-}
-
-// noteRetries notes that jobs were retried which may have dependents.
-func (s *session) noteRetries(ctx context.Context, ids []int64, now time.Time) error {
-	return s.noteEnds(ctx, insertRetries, args{"ids": ids, "now": micros(now)})
+	return s.Exec(ctx, reopenEdges, args{"edges": changedEdges(edges)})
 }
 
 // LockWaiting implements rowwise.Edges. It waits for other transactions.
@@ -356,15 +271,15 @@ func (s *session) LockWaiting(ctx context.Context, ids []int64) (waiting []rowwi
 func (s *session) lockWaiting(ctx context.Context, lock, lockEnded statement, ids []int64) (waiting []rowwise.JobWait, missing []int64, err error) {
 	found := make(map[int64]bool, len(ids))
 	lockLive := func() error {
-		return s.each(ctx, lock, args{"ids": missing}, func(r row) error {
+		return s.Each(ctx, lock, args{"ids": missing}, func(r row) error {
 			var w rowwise.JobWait
-			err := r.Scan(&w.ID, &w.Open, into(&w.RunAt))
+			err := r.Scan(&w.ID, &w.Open, sqlrows.IntoTime(&w.RunAt))
 			waiting, found[w.ID] = append(waiting, w), true
 			return err
 		})
 	}
 	lockFinished := func() error {
-		ended, err := s.numbers(ctx, lockEnded, args{"ids": missing})
+		ended, err := s.Numbers(ctx, lockEnded, args{"ids": missing})
 		for _, id := range ended {
 			found[id] = true
 		}
@@ -382,48 +297,4 @@ func (s *session) lockWaiting(ctx context.Context, lock, lockEnded statement, id
 	}
 	slices.SortFunc(waiting, func(a, b rowwise.JobWait) int { return cmp.Compare(a.ID, b.ID) })
 	return waiting, missing, nil
-}
-
-// DecidedEdges implements rowwise.Edges.
-func (s *session) DecidedEdges(ctx context.Context, ids []int64) (decided []rowwise.Decided, err error) {
-	err = s.each(ctx, findDecidedEdges, args{"ids": ids}, func(r row) error {
-		var d rowwise.Decided
-		var missed store.Ended
-		err := r.Scan(&d.ID, &d.Matched, &missed.ID, &missed.State, &missed.Reason)
-		if missed.ID != 0 {
-			d.Missed = &missed
-		}
-		decided = append(decided, d)
-		return err
-	})
-	return decided, err
-}
-
-// MoveNote implements rowwise.Edges.
-func (s *session) MoveNote(ctx context.Context, note rowwise.Note) error {
-	return s.exec(ctx, updateRelease, args{"id": note.ID, "done_to": note.DoneTo})
-}
-
-// DeleteNotes implements rowwise.Edges.
-func (s *session) DeleteNotes(ctx context.Context, ids []int64) error {
-	return s.onIDs(ctx, ids, deleteReleases)
-}
-
-// addEdges reads what listed jobs wait for into them.
-func (s *session) addEdges(ctx context.Context, jobs []store.JobInfo) error {
-	place := map[int64]*store.JobInfo{}
-	ids := make([]int64, len(jobs))
-	for i := range jobs {
-		ids[i] = jobs[i].ID
-		place[ids[i]] = &jobs[i]
-	}
-	return s.each(ctx, listEdges, args{"ids": ids}, func(r row) error {
-		var id int64
-		var e store.JobEdge
-		err := r.Scan(&id, &e.Job, durationScanner{&e.Delay}, &e.On, &e.State)
-		if job := place[id]; err == nil && job != nil {
-			job.After = append(job.After, e)
-		}
-		return err
-	})
 }

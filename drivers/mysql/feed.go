@@ -2,12 +2,12 @@ package mysql
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // newEvents is a row of the feed on its way to insert_events.sql. Lists are JSON texts in it.
@@ -28,11 +28,11 @@ func (s *session) InsertEvents(ctx context.Context, rows store.EventRows, now ti
 	for i, row := range rows {
 		var slots []*int64
 		for _, slot := range row.Slots {
-			slots = append(slots, micros(slot))
+			slots = append(slots, sqlrows.Micros(slot))
 		}
-		list[i] = newEvents{row.Type, jsonList(row.Subjects), listOrNull(slots), listOrNull(row.Counts), listOrNull(row.Reasons)}
+		list[i] = newEvents{row.Type, sqlrows.JSONList(row.Subjects), listOrNull(slots), listOrNull(row.Counts), listOrNull(row.Reasons)}
 	}
-	return s.exec(ctx, insertEvents, args{"events": jsonOf(list), "now": micros(now)})
+	return s.Exec(ctx, insertEvents, args{"events": sqlrows.JSON(list), "now": sqlrows.Micros(now)})
 }
 
 // listOrNull is a list as JSON; nil for an empty list.
@@ -40,7 +40,7 @@ func listOrNull[T any](list []T) *string {
 	if len(list) == 0 {
 		return nil
 	}
-	text := jsonOf(list)
+	text := sqlrows.JSON(list)
 	return &text
 }
 
@@ -55,17 +55,17 @@ func (b *Backend) numberEvents(ctx context.Context) error {
 	for n := eventStep; n == eventStep; {
 		err := b.writeOnly(ctx, "number events", func(s *session) error {
 			var last int64
-			if err := s.one(ctx, lockCounter, args{"name": "event"}, &last); err != nil {
+			if err := s.One(ctx, lockCounter, args{"name": "event"}, &last); err != nil {
 				return err
 			}
-			entries, err := s.numbers(ctx, findUnnumberedEvents, args{"limit": eventStep})
+			entries, err := s.Numbers(ctx, findUnnumberedEvents, args{"limit": eventStep})
 			if n = len(entries); err != nil || n == 0 {
 				return err
 			}
-			if err := s.exec(ctx, numberEvents, args{"entries": jsonList(entries), "last": last}); err != nil {
+			if err := s.Exec(ctx, numberEvents, args{"entries": sqlrows.JSONList(entries), "last": last}); err != nil {
 				return err
 			}
-			return s.exec(ctx, raiseCounter, args{"name": "event", "value": last + int64(n)})
+			return s.Exec(ctx, sqlrows.RaiseCounter, args{"name": "event", "value": last + int64(n)})
 		})
 		if err != nil {
 			return err
@@ -97,7 +97,7 @@ func (b *Backend) ListEvents(ctx context.Context, req store.ListEventsRequest) (
 // before.
 func (s *session) listEvents(ctx context.Context, req store.ListEventsRequest, numbered bool) (page store.ListEventsResult, unnumbered bool, err error) {
 	var gone store.EventCursor
-	if err := s.one(ctx, readFeed, nil, durationScanner{&page.Keep}, &gone.ID, &unnumbered); err != nil || unnumbered && !numbered {
+	if err := s.One(ctx, readFeed, nil, sqlrows.IntoDuration(&page.Keep), &gone.ID, &unnumbered); err != nil || unnumbered && !numbered {
 		return page, unnumbered, err
 	}
 	from, gap := store.EventsBegin(req, gone)
@@ -107,10 +107,10 @@ func (s *session) listEvents(ctx context.Context, req store.ListEventsRequest, n
 		name = listNewestEvents
 	}
 	var rows []store.EventRow
-	err = s.each(ctx, name, args{"from_id": from.ID, "limit": store.EventRowsRead(req)}, func(r row) error {
+	err = s.Each(ctx, name, args{"from_id": from.ID, "limit": store.EventRowsRead(req)}, func(r row) error {
 		var e store.EventRow
 		slots := []int64{}
-		err := r.Scan(&e.Cursor.ID, into(&e.At), &e.Type, listScanner{&e.Subjects}, listScanner{&slots}, listScanner{&e.Counts}, listScanner{&e.Reasons})
+		err := r.Scan(&e.Cursor.ID, sqlrows.IntoTime(&e.At), &e.Type, sqlrows.IntoList(&e.Subjects), sqlrows.IntoList(&slots), sqlrows.IntoList(&e.Counts), sqlrows.IntoList(&e.Reasons))
 		for _, slot := range slots {
 			e.Slots = append(e.Slots, time.UnixMicro(slot).UTC())
 		}
@@ -141,7 +141,7 @@ func (s *session) addNames(ctx context.Context, rows []store.EventRow) error {
 		return nil
 	}
 	names := map[int64]string{}
-	err := s.each(ctx, findScheduleNames, args{"ids": slices.Compact(slices.Sorted(slices.Values(ids)))}, func(r row) error {
+	err := s.Each(ctx, findScheduleNames, args{"ids": slices.Compact(slices.Sorted(slices.Values(ids)))}, func(r row) error {
 		var id int64
 		var name string
 		err := r.Scan(&id, &name)
@@ -158,20 +158,6 @@ func (s *session) addNames(ctx context.Context, rows []store.EventRow) error {
 	return err
 }
 
-// listScanner reads a JSON array; null leaves the list as it is.
-type listScanner struct{ list any }
-
-// Scan implements sql.Scanner.
-func (s listScanner) Scan(value any) error {
-	switch text := value.(type) {
-	case string:
-		return json.Unmarshal([]byte(text), s.list)
-	case []byte:
-		return json.Unmarshal(text, s.list)
-	}
-	return nil
-}
-
 // KeepEvents sets for how long events are kept; see store.Feed. If none were stored until now, readers that continue
 // have missed events: a number is left out, and counts as deleted.
 func (b *Backend) KeepEvents(ctx context.Context, req store.KeepEventsRequest) error {
@@ -180,21 +166,21 @@ func (b *Backend) KeepEvents(ctx context.Context, req store.KeepEventsRequest) e
 	}
 	return b.writeAt(ctx, "keep events", req.Now, func(s *session, now time.Time) error {
 		var last int64
-		if err := s.one(ctx, lockCounter, args{"name": "event"}, &last); err != nil {
+		if err := s.One(ctx, lockCounter, args{"name": "event"}, &last); err != nil {
 			return err
 		}
 		var before time.Duration
-		if err := s.one(ctx, lockFeed, nil, durationScanner{&before}); err != nil {
+		if err := s.One(ctx, lockFeed, nil, sqlrows.IntoDuration(&before)); err != nil {
 			return err
 		}
 		if before == 0 && req.Keep > 0 {
 			for _, name := range []string{"event", "event_gone"} {
-				if err := s.exec(ctx, raiseCounter, args{"name": name, "value": last + 1}); err != nil {
+				if err := s.Exec(ctx, sqlrows.RaiseCounter, args{"name": name, "value": last + 1}); err != nil {
 					return err
 				}
 			}
 		}
-		if err := s.exec(ctx, updateFeed, args{"keep": req.Keep.Microseconds()}); err != nil {
+		if err := s.Exec(ctx, updateFeed, args{"keep": req.Keep.Microseconds()}); err != nil {
 			return err
 		}
 		return rowwise.Record(ctx, s, req.Entry(), now)
@@ -203,12 +189,12 @@ func (b *Backend) KeepEvents(ctx context.Context, req store.KeepEventsRequest) e
 
 // pruneEvents deletes rows of the feed that have been kept long enough, of the rows that have numbers.
 func (s *session) pruneEvents(ctx context.Context, limit int, now time.Time) (int, error) {
-	ids, err := s.numbers(ctx, findOldEvents, args{"now": micros(now), "limit": limit})
+	ids, err := s.Numbers(ctx, findOldEvents, args{"now": sqlrows.Micros(now), "limit": limit})
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
-	if err := s.exec(ctx, raiseCounter, args{"name": "event_gone", "value": slices.Max(ids)}); err != nil {
+	if err := s.Exec(ctx, sqlrows.RaiseCounter, args{"name": "event_gone", "value": slices.Max(ids)}); err != nil {
 		return 0, err
 	}
-	return len(ids), s.onIDs(ctx, ids, pruneEvents)
+	return len(ids), s.OnIDs(ctx, ids, pruneEvents)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // Finish records outcomes; see store.Jobs.
@@ -42,14 +43,14 @@ func claimRefs(claims []store.ClaimRef) string {
 		rows[i] = claimRef{i, ref.ID, ref.Token}
 	}
 	slices.SortFunc(rows, func(a, b claimRef) int { return cmp.Compare(a.ID, b.ID) })
-	return jsonList(rows)
+	return sqlrows.JSONList(rows)
 }
 
 // LockClaims implements rowwise.Claims.
 func (s *session) LockClaims(ctx context.Context, claims []store.ClaimRef) ([]rowwise.Held, error) {
 	held := make([]rowwise.Held, len(claims))
 	s.apart = map[int64]bool{}
-	err := s.each(ctx, lockClaims, args{"claims": claimRefs(claims)}, func(r row) error {
+	err := s.Each(ctx, lockClaims, args{"claims": claimRefs(claims)}, func(r row) error {
 		var i int
 		var state store.State
 		var reason *string
@@ -73,7 +74,7 @@ func (s *session) LockClaims(ctx context.Context, claims []store.ClaimRef) ([]ro
 // EndStates implements rowwise.Claims.
 func (s *session) EndStates(ctx context.Context, claims []store.ClaimRef) ([]store.State, error) {
 	states := make([]store.State, len(claims))
-	err := s.each(ctx, checkRecorded, args{"claims": claimRefs(claims)}, func(r row) error {
+	err := s.Each(ctx, checkRecorded, args{"claims": claimRefs(claims)}, func(r row) error {
 		var i int
 		var state store.State
 		err := r.Scan(&i, &state)
@@ -102,7 +103,7 @@ func (s *session) InsertAttempts(ctx context.Context, records []store.AttemptRec
 		ids[i] = r.ID
 	}
 	var old []args
-	err := s.each(ctx, findOldAttempts, args{"ids": jsonList(ids), "skip": store.MostAttempts - 1}, func(r row) error {
+	err := s.Each(ctx, findOldAttempts, args{"ids": sqlrows.JSONList(ids), "skip": store.MostAttempts - 1}, func(r row) error {
 		var id, token int64
 		err := r.Scan(&id, &token)
 		old = append(old, args{"id": id, "token": token})
@@ -119,15 +120,15 @@ func (s *session) InsertAttempts(ctx context.Context, records []store.AttemptRec
 		return err
 	}
 	for len(records) > 0 {
-		var pack packer
+		var pack sqlrows.Packer
 		var rows []newAttempt
 		for size := 0; len(records) > 0 && (size == 0 || size < s.rowBytes); records = records[1:] {
 			r := &records[0]
-			at, length := pack.add(r.Output)
+			at, length := pack.Add(r.Output)
 			rows = append(rows, newAttempt{r.ID, r.Outcome, r.Error, r.Trace, at, length, r.Printed, names[r.ID]})
 			size += 2 * (len(r.Output) + len(r.Error) + len(r.Trace)) // texts are written in hexadecimal
 		}
-		if err := s.exec(ctx, insertAttempts, args{"attempts": jsonOf(rows), "bytes": pack.parameter(), "now": micros(now)}); err != nil {
+		if err := s.Exec(ctx, insertAttempts, args{"attempts": sqlrows.JSON(rows), "bytes": pack.Parameter(), "now": sqlrows.Micros(now)}); err != nil {
 			return err
 		}
 	}
@@ -149,7 +150,7 @@ func (s *session) nodeNames(ctx context.Context, jobs []int64) (map[int64]string
 	}
 	var nodes []int64
 	nodeOf, nameOf := map[int64]int64{}, map[int64]string{}
-	err := s.each(ctx, findJobNodes, args{"ids": jsonList(jobs)}, func(r row) error {
+	err := s.Each(ctx, findJobNodes, args{"ids": sqlrows.JSONList(jobs)}, func(r row) error {
 		var id, node int64
 		err := r.Scan(&id, &node)
 		nodeOf[id], nodes = node, append(nodes, node)
@@ -158,7 +159,7 @@ func (s *session) nodeNames(ctx context.Context, jobs []int64) (map[int64]string
 	if err != nil || len(nodes) == 0 {
 		return nil, err
 	}
-	err = s.each(ctx, findNodeNames, args{"nodes": nodes}, func(r row) error {
+	err = s.Each(ctx, findNodeNames, args{"nodes": nodes}, func(r row) error {
 		var node int64
 		var name string
 		err := r.Scan(&node, &name)
@@ -185,7 +186,7 @@ func (s *session) keyHolds(ctx context.Context, ends []rowwise.End, now time.Tim
 		return nil, nil
 	}
 	held = map[int64]int64{}
-	err = s.each(ctx, findKeyHolds, args{"ids": jsonList(ids), "now": micros(now)}, func(r row) error {
+	err = s.Each(ctx, findKeyHolds, args{"ids": sqlrows.JSONList(ids), "now": sqlrows.Micros(now)}, func(r row) error {
 		var id, until int64
 		err := r.Scan(&id, &until)
 		held[id] = until
@@ -222,7 +223,7 @@ func (s *session) EndJobs(ctx context.Context, ends []rowwise.End, now time.Time
 		case end.Keep == store.Forget:
 			row.KeepUntil, row.Result = &until, ""
 		case end.Keep > 0:
-			row.KeepUntil = micros(now.Add(end.Keep))
+			row.KeepUntil = sqlrows.Micros(now.Add(end.Keep))
 		}
 		kept = append(kept, row)
 	}
@@ -237,7 +238,7 @@ func (s *session) EndJobs(ctx context.Context, ends []rowwise.End, now time.Time
 		return err
 	}
 	if slices.ContainsFunc(ids, func(id int64) bool { return !s.apart[id] }) {
-		if err := s.noteEnds(ctx, insertReleases, args{"ends": jsonOf(ends), "now": micros(now)}); err != nil {
+		if err := s.NoteEnds(ctx, insertReleases, args{"ends": sqlrows.JSON(ends), "now": sqlrows.Micros(now)}); err != nil {
 			return err
 		}
 		if err := s.leaveLanes(ctx, ids, false); err != nil {
@@ -247,10 +248,10 @@ func (s *session) EndJobs(ctx context.Context, ends []rowwise.End, now time.Time
 	if err := s.inChunks(ctx, deleteEndedJobs, ids, args{}); err != nil {
 		return err
 	}
-	if err := s.onIDs(ctx, forgotten, deleteAttempts, deleteProgress, deleteEdges); err != nil {
+	if err := s.OnIDs(ctx, forgotten, deleteAttempts, deleteProgress, deleteEdges); err != nil {
 		return err
 	}
-	return s.onIDs(ctx, asked, deleteCancels)
+	return s.OnIDs(ctx, asked, deleteCancels)
 }
 
 // longList is how many numbers a list in a statement has at most. MariaDB makes a table of a list of 1,000, which takes longer
@@ -261,7 +262,7 @@ const longList = 500
 func (s *session) inChunks(ctx context.Context, name statement, ids []int64, a args) error {
 	for part := range slices.Chunk(ids, longList) {
 		a["ids"] = part
-		if err := s.exec(ctx, name, a); err != nil {
+		if err := s.Exec(ctx, name, a); err != nil {
 			return err
 		}
 	}
@@ -273,7 +274,7 @@ func (s *session) keepEnded(ctx context.Context, jobs []newHistory, now time.Tim
 	if len(jobs) == 0 {
 		return nil
 	}
-	name, a := endJobsWithResults, args{"now": micros(now)}
+	name, a := endJobsWithResults, args{"now": sqlrows.Micros(now)}
 	switch first := jobs[0].State; {
 	case slices.ContainsFunc(jobs, func(end newHistory) bool { return end.Result != "" || end.KeepUntil != nil }):
 	case s.callers || slices.ContainsFunc(jobs, func(end newHistory) bool { return end.State != first || end.Reason != "" }):
@@ -286,8 +287,8 @@ func (s *session) keepEnded(ctx context.Context, jobs []newHistory, now time.Tim
 		a["state"] = first
 		return s.inChunks(ctx, endJobsAlike, ids, a)
 	}
-	a["ends"] = jsonOf(jobs)
-	return s.exec(ctx, name, a)
+	a["ends"] = sqlrows.JSON(jobs)
+	return s.Exec(ctx, name, a)
 }
 
 // RequeueJobs implements rowwise.Claims. No job has a cancel request, with which
@@ -307,5 +308,5 @@ func (s *session) RequeueJobs(ctx context.Context, jobs []rowwise.Requeue, now t
 	if err := s.leaveLanes(ctx, snoozed, false); err != nil {
 		return err
 	}
-	return s.exec(ctx, requeueJobs, args{"jobs": jsonOf(jobs), "now": micros(now)})
+	return s.Exec(ctx, requeueJobs, args{"jobs": sqlrows.JSON(jobs), "now": sqlrows.Micros(now)})
 }

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // LockFailing implements rowwise.FollowUps.
 func (s *session) LockFailing(ctx context.Context, schedules []int64) (map[int64]int64, error) {
 	s.failing = map[int64]int64{}
-	err := s.each(ctx, lockFailing, args{"ids": schedules}, func(r row) error {
+	err := s.Each(ctx, lockFailing, args{"ids": schedules}, func(r row) error {
 		var id, failures int64
 		err := r.Scan(&id, &failures)
 		s.failing[id] = failures
@@ -32,26 +33,21 @@ func (s *session) BeginFailing(ctx context.Context, schedules []rowwise.Failing,
 		}
 	}
 	if len(again) > 0 {
-		if err := s.exec(ctx, renewFailing, args{"failing": jsonOf(again), "now": micros(now)}); err != nil {
+		if err := s.Exec(ctx, renewFailing, args{"failing": sqlrows.JSON(again), "now": sqlrows.Micros(now)}); err != nil {
 			return err
 		}
 	}
 	if len(begun) == 0 {
 		return nil
 	}
-	inserted, err := s.count(ctx, beginFailing, args{"failing": jsonOf(begun), "now": micros(now)})
+	inserted, err := s.Count(ctx, beginFailing, args{"failing": sqlrows.JSON(begun), "now": sqlrows.Micros(now)})
 	if err == nil && inserted < len(begun) && slices.ContainsFunc(begun, func(one rowwise.Failing) bool { return one.Failures > 0 }) {
 		err = errMoved
 	}
 	return err
 }
 
-// CountFailing implements rowwise.FollowUps.
-func (s *session) CountFailing(ctx context.Context, schedules []rowwise.Failing) error {
-	return s.exec(ctx, countFailing, args{"failing": jsonOf(schedules)})
-}
-
 // EndFailing implements rowwise.FollowUps.
 func (s *session) EndFailing(ctx context.Context, schedules []int64) error {
-	return s.onIDs(ctx, schedules, endFailing)
+	return s.OnIDs(ctx, schedules, endFailing)
 }

@@ -6,28 +6,19 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // Position reads how far the store has come; see store.History.
 func (b *Backend) Position(ctx context.Context) (store.Position, error) {
-	var out store.Position
-	err := b.read(ctx, "read how far the store has come", func(s *session) (err error) {
-		out, err = s.position(ctx)
-		return err
-	})
-	return out, err
-}
-
-func (s *session) position(ctx context.Context) (p store.Position, err error) {
-	err = s.one(ctx, readPosition, nil, &p.Store, &p.Token, &p.Node, &p.Accepted, into(&p.LostAt))
-	return p, err
+	return reading(ctx, b, "read how far the store has come", func(s *session) (store.Position, error) { return s.Position(ctx) })
 }
 
 // ReportLoss remembers that the store went back in time; see store.History.
 func (b *Backend) ReportLoss(ctx context.Context, req store.ReportLossRequest) (store.Position, error) {
 	return b.changeHistory(ctx, "report a loss of history", req.Now, func(s *session, now time.Time) error {
-		return s.exec(ctx, reportLoss, args{
-			"now": micros(now), "accepted": req.Accepted, "token": req.Seen.Token, "node": req.Seen.Node, "seen_accepted": req.Seen.Accepted,
+		return s.Exec(ctx, reportLoss, args{
+			"now": sqlrows.Micros(now), "accepted": req.Accepted, "token": req.Seen.Token, "node": req.Seen.Node, "seen_accepted": req.Seen.Accepted,
 		})
 	})
 }
@@ -44,7 +35,7 @@ func (b *Backend) AcceptLoss(ctx context.Context, req store.AcceptLossRequest) (
 			{raiseNodes, args{"margin": store.LossNodes}},
 			{acceptLoss, nil},
 		} {
-			if err := s.exec(ctx, step.name, step.args); err != nil {
+			if err := s.Exec(ctx, step.name, step.args); err != nil {
 				return err
 			}
 		}
@@ -56,14 +47,14 @@ func (b *Backend) AcceptLoss(ctx context.Context, req store.AcceptLossRequest) (
 func (b *Backend) changeHistory(ctx context.Context, doing string, asked time.Time, change func(*session, time.Time) error) (store.Position, error) {
 	var out store.Position
 	err := b.write(ctx, doing, func(s *session) error {
-		now, err := s.now(ctx, asked)
+		now, err := s.Now(ctx, asked)
 		if err != nil {
 			return err
 		}
 		if err := change(s, now); err != nil {
 			return err
 		}
-		out, err = s.position(ctx)
+		out, err = s.Position(ctx)
 		return err
 	})
 	if err != nil {

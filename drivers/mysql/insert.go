@@ -28,7 +28,7 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out stor
 		return out, nil
 	}
 	err = b.within(ctx, doing, req.Tx, func(s *session) error {
-		now, err := s.now(ctx, req.Now)
+		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err
 		}

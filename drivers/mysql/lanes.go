@@ -7,12 +7,7 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
-)
-
-// The states of a ready job that waits in a lane, out of the way of claims.
-const (
-	inLane      = -2
-	firstInLane = -3 // it goes before the others of its priority
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // laneWork is what a claim finds of limits whose permits jobs hold.
@@ -25,7 +20,7 @@ type laneWork struct {
 
 // findLaneWork looks for permits to be passed on before a claim.
 func (s *session) findLaneWork(ctx context.Context, queue string, now time.Time) (work laneWork, err error) {
-	err = s.one(ctx, findLaneWork, args{"queue": queue, "now": micros(now)}, &work.limited, &work.rated, &work.found, into(&work.next))
+	err = s.One(ctx, findLaneWork, args{"queue": queue, "now": sqlrows.Micros(now)}, &work.limited, &work.rated, &work.found, sqlrows.IntoTime(&work.next))
 	return work, err
 }
 
@@ -68,9 +63,9 @@ func (s *session) tendLanes(ctx context.Context, req store.ClaimRequest, now tim
 
 // freshJobs returns the numbers of due jobs that limits concern, that hold no permits, and that a claim may take.
 func (s *session) freshJobs(ctx context.Context, req store.ClaimRequest, most int, now time.Time) ([]int64, error) {
-	a := args{"queue": req.Queue, "kinds": req.Kinds, "suspects": req.Suspects, "limit": most, "now": micros(now)}
+	a := args{"queue": req.Queue, "kinds": req.Kinds, "suspects": req.Suspects, "limit": most, "now": sqlrows.Micros(now)}
 	addExact(a, req.Exact)
-	return s.numbers(ctx, findNewLaneJobs, a)
+	return s.Numbers(ctx, findNewLaneJobs, a)
 }
 
 // laneJobColumns are the columns that session.laneJobs scans.
@@ -82,9 +77,9 @@ func (s *session) laneJobs(ctx context.Context, name statement, ids []int64) (jo
 		return nil, nil
 	}
 	slices.Sort(ids)
-	err = s.each(ctx, name, args{"ids": jsonList(ids)}, func(r row) error {
+	err = s.Each(ctx, name, args{"ids": sqlrows.JSONList(ids)}, func(r row) error {
 		var j store.LaneJob
-		err := r.Scan(&j.ID, &j.Lane, &j.First, into(&j.RunAt), &j.Queue, &j.Kind, &j.Key, &j.Priority)
+		err := r.Scan(&j.ID, &j.Lane, &j.First, sqlrows.IntoTime(&j.RunAt), &j.Queue, &j.Kind, &j.Key, &j.Priority)
 		jobs = append(jobs, j)
 		return err
 	})
@@ -94,24 +89,24 @@ func (s *session) laneJobs(ctx context.Context, name statement, ids []int64) (jo
 // TakeVacancies implements rowwise.LanesTx.
 func (s *session) TakeVacancies(ctx context.Context, limit int) (vacancies []rowwise.Vacancy, err error) {
 	var ids []int64
-	err = s.each(ctx, takeVacancies, args{"limit": limit}, func(r row) error {
+	err = s.Each(ctx, takeVacancies, args{"limit": limit}, func(r row) error {
 		var id int64
 		var v rowwise.Vacancy
-		err := r.Scan(&id, &v.Limit, &v.DoneTo, listScanner{&v.Lanes})
+		err := r.Scan(&id, &v.Limit, &v.DoneTo, sqlrows.IntoList(&v.Lanes))
 		ids, vacancies = append(ids, id), append(vacancies, v)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return vacancies, s.onIDs(ctx, ids, deleteVacancies)
+	return vacancies, s.OnIDs(ctx, ids, deleteVacancies)
 }
 
 // InsertVacancies implements rowwise.LanesTx.
 func (s *session) InsertVacancies(ctx context.Context, vacancies []rowwise.Vacancy) error {
 	rows := make([]args, len(vacancies))
 	for i, v := range vacancies {
-		rows[i] = args{"limit": orNull(v.Limit), "done_to": v.DoneTo, "lanes": jsonList(v.Lanes)}
+		rows[i] = args{"limit": sqlrows.OrNull(v.Limit), "done_to": v.DoneTo, "lanes": sqlrows.JSONList(v.Lanes)}
 	}
 	_, err := s.insertRows(ctx, insertVacancies, rows)
 	return err
@@ -124,7 +119,7 @@ func (s *session) leaveLanes(ctx context.Context, ids []int64, again bool) error
 	if err != nil || !again {
 		return err
 	}
-	return s.onIDs(ctx, vacated, clearPermits)
+	return s.OnIDs(ctx, vacated, clearPermits)
 }
 
 // vacate records that jobs give back their permits, and returns which of them held permits. strict: jobs with a permit of a
@@ -146,7 +141,7 @@ func (s *session) vacate(ctx context.Context, ids []int64, strict bool) (vacated
 				lanes = append(lanes, lane)
 			}
 		}
-		err := s.each(ctx, findStrictLanes, args{"ids": lanes}, func(r row) error {
+		err := s.Each(ctx, findStrictLanes, args{"ids": lanes}, func(r row) error {
 			var id int64
 			var strict, rated bool
 			err := r.Scan(&id, &strict, &rated)
@@ -184,34 +179,13 @@ func (s *session) permitsOf(ctx context.Context, name statement, ids []int64) (j
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	err = s.each(ctx, name, args{"ids": jsonList(slices.Sorted(slices.Values(ids)))}, func(r row) error {
+	err = s.Each(ctx, name, args{"ids": sqlrows.JSONList(slices.Sorted(slices.Values(ids)))}, func(r row) error {
 		var j store.LaneJob
-		err := r.Scan(&j.ID, listScanner{&j.Lanes})
+		err := r.Scan(&j.ID, sqlrows.IntoList(&j.Lanes))
 		jobs = append(jobs, j)
 		return err
 	})
 	return jobs, err
-}
-
-// numbers returns the numbers that a statement finds.
-func (s *session) numbers(ctx context.Context, name statement, a args) (ids []int64, err error) {
-	err = s.each(ctx, name, a, func(r row) error {
-		var id int64
-		err := r.Scan(&id)
-		ids = append(ids, id)
-		return err
-	})
-	return ids, err
-}
-
-// FindLanes implements rowwise.LanesTx.
-func (s *session) FindLanes(ctx context.Context, limit, after int64, most int) ([]int64, error) {
-	return s.numbers(ctx, findLanes, args{"limit_id": limit, "after_id": after, "limit": most})
-}
-
-// FindDueLanes implements rowwise.LanesTx.
-func (s *session) FindDueLanes(ctx context.Context, now time.Time, most int) ([]int64, error) {
-	return s.numbers(ctx, findDueLanes, args{"now": micros(now), "limit": most})
 }
 
 // MakeLanes implements rowwise.LanesTx.
@@ -243,7 +217,7 @@ func (s *session) laneNumbers(ctx context.Context, keys []store.LaneKey) (map[st
 		names[i] = laneName(key)
 	}
 	ids := make(map[store.LaneKey]int64, len(keys))
-	err := s.each(ctx, findLaneKeys, args{"lanes": jsonList(names)}, func(r row) error {
+	err := s.Each(ctx, findLaneKeys, args{"lanes": sqlrows.JSONList(names)}, func(r row) error {
 		var key store.LaneKey
 		var id int64
 		err := r.Scan(&key.Limit, &key.Key, &id)
@@ -255,9 +229,9 @@ func (s *session) laneNumbers(ctx context.Context, keys []store.LaneKey) (map[st
 
 // LockLanes implements rowwise.LanesTx.
 func (s *session) LockLanes(ctx context.Context, ids []int64) (lanes []store.Lane, err error) {
-	err = s.each(ctx, lockLanes, args{"ids": jsonList(slices.Sorted(slices.Values(ids)))}, func(r row) error {
+	err = s.Each(ctx, lockLanes, args{"ids": sqlrows.JSONList(slices.Sorted(slices.Values(ids)))}, func(r row) error {
 		var l store.Lane
-		err := r.Scan(&l.ID, &l.Limit, &l.Key, &l.Used, &l.Starts, &l.Waiting, into(&l.TAT), into(&l.NotBefore), into(&l.LookAt))
+		err := r.Scan(&l.ID, &l.Limit, &l.Key, &l.Used, &l.Starts, &l.Waiting, sqlrows.IntoTime(&l.TAT), sqlrows.IntoTime(&l.NotBefore), sqlrows.IntoTime(&l.LookAt))
 		lanes = append(lanes, l)
 		return err
 	})
@@ -289,7 +263,7 @@ func (s *session) LockLaneJobs(ctx context.Context, lanes []int64, most []int, n
 func (s *session) waiting(ctx context.Context, lanes []int64, most []int, now time.Time) (ids []int64, err error) {
 	each := make([]args, len(lanes))
 	for i, lane := range lanes {
-		each[i] = args{"lane": lane, "limit": most[i], "now": micros(now)}
+		each[i] = args{"lane": lane, "limit": most[i], "now": sqlrows.Micros(now)}
 	}
 	err = s.unite(ctx, findLaneJobs, each, func(r row) error {
 		var id int64
@@ -300,12 +274,7 @@ func (s *session) waiting(ctx context.Context, lanes []int64, most []int, now ti
 	return ids, err
 }
 
-// FindOccupied implements rowwise.LanesTx.
-func (s *session) FindOccupied(ctx context.Context, lanes []int64) ([]int64, error) {
-	return s.numbers(ctx, findOccupiedLanes, args{"ids": lanes})
-}
-
-// admission is a job on its way to admit_jobs.sql and add_permits.sql.
+// admission is a job on its way to admit_jobs.sql.
 type admission struct {
 	ID      int64   `json:"id"`
 	State   int     `json:"state"`
@@ -321,34 +290,14 @@ func (s *session) Admit(ctx context.Context, admissions []store.Admission, now t
 		rows[i] = admission{ID: a.Job.ID, Lane: a.Wait, Permits: listOrNull(a.Held)}
 		switch {
 		case a.Wait != 0 && a.Job.First:
-			rows[i].State = firstInLane
+			rows[i].State = sqlrows.FirstInLane
 		case a.Wait != 0:
-			rows[i].State = inLane
+			rows[i].State = sqlrows.InLane
 		case a.Job.Lane != 0:
 			rows[i].Waited = 1
 		}
 	}
-	return s.exec(ctx, admitJobs, args{"jobs": jsonOf(rows), "now": micros(now)})
-}
-
-// savedLane is a lane on its way to update_lanes.sql.
-type savedLane struct {
-	ID        int64  `json:"id"`
-	Used      int    `json:"used"`
-	Starts    int    `json:"starts"`
-	Waiting   bool   `json:"waiting"`
-	TAT       *int64 `json:"tat"`
-	NotBefore *int64 `json:"not_before"`
-	LookAt    *int64 `json:"look_at"`
-}
-
-// SaveLanes implements rowwise.LanesTx.
-func (s *session) SaveLanes(ctx context.Context, lanes []store.Lane) error {
-	rows := make([]savedLane, len(lanes))
-	for i, l := range lanes {
-		rows[i] = savedLane{l.ID, l.Used, l.Starts, l.Waiting, micros(l.TAT), micros(l.NotBefore), micros(l.LookAt)}
-	}
-	return s.exec(ctx, updateLanes, args{"lanes": jsonOf(rows)})
+	return s.Exec(ctx, admitJobs, args{"jobs": sqlrows.JSON(rows), "now": sqlrows.Micros(now)})
 }
 
 // UseStarts implements rowwise.LanesTx.
@@ -375,12 +324,7 @@ func (s *session) UseStarts(ctx context.Context, jobs []int64) ([]rowwise.UsedSt
 	if len(starts) == 0 {
 		return nil, nil
 	}
-	return starts, s.exec(ctx, useStarts, args{"jobs": jsonOf(rows)})
-}
-
-// CapRate implements rowwise.LanesTx.
-func (s *session) CapRate(ctx context.Context, limit int64, greatest time.Time) error {
-	return s.exec(ctx, capRate, args{"limit_id": limit, "greatest": micros(greatest)})
+	return starts, s.Exec(ctx, useStarts, args{"jobs": sqlrows.JSON(rows)})
 }
 
 // scope are the parameters that have which jobs a limit concerns.
@@ -388,20 +332,11 @@ func scope(l *store.Limit) args { return args{"queue": l.Queue, "kind": l.Kind, 
 
 // LockRunning implements rowwise.LanesTx.
 func (s *session) LockRunning(ctx context.Context, limit *store.Limit) ([]store.LaneJob, error) {
-	ids, err := s.numbers(ctx, findRunningLaneJobs, scope(limit))
+	ids, err := s.Numbers(ctx, findRunningLaneJobs, scope(limit))
 	if err != nil {
 		return nil, err
 	}
 	return s.laneJobs(ctx, lockRunningLaneJobs, ids)
-}
-
-// AddPermits implements rowwise.LanesTx.
-func (s *session) AddPermits(ctx context.Context, jobs []store.LaneJob) error {
-	rows := make([]admission, len(jobs))
-	for i := range jobs {
-		rows[i] = admission{ID: jobs[i].ID, Lane: jobs[i].Lane}
-	}
-	return s.exec(ctx, addPermits, args{"jobs": jsonOf(rows)})
 }
 
 // LockUnclaimed implements rowwise.LanesTx.
@@ -415,7 +350,7 @@ func (s *session) LockUnclaimed(ctx context.Context, limit *store.Limit, after i
 // the last that it has found if there may be more.
 func (s *session) holders(ctx context.Context, most int, name statement, a args) (jobs []store.LaneJob, to int64, err error) {
 	a["limit"] = most
-	ids, err := s.numbers(ctx, name, a)
+	ids, err := s.Numbers(ctx, name, a)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -433,7 +368,7 @@ func (s *session) LockHolders(ctx context.Context, lanes []int64, most int) ([]s
 
 // returnPausedPermits takes the permits from jobs of a subject that no node has claimed.
 func (s *session) returnPausedPermits(ctx context.Context, of store.PauseSubject, name string) error {
-	ids, err := s.numbers(ctx, findPausedPermits, args{"subject": int16(of), "name": name})
+	ids, err := s.Numbers(ctx, findPausedPermits, args{"subject": int16(of), "name": name})
 	if err != nil {
 		return err
 	}
@@ -443,10 +378,10 @@ func (s *session) returnPausedPermits(ctx context.Context, of store.PauseSubject
 
 // DeleteLanes implements rowwise.LanesTx.
 func (s *session) DeleteLanes(ctx context.Context, ids []int64) error {
-	if err := s.onIDs(ctx, slices.Sorted(slices.Values(ids)), deleteLanes); err != nil {
+	if err := s.OnIDs(ctx, slices.Sorted(slices.Values(ids)), deleteLanes); err != nil {
 		return err
 	}
-	return s.exec(ctx, deleteEndedLimits, nil)
+	return s.Exec(ctx, deleteEndedLimits, nil)
 }
 
 // earliest returns the earlier of two instants; zero means none.

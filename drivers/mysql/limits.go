@@ -8,6 +8,7 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // laneCandidates is how many lanes of a limit are compared by their waiting jobs.
@@ -36,7 +37,7 @@ func (b *Backend) DeleteLimits(ctx context.Context, req store.DeleteLimitsReques
 func (b *Backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) (out []store.LimitInfo, err error) {
 	err = b.read(ctx, "list limits", func(s *session) error {
 		out = nil
-		now, err := s.now(ctx, req.Now)
+		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err
 		}
@@ -45,9 +46,9 @@ func (b *Backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) (
 		if len(req.Names) > 0 {
 			given, a["names"] = append(given, "names"), req.Names
 		}
-		if err := s.list(ctx, listLimits, given, a, func(r row) error {
+		if err := s.List(ctx, listLimits, given, a, func(r row) error {
 			var info store.LimitInfo
-			err := scanLimit(r, &info.Limit)
+			err := sqlrows.ScanLimit(r, &info.Limit)
 			out = append(out, info)
 			return err
 		}); err != nil {
@@ -69,10 +70,10 @@ func (b *Backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) (
 // countLimit counts what a limit holds.
 func (s *session) countLimit(ctx context.Context, limit *store.LimitInfo, now time.Time) error {
 	if limit.WholeQueue() {
-		a := args{"limit": limit.ID, "queue": limit.Queue, "now": micros(now), "most": store.MostCounted}
-		return s.one(ctx, countQueueLimit, a, &limit.InUse, &limit.Waiting, &limit.Keys)
+		a := args{"limit": limit.ID, "queue": limit.Queue, "now": sqlrows.Micros(now), "most": store.MostCounted}
+		return s.One(ctx, countQueueLimit, a, &limit.InUse, &limit.Waiting, &limit.Keys)
 	}
-	return s.one(ctx, countLimit, args{"limit": limit.ID, "most": store.MostCounted}, &limit.InUse, &limit.Waiting, &limit.Keys)
+	return s.One(ctx, countLimit, args{"limit": limit.ID, "most": store.MostCounted}, &limit.InUse, &limit.Waiting, &limit.Keys)
 }
 
 // listLanes adds the lanes of a limit in which most jobs wait, at most a number, among the lanes with the most permits in use.
@@ -84,9 +85,9 @@ func (s *session) listLanes(ctx context.Context, limit *store.LimitInfo, most in
 	var infos []store.LaneInfo
 	var counts []args
 	place := map[int64]int{}
-	err := s.each(ctx, listLanes, args{"limit": limit.ID, "candidates": laneCandidates}, func(r row) error {
+	err := s.Each(ctx, listLanes, args{"limit": limit.ID, "candidates": laneCandidates}, func(r row) error {
 		var lane store.Lane
-		err := r.Scan(&lane.ID, &lane.Key, &lane.Used, &lane.Starts, into(&lane.TAT), into(&lane.NotBefore))
+		err := r.Scan(&lane.ID, &lane.Key, &lane.Used, &lane.Starts, sqlrows.IntoTime(&lane.TAT), sqlrows.IntoTime(&lane.NotBefore))
 		place[lane.ID] = len(lanes)
 		lanes, counts = append(lanes, lane), append(counts, args{"lane": lane.ID, "most": store.MostCounted})
 		return err
@@ -122,22 +123,22 @@ func (b *Backend) CloseLanes(ctx context.Context, req store.CloseLanesRequest) e
 func (b *Backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequest) (out []store.LimitWait, err error) {
 	err = b.read(ctx, "find limit waits", func(s *session) error {
 		out = nil
-		now, err := s.now(ctx, req.Now)
+		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err
 		}
 		var counts []args
 		before := map[int64]int64{}
 		var lanes []store.Lane
-		if err := s.each(ctx, findLimitWaits, args{"ids": req.Jobs}, func(r row) error {
+		if err := s.Each(ctx, findLimitWaits, args{"ids": req.Jobs}, func(r row) error {
 			var w store.LimitWait
 			var lane store.Lane
 			var priority, state int
 			var runAt time.Time
-			err := r.Scan(&w.Job, &w.Limit.ID, &w.Key, &w.InUse, &lane.Starts, into(&lane.TAT), into(&lane.NotBefore), &lane.ID, &priority, &state, into(&runAt))
+			err := r.Scan(&w.Job, &w.Limit.ID, &w.Key, &w.InUse, &lane.Starts, sqlrows.IntoTime(&lane.TAT), sqlrows.IntoTime(&lane.NotBefore), &lane.ID, &priority, &state, sqlrows.IntoTime(&runAt))
 			out, lanes = append(out, w), append(lanes, lane)
 			if lane.ID != 0 {
-				counts = append(counts, args{"id": w.Job, "lane": lane.ID, "priority": priority, "state": state, "run_at": micros(runAt), "most": store.MostCounted})
+				counts = append(counts, args{"id": w.Job, "lane": lane.ID, "priority": priority, "state": state, "run_at": sqlrows.Micros(runAt), "most": store.MostCounted})
 			}
 			return err
 		}); err != nil || len(out) == 0 {
@@ -161,33 +162,14 @@ func (b *Backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRe
 	return out, err
 }
 
-// limitList is the list "limit_columns" of statements, limitSelect what SELECT has for it, and limitColumns what scanLimit scans.
-const (
-	limitList    = "id, name, owner, revision, queue, kind, by_key, concurrency, rate, per, burst, weights, strict, created_at, updated_at"
-	limitSelect  = "id, name, owner, revision, queue, kind, by_key, concurrency, rate, per, burst, weights, strict, {micros(created_at)} AS created_at, {micros(updated_at)} AS updated_at"
-	limitColumns = "{limit_columns}"
-)
-
-// scanLimit scans limitColumns, and then more.
-func scanLimit(r row, l *store.Limit, more ...any) error {
-	var weights string
-	targets := []any{
-		&l.ID, &l.Name, &l.Owner, &l.Revision, &l.Queue, &l.Kind, &l.ByKey, &l.Concurrency, &l.Rate,
-		durationScanner{&l.Per},
-		&l.Burst, &weights,
-		&l.Strict, into(&l.CreatedAt), into(&l.UpdatedAt),
-	}
-	if err := r.Scan(append(targets, more...)...); err != nil {
-		return err
-	}
-	return l.DecodeWeights(weights)
-}
+// limitSelect is what {limit_columns} stands for in statements.
+const limitSelect = "id, name, owner, revision, queue, kind, by_key, concurrency, rate, per, burst, weights, strict, {micros(created_at)} AS created_at, {micros(updated_at)} AS updated_at"
 
 // limits runs a statement that returns limits.
 func (s *session) limits(ctx context.Context, name statement, a args) (all store.Limits, err error) {
-	err = s.each(ctx, name, a, func(r row) error {
+	err = s.Each(ctx, name, a, func(r row) error {
 		var l store.Limit
-		err := scanLimit(r, &l)
+		err := sqlrows.ScanLimit(r, &l)
 		all = append(all, l)
 		return err
 	})
@@ -201,7 +183,7 @@ func (s *session) ReadLimits(ctx context.Context) (store.Limits, error) {
 
 // LockLimits implements rowwise.LimitsTx.
 func (s *session) LockLimits(ctx context.Context) (store.Limits, error) {
-	if err := s.exec(ctx, lockLimitTable, nil); err != nil {
+	if err := s.Exec(ctx, lockLimitTable, nil); err != nil {
 		return nil, err
 	}
 	return s.ReadLimits(ctx)
@@ -209,7 +191,7 @@ func (s *session) LockLimits(ctx context.Context) (store.Limits, error) {
 
 // EndLimits implements rowwise.LimitsTx.
 func (s *session) EndLimits(ctx context.Context, ids []int64, now time.Time) error {
-	return s.exec(ctx, endLimits, args{"ids": ids, "now": micros(now)})
+	return s.Exec(ctx, endLimits, args{"ids": ids, "now": sqlrows.Micros(now)})
 }
 
 // SaveLimits implements rowwise.LimitsTx.
@@ -223,9 +205,9 @@ func (s *session) SaveLimits(ctx context.Context, limits []store.Limit, now time
 		last++
 		revisions[i] = last
 		rows[i] = args{
-			"id": orNull(l.ID), "name": l.Name, "owner": l.Owner, "revision": last, "queue": l.Queue, "kind": l.Kind, "by_key": l.ByKey,
+			"id": sqlrows.OrNull(l.ID), "name": l.Name, "owner": l.Owner, "revision": last, "queue": l.Queue, "kind": l.Kind, "by_key": l.ByKey,
 			"concurrency": l.Concurrency, "rate": l.Rate, "per": l.Per.Microseconds(), "burst": l.Burst, "weights": l.EncodeWeights(),
-			"strict": l.Strict, "created_at": micros(l.CreatedAt), "now": micros(now),
+			"strict": l.Strict, "created_at": sqlrows.Micros(l.CreatedAt), "now": sqlrows.Micros(now),
 		}
 	}
 	if _, err := s.insertRows(ctx, upsertLimits, rows); err != nil {

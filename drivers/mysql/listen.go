@@ -116,7 +116,7 @@ func (b *Backend) readWakes(ctx context.Context) (wakeRows, error) {
 func (b *Backend) forgetWakes(ctx context.Context) error {
 	return b.write(ctx, "delete old wake-ups", func(s *session) error {
 		var old []int64
-		err := s.each(ctx, lockOldWakes, args{"age": forgetAfter.Microseconds()}, func(r row) error {
+		err := s.Each(ctx, lockOldWakes, args{"age": forgetAfter.Microseconds()}, func(r row) error {
 			var source int64
 			err := r.Scan(&source)
 			old = append(old, source)
@@ -125,7 +125,7 @@ func (b *Backend) forgetWakes(ctx context.Context) error {
 		if err != nil || len(old) == 0 {
 			return err
 		}
-		return s.exec(ctx, deleteWakes, args{"sources": old})
+		return s.Exec(ctx, deleteWakes, args{"sources": old})
 	})
 }
 

@@ -2,11 +2,9 @@ package mysql
 
 import (
 	"context"
-	"fmt"
-	"math"
-	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // outputWindow has the blocks of a claim that are kept.
@@ -42,13 +40,13 @@ func (b *Backend) SaveOutput(ctx context.Context, req store.SaveOutputRequest) (
 			first, last := c.Window()
 			windows = append(windows, outputWindow{c.ID, c.Token, first, last})
 			for _, block := range c.Blocks() {
-				rows = append(rows, args{"id": c.ID, "token": c.Token, "block": block.N, "data": notNull(block.Data)})
+				rows = append(rows, args{"id": c.ID, "token": c.Token, "block": block.N, "data": sqlrows.NotNull(block.Data)})
 			}
 		}
 		if len(windows) == 0 {
 			return nil
 		}
-		if err := s.exec(ctx, cutOutput, args{"windows": jsonOf(windows)}); err != nil {
+		if err := s.Exec(ctx, cutOutput, args{"windows": sqlrows.JSON(windows)}); err != nil {
 			return err
 		}
 		_, err = s.insertRows(ctx, upsertOutput, rows)
@@ -61,54 +59,11 @@ func (b *Backend) SaveOutput(ctx context.Context, req store.SaveOutputRequest) (
 }
 
 // ReadOutput reads the output of an attempt; see store.Jobs.
-func (b *Backend) ReadOutput(ctx context.Context, req store.ReadOutputRequest) (out store.JobOutput, err error) {
-	err = b.read(ctx, "read output", func(s *session) error {
-		given, a := jobConditions(store.JobFilter{IDs: []int64{req.ID}}, time.Time{})
-		a["full"], a["before"], a["limit"] = false, int64(math.MaxInt64), 1
-		found := false
-		err := s.list(ctx, listJobs, given, a, func(r row) error {
-			job, err := scanJob(r)
-			out, found = job.OutputOf(req), true
-			return err
-		})
-		if err == nil && !found {
-			err = fmt.Errorf("job %d: %w", req.ID, store.ErrNotFound)
-		}
-		if err != nil {
-			return err
-		}
-		if out.Running {
-			blocks, err := s.StoredOutput(ctx, []int64{req.ID}, req.From/store.OutputBlock)
-			if found := blocks[req.ID]; len(found) > 0 {
-				out.Printed = store.PrintedIn(found).Since(req.From)
-			}
-			return err
-		}
-		return s.each(ctx, readPrinted, args{"id": req.ID, "token": out.Token}, func(r row) error {
-			var total int64
-			var data []byte
-			err := r.Scan(&out.Attempt, &total, &data)
-			out.Printed = store.PrintedBy(total, data).Since(req.From)
-			return err
-		})
-	})
-	return out, err
-}
-
-// StoredOutput implements rowwise.Claims.
-func (s *session) StoredOutput(ctx context.Context, ids []int64, first int64) (map[int64][]store.StoredBlock, error) {
-	found := map[int64][]store.StoredBlock{}
-	err := s.each(ctx, listOutput, args{"ids": ids, "first": first}, func(r row) error {
-		var id int64
-		var block store.StoredBlock
-		err := r.Scan(&id, &block.N, &block.Data)
-		found[id] = append(found[id], block)
-		return err
-	})
-	return found, err
+func (b *Backend) ReadOutput(ctx context.Context, req store.ReadOutputRequest) (store.JobOutput, error) {
+	return reading(ctx, b, "read output", func(s *session) (store.JobOutput, error) { return s.ReadOutput(ctx, req) })
 }
 
 // DeleteOutput implements rowwise.Claims.
 func (s *session) DeleteOutput(ctx context.Context, ids []int64) error {
-	return s.onIDs(ctx, ids, deleteOutput)
+	return s.OnIDs(ctx, ids, deleteOutput)
 }

@@ -7,10 +7,8 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
-
-// parked is the state of a ready job that no claim finds, because its group or its key is paused.
-const parked = -1
 
 // pauseStep is how many jobs of a group or a key one transaction parks, or makes claimable.
 const pauseStep = 1000
@@ -70,7 +68,7 @@ type pauseOf struct {
 
 // pausesOf runs a statement that returns the names of pauses.
 func (s *session) pausesOf(ctx context.Context, name statement, now time.Time) (pauses []pauseOf, err error) {
-	err = s.each(ctx, name, args{"now": micros(now)}, func(r row) error {
+	err = s.Each(ctx, name, args{"now": sqlrows.Micros(now)}, func(r row) error {
 		var p pauseOf
 		err := r.Scan(&p.subject, &p.name)
 		pauses = append(pauses, p)
@@ -93,7 +91,7 @@ func (s *session) endPauses(ctx context.Context, now time.Time) (int, error) {
 			find = findParkedOfKey
 			fallthrough
 		case store.SubjectGroup:
-			ids, err := s.numbers(ctx, find, args{"name": p.name, "now": micros(now), "limit": pauseStep})
+			ids, err := s.Numbers(ctx, find, args{"name": p.name, "now": sqlrows.Micros(now), "limit": pauseStep})
 			if err != nil {
 				return 0, err
 			}
@@ -101,7 +99,7 @@ func (s *session) endPauses(ctx context.Context, now time.Time) (int, error) {
 			if err != nil {
 				return 0, err
 			}
-			if err := s.onIDs(ctx, free, unparkJobs); err != nil {
+			if err := s.OnIDs(ctx, free, unparkJobs); err != nil {
 				return 0, err
 			}
 			moved, left = moved+len(free), len(ids)-len(free)
@@ -112,13 +110,13 @@ func (s *session) endPauses(ctx context.Context, now time.Time) (int, error) {
 			lanes = true
 		}
 		if left == 0 {
-			if err := s.exec(ctx, deletePauses, args{"subject": int16(p.subject), "name": p.name}); err != nil {
+			if err := s.Exec(ctx, deletePauses, args{"subject": int16(p.subject), "name": p.name}); err != nil {
 				return 0, err
 			}
 		}
 	}
 	if lanes {
-		return moved, s.exec(ctx, insertLimitVacancies, nil)
+		return moved, s.Exec(ctx, insertLimitVacancies, nil)
 	}
 	return moved, nil
 }
@@ -128,7 +126,7 @@ func (s *session) pausable(ctx context.Context, name statement, ids []int64) ([]
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return s.numbers(ctx, name, args{"ids": jsonList(slices.Sorted(slices.Values(ids)))})
+	return s.Numbers(ctx, name, args{"ids": sqlrows.JSONList(slices.Sorted(slices.Values(ids)))})
 }
 
 // park parks due jobs of paused groups and keys, at most pauseStep jobs of each, and returns how many. The pauses do not end
@@ -140,7 +138,7 @@ func (s *session) park(ctx context.Context, now time.Time) (parked int, err erro
 	}
 	for _, p := range pauses {
 		if s.cluster { // see touchJobs
-			if err := s.exec(ctx, touchPause, args{"subject": int16(p.subject), "name": p.name}); err != nil {
+			if err := s.Exec(ctx, touchPause, args{"subject": int16(p.subject), "name": p.name}); err != nil {
 				return 0, err
 			}
 		}
@@ -148,14 +146,14 @@ func (s *session) park(ctx context.Context, now time.Time) (parked int, err erro
 		if p.subject == store.SubjectKey {
 			find = findParkableOfKey
 		}
-		ids, err := s.numbers(ctx, find, args{"name": p.name, "now": micros(now), "limit": pauseStep})
+		ids, err := s.Numbers(ctx, find, args{"name": p.name, "now": sqlrows.Micros(now), "limit": pauseStep})
 		if err != nil {
 			return 0, err
 		}
 		if ids, err = s.pausable(ctx, lockUnparkedJobs, ids); err != nil {
 			return 0, err
 		}
-		if err := s.onIDs(ctx, ids, parkJobs); err != nil {
+		if err := s.OnIDs(ctx, ids, parkJobs); err != nil {
 			return 0, err
 		}
 		parked += len(ids)
@@ -205,59 +203,19 @@ func (s *session) withoutPaused(ctx context.Context, req store.ClaimRequest, now
 
 // ListPauses reads pauses; see store.Pauses.
 func (b *Backend) ListPauses(ctx context.Context, req store.ListPausesRequest) ([]store.Pause, error) {
-	var out []store.Pause
-	err := b.read(ctx, "list pauses", func(s *session) error {
-		out = nil
-		now, err := s.now(ctx, req.Now)
-		if err != nil {
-			return err
-		}
-		return s.each(ctx, listPauses, args{"now": micros(now)}, func(r row) error {
-			p, err := scanPause(r)
-			out = append(out, p)
-			return err
-		})
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
+	return reading(ctx, b, "list pauses", func(s *session) ([]store.Pause, error) { return s.ListPauses(ctx, req) })
 }
 
 // LockPauses implements rowwise.PausesTx.
 func (s *session) LockPauses(ctx context.Context, subject store.PauseSubject, names []string) (map[string]store.Pause, error) {
-	if err := s.exec(ctx, lockPauseTable, nil); err != nil {
+	if err := s.Exec(ctx, lockPauseTable, nil); err != nil {
 		return nil, err
 	}
 	pauses := map[string]store.Pause{}
-	err := s.each(ctx, lockPauses, args{"subject": int16(subject), "names": names}, func(r row) error {
-		p, err := scanPause(r)
+	err := s.Each(ctx, lockPauses, args{"subject": int16(subject), "names": names}, func(r row) error {
+		p, err := sqlrows.ScanPause(r)
 		pauses[p.Name] = p
 		return err
 	})
 	return pauses, err
-}
-
-// SavePause implements rowwise.PausesTx.
-func (s *session) SavePause(ctx context.Context, p store.Pause) error {
-	return s.exec(ctx, upsertPauses, args{
-		"subject": int16(p.Subject), "name": p.Name, "paused_at": micros(p.At), "until": micros(p.Until), "reason": p.Reason, "actor": p.Actor,
-	})
-}
-
-// LockGroupSchedules implements rowwise.PausesTx.
-func (s *session) LockGroupSchedules(ctx context.Context, group string) (rows []*store.Schedule, err error) {
-	err = s.eachSchedule(ctx, lockGroupSchedules, args{"group_name": group}, func(row *store.Schedule) error {
-		rows = append(rows, row)
-		return nil
-	})
-	return rows, err
-}
-
-// pauseColumns are the columns that scanPause scans.
-const pauseColumns = "subject name paused_at until reason actor"
-
-func scanPause(r row) (p store.Pause, err error) {
-	err = r.Scan(&p.Subject, &p.Name, into(&p.At), into(&p.Until), &p.Reason, &p.Actor)
-	return p, err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // ExchangePermits replaces the permits of a node; see store.Permits.
@@ -34,11 +35,11 @@ type queueRates struct {
 // each sees the starts of the claims before.
 func (s *session) queueRates(ctx context.Context, queue string, lock bool) (q queueRates, err error) {
 	missing := []args{}
-	err = s.each(ctx, findQueueRates, args{"queue": queue}, func(r row) error {
+	err = s.Each(ctx, findQueueRates, args{"queue": queue}, func(r row) error {
 		var limit store.Limit
 		var tat, notBefore time.Time
 		var made bool
-		if err := r.Scan(&limit.ID, &limit.Revision, &limit.Rate, durationScanner{&limit.Per}, &limit.Burst, into(&tat), into(&notBefore), &made); err != nil {
+		if err := r.Scan(&limit.ID, &limit.Revision, &limit.Rate, sqlrows.IntoDuration(&limit.Per), &limit.Burst, sqlrows.IntoTime(&tat), sqlrows.IntoTime(&notBefore), &made); err != nil {
 			return err
 		}
 		q.revision = max(q.revision, limit.Revision)
@@ -60,10 +61,10 @@ func (s *session) queueRates(ctx context.Context, queue string, lock bool) (q qu
 		return q, err
 	}
 	tats := map[int64]time.Time{}
-	err = s.each(ctx, lockRateLanes, args{"limits": q.ids}, func(r row) error {
+	err = s.Each(ctx, lockRateLanes, args{"limits": q.ids}, func(r row) error {
 		var id int64
 		var tat time.Time
-		err := r.Scan(&id, into(&tat))
+		err := r.Scan(&id, sqlrows.IntoTime(&tat))
 		tats[id] = tat
 		return err
 	})
@@ -101,7 +102,7 @@ func (s *session) recordStarts(ctx context.Context, q *queueRates, now time.Time
 	}
 	for i, rate := range q.rates {
 		q.tats[i] = rate.After(q.tats[i], now, jobs)
-		if err := s.exec(ctx, updateRateLanes, args{"limit": q.ids[i], "tat": micros(q.tats[i])}); err != nil {
+		if err := s.Exec(ctx, updateRateLanes, args{"limit": q.ids[i], "tat": sqlrows.Micros(q.tats[i])}); err != nil {
 			return err
 		}
 	}
@@ -110,7 +111,7 @@ func (s *session) recordStarts(ctx context.Context, q *queueRates, now time.Time
 
 // AwaitClaims implements rowwise.PermitsTx. A claim locks the row of its node before all else.
 func (s *session) AwaitClaims(ctx context.Context) error {
-	if _, err := s.numbers(ctx, lockClaimingNodes, nil); err != nil || !s.cluster {
+	if _, err := s.Numbers(ctx, lockClaimingNodes, nil); err != nil || !s.cluster {
 		return err
 	}
 	_, err := s.raiseTokens(ctx, 1) // as each claim does; see touchJobs
@@ -136,17 +137,6 @@ func (s *session) LockQueueLimits(ctx context.Context, queue string) (store.Queu
 	return all.Of(queue), s.touch(ctx, touchLimits, ids)
 }
 
-// NodePermits implements rowwise.PermitsTx.
-func (s *session) NodePermits(ctx context.Context, limits []int64) (rows []store.NodePermits, err error) {
-	err = s.each(ctx, findPermits, args{"limits": limits}, func(r row) error {
-		var n store.NodePermits
-		err := r.Scan(&n.Limit, &n.Node, &n.Permits, &n.Wants)
-		rows = append(rows, n)
-		return err
-	})
-	return rows, err
-}
-
 // SavePermits implements rowwise.PermitsTx.
 func (s *session) SavePermits(ctx context.Context, rows []store.NodePermits) error {
 	saved := make([]args, len(rows))
@@ -155,24 +145,4 @@ func (s *session) SavePermits(ctx context.Context, rows []store.NodePermits) err
 	}
 	_, err := s.insertRows(ctx, upsertPermits, saved)
 	return err
-}
-
-// DropPermits implements rowwise.PermitsTx.
-func (s *session) DropPermits(ctx context.Context, limits []int64) error {
-	return s.exec(ctx, deletePermits, args{"limits": limits})
-}
-
-// RunningJobs implements rowwise.PermitsTx.
-func (s *session) RunningJobs(ctx context.Context, queue string) (map[int64]int, error) {
-	running := map[int64]int{}
-	err := s.each(ctx, countRunningJobs, args{"queue": queue}, func(r row) error {
-		var node int64
-		var jobs int
-		if err := r.Scan(&node, &jobs); err != nil {
-			return err
-		}
-		running[node] = jobs
-		return nil
-	})
-	return running, err
 }

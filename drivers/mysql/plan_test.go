@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store/sqltext"
+
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // filled returns a store with many rows that no claim may take: jobs for later and finished jobs.
@@ -42,12 +44,12 @@ type step struct{ kind, table, access, key, extra string }
 // planOf explains a statement with plain parameters.
 func planOf(t *testing.T, b *Backend, s statement, a args) (plan []step) {
 	t.Helper()
-	for _, name := range b.texts[s].params {
+	for _, name := range b.texts[s].Params {
 		if _, given := a[name]; given {
 			continue
 		}
 		switch {
-		case strings.Contains(b.texts[s].sql, "JSON_TABLE(:"+name):
+		case strings.Contains(b.texts[s].SQL, "JSON_TABLE(:"+name):
 			a[name] = `[{"id":1},{"id":2}]`
 		case name == "now", name == "soon", name == "before", name == "until":
 			a[name] = time.Now().UnixMicro()
@@ -57,7 +59,7 @@ func planOf(t *testing.T, b *Backend, s statement, a args) (plan []step) {
 			a[name] = 1
 		}
 	}
-	text, err := b.texts[s].complete(s, a, sqltext.Conditions(b.texts[s].sql)...)
+	text, err := b.texts[s].complete(s, a, sqltext.Conditions(b.texts[s].SQL)...)
 	must(t, err)
 	rows, err := b.db.QueryContext(t.Context(), "EXPLAIN "+text)
 	if err != nil {
@@ -90,14 +92,14 @@ func claimArgs(limit int) args {
 func TestPlans(t *testing.T) {
 	b, _ := filled(t, 3000)
 	for _, s := range []statement{
-		lockDueJobs, findDuePriorities, findNextDue, claimJobs, claimJobsMixed, findSuspect, lockSuspects, beginJobs, lockClaims, checkRecorded, endJobs, endJobsAlike, endJobsWithResults,
-		deleteEndedJobs, requeueJobs, insertAttempts, insertReleases, findUniqueJobs, findKeyHolders, lockHeldJobs, findHoldingNodes, listClaims, listCancelledClaims, listNodes,
-		findDueSchedules, findNextSchedule, lockDueSchedules, lockLiveJobs, advanceSchedules, findFiredSlots, lockWaitingJobs, releaseJobs, findNewestSlots,
+		lockDueJobs, findDuePriorities, sqlrows.FindNextDue, claimJobs, claimJobsMixed, findSuspect, lockSuspects, beginJobs, lockClaims, checkRecorded, endJobs, endJobsAlike, endJobsWithResults,
+		deleteEndedJobs, requeueJobs, insertAttempts, insertReleases, findUniqueJobs, findKeyHolders, lockHeldJobs, findHoldingNodes, sqlrows.ListClaims, sqlrows.ListCancelledClaims, sqlrows.ListNodes,
+		findDueSchedules, findNextSchedule, lockDueSchedules, lockLiveJobs, sqlrows.AdvanceSchedules, sqlrows.FindFiredSlots, lockWaitingJobs, sqlrows.ReleaseJobs, sqlrows.FindNewestSlots,
 		extendLease, holdNode, findClaim, lockClaim,
 	} {
 		a := args{}
 		for name, value := range claimArgs(10) {
-			if slices.Contains(b.texts[s].params, name) {
+			if slices.Contains(b.texts[s].Params, name) {
 				a[name] = value
 			}
 		}
@@ -107,7 +109,7 @@ func TestPlans(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range []statement{lockDueJobs, findNextDue, findDuePriorities, findDueSchedules} {
+	for _, s := range []statement{lockDueJobs, sqlrows.FindNextDue, findDuePriorities, findDueSchedules} {
 		for _, line := range planOf(t, b, s, claimArgsOf(b, s)) {
 			if strings.Contains(line.extra, "filesort") && line.table != "p" && line.table != "<derived2>" {
 				t.Errorf("%v sorts: %+v", s, line)
@@ -119,7 +121,7 @@ func TestPlans(t *testing.T) {
 func claimArgsOf(b *Backend, s statement) args {
 	a := claimArgs(10)
 	for name := range a {
-		if !slices.Contains(b.texts[s].params, name) {
+		if !slices.Contains(b.texts[s].Params, name) {
 			delete(a, name)
 		}
 	}
@@ -129,7 +131,7 @@ func claimArgsOf(b *Backend, s statement) args {
 // large reports whether the name of a table in a plan of a statement stands for a table with many rows.
 func (b *Backend) large(name string, s statement) bool {
 	return slices.ContainsFunc([]string{"hourbell_job", "hourbell_history", "hourbell_schedule", "hourbell_slot"}, func(table string) bool {
-		return name == table || strings.Contains(b.texts[s].sql+" ", table+" AS "+name+" ")
+		return name == table || strings.Contains(b.texts[s].SQL+" ", table+" AS "+name+" ")
 	})
 }
 

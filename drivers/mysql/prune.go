@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // Prune deletes what is old, the oldest first; see store.Maintenance. Where nothing
@@ -18,7 +19,7 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 	}
 	err := b.write(ctx, "prune", func(s *session) error {
 		out = store.PruneResult{}
-		now, err := s.now(ctx, req.Now)
+		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err
 		}
@@ -30,7 +31,7 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 		if err != nil {
 			return err
 		}
-		old, err := s.oldJobs(ctx, findOldKeptJobs, args{"before": micros(now), "now": micros(now), "limit": req.Limit})
+		old, err := s.oldJobs(ctx, findOldKeptJobs, args{"before": sqlrows.Micros(now), "now": sqlrows.Micros(now), "limit": req.Limit})
 		if err != nil {
 			return err
 		}
@@ -39,7 +40,7 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 			return err
 		}
 		out.Jobs = completed + failed + kept
-		if out.Slots, err = s.pruneRows(ctx, pruneSlots, req.Slots, req.Limit, now); err != nil {
+		if out.Slots, err = s.PruneRows(ctx, pruneSlots, req.Slots, req.Limit, now); err != nil {
 			return err
 		}
 		if out.Nodes, err = s.pruneNodes(ctx, req.Nodes, req.Limit, now); err != nil {
@@ -51,19 +52,19 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 		if out.Audit, err = s.pruneAudit(ctx, req.Audit, req.Limit, now); err != nil {
 			return err
 		}
-		held, err := s.count(ctx, pruneKeyHolds, args{"now": micros(now), "limit": req.Limit})
+		held, err := s.Count(ctx, pruneKeyHolds, args{"now": sqlrows.Micros(now), "limit": req.Limit})
 		if err != nil {
 			return err
 		}
-		ends, err := s.pruneRows(ctx, pruneChainEnds, req.Slots, req.Limit, now)
+		ends, err := s.PruneRows(ctx, pruneChainEnds, req.Slots, req.Limit, now)
 		if err != nil {
 			return err
 		}
-		copies, err := s.pruneRows(ctx, pruneCopies, req.Nodes, req.Limit, now)
+		copies, err := s.PruneRows(ctx, pruneCopies, req.Nodes, req.Limit, now)
 		if err != nil {
 			return err
 		}
-		batches, err := s.pruneRows(ctx, pruneBatches, req.BatchAge(), req.Limit, now)
+		batches, err := s.PruneRows(ctx, pruneBatches, req.BatchAge(), req.Limit, now)
 		out.More = max(completed, failed, kept, out.Slots, out.Nodes, out.Events, out.Audit, held, ends, batches, copies) >= req.Limit
 		return err
 	})
@@ -73,24 +74,16 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 	return out, nil
 }
 
-// pruneRows deletes what is older than keep, which 0 switches off.
-func (s *session) pruneRows(ctx context.Context, name statement, keep time.Duration, limit int, now time.Time) (int, error) {
-	if keep == 0 {
-		return 0, nil
-	}
-	return s.count(ctx, name, args{"before": micros(now.Add(-keep)), "limit": limit})
-}
-
 // pruneNodes deletes nodes that ended before the time to keep, which 0 switches off. It locks no node that lives.
 func (s *session) pruneNodes(ctx context.Context, keep time.Duration, limit int, now time.Time) (int, error) {
 	if keep == 0 {
 		return 0, nil
 	}
-	ids, err := s.numbers(ctx, findOldNodes, args{"before": micros(now.Add(-keep)), "limit": limit})
+	ids, err := s.Numbers(ctx, findOldNodes, args{"before": sqlrows.Micros(now.Add(-keep)), "limit": limit})
 	if err != nil {
 		return 0, err
 	}
-	return len(ids), s.onIDs(ctx, ids, pruneNodes)
+	return len(ids), s.OnIDs(ctx, ids, pruneNodes)
 }
 
 // oldJob is a finished job that has been kept long enough.
@@ -100,9 +93,9 @@ type oldJob struct {
 }
 
 func (s *session) oldJobs(ctx context.Context, name statement, a args) (jobs []oldJob, err error) {
-	err = s.each(ctx, name, a, func(r row) error {
+	err = s.Each(ctx, name, a, func(r row) error {
 		var j oldJob
-		err := r.Scan(&j.id, into(&j.ended))
+		err := r.Scan(&j.id, sqlrows.IntoTime(&j.ended))
 		jobs = append(jobs, j)
 		return err
 	})
@@ -116,7 +109,7 @@ func (s *session) pruneJobs(ctx context.Context, keep time.Duration, limit int, 
 	}
 	var old []oldJob
 	for _, state := range states {
-		some, err := s.oldJobs(ctx, findOldJobs, args{"state": int(state), "before": micros(now.Add(-keep)), "now": micros(now), "limit": limit})
+		some, err := s.oldJobs(ctx, findOldJobs, args{"state": int(state), "before": sqlrows.Micros(now.Add(-keep)), "now": sqlrows.Micros(now), "limit": limit})
 		if err != nil {
 			return 0, err
 		}
@@ -136,18 +129,18 @@ func (s *session) pruneOld(ctx context.Context, old []oldJob) (int, error) {
 		found[i] = job.id
 	}
 	slices.Sort(found)
-	ids, err := s.numbers(ctx, lockOldJobs, args{"ids": jsonList(found)})
+	ids, err := s.Numbers(ctx, lockOldJobs, args{"ids": sqlrows.JSONList(found)})
 	if err != nil {
 		return 0, err
 	}
-	return len(ids), s.onIDs(ctx, ids, pruneJobs, deleteAttempts, deleteProgress, deleteEdges)
+	return len(ids), s.OnIDs(ctx, ids, pruneJobs, deleteAttempts, deleteProgress, deleteEdges)
 }
 
 // Now reads the store's clock; see store.Maintenance.
 func (b *Backend) Now(ctx context.Context) (time.Time, error) {
 	var now time.Time
 	err := b.read(ctx, "read the clock", func(s *session) (err error) {
-		now, err = s.now(ctx, time.Time{})
+		now, err = s.Now(ctx, time.Time{})
 		return err
 	})
 	return now, err

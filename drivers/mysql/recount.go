@@ -5,6 +5,7 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // RecountPermits is a step of the upkeep of limits; see store.LimitStore. Jobs that hold permits have no index, in which each job
@@ -28,17 +29,11 @@ func (b *Backend) RecountPermits(ctx context.Context, req store.RecountRequest) 
 	return out, nil
 }
 
-// OldestNode implements rowwise.RecountTx.
-func (s *session) OldestNode(ctx context.Context) (node int64, err error) {
-	err = s.one(ctx, readOldestNode, nil, &node)
-	return node, err
-}
-
 // FindWrongLanes implements rowwise.RecountTx.
 func (s *session) FindWrongLanes(ctx context.Context, among []int64, most int) (map[int64]store.LaneCount, error) {
 	wrong := map[int64]store.LaneCount{}
 	a := args{"all": len(among) == 0, "lanes": among, "limit": most}
-	err := s.each(ctx, findWrongLanes, a, func(r row) error {
+	err := s.Each(ctx, findWrongLanes, a, func(r row) error {
 		var id int64
 		var held store.LaneCount
 		err := r.Scan(&id, &held.Permits, &held.Starts)
@@ -54,7 +49,7 @@ func (s *session) ReturnIdlePermits(ctx context.Context, most int) (int, error) 
 	if err != nil {
 		return 0, err
 	}
-	ids, err := s.numbers(ctx, findIdleJobs, args{"served": served, "limit": most})
+	ids, err := s.Numbers(ctx, findIdleJobs, args{"served": served, "limit": most})
 	if err != nil {
 		return 0, err
 	}
@@ -66,12 +61,12 @@ func (s *session) ReturnIdlePermits(ctx context.Context, most int) (int, error) 
 	if err != nil {
 		return 0, err
 	}
-	return returned + len(heads), s.onIDs(ctx, heads, clearPermits)
+	return returned + len(heads), s.OnIDs(ctx, heads, clearPermits)
 }
 
 // served returns each pair of a kind and a queue that a living node takes, in the form that find_idle_jobs expects. A place has a queue of its own.
 func (s *session) served(ctx context.Context) ([]string, error) {
-	nodes, err := s.nodes(ctx, findLiveNodes, nil)
+	nodes, err := s.ReadNodes(ctx, findLiveNodes, nil)
 	served := []string{""} // because no job is outside of an empty list
 	for _, n := range nodes {
 		for _, queue := range n.Queues {
@@ -104,12 +99,12 @@ func (s *session) takePermits(ctx context.Context, ids []int64) (int, error) {
 	if err := s.InsertVacancies(ctx, []rowwise.Vacancy{v}); err != nil {
 		return 0, err
 	}
-	return len(locked), s.onIDs(ctx, locked, clearPermits)
+	return len(locked), s.OnIDs(ctx, locked, clearPermits)
 }
 
 // idleHeads locks jobs at the heads of lanes that no living node runs.
 func (s *session) idleHeads(ctx context.Context, served []string, most int) ([]int64, error) {
-	lanes, err := s.numbers(ctx, findIdleLanes, args{"served": served, "limit": most})
+	lanes, err := s.Numbers(ctx, findIdleLanes, args{"served": served, "limit": most})
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +137,7 @@ func (s *session) DeleteGonePermits(ctx context.Context) (int, error) {
 		Node  int64 `json:"node"`
 	}
 	var gone []permit
-	err := s.each(ctx, findGonePermits, nil, func(r row) error {
+	err := s.Each(ctx, findGonePermits, nil, func(r row) error {
 		var p permit
 		err := r.Scan(&p.Limit, &p.Node)
 		gone = append(gone, p)
@@ -151,5 +146,5 @@ func (s *session) DeleteGonePermits(ctx context.Context) (int, error) {
 	if err != nil || len(gone) == 0 {
 		return 0, err
 	}
-	return s.count(ctx, deleteGonePermits, args{"permits": jsonOf(gone)})
+	return s.Count(ctx, deleteGonePermits, args{"permits": sqlrows.JSON(gone)})
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // serialGroup is a serial group in the JSON of a parameter.
@@ -21,9 +22,9 @@ func (s *session) LockGroups(ctx context.Context, groups []store.SerialGroup) (m
 		rows[i] = serialGroup(group)
 	}
 	states := map[store.SerialGroup]store.GroupState{}
-	a := args{"groups": jsonOf(rows)}
+	a := args{"groups": sqlrows.JSON(rows)}
 	var heads []int64
-	err := s.each(ctx, lockWaitingJobs, a, func(r row) error {
+	err := s.Each(ctx, lockWaitingJobs, a, func(r row) error {
 		var i int
 		var first int64
 		err := r.Scan(&i, &first)
@@ -39,7 +40,7 @@ func (s *session) LockGroups(ctx context.Context, groups []store.SerialGroup) (m
 	if err := s.touchJobs(ctx, heads); err != nil {
 		return nil, err
 	}
-	err = s.each(ctx, findBusyGroups, a, func(r row) error {
+	err = s.Each(ctx, findBusyGroups, a, func(r row) error {
 		var i int
 		err := r.Scan(&i)
 		if state, waits := states[groups[i]]; waits {
@@ -64,7 +65,7 @@ func (s *session) lockSerialGroups(ctx context.Context, jobs []store.NewJob) err
 		return nil
 	}
 	slices.Sort(schedules)
-	live, err := s.numbers(ctx, lockSerialGroupJobs, args{"schedules": slices.Compact(schedules)})
+	live, err := s.Numbers(ctx, lockSerialGroupJobs, args{"schedules": slices.Compact(schedules)})
 	if err != nil {
 		return err
 	}
@@ -82,10 +83,5 @@ func (s *session) touch(ctx context.Context, name statement, ids []int64) error 
 	if !s.cluster {
 		return nil
 	}
-	return s.onIDs(ctx, ids, name)
-}
-
-// ReleaseJobs implements rowwise.Groups.
-func (s *session) ReleaseJobs(ctx context.Context, ids []int64) error {
-	return s.onIDs(ctx, ids, releaseJobs)
+	return s.OnIDs(ctx, ids, name)
 }

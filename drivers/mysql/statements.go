@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 	"github.com/hourbell/hourbell/store/sqltext"
 )
 
@@ -16,11 +17,12 @@ var sqlFiles embed.FS
 
 // statement is one of the SQL statements that the driver sends. Each has a file in
 // sql/; a file whose lines depend on conditions has several statements.
-type statement uint16
+type statement = sqlrows.Statement
+
+// The statements that only this driver has, or that the drivers have with other parameters or columns.
 
 const (
-	acceptLoss statement = iota
-	advanceSchedules
+	acceptLoss = iota + sqlrows.Shared
 	awaitChainEnds
 	beginFailing
 	beginJobs
@@ -34,30 +36,18 @@ const (
 	lockSuspects
 	lockLimitedDueJobs
 	lockLimitedSuspects
-	raiseCounter
 	closeChainEnds
-	countFailing
 	countJobs
-	countLosses
 	cutOutput
 	deleteAttempts
-	deleteCalendarUses
-	deleteCalendars
 	deleteCancels
-	deleteChain
-	deleteCopy
-	deleteHostCopies
-	deleteHostNodes
-	lockHostNodes
 	pruneCopies
 	deleteEdges
 	deleteEndedJobs
-	deleteFinishedJobs
 	deleteJobs
 	deleteKeyHolds
 	deleteOutput
 	deleteProgress
-	deleteReleases
 	endFailing
 	endJobs
 	endJobsAlike
@@ -65,36 +55,20 @@ const (
 	endNodes
 	extendLease
 	extendSlots
-	findBatch
-	findChain
 	findClaim
-	findDecidedEdges
-	findDueEnds
 	findDueSchedules
 	findDueSchedulesNamed
-	findFiredSlots
-	findFollowedEnds
 	findKeyHolders
 	findKeyHolds
-	findMarks
-	findNewestSlots
-	findNextDue
 	findNextExpiry
 	findNextSchedule
-	findEdges
 	findNotStarted
-	findOpenEdges
-	findReopenings
 	findPredecessors
 	findRelease
-	findScheduleJobs
-	findScheduleRelease
 	findUniqueJobs
 	holdNode
 	insertAttempts
 	insertBatch
-	insertCalendarUses
-	insertChain
 	insertChainEnds
 	insertDeletedReleases
 	insertEdges
@@ -102,33 +76,12 @@ const (
 	insertJobs
 	insertNode
 	insertReleases
-	insertRetries
 	insertLinkReleases
 	insertScheduleReleases
 	insertSlots
-	listAttempts
-	listBatches
-	listCalendars
-	listCancelledClaims
-	listClaims
-	listPausedClaims
-	listEdges
 	listEvents
-	listGroups
-	listJobs
-	listJobsOldestFirst
-	listLinks
 	listNewestEvents
-	listNodes
-	listOutput
-	listOwners
-	listProgress
-	listQueues
-	listKinds
-	listSchedules
-	listSlots
 	lockBatchJob
-	lockCalendarUsers
 	lockCalendars
 	lockClaims
 	lockDueSchedules
@@ -138,14 +91,10 @@ const (
 	lockJobs
 	lockLiveJobs
 	lockLiveNodes
-	lockOwnedSchedules
-	lockSchedules
 	lockTriggeredSchedules
 	lockWaitingJobs
 	markPredecessors
-	markReleases
 	markScheduleJobs
-	matchJobs
 	pruneAttempts
 	pruneBatches
 	pruneChainEnds
@@ -156,60 +105,35 @@ const (
 	raiseLocks
 	raiseNodes
 	raiseTokens
-	readClock
 	readIncrement
 	readFeed
-	readPosition
-	readPrinted
-	releaseJobs
 	replaceJob
 	reportLoss
 	requestCancels
 	requeueJobs
-	resetFailures
 	reopenEdges
-	reopenJobs
-	reviseSchedules
-	reviveJobs
-	updateBatch
 	updateEdges
 	updateNode
 	updateFeed
 	updateJobs
-	updateNext
-	updateRelease
-	updateWaits
 	upsertCalendars
-	upsertCopy
 	upsertKeyHolds
 	upsertOutput
-	upsertOwner
 	upsertProgress
 	upsertSchedules
-	deleteHandlers
 	deletePauses
-	findWaitingJobs
-	listHandlers
-	upsertHandlers
 	findPauseWork
 	findPauses
-	listPauses
-	lockGroupSchedules
 	lockPauses
 	parkJobs
 	unparkJobs
-	upsertPauses
 	endLimits
-	addPermits
 	admitJobs
 	clearPermits
 	deleteEndedLimits
 	deleteLanes
-	findDueLanes
 	findLaneKeys
 	findLaneWork
-	findLanes
-	findOccupiedLanes
 	findPausedPermits
 	insertLanes
 	insertLimitVacancies
@@ -220,17 +144,13 @@ const (
 	lockPermittedJobs
 	lockRunningLaneJobs
 	takeVacancies
-	updateLanes
 	findLimitWaits
 	listLanes
 	listLimits
 	readLimits
 	findQueueRates
-	findPermits
 	upsertPermits
-	deletePermits
 	deleteNodePermits
-	countRunningJobs
 	upsertLimits
 	deleteAuditSubjects
 	insertAudit
@@ -327,360 +247,260 @@ const (
 	findIdleHeads
 	findGonePermits
 	deleteGonePermits
-	readOldestNode
 	lockSerialGroupJobs
 	touchJobs
 	touchLanes
 	touchLimits
 	touchPause
-	capRate
 	findLaneHolders
 	useStarts
 	statementCount
 )
 
-// source is where the text of a statement comes from, and what its callers agree on
-// with it. Names are separated by spaces.
-type source struct {
-	file    string // in sql/, without ".sql"
-	given   string // the conditions whose lines belong to the statement
-	params  string // the parameters that callers pass
-	columns string // the columns, in the order in which callers scan them
-}
-
 // sources has the source of each statement.
-// The lines of listings are picked by each call; see session.list.
-var sources = [statementCount]source{
-	lockSerialGroupJobs:    {file: "lock_serial_group_jobs", params: "schedules", columns: "id"},
-	touchLanes:             {file: "touch_lanes", params: "ids"},
-	touchLimits:            {file: "touch_limits", params: "ids"},
-	touchPause:             {file: "touch_pause", params: "subject name"},
-	capRate:                {file: "cap_rate", params: "greatest limit_id"},
-	useStarts:              {file: "use_starts", params: "jobs"},
-	touchJobs:              {file: "touch_jobs", params: "ids"},
-	findLiveJobs:           {file: "lock_live_jobs", params: "ids", columns: "schedule_id id slot running waiting attempt snoozed origin"},
-	lockFreeLiveJobs:       {file: "lock_live_jobs", given: "free", params: "ids", columns: "schedule_id id slot running waiting attempt snoozed origin"},
-	findDueOnes:            {file: "lock_due_schedules", params: "ids until", columns: "id revision mark next_at paused_at releases"},
-	lockFreeDueSchedules:   {file: "lock_due_schedules", given: "free", params: "ids until", columns: "id revision mark next_at paused_at releases"},
-	lockFreeFollowers:      {file: "lock_followers", given: "free", params: "ids", columns: "id mark next_at predecessor_id predecessor paused_at paused_until group_paused_at group_paused_until"},
-	lockFreePredecessors:   {file: "lock_predecessors", given: "free", params: "ids", columns: "id"},
-	lockClaimingNodes:      {file: "lock_claiming_nodes", columns: "id"},
-	lockParkedJobs:         {file: "lock_pausable_jobs", given: "parked", params: "ids", columns: "id"},
-	lockUnparkedJobs:       {file: "lock_pausable_jobs", given: "unparked", params: "ids", columns: "id"},
-	findParkedOfKey:        {file: "find_parked_jobs", given: "of_key", params: "name now limit", columns: "id"},
-	findParkedOfGroup:      {file: "find_parked_jobs", given: "of_group", params: "name now limit", columns: "id"},
-	findParkableOfKey:      {file: "find_parkable_jobs", given: "of_key", params: "name now limit", columns: "id"},
-	findParkableOfGroup:    {file: "find_parkable_jobs", given: "of_group", params: "name now limit", columns: "id"},
-	lockEndedPauses:        {file: "lock_ended_pauses", params: "now", columns: "subject name"},
-	lockParkingPauses:      {file: "lock_parking_pauses", params: "now", columns: "subject name"},
-	lockPauseTable:         {file: "lock_pause_table"},
-	findOldNodes:           {file: "find_old_nodes", params: "before limit", columns: "id"},
-	pruneJobs:              {file: "prune_jobs", params: "ids"},
-	lockOldJobs:            {file: "lock_old_jobs", params: "ids", columns: "id"},
-	findOldKeptJobs:        {file: "find_old_jobs", given: "kept", params: "before now limit", columns: "id ended"},
-	findOldJobs:            {file: "find_old_jobs", given: "aged", params: "state before now limit", columns: "id ended"},
-	lockCounter:            {file: "lock_counter", params: "name", columns: "value"},
-	lockFeed:               {file: "lock_feed", columns: "keep"},
-	numberEvents:           {file: "number_events", params: "entries last"},
-	findUnnumberedEvents:   {file: "find_unnumbered_events", params: "limit", columns: "entry"},
-	findOldEvents:          {file: "find_old_events", params: "now limit", columns: "id"},
-	findScheduleNames:      {file: "find_schedule_names", params: "ids", columns: "id name"},
-	lockQueueLimits:        {file: "lock_queue_limits", params: "queue", columns: limitColumns},
-	lockLimitTable:         {file: "lock_limit_table"},
-	updateRateLanes:        {file: "update_rate_lanes", params: "limit tat"},
-	findLaneHolders:        {file: "find_lane_holders", params: "lanes limit", columns: "id"},
-	lockRateLanes:          {file: "lock_rate_lanes", params: "limits", columns: "limit_id tat"},
-	countQueueLimit:        {file: "count_limit", given: "whole", params: "limit queue now most", columns: "in_use waiting lanes"},
-	countLimit:             {file: "count_limit", given: "lanes", params: "limit most", columns: "in_use waiting lanes"},
-	countLaneJobs:          {file: "count_lane_jobs", params: "lane most", columns: "lane jobs"},
-	countJobsBefore:        {file: "count_jobs_before", params: "id lane priority state run_at most", columns: "job_id jobs"},
-	findStrictLanes:        {file: "find_strict_lanes", params: "ids", columns: "id strict rated"},
-	findJobPermits:         {file: "find_job_permits", params: "ids", columns: "id permits"},
-	findPermittedJobs:      {file: "find_permitted_jobs", params: "queue kind by_key after_id limit", columns: "id"},
-	findRunningLaneJobs:    {file: "find_running_lane_jobs", params: "queue kind by_key", columns: "id"},
-	findNewLaneJobs:        {file: "find_new_lane_jobs", params: "queue now suspects kinds exact_kinds exact limit", columns: "id"},
-	readLaneJobs:           {file: "lock_lane_jobs", given: "waiting", params: "ids", columns: laneJobColumns},
-	findLaneJobs:           {file: "find_lane_jobs", params: "lane limit now", columns: "id"},
-	deleteVacancies:        {file: "delete_vacancies", params: "ids"},
-	findOldAudit:           {file: "find_old_audit", params: "before limit", columns: "id"},
-	lockAudit:              {file: "lock_audit", params: "id", columns: "known"},
-	listAuditSubjects:      {file: "list_audit_subjects", params: "ids", columns: "entry_id kind name"},
-	renewFailing:           {file: "renew_failing", params: "now failing"},
-	insertLeftReleases:     {file: "insert_left_releases", params: "number on_id schedule done_to ended_at state reason"},
-	insertOwner:            {file: "insert_owner", params: "owner revision"},
-	lockOwner:              {file: "lock_owner", params: "owner", columns: "name revision digest host synced_at copy_host copy_path copy_digest copy_revision changed_at"},
-	lockReleases:           {file: "lock_releases", params: "after_id limit", columns: "id number on_id done_to schedule_id ended_at state reason held"},
-	lockDependents:         {file: "lock_dependents", given: "waiting", params: "ids", columns: "id waits run_at"},
-	lockFreeDependents:     {file: "lock_dependents", given: "free", params: "ids", columns: "id waits run_at"},
-	lockNotStarted:         {file: "lock_not_started", given: "waiting", params: "ids", columns: "id"},
-	lockFreeNotStarted:     {file: "lock_not_started", given: "free", params: "ids", columns: "id"},
-	findBusyDependents:     {file: "find_busy_dependents", params: "ids", columns: "id"},
-	lockPredecessors:       {file: "lock_predecessors", given: "waiting", params: "ids", columns: "id"},
-	findEnds:               {file: "find_ends", params: "ids", columns: "id state finished_at reason"},
-	lockFinishedJobs:       {file: "lock_finished_jobs", params: "ids", columns: targetColumns},
-	lockRetriedSchedules:   {file: "lock_retried_schedules", params: "ids", columns: "id"},
-	findBusyGroups:         {file: "find_busy_groups", params: "groups", columns: "place"},
-	findLastEnds:           {file: "find_last_ends", params: "ids", columns: "schedule_id last"},
-	findTriggeredMarks:     {file: "lock_triggered_schedules", params: "ids", columns: "id mark"},
-	deleteAuditSubjects:    {file: "delete_audit_subjects", params: "ids"},
-	insertAudit:            {file: "insert_audit", params: "now actor source action count detail"},
-	insertAuditSubjects:    {file: "insert_audit_subjects", params: "id place kind name"},
-	listAudit:              {file: "list_audit", params: "actor action kind name since before_at before_id limit", columns: "id at actor source action count detail"},
-	pruneAudit:             {file: "prune_audit", params: "ids"},
-	updateAudit:            {file: "update_audit", params: "id count"},
-	giveNumbers:            {file: "give_numbers", params: "name count"},
-	findUniqueJobs:         {file: "find_unique_jobs", params: "keys", columns: "place id begun queue priority run_at created_at"},
-	lockUniqueJobs:         {file: "find_unique_jobs", given: "lock", params: "keys", columns: "place id begun queue priority run_at created_at"},
-	lockKeyHolds:           {file: "lock_key_holds", params: "keys now", columns: "place job_id"},
-	findLiveNodes:          {file: "lock_live_nodes", columns: nodeColumns},
-	findOldAttempts:        {file: "find_old_attempts", params: "ids skip", columns: "job_id token"},
-	findJobNodes:           {file: "find_job_nodes", params: "ids", columns: "id node"},
-	findNodeNames:          {file: "find_node_names", params: "nodes", columns: "id name"},
-	acceptLoss:             {file: "accept_loss"},
-	advanceSchedules:       {file: "advance_schedules", params: "schedules"},
-	beginFailing:           {file: "begin_failing", params: "now failing"},
-	beginJobs:              {file: "begin_jobs", params: "claims node"},
-	checkRecorded:          {file: "check_recorded", params: "claims", columns: "place state"},
-	claimJobs:              {file: "claim_jobs", given: "in_order", params: "ids before begin node now"},
-	claimJobsMixed:         {file: "claim_jobs", given: "mixed", params: "ids places before begin node now"},
-	findDuePriorities:      {file: "find_due_priorities", params: "queue now kinds exact_kinds exact", columns: "priority"},
-	findNode:               {file: "hold_node", params: "node", columns: "alive pauses handled limited permits"},
-	findSuspect:            {file: "find_suspect", params: "queue now", columns: "found"},
-	lockLimitedDueJobs:     {file: "lock_due_jobs", given: "limited", params: "queue now kinds exact_kinds exact priority limit window offset", columns: claimedColumns},
-	lockLimitedSuspects:    {file: "lock_suspects", given: "limited", params: "queue now kinds exact_kinds exact limit window offset", columns: claimedColumns},
-	lockDueJobs:            {file: "lock_due_jobs", given: "unlimited", params: "queue now kinds exact_kinds exact priority limit window offset", columns: claimedColumns},
-	lockSuspects:           {file: "lock_suspects", given: "unlimited", params: "queue now kinds exact_kinds exact limit window offset", columns: claimedColumns},
-	raiseCounter:           {file: "raise_counter", params: "value name"},
-	countFailing:           {file: "count_failing", params: "failing"},
-	countJobs:              {file: "list_jobs", given: "count", params: jobFilterParams + jobRangeParams, columns: "count"},
-	countLosses:            {file: "count_losses", params: "ids"},
-	cutOutput:              {file: "cut_output", params: "windows"},
-	deleteAttempts:         {file: "delete_attempts", params: "ids"},
-	deleteCalendarUses:     {file: "delete_calendar_uses", params: "names"},
-	deleteCalendars:        {file: "delete_calendars", params: "names"},
-	deleteCancels:          {file: "delete_cancels", params: "ids"},
-	deleteEndedJobs:        {file: "delete_ended_jobs", params: "ids"},
-	deleteFinishedJobs:     {file: "delete_finished_jobs", params: "ids"},
-	deleteJobs:             {file: "delete_jobs", params: "ids"},
-	deleteKeyHolds:         {file: "delete_key_holds", params: "ids"},
-	deleteOutput:           {file: "delete_output", params: "ids"},
-	deleteProgress:         {file: "delete_progress", params: "ids"},
-	endFailing:             {file: "end_failing", params: "ids"},
-	endJobs:                {file: "end_jobs", given: "each", params: "now ends"},
-	endJobsAlike:           {file: "end_jobs", given: "alike", params: "now ids state"},
-	endJobsWithResults:     {file: "end_jobs", given: "each results kept", params: "now ends"},
-	endNodes:               {file: "end_nodes", params: "now died nodes"},
-	extendLease:            {file: "extend_lease", params: "now node"},
-	extendSlots:            {file: "extend_slots", params: "now slots"},
-	deleteHandlers:         {file: "delete_handlers", params: "names"},
-	findWaitingJobs:        {file: "find_waiting_jobs", params: "ids", columns: "id kind group_name origin"},
-	listHandlers:           {file: "list_handlers", columns: "name events kind group_name job updated_at"},
-	addPermits:             {file: "add_permits", params: "jobs"},
-	admitJobs:              {file: "admit_jobs", params: "now jobs"},
-	clearPermits:           {file: "clear_permits", params: "ids"},
-	deleteEndedLimits:      {file: "delete_ended_limits"},
-	deleteLanes:            {file: "delete_lanes", params: "ids"},
-	findDueLanes:           {file: "find_due_lanes", params: "now limit", columns: "id"},
-	findLaneKeys:           {file: "find_lane_keys", params: "lanes", columns: "limit_id key id"},
-	findWrongLanes:         {file: "find_wrong_lanes", params: "all lanes limit", columns: "id held starts"},
-	findIdleJobs:           {file: "find_idle_jobs", params: "served limit", columns: "id"},
-	findIdleLanes:          {file: "find_idle_lanes", params: "served limit", columns: "id"},
-	findIdleHeads:          {file: "find_idle_heads", params: "lane served", columns: "id"},
-	findGonePermits:        {file: "find_gone_permits", columns: "limit_id node"},
-	deleteGonePermits:      {file: "delete_gone_permits", params: "permits"},
-	readOldestNode:         {file: "read_oldest_node", columns: "node"},
-	findLaneWork:           {file: "find_lane_work", params: "now queue", columns: "limited rated found next_look"},
-	findLanes:              {file: "find_lanes", params: "limit_id after_id limit", columns: "id"},
-	findOccupiedLanes:      {file: "find_occupied_lanes", params: "ids", columns: "id"},
-	findPausedPermits:      {file: "find_paused_permits", params: "subject name", columns: "id"},
-	insertLanes:            {file: "insert_lanes", params: "limit key"},
-	insertLimitVacancies:   {file: "insert_limit_vacancies"},
-	insertVacancies:        {file: "insert_vacancies", params: "limit done_to lanes"},
-	lockLaneJobs:           {file: "lock_lane_jobs", given: "waiting lock", params: "ids", columns: laneJobColumns},
-	lockLanes:              {file: "lock_lanes", params: "ids", columns: "id limit_id key used starts waiting tat not_before look_at"},
-	lockNewLaneJobs:        {file: "lock_lane_jobs", given: "fresh lock", params: "ids", columns: laneJobColumns},
-	lockPermittedJobs:      {file: "lock_permitted_jobs", params: "ids", columns: "id permits"},
-	lockRunningLaneJobs:    {file: "lock_lane_jobs", given: "running lock", params: "ids", columns: laneJobColumns},
-	takeVacancies:          {file: "take_vacancies", params: "limit", columns: "id limit_id done_to lanes"},
-	updateLanes:            {file: "update_lanes", params: "lanes"},
-	findLimitWaits:         {file: "find_limit_waits", params: "ids", columns: "job_id limit_id key in_use starts tat not_before lane priority state run_at"},
-	endLimits:              {file: "end_limits", params: "now ids"},
-	listLanes:              {file: "list_lanes", params: "limit candidates", columns: "id key used starts tat not_before"},
-	listLimits:             {file: "list_limits", params: "names", columns: limitColumns},
-	findQueueRates:         {file: "find_queue_rates", params: "queue", columns: "id revision rate per burst tat not_before made"},
-	findPermits:            {file: "find_permits", params: "limits", columns: "limit_id node permits wants"},
-	upsertPermits:          {file: "upsert_permits", params: "limit node permits wants"},
-	deletePermits:          {file: "delete_permits", params: "limits"},
-	deleteNodePermits:      {file: "delete_node_permits", params: "nodes"},
-	countRunningJobs:       {file: "count_running_jobs", params: "queue", columns: "node jobs"},
-	readLimits:             {file: "read_limits", columns: limitColumns},
-	upsertLimits:           {file: "upsert_limits", params: "id name owner revision queue kind by_key concurrency rate per burst weights strict created_at now"},
-	upsertHandlers:         {file: "upsert_handlers", params: "name events kind group_name job now"},
-	findBatch:              {file: "find_batch", params: "id", columns: "finally_id finally_on finally_any"},
-	findClaim:              {file: "find_claim", params: "id token", columns: "state"},
-	findDecidedEdges:       {file: "find_decided_edges", params: "ids", columns: "id matched missed state reason"},
-	findDueSchedules:       {file: "find_due_schedules", params: "soon after_at after_id limit", columns: scheduleColumns},
-	findDueSchedulesNamed:  {file: "find_due_schedules_named", params: "names now limit", columns: scheduleColumns},
-	findFiredSlots:         {file: "find_fired_slots", params: "slots", columns: "place"},
-	findKeyHolds:           {file: "find_key_holds", params: "ids now", columns: "job_id until"},
-	findKeyHolders:         {file: "find_key_holders", params: "ids now", columns: "kind unique_key id live"},
-	findMarks:              {file: "find_marks", params: "names", columns: "mark"},
-	findNewestSlots:        {file: "find_newest_slots", params: "ids", columns: "schedule_id id slot last outcome reason"},
-	findNextDue:            {file: "find_next_due", params: "queue now", columns: "next_due"},
-	findNextExpiry:         {file: "find_next_expiry", params: "node", columns: "next_expiry"},
-	findNextSchedule:       {file: "find_next_schedule", params: "soon", columns: "next_at"},
-	findScheduleJobs:       {file: "find_schedule_jobs", params: "schedule", columns: targetColumns},
-	holdNode:               {file: "hold_node", given: "hold", params: "node", columns: "alive pauses handled limited permits"},
-	insertAttempts:         {file: "insert_attempts", params: "now bytes attempts"},
-	insertBatch:            {file: "insert_batch", params: "now on any"},
-	insertCalendarUses:     {file: "insert_calendar_uses", params: "uses"},
-	insertEvents:           {file: "insert_events", params: "now events"},
-	listEvents:             {file: "list_events", given: "oldest", params: "from_id limit", columns: "id at type subjects slots counts reasons"},
-	listNewestEvents:       {file: "list_events", given: "newest", params: "from_id limit", columns: "id at type subjects slots counts reasons"},
-	listOutput:             {file: "list_output", params: "ids first", columns: "job_id block data"},
-	pruneEvents:            {file: "prune_events", params: "ids"},
-	readFeed:               {file: "read_feed", columns: "keep gone_id unnumbered"},
-	readPrinted:            {file: "read_printed", params: "id token", columns: "attempt printed output"},
-	updateFeed:             {file: "update_feed", params: "keep"},
-	insertJobs:             {file: "insert_jobs", params: "run_at created_at slot schedule origin state waits releases args headers {spec}"},
-	insertNode:             {file: "insert_node", params: "node name version host labels queues kinds lease now"},
-	insertSlots:            {file: "insert_slots", params: "schedule slot last count outcome reason job now"},
-	listAttempts:           {file: "list_attempts", params: "ids", columns: "job_id attempt token node started_at finished_at outcome error trace output printed"},
-	listBatches:            {file: "list_batches", params: "ids before limit", columns: "id created_at finally_id finally_state state jobs"},
-	listCalendars:          {file: "list_calendars", params: "after names limit", columns: calendarColumns},
-	listCancelledClaims:    {file: "list_cancelled_claims", params: "node", columns: "id token"},
-	listClaims:             {file: "list_claims", params: "node", columns: "id token"},
-	listPausedClaims:       {file: "list_paused_claims", params: "node now", columns: "id token"},
-	listGroups:             {file: "list_groups", params: "now name", columns: groupColumns},
-	listJobs:               {file: "list_jobs", given: "page newest", params: jobFilterParams + jobRangeParams + jobPageParams, columns: jobColumns},
-	listJobsOldestFirst:    {file: "list_jobs", given: "page oldest", params: jobFilterParams + jobRangeParams + jobPageParams, columns: jobColumns},
-	listLinks:              {file: "list_links", params: "ids limit", columns: "job_id on_id delay on state"},
-	listNodes:              {file: "list_nodes", columns: nodeColumns},
-	listOwners:             {file: "list_owners", params: "after names limit", columns: "name revision digest host synced_at copy_host copy_path copy_digest copy_revision changed_at"},
-	listProgress:           {file: "list_progress", params: "ids", columns: "job_id token done total note at"},
-	listQueues:             {file: "list_queues", params: "now", columns: "queue ready scheduled running waiting oldest"},
-	listKinds:              {file: "list_kinds", params: "now", columns: "kind ready scheduled running waiting oldest"},
-	listSchedules:          {file: "list_schedules", params: "after names ids owner calendar group_name limit", columns: scheduleColumns + " since"},
-	listSlots:              {file: "list_slots", params: "schedule from to before_slot before_id limit group_name hosts_of", columns: "id schedule_id schedule_name owner slot last count outcome reason job_id recorded_at after_id after_schedule"},
-	lockBatchJob:           {file: "lock_batch_job", params: "batch", columns: "id"},
-	lockCalendarUsers:      {file: "lock_calendar_users", params: "names", columns: "calendar name next_at"},
-	lockCalendars:          {file: "lock_calendars", params: "names", columns: calendarColumns},
-	lockClaims:             {file: "lock_claims", params: "claims", columns: "place state reason schedule_id origin handled concerns"},
-	lockDueSchedules:       {file: "lock_due_schedules", given: "waiting", params: "ids until", columns: "id revision mark next_at paused_at releases"},
-	lockFailing:            {file: "lock_failing", params: "ids", columns: "schedule_id failures"},
-	lockHeldJobs:           {file: "lock_held_jobs", params: "node", columns: "id token node attempt reason headers schedule_id schedule_name slot origin losses begun {spec}"},
-	lockJobs:               {file: "lock_jobs", params: "ids", columns: targetColumns},
-	lockLiveNodes:          {file: "lock_live_nodes", given: "lock", columns: nodeColumns},
-	lockLiveJobs:           {file: "lock_live_jobs", given: "waiting", params: "ids", columns: "schedule_id id slot running waiting attempt snoozed origin"},
-	lockOwnedSchedules:     {file: "lock_owned_schedules", params: "owner", columns: scheduleColumns},
-	lockSchedules:          {file: "lock_schedules", params: "names", columns: scheduleColumns},
-	lockTriggeredSchedules: {file: "lock_triggered_schedules", given: "locking", params: "ids", columns: "id mark"},
-	lockWaitingJobs:        {file: "lock_waiting_jobs", params: "groups", columns: "place id"},
-	matchJobs:              {file: "list_jobs", given: "numbers", params: jobFilterParams + jobRangeParams, columns: "id"},
-	pruneAttempts:          {file: "prune_attempts", params: "id token"},
-	pruneBatches:           {file: "prune_batches", params: "before limit"},
-	pruneKeyHolds:          {file: "prune_key_holds", params: "now limit"},
-	pruneNodes:             {file: "prune_nodes", params: "ids"},
-	pruneSlots:             {file: "prune_slots", params: "before limit"},
-	raiseLocks:             {file: "raise_locks", params: "margin"},
-	raiseNodes:             {file: "raise_nodes", params: "margin"},
-	raiseTokens:            {file: "raise_tokens", params: "margin"},
-	readClock:              {file: "read_clock", columns: "now"},
-	readIncrement:          {file: "read_increment", columns: "step"},
-	readPosition:           {file: "read_position", columns: "store token node accepted lost_at"},
-	releaseJobs:            {file: "release_jobs", params: "ids"},
-	replaceJob:             {file: "replace_job", params: "id args headers {spec}"},
-	reportLoss:             {file: "report_loss", params: "now token node seen_accepted accepted"},
-	requestCancels:         {file: "request_cancels", params: "id now reason"},
-	requeueJobs:            {file: "requeue_jobs", params: "now jobs"},
-	resetFailures:          {file: "reset_failures", params: "ids"},
-	reviseSchedules:        {file: "revise_schedules", params: "revision names"},
-	reviveJobs:             {file: "revive_jobs", params: "jobs"},
-	updateBatch:            {file: "update_batch", params: "id finally"},
-	updateJobs:             {file: "update_jobs", params: "jobs"},
-	upsertCalendars:        {file: "upsert_calendars", params: "name revision definition now"},
-	deleteCopy:             {file: "delete_copy", params: "owner host"},
-	deleteHostCopies:       {file: "delete_host_copies", params: "host"},
-	deleteHostNodes:        {file: "delete_host_nodes", params: "host"},
-	lockHostNodes:          {file: "lock_host_nodes", params: "host", columns: "living ended copies"},
-	pruneCopies:            {file: "prune_copies", params: "before limit"},
-	upsertCopy:             {file: "upsert_copy", params: "owner host path digest revision changed_at"},
-	upsertKeyHolds:         {file: "upsert_key_holds", params: "kind unique id until"},
-	upsertOutput:           {file: "upsert_output", params: "id token block data"},
-	upsertOwner:            {file: "upsert_owner", params: "owner revision digest host synced_at"},
-	upsertProgress:         {file: "upsert_progress", params: "claims now"},
-	upsertSchedules:        {file: "upsert_schedules", params: "name owner revision definition group_name anchor mark next_at fired paused_at paused_until group_paused_at group_paused_until paused_declared created_at updated_at deleted_at"},
-	markReleases:           {file: "mark_releases", params: "ids"},
-	findPredecessors:       {file: "find_predecessors", params: "ids", columns: "id"},
-	insertReleases:         {file: "insert_releases", params: "now ends"},
-	insertDeletedReleases:  {file: "insert_deleted_releases", params: "now ids"},
-	insertEdges:            {file: "insert_edges", params: "on_id id delay on state any at_end"},
-	updateWaits:            {file: "update_waits", params: "waits"},
-	findEdges:              {file: "find_edges", params: "notes limit", columns: "on_id job_id delay on any_of at_end"},
-	findOpenEdges:          {file: "find_edges", given: "open", params: "notes limit", columns: "on_id job_id delay on any_of at_end"},
-	findNotStarted:         {file: "find_not_started", params: "ids", columns: "id"},
-	findReopenings:         {file: "find_reopenings", params: "ids", columns: "job_id open_edges any_of at_end matched missed latest"},
-	insertRetries:          {file: "insert_retries", params: "now ids"},
-	reopenEdges:            {file: "reopen_edges", params: "edges"},
-	reopenJobs:             {file: "reopen_jobs", params: "waits"},
-	updateEdges:            {file: "update_edges", params: "edges"},
-	updateNode:             {file: "update_node", params: "node version host labels queues kinds lease now"},
-	updateRelease:          {file: "update_release", params: "done_to id"},
-	deleteReleases:         {file: "delete_releases", params: "ids"},
-	deleteEdges:            {file: "delete_edges", params: "ids"},
-	findRelease:            {file: "find_release", columns: "found"},
-	deletePauses:           {file: "delete_pauses", params: "subject name"},
-	findPauseWork:          {file: "find_pause_work", params: "now", columns: "found"},
-	findPauses:             {file: "find_pauses", params: "now", columns: "subject name"},
-	listPauses:             {file: "list_pauses", params: "now", columns: pauseColumns},
-	lockGroupSchedules:     {file: "lock_group_schedules", params: "group_name", columns: scheduleColumns},
-	lockPauses:             {file: "lock_pauses", params: "subject names", columns: pauseColumns},
-	parkJobs:               {file: "park_jobs", params: "ids"},
-	unparkJobs:             {file: "unpark_jobs", params: "ids"},
-	upsertPauses:           {file: "upsert_pauses", params: "subject name paused_at until reason actor"},
-	findScheduleRelease:    {file: "find_schedule_release", params: "names", columns: "found"},
-	findChain:              {file: "find_chain", params: "names", columns: "schedule predecessor"},
-	deleteChain:            {file: "delete_chain", params: "names"},
-	insertChain:            {file: "insert_chain", params: "edges"},
-	markPredecessors:       {file: "mark_predecessors", params: "names owners"},
-	markScheduleJobs:       {file: "mark_schedule_jobs", params: "names owners"},
-	lockFollowers:          {file: "lock_followers", given: "waiting", params: "ids", columns: "id mark next_at predecessor_id predecessor paused_at paused_until group_paused_at group_paused_until"},
-	insertChainEnds:        {file: "insert_chain_ends", params: "schedule slot job ended_at state paused after reason"},
-	updateNext:             {file: "update_next", params: "schedules"},
-	findDueEnds:            {file: "find_due_ends", params: "ids limit", columns: "schedule_id slot predecessor job_id state ended_at reason paused"},
-	findFollowedEnds:       {file: "find_followed_ends", params: "ends", columns: "place"},
-	closeChainEnds:         {file: "close_chain_ends", params: "ids"},
-	awaitChainEnds:         {file: "await_chain_ends", params: "ids"},
-	deleteWakes:            {file: "delete_wakes", params: "sources"},
-	lockClaim:              {file: "lock_claim", params: "id", columns: "token"},
-	lockOldWakes:           {file: "lock_old_wakes", params: "age", columns: "source"},
-	raiseWake:              {file: "raise_wake", params: "source jobs schedules cancels"},
-	findColumns:            {file: "find_columns", columns: "name column_name"},
-	findOldTransaction:     {file: "find_old_transaction", params: "seconds", columns: "connection seconds"},
-	findWrongTables:        {file: "find_wrong_tables", columns: "name engine"},
-	readServer:             {file: "read_server", columns: "version database_name user_name is_read_only flushes has_log syncs packet clock"},
-	findHoldingNodes:       {file: "find_holding_nodes", params: "nodes", columns: "node"},
-	findLeftNodes:          {file: "find_left_nodes", params: "now", columns: "found"},
-	lockLeftNodes:          {file: "lock_left_nodes", params: "now", columns: nodeColumns},
-	updateLeftNodes:        {file: "update_left_nodes", params: "now wait left nodes"},
-	readWakes:              {file: "read_wakes", columns: "source jobs schedules cancels"},
-	insertLinkReleases:     {file: "insert_link_releases", params: "on_id now"},
-	insertScheduleReleases: {file: "insert_schedule_releases", params: "on_id schedule ended_at state reason"},
-	pruneChainEnds:         {file: "prune_chain_ends", params: "before limit"},
-	listEdges:              {file: "list_edges", params: "ids", columns: "job_id on_id delay on state"},
-}
+var sources = sqlrows.WithShared([]sqlrows.Source{
+	lockSerialGroupJobs:    {File: "lock_serial_group_jobs", Params: "schedules", Columns: "id"},
+	touchLanes:             {File: "touch_lanes", Params: "ids"},
+	touchLimits:            {File: "touch_limits", Params: "ids"},
+	touchPause:             {File: "touch_pause", Params: "subject name"},
+	useStarts:              {File: "use_starts", Params: "jobs"},
+	touchJobs:              {File: "touch_jobs", Params: "ids"},
+	findLiveJobs:           {File: "lock_live_jobs", Params: "ids", Columns: "schedule_id id slot running waiting attempt snoozed origin"},
+	lockFreeLiveJobs:       {File: "lock_live_jobs", Given: "free", Params: "ids", Columns: "schedule_id id slot running waiting attempt snoozed origin"},
+	findDueOnes:            {File: "lock_due_schedules", Params: "ids until", Columns: "id revision mark next_at paused_at releases"},
+	lockFreeDueSchedules:   {File: "lock_due_schedules", Given: "free", Params: "ids until", Columns: "id revision mark next_at paused_at releases"},
+	lockFreeFollowers:      {File: "lock_followers", Given: "free", Params: "ids", Columns: "id mark next_at predecessor_id predecessor paused_at paused_until group_paused_at group_paused_until"},
+	lockFreePredecessors:   {File: "lock_predecessors", Given: "free", Params: "ids", Columns: "id"},
+	lockClaimingNodes:      {File: "lock_claiming_nodes", Columns: "id"},
+	lockParkedJobs:         {File: "lock_pausable_jobs", Given: "parked", Params: "ids", Columns: "id"},
+	lockUnparkedJobs:       {File: "lock_pausable_jobs", Given: "unparked", Params: "ids", Columns: "id"},
+	findParkedOfKey:        {File: "find_parked_jobs", Given: "of_key", Params: "name now limit", Columns: "id"},
+	findParkedOfGroup:      {File: "find_parked_jobs", Given: "of_group", Params: "name now limit", Columns: "id"},
+	findParkableOfKey:      {File: "find_parkable_jobs", Given: "of_key", Params: "name now limit", Columns: "id"},
+	findParkableOfGroup:    {File: "find_parkable_jobs", Given: "of_group", Params: "name now limit", Columns: "id"},
+	lockEndedPauses:        {File: "lock_ended_pauses", Params: "now", Columns: "subject name"},
+	lockParkingPauses:      {File: "lock_parking_pauses", Params: "now", Columns: "subject name"},
+	lockPauseTable:         {File: "lock_pause_table"},
+	findOldNodes:           {File: "find_old_nodes", Params: "before limit", Columns: "id"},
+	pruneJobs:              {File: "prune_jobs", Params: "ids"},
+	lockOldJobs:            {File: "lock_old_jobs", Params: "ids", Columns: "id"},
+	findOldKeptJobs:        {File: "find_old_jobs", Given: "kept", Params: "before now limit", Columns: "id ended"},
+	findOldJobs:            {File: "find_old_jobs", Given: "aged", Params: "state before now limit", Columns: "id ended"},
+	lockCounter:            {File: "lock_counter", Params: "name", Columns: "value"},
+	lockFeed:               {File: "lock_feed", Columns: "keep"},
+	numberEvents:           {File: "number_events", Params: "entries last"},
+	findUnnumberedEvents:   {File: "find_unnumbered_events", Params: "limit", Columns: "entry"},
+	findOldEvents:          {File: "find_old_events", Params: "now limit", Columns: "id"},
+	findScheduleNames:      {File: "find_schedule_names", Params: "ids", Columns: "id name"},
+	lockQueueLimits:        {File: "lock_queue_limits", Params: "queue", Columns: sqlrows.LimitColumns},
+	lockLimitTable:         {File: "lock_limit_table"},
+	updateRateLanes:        {File: "update_rate_lanes", Params: "limit tat"},
+	findLaneHolders:        {File: "find_lane_holders", Params: "lanes limit", Columns: "id"},
+	lockRateLanes:          {File: "lock_rate_lanes", Params: "limits", Columns: "limit_id tat"},
+	countQueueLimit:        {File: "count_limit", Given: "whole", Params: "limit queue now most", Columns: "in_use waiting lanes"},
+	countLimit:             {File: "count_limit", Given: "lanes", Params: "limit most", Columns: "in_use waiting lanes"},
+	countLaneJobs:          {File: "count_lane_jobs", Params: "lane most", Columns: "lane jobs"},
+	countJobsBefore:        {File: "count_jobs_before", Params: "id lane priority state run_at most", Columns: "job_id jobs"},
+	findStrictLanes:        {File: "find_strict_lanes", Params: "ids", Columns: "id strict rated"},
+	findJobPermits:         {File: "find_job_permits", Params: "ids", Columns: "id permits"},
+	findPermittedJobs:      {File: "find_permitted_jobs", Params: "queue kind by_key after_id limit", Columns: "id"},
+	findRunningLaneJobs:    {File: "find_running_lane_jobs", Params: "queue kind by_key", Columns: "id"},
+	findNewLaneJobs:        {File: "find_new_lane_jobs", Params: "queue now suspects kinds exact_kinds exact limit", Columns: "id"},
+	readLaneJobs:           {File: "lock_lane_jobs", Given: "waiting", Params: "ids", Columns: laneJobColumns},
+	findLaneJobs:           {File: "find_lane_jobs", Params: "lane limit now", Columns: "id"},
+	deleteVacancies:        {File: "delete_vacancies", Params: "ids"},
+	findOldAudit:           {File: "find_old_audit", Params: "before limit", Columns: "id"},
+	lockAudit:              {File: "lock_audit", Params: "id", Columns: "known"},
+	listAuditSubjects:      {File: "list_audit_subjects", Params: "ids", Columns: "entry_id kind name"},
+	renewFailing:           {File: "renew_failing", Params: "now failing"},
+	insertLeftReleases:     {File: "insert_left_releases", Params: "number on_id schedule done_to ended_at state reason"},
+	insertOwner:            {File: "insert_owner", Params: "owner revision"},
+	lockOwner:              {File: "lock_owner", Params: "owner", Columns: "name revision digest host synced_at copy_host copy_path copy_digest copy_revision changed_at"},
+	lockReleases:           {File: "lock_releases", Params: "after_id limit", Columns: "id number on_id done_to schedule_id ended_at state reason held"},
+	lockDependents:         {File: "lock_dependents", Given: "waiting", Params: "ids", Columns: "id waits run_at"},
+	lockFreeDependents:     {File: "lock_dependents", Given: "free", Params: "ids", Columns: "id waits run_at"},
+	lockNotStarted:         {File: "lock_not_started", Given: "waiting", Params: "ids", Columns: "id"},
+	lockFreeNotStarted:     {File: "lock_not_started", Given: "free", Params: "ids", Columns: "id"},
+	findBusyDependents:     {File: "find_busy_dependents", Params: "ids", Columns: "id"},
+	lockPredecessors:       {File: "lock_predecessors", Given: "waiting", Params: "ids", Columns: "id"},
+	findEnds:               {File: "find_ends", Params: "ids", Columns: "id state finished_at reason"},
+	lockFinishedJobs:       {File: "lock_finished_jobs", Params: "ids", Columns: sqlrows.TargetColumns},
+	lockRetriedSchedules:   {File: "lock_retried_schedules", Params: "ids", Columns: "id"},
+	findBusyGroups:         {File: "find_busy_groups", Params: "groups", Columns: "place"},
+	findLastEnds:           {File: "find_last_ends", Params: "ids", Columns: "schedule_id last"},
+	findTriggeredMarks:     {File: "lock_triggered_schedules", Params: "ids", Columns: "id mark"},
+	deleteAuditSubjects:    {File: "delete_audit_subjects", Params: "ids"},
+	insertAudit:            {File: "insert_audit", Params: "now actor source action count detail"},
+	insertAuditSubjects:    {File: "insert_audit_subjects", Params: "id place kind name"},
+	listAudit:              {File: "list_audit", Params: "actor action kind name since before_at before_id limit", Columns: "id at actor source action count detail", Lists: true},
+	pruneAudit:             {File: "prune_audit", Params: "ids"},
+	updateAudit:            {File: "update_audit", Params: "id count"},
+	giveNumbers:            {File: "give_numbers", Params: "name count"},
+	findUniqueJobs:         {File: "find_unique_jobs", Params: "keys", Columns: "place id begun queue priority run_at created_at"},
+	lockUniqueJobs:         {File: "find_unique_jobs", Given: "lock", Params: "keys", Columns: "place id begun queue priority run_at created_at"},
+	lockKeyHolds:           {File: "lock_key_holds", Params: "keys now", Columns: "place job_id"},
+	findLiveNodes:          {File: "lock_live_nodes", Columns: sqlrows.NodeColumns},
+	findOldAttempts:        {File: "find_old_attempts", Params: "ids skip", Columns: "job_id token"},
+	findJobNodes:           {File: "find_job_nodes", Params: "ids", Columns: "id node"},
+	findNodeNames:          {File: "find_node_names", Params: "nodes", Columns: "id name"},
+	acceptLoss:             {File: "accept_loss"},
+	beginFailing:           {File: "begin_failing", Params: "now failing"},
+	beginJobs:              {File: "begin_jobs", Params: "claims node"},
+	checkRecorded:          {File: "check_recorded", Params: "claims", Columns: "place state"},
+	claimJobs:              {File: "claim_jobs", Given: "in_order", Params: "ids before begin node now"},
+	claimJobsMixed:         {File: "claim_jobs", Given: "mixed", Params: "ids places before begin node now"},
+	findDuePriorities:      {File: "find_due_priorities", Params: "queue now kinds exact_kinds exact", Columns: "priority"},
+	findNode:               {File: "hold_node", Params: "node", Columns: "alive pauses handled limited permits"},
+	findSuspect:            {File: "find_suspect", Params: "queue now", Columns: "found"},
+	lockLimitedDueJobs:     {File: "lock_due_jobs", Given: "limited", Params: "queue now kinds exact_kinds exact priority limit window offset", Columns: sqlrows.ClaimedColumns},
+	lockLimitedSuspects:    {File: "lock_suspects", Given: "limited", Params: "queue now kinds exact_kinds exact limit window offset", Columns: sqlrows.ClaimedColumns},
+	lockDueJobs:            {File: "lock_due_jobs", Given: "unlimited", Params: "queue now kinds exact_kinds exact priority limit window offset", Columns: sqlrows.ClaimedColumns},
+	lockSuspects:           {File: "lock_suspects", Given: "unlimited", Params: "queue now kinds exact_kinds exact limit window offset", Columns: sqlrows.ClaimedColumns},
+	countJobs:              {File: "list_jobs", Given: "count", Params: sqlrows.JobFilterParams + sqlrows.JobRangeParams, Columns: "count", Lists: true},
+	cutOutput:              {File: "cut_output", Params: "windows"},
+	deleteAttempts:         {File: "delete_attempts", Params: "ids"},
+	deleteCancels:          {File: "delete_cancels", Params: "ids"},
+	deleteEndedJobs:        {File: "delete_ended_jobs", Params: "ids"},
+	deleteJobs:             {File: "delete_jobs", Params: "ids"},
+	deleteKeyHolds:         {File: "delete_key_holds", Params: "ids"},
+	deleteOutput:           {File: "delete_output", Params: "ids"},
+	deleteProgress:         {File: "delete_progress", Params: "ids"},
+	endFailing:             {File: "end_failing", Params: "ids"},
+	endJobs:                {File: "end_jobs", Given: "each", Params: "now ends"},
+	endJobsAlike:           {File: "end_jobs", Given: "alike", Params: "now ids state"},
+	endJobsWithResults:     {File: "end_jobs", Given: "each results kept", Params: "now ends"},
+	endNodes:               {File: "end_nodes", Params: "now died nodes"},
+	extendLease:            {File: "extend_lease", Params: "now node"},
+	extendSlots:            {File: "extend_slots", Params: "now slots"},
+	admitJobs:              {File: "admit_jobs", Params: "now jobs"},
+	clearPermits:           {File: "clear_permits", Params: "ids"},
+	deleteEndedLimits:      {File: "delete_ended_limits"},
+	deleteLanes:            {File: "delete_lanes", Params: "ids"},
+	findLaneKeys:           {File: "find_lane_keys", Params: "lanes", Columns: "limit_id key id"},
+	findWrongLanes:         {File: "find_wrong_lanes", Params: "all lanes limit", Columns: "id held starts"},
+	findIdleJobs:           {File: "find_idle_jobs", Params: "served limit", Columns: "id"},
+	findIdleLanes:          {File: "find_idle_lanes", Params: "served limit", Columns: "id"},
+	findIdleHeads:          {File: "find_idle_heads", Params: "lane served", Columns: "id"},
+	findGonePermits:        {File: "find_gone_permits", Columns: "limit_id node"},
+	deleteGonePermits:      {File: "delete_gone_permits", Params: "permits"},
+	findLaneWork:           {File: "find_lane_work", Params: "now queue", Columns: "limited rated found next_look"},
+	findPausedPermits:      {File: "find_paused_permits", Params: "subject name", Columns: "id"},
+	insertLanes:            {File: "insert_lanes", Params: "limit key"},
+	insertLimitVacancies:   {File: "insert_limit_vacancies"},
+	insertVacancies:        {File: "insert_vacancies", Params: "limit done_to lanes"},
+	lockLaneJobs:           {File: "lock_lane_jobs", Given: "waiting lock", Params: "ids", Columns: laneJobColumns},
+	lockLanes:              {File: "lock_lanes", Params: "ids", Columns: "id limit_id key used starts waiting tat not_before look_at"},
+	lockNewLaneJobs:        {File: "lock_lane_jobs", Given: "fresh lock", Params: "ids", Columns: laneJobColumns},
+	lockPermittedJobs:      {File: "lock_permitted_jobs", Params: "ids", Columns: "id permits"},
+	lockRunningLaneJobs:    {File: "lock_lane_jobs", Given: "running lock", Params: "ids", Columns: laneJobColumns},
+	takeVacancies:          {File: "take_vacancies", Params: "limit", Columns: "id limit_id done_to lanes"},
+	findLimitWaits:         {File: "find_limit_waits", Params: "ids", Columns: "job_id limit_id key in_use starts tat not_before lane priority state run_at"},
+	endLimits:              {File: "end_limits", Params: "now ids"},
+	listLanes:              {File: "list_lanes", Params: "limit candidates", Columns: "id key used starts tat not_before"},
+	listLimits:             {File: "list_limits", Params: "names", Columns: sqlrows.LimitColumns, Lists: true},
+	findQueueRates:         {File: "find_queue_rates", Params: "queue", Columns: "id revision rate per burst tat not_before made"},
+	upsertPermits:          {File: "upsert_permits", Params: "limit node permits wants"},
+	deleteNodePermits:      {File: "delete_node_permits", Params: "nodes"},
+	readLimits:             {File: "read_limits", Columns: sqlrows.LimitColumns},
+	upsertLimits:           {File: "upsert_limits", Params: "id name owner revision queue kind by_key concurrency rate per burst weights strict created_at now"},
+	findClaim:              {File: "find_claim", Params: "id token", Columns: "state"},
+	findDueSchedules:       {File: "find_due_schedules", Params: "soon after_at after_id limit", Columns: sqlrows.ScheduleColumns},
+	findDueSchedulesNamed:  {File: "find_due_schedules_named", Params: "names now limit", Columns: sqlrows.ScheduleColumns},
+	findKeyHolds:           {File: "find_key_holds", Params: "ids now", Columns: "job_id until"},
+	findKeyHolders:         {File: "find_key_holders", Params: "ids now", Columns: "kind unique_key id live"},
+	findNextExpiry:         {File: "find_next_expiry", Params: "node", Columns: "next_expiry"},
+	findNextSchedule:       {File: "find_next_schedule", Params: "soon", Columns: "next_at"},
+	holdNode:               {File: "hold_node", Given: "hold", Params: "node", Columns: "alive pauses handled limited permits"},
+	insertAttempts:         {File: "insert_attempts", Params: "now bytes attempts"},
+	insertBatch:            {File: "insert_batch", Params: "now on any"},
+	insertEvents:           {File: "insert_events", Params: "now events"},
+	listEvents:             {File: "list_events", Given: "oldest", Params: "from_id limit", Columns: "id at type subjects slots counts reasons"},
+	listNewestEvents:       {File: "list_events", Given: "newest", Params: "from_id limit", Columns: "id at type subjects slots counts reasons"},
+	pruneEvents:            {File: "prune_events", Params: "ids"},
+	readFeed:               {File: "read_feed", Columns: "keep gone_id unnumbered"},
+	updateFeed:             {File: "update_feed", Params: "keep"},
+	insertJobs:             {File: "insert_jobs", Params: "run_at created_at slot schedule origin state waits releases args headers {spec}"},
+	insertNode:             {File: "insert_node", Params: "node name version host labels queues kinds lease now"},
+	insertSlots:            {File: "insert_slots", Params: "schedule slot last count outcome reason job now"},
+	lockBatchJob:           {File: "lock_batch_job", Params: "batch", Columns: "id"},
+	lockCalendars:          {File: "lock_calendars", Params: "names", Columns: sqlrows.CalendarColumns},
+	lockClaims:             {File: "lock_claims", Params: "claims", Columns: "place state reason schedule_id origin handled concerns"},
+	lockDueSchedules:       {File: "lock_due_schedules", Given: "waiting", Params: "ids until", Columns: "id revision mark next_at paused_at releases"},
+	lockFailing:            {File: "lock_failing", Params: "ids", Columns: "schedule_id failures"},
+	lockHeldJobs:           {File: "lock_held_jobs", Params: "node", Columns: "id token node attempt reason headers schedule_id schedule_name slot origin losses begun {spec}"},
+	lockJobs:               {File: "lock_jobs", Params: "ids", Columns: sqlrows.TargetColumns},
+	lockLiveNodes:          {File: "lock_live_nodes", Given: "lock", Columns: sqlrows.NodeColumns},
+	lockLiveJobs:           {File: "lock_live_jobs", Given: "waiting", Params: "ids", Columns: "schedule_id id slot running waiting attempt snoozed origin"},
+	lockTriggeredSchedules: {File: "lock_triggered_schedules", Given: "locking", Params: "ids", Columns: "id mark"},
+	lockWaitingJobs:        {File: "lock_waiting_jobs", Params: "groups", Columns: "place id"},
+	pruneAttempts:          {File: "prune_attempts", Params: "id token"},
+	pruneBatches:           {File: "prune_batches", Params: "before limit"},
+	pruneKeyHolds:          {File: "prune_key_holds", Params: "now limit"},
+	pruneNodes:             {File: "prune_nodes", Params: "ids"},
+	pruneSlots:             {File: "prune_slots", Params: "before limit"},
+	raiseLocks:             {File: "raise_locks", Params: "margin"},
+	raiseNodes:             {File: "raise_nodes", Params: "margin"},
+	raiseTokens:            {File: "raise_tokens", Params: "margin"},
+	readIncrement:          {File: "read_increment", Columns: "step"},
+	replaceJob:             {File: "replace_job", Params: "id args headers {spec}"},
+	reportLoss:             {File: "report_loss", Params: "now token node seen_accepted accepted"},
+	requestCancels:         {File: "request_cancels", Params: "id now reason"},
+	requeueJobs:            {File: "requeue_jobs", Params: "now jobs"},
+	updateJobs:             {File: "update_jobs", Params: "jobs"},
+	upsertCalendars:        {File: "upsert_calendars", Params: "name revision definition now"},
+	pruneCopies:            {File: "prune_copies", Params: "before limit"},
+	upsertKeyHolds:         {File: "upsert_key_holds", Params: "kind unique id until"},
+	upsertOutput:           {File: "upsert_output", Params: "id token block data"},
+	upsertProgress:         {File: "upsert_progress", Params: "claims now"},
+	upsertSchedules:        {File: "upsert_schedules", Params: "name owner revision definition group_name anchor mark next_at fired paused_at paused_until group_paused_at group_paused_until paused_declared created_at updated_at deleted_at"},
+	findPredecessors:       {File: "find_predecessors", Params: "ids", Columns: "id"},
+	insertReleases:         {File: "insert_releases", Params: "now ends"},
+	insertDeletedReleases:  {File: "insert_deleted_releases", Params: "now ids"},
+	insertEdges:            {File: "insert_edges", Params: "on_id id delay on state any at_end"},
+	findNotStarted:         {File: "find_not_started", Params: "ids", Columns: "id"},
+	reopenEdges:            {File: "reopen_edges", Params: "edges"},
+	updateEdges:            {File: "update_edges", Params: "edges"},
+	updateNode:             {File: "update_node", Params: "node version host labels queues kinds lease now"},
+	deleteEdges:            {File: "delete_edges", Params: "ids"},
+	findRelease:            {File: "find_release", Columns: "found"},
+	deletePauses:           {File: "delete_pauses", Params: "subject name"},
+	findPauseWork:          {File: "find_pause_work", Params: "now", Columns: "found"},
+	findPauses:             {File: "find_pauses", Params: "now", Columns: "subject name"},
+	lockPauses:             {File: "lock_pauses", Params: "subject names", Columns: sqlrows.PauseColumns},
+	parkJobs:               {File: "park_jobs", Params: "ids"},
+	unparkJobs:             {File: "unpark_jobs", Params: "ids"},
+	markPredecessors:       {File: "mark_predecessors", Params: "names owners"},
+	markScheduleJobs:       {File: "mark_schedule_jobs", Params: "names owners"},
+	lockFollowers:          {File: "lock_followers", Given: "waiting", Params: "ids", Columns: "id mark next_at predecessor_id predecessor paused_at paused_until group_paused_at group_paused_until"},
+	insertChainEnds:        {File: "insert_chain_ends", Params: "schedule slot job ended_at state paused after reason"},
+	closeChainEnds:         {File: "close_chain_ends", Params: "ids"},
+	awaitChainEnds:         {File: "await_chain_ends", Params: "ids"},
+	deleteWakes:            {File: "delete_wakes", Params: "sources"},
+	lockClaim:              {File: "lock_claim", Params: "id", Columns: "token"},
+	lockOldWakes:           {File: "lock_old_wakes", Params: "age", Columns: "source"},
+	raiseWake:              {File: "raise_wake", Params: "source jobs schedules cancels"},
+	findColumns:            {File: "find_columns", Columns: "name column_name"},
+	findOldTransaction:     {File: "find_old_transaction", Params: "seconds", Columns: "connection seconds"},
+	findWrongTables:        {File: "find_wrong_tables", Columns: "name engine"},
+	readServer:             {File: "read_server", Columns: "version database_name user_name is_read_only flushes has_log syncs packet clock"},
+	findHoldingNodes:       {File: "find_holding_nodes", Params: "nodes", Columns: "node"},
+	findLeftNodes:          {File: "find_left_nodes", Params: "now", Columns: "found"},
+	lockLeftNodes:          {File: "lock_left_nodes", Params: "now", Columns: sqlrows.NodeColumns},
+	updateLeftNodes:        {File: "update_left_nodes", Params: "now wait left nodes"},
+	readWakes:              {File: "read_wakes", Columns: "source jobs schedules cancels"},
+	insertLinkReleases:     {File: "insert_link_releases", Params: "on_id now"},
+	insertScheduleReleases: {File: "insert_schedule_releases", Params: "on_id schedule ended_at state reason"},
+	pruneChainEnds:         {File: "prune_chain_ends", Params: "before limit"},
+})
 
-// text is the text of a statement, and the names of its parameters and columns.
+// text is the text of a statement.
 type text struct {
-	sql     string
-	pieces  []sqltext.Piece // of sql; nil for a listing, whose lines each call picks
-	params  []string
-	columns []string
+	sqlrows.Text
+	pieces []sqltext.Piece // of the text; nil for a listing, whose lines each call picks
 }
 
-// texts holds the text of each statement, and of each listing with all lines that
-// its calls may give.
-type texts [statementCount]text
+// texts holds the text of each statement.
+type texts []text
 
 // variant is what the texts of statements depend on.
 type variant struct {
@@ -692,11 +512,11 @@ type variant struct {
 // them once.
 var (
 	readMu    sync.Mutex
-	readTexts = map[variant]*texts{}
+	readTexts = map[variant]texts{}
 )
 
 // textsFor returns the text of each statement.
-func textsFor(v variant) (*texts, error) {
+func textsFor(v variant) (texts, error) {
 	readMu.Lock()
 	defer readMu.Unlock()
 	if ready := readTexts[v]; ready != nil {
@@ -729,8 +549,7 @@ func (v variant) rules() sqltext.Rules {
 	if v.callers {
 		words["share"], words["node_name"] = "LOCK IN SHARE MODE", "COALESCE(o.node_name, _utf8mb4'')"
 	}
-	spec, fixed := specLists()
-	return sqltext.Rules{Words: words, Macros: conditions, Lists: map[string]string{"schedule_columns": scheduleList, "limit_columns": limitList, "spec": spec, "spec_fixed": fixed}}
+	return sqltext.Rules{Words: words, Macros: conditions, Lists: sqlrows.Lists()}
 }
 
 // conditions are conditions that several statements have: {in_queue(queue, name)}, for example.
@@ -771,25 +590,18 @@ var macros = map[string]func(string) string{
 	},
 }
 
-// read reads the text of each statement; see package sqltext for what the files
-// may have besides SQL. Comments are left out.
-func (v variant) read() (*texts, error) {
-	all, rules := &texts{}, v.rules()
-	for s, from := range sources {
-		file, err := sqlFiles.ReadFile("sql/" + from.file + ".sql")
-		if err != nil {
-			return nil, fmt.Errorf("read statements: %w", err)
+// read reads the text of each statement. Comments are left out.
+func (v variant) read() (texts, error) {
+	read, err := sources.Read(sqlFiles, v.rules(), func(sql string) string { return sqltext.Expand(sql, macros) })
+	if err != nil {
+		return nil, err
+	}
+	all := make(texts, len(read))
+	for s, one := range read {
+		all[s].Text = one
+		if !sources[s].Lists {
+			all[s].pieces = sqltext.Pieces(one.SQL)
 		}
-		sql := sqltext.Expand(strings.TrimSpace(string(file)), macros)
-		sql, err = rules.Complete(sql, statement(s).conditions(sql)...)
-		if err != nil {
-			return nil, fmt.Errorf("read statement %v: %w", statement(s), err)
-		}
-		one := text{sql: sql, params: rules.Names(from.params), columns: rules.Names(from.columns)}
-		if !statement(s).lists() {
-			one.pieces = sqltext.Pieces(sql)
-		}
-		all[s] = one
 	}
 	return all, nil
 }
@@ -798,11 +610,11 @@ func (v variant) read() (*texts, error) {
 // statement lacks, and missing arguments, are an error. given are further conditions of a listing.
 func (t *text) complete(s statement, a args, given ...string) (string, error) {
 	pieces := t.pieces
-	if s.lists() {
-		given = append(strings.Fields(sources[s].given), given...)
-		pieces = sqltext.Pieces(sqltext.Pick(t.sql, given...))
-	} else if len(a) != len(t.params) {
-		return "", fmt.Errorf("statement %v has the parameters %v, %d are passed", s, t.params, len(a))
+	if sources[s].Lists {
+		given = append(strings.Fields(sources[s].Given), given...)
+		pieces = sqltext.Pieces(sqltext.Pick(t.SQL, given...))
+	} else if len(a) != len(t.Params) {
+		return "", fmt.Errorf("statement %v has the parameters %v, %d are passed", sources[s], t.Params, len(a))
 	}
 	var out []byte
 	for _, piece := range pieces {
@@ -812,43 +624,12 @@ func (t *text) complete(s statement, a args, given ...string) (string, error) {
 		}
 		value, passed := a[piece.Parameter]
 		if !passed {
-			return "", fmt.Errorf("statement %v: parameter %s is not passed", s, piece.Parameter)
+			return "", fmt.Errorf("statement %v: parameter %s is not passed", sources[s], piece.Parameter)
 		}
 		var err error
 		if out, err = appendLiteral(out, value); err != nil {
-			return "", fmt.Errorf("statement %v: parameter %s: %w", s, piece.Parameter, err)
+			return "", fmt.Errorf("statement %v: parameter %s: %w", sources[s], piece.Parameter, err)
 		}
 	}
 	return string(out), nil
-}
-
-// lists reports whether a statement is a listing, whose conditions differ by call.
-func (s statement) lists() bool {
-	return s == countJobs || s == listAudit || s == listBatches || s == listCalendars || s == listGroups || s == listJobs || s == listJobsOldestFirst || s == listLimits || s == matchJobs || s == listOwners || s == listSchedules || s == listSlots
-}
-
-// conditions returns the conditions whose lines belong to a statement. A listing also
-// has the lines of the conditions that its calls give.
-func (s statement) conditions(file string) []string {
-	given := strings.Fields(sources[s].given)
-	if !s.lists() {
-		return given
-	}
-	other := map[string]bool{} // given by other statements of the file
-	for _, from := range sources {
-		for _, condition := range strings.Fields(from.given) {
-			other[condition] = other[condition] || from.file == sources[s].file
-		}
-	}
-	for _, condition := range sqltext.Conditions(file) {
-		if !other[condition] {
-			given = append(given, condition)
-		}
-	}
-	return given
-}
-
-// String returns the name of the statement's file, and its conditions.
-func (s statement) String() string {
-	return strings.TrimSpace(sources[s].file + " " + sources[s].given)
 }

@@ -9,57 +9,16 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store/sqltext"
+	"github.com/hourbell/hourbell/store/sqltext/sqltexttest"
 )
 
-// TestEveryStatementHasAFile compares the statements with the files in sql/, both ways. Each file
-// begins with a comment.
+// TestEveryStatementHasAFile compares the statements with the files in sql/; see sqltexttest.Files.
 func TestEveryStatementHasAFile(t *testing.T) {
-	entries, err := sqlFiles.ReadDir("sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var files []string
-	for _, entry := range entries {
-		files = append(files, strings.TrimSuffix(entry.Name(), ".sql"))
-	}
-	sent := map[string]statement{}
-	for s := range statementCount {
-		if other, twice := sent[s.String()]; twice {
-			t.Errorf("statements %d and %d are both %v", other, s, s)
-		}
-		sent[s.String()] = s
-		if !slices.Contains(files, sources[s].file) {
-			t.Errorf("statement %d (%v) has no file", s, s)
-		}
-	}
-	for _, file := range files {
-		text, err := sqlFiles.ReadFile("sql/" + file + ".sql")
-		if err != nil || !strings.HasPrefix(string(text), "-- ") {
-			t.Errorf("%s.sql does not begin with a comment, %v", file, err)
-		}
-		if !slices.ContainsFunc(sources[:], func(from source) bool { return from.file == file }) {
-			t.Errorf("%s.sql is no statement", file)
-		}
-		checkConditions(t, file, string(text))
-	}
-}
-
-// checkConditions looks for conditions of a file that no statement gives.
-func checkConditions(t *testing.T, file, text string) {
-	var given []string
+	statements := make([]sqltexttest.Statement, len(sources))
 	for s, from := range sources {
-		if statement(s).lists() && from.file == file {
-			return // its calls give the conditions
-		}
-		if from.file == file {
-			given = append(given, strings.Fields(from.given)...)
-		}
+		statements[s] = sqltexttest.Statement{Name: from.String(), File: from.File, Given: from.Given, Lists: from.Lists}
 	}
-	for _, condition := range sqltext.Conditions(text) {
-		if !slices.Contains(given, condition) {
-			t.Errorf("%s.sql: no statement gives the condition %s", file, condition)
-		}
-	}
+	sqltexttest.Files(t, sqlFiles, statements)
 }
 
 // TestStatementsFitTheirCallers runs every statement in a transaction that is rolled
@@ -67,18 +26,18 @@ func checkConditions(t *testing.T, file, text string) {
 func TestStatementsFitTheirCallers(t *testing.T) {
 	b := freshBackend(t)
 	for s, text := range b.texts {
-		s := statement(s)
-		used := slices.Sorted(slices.Values(sqltext.Parameters(text.sql)))
-		if passed := slices.Sorted(slices.Values(text.params)); !slices.Equal(passed, used) {
-			t.Errorf("%v has the parameters %q, its callers pass %q", s, used, passed)
+		s, from := statement(s), sources[s]
+		used := slices.Sorted(slices.Values(sqltext.Parameters(text.SQL)))
+		if passed := slices.Sorted(slices.Values(text.Params)); !slices.Equal(passed, used) {
+			t.Errorf("%v has the parameters %q, its callers pass %q", from, used, passed)
 			continue
 		}
 		columns, err := columnsOf(t, b, s)
 		if err != nil {
-			t.Errorf("%v: %v", s, err)
+			t.Errorf("%v: %v", from, err)
 		}
-		if scanned := text.columns; !slices.Equal(columns, scanned) {
-			t.Errorf("%v returns %q, its callers scan %q", s, strings.Join(columns, " "), strings.Join(scanned, " "))
+		if scanned := text.Columns; !slices.Equal(columns, scanned) {
+			t.Errorf("%v returns %q, its callers scan %q", from, strings.Join(columns, " "), strings.Join(scanned, " "))
 		}
 	}
 }
@@ -92,9 +51,9 @@ func columnsOf(t *testing.T, b *Backend, s statement) ([]string, error) {
 	}
 	defer tx.Rollback()
 	a := args{}
-	for _, name := range b.texts[s].params {
+	for _, name := range b.texts[s].Params {
 		switch {
-		case strings.Contains(b.texts[s].sql, "JSON_TABLE(:"+name):
+		case strings.Contains(b.texts[s].SQL, "JSON_TABLE(:"+name):
 			a[name] = "[]"
 		case name == "args" || name == "headers" || name == "bytes":
 			a[name] = []byte{}
@@ -106,7 +65,7 @@ func columnsOf(t *testing.T, b *Backend, s statement) ([]string, error) {
 			a[name] = 0
 		}
 	}
-	text, err := b.texts[s].complete(s, a, sqltext.Conditions(b.texts[s].sql)...)
+	text, err := b.texts[s].complete(s, a, sqltext.Conditions(b.texts[s].SQL)...)
 	if err != nil {
 		return nil, err
 	}
@@ -134,8 +93,8 @@ func freshBackend(t *testing.T) *Backend {
 func TestLiteralsHaveACharacterSet(t *testing.T) {
 	plain := regexp.MustCompile(`(?i)(^|[ (,=<>])'(|every:|@|A)'`)
 	for s, text := range freshBackend(t).texts {
-		if found := plain.FindString(text.sql); found != "" {
-			t.Errorf("%v: %q needs _utf8mb4", statement(s), found)
+		if found := plain.FindString(text.SQL); found != "" {
+			t.Errorf("%v: %q needs _utf8mb4", sources[s], found)
 		}
 	}
 }

@@ -3,25 +3,24 @@ package mysql
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 	"github.com/hourbell/hourbell/store/sqltext"
 )
 
 // args are the values of a statement's parameters, by name.
-type args map[string]any
+type args = sqlrows.Args
 
 // row is what scan functions get.
-type row interface{ Scan(dest ...any) error }
+type row = sqlrows.Row
 
 // conn is a transaction, or a pool, on which each statement is a transaction of its own.
 type conn interface {
@@ -32,18 +31,24 @@ type conn interface {
 
 // session runs statements in one transaction. It implements rowwise.Tx.
 type session struct {
+	sqlrows.Session
 	tx       conn
-	texts    *texts
+	texts    texts
 	rowBytes int                      // of one insert of many rows
 	callers  bool                     // the transaction is the program's
 	cluster  bool                     // the server is a node of a cluster; see touchJobs
-	noted    bool                     // the end of a job with dependents is noted
-	asked    time.Time                // of the request; see now
 	wakes    wakeSet                  // what the writes of the transaction wake
 	apart    map[int64]bool           // jobs that LockClaims locked last, whose ends concern no dependents and no limits
 	failing  map[int64]int64          // what LockFailing returned last
 	again    bool                     // a row of another transaction prevented it before
 	bound    func(text string) string // makes the server give up a slow statement; nil: no bound
+}
+
+// newSession returns a session in a transaction, or on a pool.
+func (b *Backend) newSession(tx conn) *session {
+	s := &session{tx: tx, texts: b.texts, rowBytes: b.rowBytes, cluster: b.server.galera}
+	s.Runner = s
+	return s
 }
 
 // Transactions that the server gives up because of other transactions are begun again, up to
@@ -117,7 +122,7 @@ func (b *Backend) read(ctx context.Context, doing string, work func(*session) er
 			return err
 		}
 		defer tx.Rollback()
-		return work(&session{tx: tx, texts: b.texts, rowBytes: b.rowBytes, cluster: b.server.galera})
+		return work(b.newSession(tx))
 	}))
 }
 
@@ -127,20 +132,29 @@ const slowAnswer = 250 * time.Millisecond
 // look runs work that reads without a transaction: each of its statements sees what was committed before it.
 func (b *Backend) look(ctx context.Context, doing string, work func(*session) error) error {
 	return b.explain(ctx, doing, b.again(ctx, func() error {
-		return work(&session{tx: b.db, texts: b.texts, rowBytes: b.rowBytes, cluster: b.server.galera})
+		return work(b.newSession(b.db))
 	}))
 }
 
 // writeOnce runs work that writes by one statement, which is a transaction of its own.
 func (b *Backend) writeOnce(ctx context.Context, doing string, work func(*session) error) error {
 	return b.explain(ctx, doing, b.again(ctx, func() error {
-		s := &session{tx: b.db, texts: b.texts, rowBytes: b.rowBytes, cluster: b.server.galera}
+		s := b.newSession(b.db)
 		if err := perhaps(work(s)); err != nil {
 			return err
 		}
 		b.wake(s.wakes)
 		return nil
 	}))
+}
+
+// reading returns what work returns in a reading transaction.
+func reading[T any](ctx context.Context, b *Backend, doing string, work func(*session) (T, error)) (out T, err error) {
+	err = b.read(ctx, doing, func(s *session) (err error) {
+		out, err = work(s)
+		return err
+	})
+	return out, err
 }
 
 // readWithin is read that takes at most about that long; 0: no bound. After that the error is
@@ -168,7 +182,7 @@ func (b *Backend) write(ctx context.Context, doing string, work func(*session) e
 	noted, asked := false, time.Time{}
 	err := b.writeOnly(ctx, doing, func(s *session) error {
 		err := work(s)
-		noted, asked = s.noted, s.asked
+		noted, asked = s.Noted, s.Asked
 		return err
 	})
 	if err == nil && noted {
@@ -185,7 +199,7 @@ func (b *Backend) writeOnly(ctx context.Context, doing string, work func(*sessio
 			return err
 		}
 		defer tx.Rollback()
-		s := &session{tx: tx, texts: b.texts, rowBytes: b.rowBytes, cluster: b.server.galera}
+		s := b.newSession(tx)
 		if err := work(s); err != nil {
 			return err
 		}
@@ -197,10 +211,10 @@ func (b *Backend) writeOnly(ctx context.Context, doing string, work func(*sessio
 	}))
 }
 
-// writeAt is write for work that needs the instant of the call; see session.now.
+// writeAt is write for work that needs the instant of the call; see sqlrows.Session.
 func (b *Backend) writeAt(ctx context.Context, doing string, asked time.Time, work func(*session, time.Time) error) error {
 	return b.write(ctx, doing, func(s *session) error {
-		now, err := s.now(ctx, asked)
+		now, err := s.Now(ctx, asked)
 		if err != nil {
 			return err
 		}
@@ -232,10 +246,10 @@ func (b *Backend) within(ctx context.Context, doing string, tx store.Tx, work fu
 	}
 }
 
-// withinAt is within for a change that needs the instant of the call; see session.now.
+// withinAt is within for a change that needs the instant of the call; see sqlrows.Session.
 func (b *Backend) withinAt(ctx context.Context, doing string, tx store.Tx, asked time.Time, change func(*session, time.Time) error) error {
 	return b.within(ctx, doing, tx, func(s *session) error {
-		now, err := s.now(ctx, asked)
+		now, err := s.Now(ctx, asked)
 		if err != nil {
 			return err
 		}
@@ -261,7 +275,8 @@ func (b *Backend) callers(ctx context.Context, doing string, tx store.Tx) (*sess
 	if !ok || callers.tx == nil {
 		return nil, fmt.Errorf("%s: %w (use mysql.Tx)", doing, store.ErrForeignTx)
 	}
-	s := &session{tx: callers.tx, texts: b.callersTexts, rowBytes: b.rowBytes, cluster: b.server.galera, callers: true}
+	s := b.newSession(callers.tx)
+	s.texts, s.callers = b.callersTexts, true
 	if err := b.checkStore(ctx, s); err != nil {
 		return nil, b.explain(ctx, doing, err)
 	}
@@ -297,25 +312,11 @@ func (s *session) inSavepoint(ctx context.Context, work func(*session) error) er
 	return err
 }
 
-// exec runs a statement for its effect.
-func (s *session) exec(ctx context.Context, name statement, a args) error {
-	_, err := s.run(ctx, name, a)
-	return err
-}
+// Source implements sqlrows.Runner.
+func (s *session) Source(name statement) sqlrows.Source { return sources[name] }
 
-// count runs a statement that inserts or deletes, and returns how many rows it changed. The
-// server counts updated rows in two ways, which a program's connections choose.
-func (s *session) count(ctx context.Context, name statement, a args) (int, error) {
-	result, err := s.run(ctx, name, a)
-	if err != nil {
-		return 0, err
-	}
-	n, err := result.RowsAffected()
-	return int(n), err
-}
-
-// run runs a statement that returns no rows.
-func (s *session) run(ctx context.Context, name statement, a args) (sql.Result, error) {
+// Run implements sqlrows.Runner.
+func (s *session) Run(ctx context.Context, name statement, a args) (sql.Result, error) {
 	text, err := s.texts[name].complete(name, a)
 	if err != nil {
 		return nil, err
@@ -333,19 +334,13 @@ func (s *session) runText(ctx context.Context, name statement, text string) (sql
 	return result, nil
 }
 
-// each runs a statement and hands its rows to scan, which may run no other statement.
-func (s *session) each(ctx context.Context, name statement, a args, scan func(row) error) error {
-	return s.list(ctx, name, nil, a, scan)
-}
-
-// list runs a listing with the lines whose conditions are given.
-func (s *session) list(ctx context.Context, name statement, given []string, a args, scan func(row) error) error {
+// Query implements sqlrows.Runner.
+func (s *session) Query(ctx context.Context, name statement, a args, given ...string) (*sql.Rows, error) {
 	text, err := s.texts[name].complete(name, a, given...)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	rows, err := s.query(ctx, text)
-	return eachRow(rows, err, scan)
+	return s.query(ctx, text)
 }
 
 // united is how many statements unite sends at once.
@@ -381,32 +376,6 @@ func (s *session) query(ctx context.Context, text string) (*sql.Rows, error) {
 	return s.tx.QueryContext(ctx, text)
 }
 
-func eachRow(rows *sql.Rows, err error, scan func(row) error) error {
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
-// one runs a statement that returns exactly one row, into dest.
-func (s *session) one(ctx context.Context, name statement, a args, dest ...any) error {
-	found := false
-	err := s.each(ctx, name, a, func(r row) error {
-		found = true
-		return r.Scan(dest...)
-	})
-	if err == nil && !found {
-		return fmt.Errorf("statement %v returned no row", name)
-	}
-	return err
-}
-
 // rowBytes is about how long the text of one insert of many rows may be, on servers that accept messages of
 // four times this size. A row that is longer goes alone.
 const rowBytes = 4 << 20
@@ -418,15 +387,15 @@ const rowBytes = 4 << 20
 func (s *session) insertRows(ctx context.Context, name statement, rows []args) ([]int64, error) {
 	t := &s.texts[name]
 	const values = "VALUES\n"
-	at := strings.Index(t.sql, values)
+	at := strings.Index(t.SQL, values)
 	if at < 0 {
-		return nil, fmt.Errorf("statement %v has no line VALUES", name)
+		return nil, fmt.Errorf("statement %v has no line VALUES", sources[name])
 	}
-	head, template, tail := t.sql[:at+len(values)], t.sql[at+len(values):], ""
+	head, template, tail := t.SQL[:at+len(values)], t.SQL[at+len(values):], ""
 	if end := strings.Index(template, "\nON DUPLICATE KEY"); end >= 0 {
 		template, tail = template[:end], template[end:]
 	}
-	one := text{pieces: sqltext.Pieces(template), params: t.params}
+	one := text{pieces: sqltext.Pieces(template), Text: sqlrows.Text{Params: t.Params}}
 	head = sqltext.Pieces(head)[0].Code
 	ids := make([]int64, 0, len(rows))
 	for len(rows) > 0 {
@@ -467,7 +436,7 @@ func (s *session) insertedNumbers(ctx context.Context, result sql.Result, n int)
 	}
 	step := int64(1)
 	if n > 1 && first > 0 {
-		if err := s.one(ctx, readIncrement, nil, &step); err != nil {
+		if err := s.One(ctx, readIncrement, nil, &step); err != nil {
 			return nil, err
 		}
 	}
@@ -481,138 +450,23 @@ func (s *session) insertedNumbers(ctx context.Context, result sql.Result, n int)
 // onEach runs a statement for each of some arguments.
 func (s *session) onEach(ctx context.Context, name statement, each []args) error {
 	for _, a := range each {
-		if err := s.exec(ctx, name, a); err != nil {
+		if err := s.Exec(ctx, name, a); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// now is the instant of a call: the request's, else the server's clock.
-func (s *session) now(ctx context.Context, asked time.Time) (time.Time, error) {
-	s.asked = asked
-	if !asked.IsZero() {
-		return instant(asked), nil
-	}
-	var now time.Time
-	err := s.one(ctx, readClock, nil, into(&now))
-	return now, err
-}
-
-// jsonOf encodes rows for JSON_TABLE. Texts in them are valid UTF-8; bytes that
-// must stay as they are go through insertRows.
-func jsonOf(v any) string {
-	text, err := json.Marshal(v)
+// eachRow hands rows to scan, and closes them.
+func eachRow(rows *sql.Rows, err error, scan func(row) error) error {
 	if err != nil {
-		panic(err) // only our own types of numbers and texts come here
+		return err
 	}
-	return string(text)
-}
-
-// jsonList is jsonOf for lists, with [] for none.
-func jsonList[T any](list []T) string {
-	if len(list) == 0 {
-		return "[]"
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
 	}
-	return jsonOf(list)
-}
-
-// packer gathers the bytes of many rows in one parameter, so that SQL can cut
-// each row's part out with SUBSTRING, unchanged.
-type packer struct{ bytes []byte }
-
-// add returns where a part begins, counted from 1, and its length; nil comes
-// back as an empty part.
-func (p *packer) add(part []byte) (at, length int) {
-	at = len(p.bytes) + 1
-	p.bytes = append(p.bytes, part...)
-	return at, len(part)
-}
-
-// parameter is the gathered bytes.
-func (p *packer) parameter() []byte { return notNull(p.bytes) }
-
-// notNull is bytes as a parameter; nil would be SQL's NULL.
-func notNull(bytes []byte) []byte {
-	if bytes == nil {
-		return []byte{}
-	}
-	return bytes
-}
-
-// orNull is a number as a parameter: NULL for 0.
-func orNull(n int64) *int64 {
-	if n == 0 {
-		return nil
-	}
-	return &n
-}
-
-// instant brings a time to the form in which it is kept: UTC, microseconds.
-func instant(t time.Time) time.Time {
-	if t.IsZero() {
-		return time.Time{}
-	}
-	return t.UTC().Truncate(time.Microsecond)
-}
-
-// micros is a time as a parameter: microseconds since 1970, or nil for none.
-func micros(t time.Time) *int64 {
-	if t.IsZero() {
-		return nil
-	}
-	n := t.UnixMicro()
-	return &n
-}
-
-// timeScanner is the way back from micros.
-type timeScanner struct{ t *time.Time }
-
-// into scans an instant; NULL becomes the zero time.
-func into(t *time.Time) timeScanner { return timeScanner{t} }
-
-// Scan implements sql.Scanner.
-func (s timeScanner) Scan(value any) error {
-	if value == nil {
-		*s.t = time.Time{}
-		return nil
-	}
-	n, err := number(value)
-	*s.t = time.UnixMicro(n).UTC()
-	return err
-}
-
-// durationScanner reads microseconds.
-type durationScanner struct{ d *time.Duration }
-
-// Scan implements sql.Scanner.
-func (s durationScanner) Scan(value any) error {
-	n, err := number(value)
-	*s.d = time.Duration(n) * time.Microsecond
-	return err
-}
-
-// number returns a whole number as the server sends it.
-func number(value any) (int64, error) {
-	switch v := value.(type) {
-	case int64:
-		return v, nil
-	case []byte:
-		return strconv.ParseInt(string(v), 10, 64)
-	}
-	return 0, fmt.Errorf("a number came as %T", value)
-}
-
-// wordsScanner reads a JSON array of texts.
-type wordsScanner struct{ words *[]string }
-
-// Scan implements sql.Scanner.
-func (s wordsScanner) Scan(value any) error {
-	switch text := value.(type) {
-	case string:
-		return json.Unmarshal([]byte(text), s.words)
-	case []byte:
-		return json.Unmarshal(text, s.words)
-	}
-	return errors.New("a list of words is not kept as text")
+	return rows.Err()
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // uniqueKey is a key in the JSON of a parameter, with its place.
@@ -47,7 +48,7 @@ func (s *session) LockKeys(ctx context.Context, keys []store.JobKey, now time.Ti
 			free = append(free, uniqueKey{i, key.Kind, key.Unique})
 		}
 	}
-	err := s.each(ctx, lockKeyHolds, args{"keys": jsonList(free), "now": micros(now)}, func(r row) error {
+	err := s.Each(ctx, lockKeyHolds, args{"keys": sqlrows.JSONList(free), "now": sqlrows.Micros(now)}, func(r row) error {
 		var place int
 		var h store.KeyHolder
 		err := r.Scan(&place, &h.ID)
@@ -60,10 +61,10 @@ func (s *session) LockKeys(ctx context.Context, keys []store.JobKey, now time.Ti
 // uniqueJobs returns the live jobs that have some keys.
 func (s *session) uniqueJobs(ctx context.Context, name statement, keys []store.JobKey, rows []uniqueKey) (map[store.JobKey]store.KeyHolder, error) {
 	holders := map[store.JobKey]store.KeyHolder{}
-	err := s.each(ctx, name, args{"keys": jsonList(rows)}, func(r row) error {
+	err := s.Each(ctx, name, args{"keys": sqlrows.JSONList(rows)}, func(r row) error {
 		var place int
 		h := store.KeyHolder{Live: true}
-		err := r.Scan(&place, &h.ID, &h.Begun, &h.Queue, &h.Priority, into(&h.RunAt), into(&h.CreatedAt))
+		err := r.Scan(&place, &h.ID, &h.Begun, &h.Queue, &h.Priority, sqlrows.IntoTime(&h.RunAt), sqlrows.IntoTime(&h.CreatedAt))
 		holders[keys[place]] = h
 		return err
 	})
@@ -74,7 +75,7 @@ func (s *session) uniqueJobs(ctx context.Context, name statement, keys []store.J
 func (s *session) SaveKeyHolds(ctx context.Context, holds []store.KeyHold) error {
 	rows := make([]args, len(holds))
 	for i, h := range holds {
-		rows[i] = args{"kind": h.Kind, "unique": h.Unique, "id": h.ID, "until": micros(h.Until)}
+		rows[i] = args{"kind": h.Kind, "unique": h.Unique, "id": h.ID, "until": sqlrows.Micros(h.Until)}
 	}
 	_, err := s.insertRows(ctx, upsertKeyHolds, rows)
 	return err
@@ -85,8 +86,8 @@ func (s *session) ReplaceJobs(ctx context.Context, jobs []rowwise.Replaced) erro
 	ids := make([]int64, len(jobs))
 	each := make([]args, len(jobs))
 	for i := range jobs {
-		ids[i], each[i] = jobs[i].ID, args{"id": jobs[i].ID}
-		addSpec(each[i], &jobs[i].JobSpec)
+		ids[i], each[i] = jobs[i].ID, args{"id": jobs[i].ID, "args": sqlrows.NotNull(jobs[i].Args), "headers": jobs[i].Headers}
+		sqlrows.AddSpec(each[i], &jobs[i].JobSpec)
 	}
 	if err := s.leaveLanes(ctx, ids, false); err != nil {
 		return err

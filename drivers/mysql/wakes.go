@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // wakeSet is a set of kinds of wake-ups.
@@ -21,10 +22,10 @@ const (
 // wakesOf has what a statement wakes. Statements that only move what a node has claimed or
 // fired wake nothing.
 var wakesOf = [statementCount]wakeSet{
-	insertJobs: wakeJobs, replaceJob: wakeJobs, requeueJobs: wakeJobs, releaseJobs: wakeJobs, reviveJobs: wakeJobs, updateJobs: wakeJobs,
-	updateWaits: wakeJobs, unparkJobs: wakeJobs, admitJobs: wakeJobs, upsertLimits: wakeJobs, endLimits: wakeJobs, insertLimitVacancies: wakeJobs,
-	upsertSchedules: wakeSchedules, updateNext: wakeSchedules,
-	upsertPauses: wakeJobs | wakeSchedules | wakeCancels, deletePauses: wakeJobs | wakeSchedules,
+	insertJobs: wakeJobs, replaceJob: wakeJobs, requeueJobs: wakeJobs, sqlrows.ReleaseJobs: wakeJobs, sqlrows.ReviveJobs: wakeJobs, updateJobs: wakeJobs,
+	sqlrows.UpdateWaits: wakeJobs, unparkJobs: wakeJobs, admitJobs: wakeJobs, upsertLimits: wakeJobs, endLimits: wakeJobs, insertLimitVacancies: wakeJobs,
+	upsertSchedules: wakeSchedules, sqlrows.UpdateNext: wakeSchedules,
+	sqlrows.UpsertPauses: wakeJobs | wakeSchedules | wakeCancels, deletePauses: wakeJobs | wakeSchedules,
 	requestCancels: wakeCancels,
 	// The nodes release the dependents of ended jobs.
 	insertReleases: wakeCancels, insertDeletedReleases: wakeCancels, insertLinkReleases: wakeCancels, insertScheduleReleases: wakeCancels,
@@ -42,7 +43,7 @@ func (s *session) wakeInTx(ctx context.Context) error {
 	if s.wakes == 0 {
 		return nil
 	}
-	return s.exec(ctx, raiseWake, s.wakes.args(nil))
+	return s.Exec(ctx, raiseWake, s.wakes.args(nil))
 }
 
 // kindsOfWakes has the kind of wake-up for each element of a wakeSet.

@@ -44,12 +44,12 @@ func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (out st
 	var noted bool
 	var wakes wakeSet
 	err = b.within(ctx, doing, req.Tx, func(s *session) error {
-		now, err := s.now(ctx, req.Now)
+		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err
 		}
 		out, err = rowwise.Finish(ctx, s, req, now)
-		noted = s.noted
+		noted = s.Noted
 		if req.Commit { // then the wake-ups are sent after the commit
 			wakes, s.wakes = s.wakes, 0
 		}
@@ -76,7 +76,7 @@ func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (out st
 func (b *Backend) FindClaim(ctx context.Context, ref store.ClaimRef) (state store.ClaimState, err error) {
 	err = b.writeOnly(ctx, "look for a claim", func(s *session) error {
 		free := false
-		err := s.each(ctx, lockClaim, args{"id": ref.ID}, func(r row) error {
+		err := s.Each(ctx, lockClaim, args{"id": ref.ID}, func(r row) error {
 			var token int64
 			err := r.Scan(&token)
 			free, state = true, store.ClaimLost
@@ -88,7 +88,7 @@ func (b *Backend) FindClaim(ctx context.Context, ref store.ClaimRef) (state stor
 		if free || err != nil {
 			return err
 		}
-		return s.one(ctx, findClaim, args{"id": ref.ID, "token": ref.Token}, &state)
+		return s.One(ctx, findClaim, args{"id": ref.ID, "token": ref.Token}, &state)
 	})
 	return state, err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // auditSubject is a subject of an entry in insert_audit_subjects.sql and list_audit.sql.
@@ -16,8 +17,8 @@ type auditSubject struct {
 
 // InsertAudit implements rowwise.AuditTx.
 func (s *session) InsertAudit(ctx context.Context, e store.AuditEntry, now time.Time) (int64, error) {
-	result, err := s.run(ctx, insertAudit, args{
-		"now": micros(now), "actor": e.Name, "source": e.Source, "action": e.Action, "count": e.Count, "detail": e.Detail,
+	result, err := s.Run(ctx, insertAudit, args{
+		"now": sqlrows.Micros(now), "actor": e.Name, "source": e.Source, "action": e.Action, "count": e.Count, "detail": e.Detail,
 	})
 	if err != nil {
 		return 0, err
@@ -30,7 +31,7 @@ func (s *session) InsertAudit(ctx context.Context, e store.AuditEntry, now time.
 
 // ExtendAudit implements rowwise.AuditTx.
 func (s *session) ExtendAudit(ctx context.Context, e store.AuditEntry) (bool, error) {
-	n, err := s.count(ctx, updateAudit, args{"id": e.ID, "count": e.Count})
+	n, err := s.Count(ctx, updateAudit, args{"id": e.ID, "count": e.Count})
 	if err != nil || n == 0 {
 		return false, err
 	}
@@ -45,18 +46,18 @@ func (s *session) insertAuditSubjects(ctx context.Context, e store.AuditEntry) e
 	for i, subject := range e.Subjects {
 		subjects[i] = auditSubject(subject)
 	}
-	return s.exec(ctx, insertAuditSubjects, args{"id": e.ID, "subjects": jsonOf(subjects), "most": store.MostAuditSubjects})
+	return s.Exec(ctx, insertAuditSubjects, args{"id": e.ID, "subjects": sqlrows.JSON(subjects), "most": store.MostAuditSubjects})
 }
 
 // ListAudit reads the audit; see store.Audit.
 func (b *Backend) ListAudit(ctx context.Context, req store.ListAuditRequest) ([]store.AuditEntry, error) {
 	var out []store.AuditEntry
 	err := b.read(ctx, "list the audit", func(s *session) error {
-		given, a := auditConditions(req)
-		return s.list(ctx, listAudit, given, a, func(r row) error {
+		given, a := sqlrows.AuditConditions(req)
+		return s.List(ctx, listAudit, given, a, func(r row) error {
 			var e store.AuditEntry
 			var subjects []auditSubject
-			err := r.Scan(&e.ID, into(&e.At), &e.Name, &e.Source, &e.Action, &e.Count, &e.Detail, listScanner{&subjects})
+			err := r.Scan(&e.ID, sqlrows.IntoTime(&e.At), &e.Name, &e.Source, &e.Action, &e.Count, &e.Detail, sqlrows.IntoList(&subjects))
 			for _, subject := range subjects {
 				e.Subjects = append(e.Subjects, store.AuditSubject(subject))
 			}
@@ -68,28 +69,6 @@ func (b *Backend) ListAudit(ctx context.Context, req store.ListAuditRequest) ([]
 		return nil, err
 	}
 	return out, nil
-}
-
-// auditConditions are the conditions of list_audit.sql that a request gives.
-func auditConditions(req store.ListAuditRequest) (given []string, a args) {
-	a = args{"limit": req.Limit}
-	if req.Actor != "" {
-		given, a["actor"] = append(given, "actor"), req.Actor
-	}
-	if req.Action != "" {
-		given, a["action"] = append(given, "action"), req.Action
-	}
-	if req.Subject != nil {
-		given, a["kind"], a["name"] = append(given, "subject"), req.Subject.Kind, req.Subject.Name
-	}
-	if !req.Since.IsZero() {
-		given, a["since"] = append(given, "since"), instant(req.Since).UnixMicro()
-	}
-	if req.Before != (store.AuditCursor{}) {
-		given = append(given, "before")
-		a["before_at"], a["before_id"] = req.Before.At.UnixMicro(), req.Before.ID
-	}
-	return given, a
 }
 
 // RecordAudit stores an entry; see store.Audit.
@@ -107,7 +86,7 @@ func (s *session) pruneAudit(ctx context.Context, keep time.Duration, limit int,
 		return 0, nil
 	}
 	var ids []int64
-	err := s.each(ctx, pruneAudit, args{"before": micros(now.Add(-keep)), "limit": limit}, func(r row) error {
+	err := s.Each(ctx, pruneAudit, args{"before": sqlrows.Micros(now.Add(-keep)), "limit": limit}, func(r row) error {
 		var id int64
 		err := r.Scan(&id)
 		ids = append(ids, id)
@@ -116,5 +95,5 @@ func (s *session) pruneAudit(ctx context.Context, keep time.Duration, limit int,
 	if err != nil {
 		return 0, err
 	}
-	return len(ids), s.onIDs(ctx, ids, nil, deleteAuditSubjects)
+	return len(ids), s.OnIDs(ctx, ids, deleteAuditSubjects)
 }

@@ -44,6 +44,7 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite" of database/sql
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // Backend is a store.Backend, store.Listener and store.Migrator on a SQLite
@@ -56,7 +57,7 @@ type Backend struct {
 	shared  *sql.DB       // of New: what handlers use; nil for Open
 	writing chan struct{} // holds one element while a transaction of this process writes
 
-	texts *texts
+	texts []sqlrows.Text
 	steps []store.Migration
 
 	mu       sync.Mutex // guards what follows
@@ -277,7 +278,7 @@ func newBackend(path string) (*Backend, error) {
 		return nil, err
 	}
 	return &Backend{
-		path: path, texts: &texts, steps: steps,
+		path: path, texts: texts, steps: steps,
 		writing: make(chan struct{}, 1), prepared: map[*sql.DB]*prepared{},
 	}, nil
 }

@@ -1,43 +1,26 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
-	"database/sql"
-	"math"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
-	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // InsertBatch implements rowwise.Edges.
 func (s *session) InsertBatch(ctx context.Context, finally *store.Finally, now time.Time) (id int64, err error) {
-	a := args{"now": micros(now), "on": nil, "any": nil}
+	a := args{"now": sqlrows.Micros(now), "on": nil, "any": nil}
 	if finally != nil {
 		a["on"], a["any"] = int16(finally.On), finally.Any
 	}
-	err = s.one(ctx, insertBatch, a, &id)
+	err = s.One(ctx, insertBatch, a, &id)
 	return id, err
-}
-
-// SetFinally implements rowwise.Edges.
-func (s *session) SetFinally(ctx context.Context, batch, job int64) error {
-	return s.exec(ctx, updateBatch, args{"id": batch, "finally": job})
-}
-
-// FindBatch implements rowwise.Edges.
-func (s *session) FindBatch(ctx context.Context, id int64) (b rowwise.Batch, found bool, err error) {
-	err = s.each(ctx, findBatch, args{"id": id}, func(r row) error {
-		found = true
-		return r.Scan(&b.Last, &b.Finally.On, &b.Finally.Any)
-	})
-	return b, found, err
 }
 
 // LockBatchJob implements rowwise.Edges.
 func (s *session) LockBatchJob(ctx context.Context, batch int64) (found bool, err error) {
-	err = s.each(ctx, lockBatchJob, args{"batch": batch}, func(r row) error {
+	err = s.Each(ctx, lockBatchJob, args{"batch": batch}, func(r row) error {
 		var id int64
 		found = true
 		return r.Scan(&id)
@@ -46,47 +29,11 @@ func (s *session) LockBatchJob(ctx context.Context, batch int64) (found bool, er
 }
 
 // ListBatches returns batches; see store.Batches.
-func (b *Backend) ListBatches(ctx context.Context, req store.ListBatchesRequest) (out []store.Batch, err error) {
-	a := args{"before": cmp.Or(req.Before, math.MaxInt64), "limit": req.Limit}
-	var given []string
-	if len(req.IDs) > 0 {
-		given, a["ids"] = []string{"ids"}, jsonList(req.IDs)
-	}
-	err = b.read(ctx, "list batches", func(s *session) error {
-		return s.list(ctx, listBatches, given, a, func(r row) error {
-			var one store.Batch
-			var state sql.NullInt64
-			var jobs int64
-			if err := r.Scan(&one.ID, into(&one.CreatedAt), &one.Finally, &one.FinallyState, &state, &jobs); err != nil {
-				return err
-			}
-			if n := len(out); n == 0 || out[n-1].ID != one.ID {
-				out = append(out, one)
-			}
-			if state.Valid {
-				out[len(out)-1].Counts[state.Int64] = jobs
-			}
-			return nil
-		})
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
+func (b *Backend) ListBatches(ctx context.Context, req store.ListBatchesRequest) ([]store.Batch, error) {
+	return reading(ctx, b, "list batches", func(s *session) ([]store.Batch, error) { return s.ListBatches(ctx, req) })
 }
 
 // ListLinks returns edges; see store.Batches.
-func (b *Backend) ListLinks(ctx context.Context, req store.ListLinksRequest) (out []store.Link, err error) {
-	err = b.read(ctx, "list edges", func(s *session) error {
-		return s.each(ctx, listLinks, args{"ids": jsonList(req.IDs), "limit": req.Limit}, func(r row) error {
-			var row store.Link
-			err := r.Scan(&row.Dependent, &row.Job, durationScanner{&row.Delay}, &row.On, &row.State)
-			out = append(out, row)
-			return err
-		})
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
+func (b *Backend) ListLinks(ctx context.Context, req store.ListLinksRequest) ([]store.Link, error) {
+	return reading(ctx, b, "list edges", func(s *session) ([]store.Link, error) { return s.ListLinks(ctx, req) })
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // PutCalendars creates or changes calendars; see store.Calendars.
@@ -29,58 +30,18 @@ func (b *Backend) DeleteCalendars(ctx context.Context, req store.DeleteCalendars
 
 // ListCalendars reads calendars in pages; see store.Calendars.
 func (b *Backend) ListCalendars(ctx context.Context, req store.ListCalendarsRequest) ([]store.Calendar, error) {
-	var out []store.Calendar
-	err := b.read(ctx, "list calendars", func(s *session) error {
-		var given []string
-		a := args{"after": req.After, "limit": req.Limit}
-		if len(req.Names) > 0 {
-			given, a["names"] = append(given, "names"), jsonList(req.Names)
-		}
-		return s.list(ctx, listCalendars, given, a, func(r row) error {
-			calendar, err := scanCalendar(r)
-			out = append(out, calendar)
-			return err
-		})
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
+	return reading(ctx, b, "list calendars", func(s *session) ([]store.Calendar, error) { return s.ListCalendars(ctx, req) })
 }
 
 // LockCalendars implements rowwise.Calendars.
 func (s *session) LockCalendars(ctx context.Context, names []string) (map[string]*store.Calendar, error) {
 	found := map[string]*store.Calendar{}
-	err := s.each(ctx, lockCalendars, args{"names": jsonList(names)}, func(r row) error {
-		calendar, err := scanCalendar(r)
+	err := s.Each(ctx, lockCalendars, args{"names": sqlrows.JSONList(names)}, func(r row) error {
+		calendar, err := sqlrows.ScanCalendar(r)
 		found[calendar.Name] = &calendar
 		return err
 	})
 	return found, err
-}
-
-// calendarColumns are the columns that scanCalendar scans.
-const calendarColumns = "name revision definition updated_at"
-
-func scanCalendar(r row) (c store.Calendar, err error) {
-	err = r.Scan(&c.Name, &c.Revision, &c.Definition, into(&c.UpdatedAt))
-	return c, err
-}
-
-// LockCalendarUsers implements rowwise.Calendars.
-func (s *session) LockCalendarUsers(ctx context.Context, calendars []string) (users []rowwise.CalendarUser, err error) {
-	err = s.each(ctx, lockCalendarUsers, args{"names": jsonList(calendars)}, func(r row) error {
-		var u rowwise.CalendarUser
-		err := r.Scan(&u.Calendar, &u.Schedule, into(&u.NextAt))
-		users = append(users, u)
-		return err
-	})
-	return users, err
-}
-
-// ReviseSchedules implements rowwise.Calendars.
-func (s *session) ReviseSchedules(ctx context.Context, schedules []string, revision int64) error {
-	return s.exec(ctx, reviseSchedules, args{"names": jsonList(schedules), "revision": revision})
 }
 
 // savedCalendar is a calendar on its way to upsert_calendars.sql.
@@ -92,26 +53,11 @@ type savedCalendar struct {
 
 // SaveCalendars implements rowwise.Calendars.
 func (s *session) SaveCalendars(ctx context.Context, calendars []store.PutCalendar, revision int64, now time.Time) error {
-	var pack packer
+	var pack sqlrows.Packer
 	saved := make([]savedCalendar, len(calendars))
 	for i, put := range calendars {
-		at, length := pack.add(put.Definition)
+		at, length := pack.Add(put.Definition)
 		saved[i] = savedCalendar{put.Name, at, length}
 	}
-	return s.exec(ctx, upsertCalendars, args{"calendars": jsonOf(saved), "bytes": pack.parameter(), "revision": revision, "now": micros(now)})
-}
-
-// DeleteCalendars implements rowwise.Calendars.
-func (s *session) DeleteCalendars(ctx context.Context, names []string) error {
-	return s.exec(ctx, deleteCalendars, args{"names": jsonList(names)})
-}
-
-// DeleteCalendarUses implements rowwise.Schedules.
-func (s *session) DeleteCalendarUses(ctx context.Context, schedules []string) error {
-	return s.exec(ctx, deleteCalendarUses, args{"names": jsonList(schedules)})
-}
-
-// InsertCalendarUses implements rowwise.Schedules.
-func (s *session) InsertCalendarUses(ctx context.Context, uses []rowwise.CalendarUse) error {
-	return s.exec(ctx, insertCalendarUses, args{"uses": jsonOf(uses)})
+	return s.Exec(ctx, upsertCalendars, args{"calendars": sqlrows.JSON(saved), "bytes": pack.Parameter(), "revision": revision, "now": sqlrows.Micros(now)})
 }

@@ -5,71 +5,34 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // DueEnds reads ends of predecessors; see store.Schedules.
-func (b *Backend) DueEnds(ctx context.Context, req store.DueEndsRequest) (ends []store.ScheduleEnd, err error) {
-	err = b.readIn(ctx, "read ends of jobs", req.Tx, func(s *session) error {
-		return s.each(ctx, findDueEnds, args{"ids": jsonList(req.Schedules), "limit": req.Limit}, func(r row) error {
-			var e store.ScheduleEnd
-			err := r.Scan(&e.Schedule, into(&e.Slot), &e.After, &e.ID, &e.State, into(&e.At), &e.Reason, &e.Paused)
-			ends = append(ends, e)
-			return err
-		})
-	})
-	if err != nil {
-		return nil, err
-	}
-	return ends, nil
-}
-
-// HasNotes implements rowwise.Schedules.
-func (s *session) HasNotes(ctx context.Context, schedules []string) (found bool, err error) {
-	err = s.one(ctx, findScheduleRelease, args{"names": jsonList(schedules)}, &found)
-	return found, err
-}
-
-// FindPredecessors implements rowwise.Schedules.
-func (s *session) FindPredecessors(ctx context.Context, schedules []string) (map[string][]string, error) {
-	found := map[string][]string{}
-	err := s.each(ctx, findChain, args{"names": jsonList(schedules)}, func(r row) error {
-		var schedule, predecessor string
-		err := r.Scan(&schedule, &predecessor)
-		found[schedule] = append(found[schedule], predecessor)
+func (b *Backend) DueEnds(ctx context.Context, req store.DueEndsRequest) (out []store.ScheduleEnd, err error) {
+	err = b.readIn(ctx, "read ends of jobs", req.Tx, func(s *session) (err error) {
+		out, err = s.DueEnds(ctx, req)
 		return err
 	})
-	return found, err
-}
-
-// SaveChain implements rowwise.Schedules.
-func (s *session) SaveChain(ctx context.Context, schedules []string, edges []rowwise.ChainEdge) error {
-	if err := s.exec(ctx, deleteChain, args{"names": jsonList(schedules)}); err != nil || len(edges) == 0 {
-		return err
-	}
-	return s.exec(ctx, insertChain, args{"edges": jsonOf(edges)})
+	return out, err
 }
 
 // MarkPredecessors implements rowwise.Schedules.
 func (s *session) MarkPredecessors(ctx context.Context, schedules []string) error {
-	a := args{"names": jsonList(schedules)}
-	marked, err := s.count(ctx, markPredecessors, a)
+	a := args{"names": sqlrows.JSONList(schedules)}
+	marked, err := s.Count(ctx, markPredecessors, a)
 	if err != nil || marked == 0 {
 		return err
 	}
-	return s.exec(ctx, markScheduleJobs, a)
-}
-
-// MarkReleases implements rowwise.Slots.
-func (s *session) MarkReleases(ctx context.Context, ids []int64) error {
-	return s.onIDs(ctx, ids, nil, markReleases)
+	return s.Exec(ctx, markScheduleJobs, a)
 }
 
 // LockFollowers implements rowwise.Chains.
 func (s *session) LockFollowers(ctx context.Context, predecessors []int64) (followers []rowwise.Follower, err error) {
-	err = s.each(ctx, lockFollowers, args{"ids": jsonList(predecessors)}, func(r row) error {
+	err = s.Each(ctx, lockFollowers, args{"ids": sqlrows.JSONList(predecessors)}, func(r row) error {
 		var f rowwise.Follower
 		d, p := &f.Dependent, &f.Predecessor
-		err := r.Scan(&d.ID, into(&d.Mark), into(&d.NextAt), into(&f.Last), &p.ID, &p.Name, into(&p.PausedAt), into(&p.PausedUntil), into(&p.GroupPausedAt), into(&p.GroupPausedUntil))
+		err := r.Scan(&d.ID, sqlrows.IntoTime(&d.Mark), sqlrows.IntoTime(&d.NextAt), sqlrows.IntoTime(&f.Last), &p.ID, &p.Name, sqlrows.IntoTime(&p.PausedAt), sqlrows.IntoTime(&p.PausedUntil), sqlrows.IntoTime(&p.GroupPausedAt), sqlrows.IntoTime(&p.GroupPausedUntil))
 		followers = append(followers, f)
 		return err
 	})
@@ -92,34 +55,14 @@ type chainEnd struct {
 func (s *session) InsertEnds(ctx context.Context, ends []store.ScheduleEnd) error {
 	rows := make([]chainEnd, len(ends))
 	for i, e := range ends {
-		rows[i] = chainEnd{e.Schedule, micros(e.Slot), e.ID, micros(e.At), e.State, e.Paused, e.After, e.Reason}
+		rows[i] = chainEnd{e.Schedule, sqlrows.Micros(e.Slot), e.ID, sqlrows.Micros(e.At), e.State, e.Paused, e.After, e.Reason}
 	}
-	return s.exec(ctx, insertChainEnds, args{"ends": jsonOf(rows)})
-}
-
-// SaveNext implements rowwise.Chains.
-func (s *session) SaveNext(ctx context.Context, schedules []rowwise.Advance) error {
-	rows := make([]movedMark, len(schedules))
-	for i, a := range schedules {
-		rows[i] = movedMark{ID: a.Schedule, NextAt: micros(a.NextAt)}
-	}
-	return s.exec(ctx, updateNext, args{"schedules": jsonOf(rows)})
-}
-
-// FollowedEnds implements rowwise.Slots.
-func (s *session) FollowedEnds(ctx context.Context, keys []rowwise.FollowKey) (found []rowwise.FollowKey, err error) {
-	err = s.each(ctx, findFollowedEnds, args{"ends": jsonList(keys)}, func(r row) error {
-		var i int
-		err := r.Scan(&i)
-		found = append(found, keys[i])
-		return err
-	})
-	return found, err
+	return s.Exec(ctx, insertChainEnds, args{"ends": sqlrows.JSON(rows)})
 }
 
 // CloseEnds implements rowwise.Slots.
 func (s *session) CloseEnds(ctx context.Context, schedules []int64) error {
-	return s.onIDs(ctx, schedules, nil, closeChainEnds, awaitChainEnds)
+	return s.OnIDs(ctx, schedules, closeChainEnds, awaitChainEnds)
 }
 
 // scheduleNote is a note on its way to insert_schedule_releases.sql.
@@ -135,8 +78,8 @@ type scheduleNote struct {
 func (s *session) InsertNotes(ctx context.Context, notes []rowwise.Note) error {
 	rows := make([]scheduleNote, len(notes))
 	for i, n := range notes {
-		rows[i] = scheduleNote{n.Ended.ID, n.Schedule, micros(n.At), n.State, n.Reason}
+		rows[i] = scheduleNote{n.Ended.ID, n.Schedule, sqlrows.Micros(n.At), n.State, n.Reason}
 	}
-	s.noted = true
-	return s.exec(ctx, insertScheduleReleases, args{"notes": jsonOf(rows)})
+	s.Noted = true
+	return s.Exec(ctx, insertScheduleReleases, args{"notes": sqlrows.JSON(rows)})
 }

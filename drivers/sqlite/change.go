@@ -6,6 +6,7 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // ChangeJobs cancels, retries or deletes jobs; see store.Jobs.
@@ -25,20 +26,7 @@ func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (
 
 // LockJobs implements rowwise.Jobs.
 func (s *session) LockJobs(ctx context.Context, ids []int64) ([]rowwise.Job, error) {
-	return s.jobs(ctx, lockJobs, args{"ids": jsonList(ids)})
-}
-
-// MatchJobs implements rowwise.Jobs.
-func (s *session) MatchJobs(ctx context.Context, ids []int64, f store.JobFilter, now time.Time) (matching []int64, err error) {
-	f.IDs = ids
-	given, a := jobConditions(f, now)
-	err = s.list(ctx, matchJobs, given, a, func(r row) error {
-		var id int64
-		err := r.Scan(&id)
-		matching = append(matching, id)
-		return err
-	})
-	return matching, err
+	return s.LockTargets(ctx, lockJobs, args{"ids": sqlrows.JSONList(ids)})
 }
 
 // AlterJobs implements rowwise.Jobs.
@@ -50,57 +38,33 @@ func (s *session) AlterJobs(ctx context.Context, jobs []rowwise.Altered) error {
 	if err := s.leaveLanes(ctx, ids, false); err != nil {
 		return err
 	}
-	return s.exec(ctx, updateJobs, args{"jobs": jsonOf(jobs)})
-}
-
-// LockScheduleJobs implements rowwise.Jobs.
-func (s *session) LockScheduleJobs(ctx context.Context, schedule string) ([]rowwise.Job, error) {
-	return s.jobs(ctx, findScheduleJobs, args{"schedule": schedule})
-}
-
-// targetColumns are the columns that session.jobs scans.
-const targetColumns = "id state run_at slot schedule_id origin attempt max_attempts kind unique_key mark"
-
-// jobs runs a statement that returns targetColumns, and returns the jobs: those
-// that a retry, a cancellation or a deletion is about to change.
-func (s *session) jobs(ctx context.Context, name statement, a args) ([]rowwise.Job, error) {
-	var jobs []rowwise.Job
-	err := s.each(ctx, name, a, func(r row) error {
-		var j rowwise.Job
-		var schedule int64
-		var origin store.Origin
-		err := r.Scan(&j.ID, &j.State, into(&j.RunAt), into(&j.Slot), &schedule, &origin, &j.Attempt, &j.MaxAttempts, &j.Kind, &j.Unique, into(&j.Mark))
-		j.Group = store.SerialGroupOf(schedule, origin)
-		jobs = append(jobs, j)
-		return err
-	})
-	return jobs, err
+	return s.Exec(ctx, updateJobs, args{"jobs": sqlrows.JSON(jobs)})
 }
 
 // RequestCancels implements rowwise.Jobs.
 func (s *session) RequestCancels(ctx context.Context, ids []int64, reason string, now time.Time) error {
-	return s.onIDs(ctx, ids, args{"now": micros(now), "reason": reason}, requestCancels)
+	return s.Exec(ctx, requestCancels, args{"ids": ids, "now": sqlrows.Micros(now), "reason": reason})
 }
 
 // DeleteJobs implements rowwise.Jobs.
 func (s *session) DeleteJobs(ctx context.Context, ids []int64) error {
-	now, err := s.now(ctx, s.asked)
+	now, err := s.Now(ctx, s.Asked)
 	if err != nil {
 		return err
 	}
-	if err := s.noteEnds(ctx, insertDeletedReleases, args{"ids": jsonList(ids), "now": micros(now)}); err != nil {
+	if err := s.NoteEnds(ctx, insertDeletedReleases, args{"ids": sqlrows.JSONList(ids), "now": sqlrows.Micros(now)}); err != nil {
 		return err
 	}
 	if err := s.leaveLanes(ctx, ids, false); err != nil {
 		return err
 	}
-	return s.onIDs(ctx, ids, nil, deleteKeyHolds, deleteJobs, deleteFinishedJobs, deleteAttempts, deleteProgress, deleteEdges)
+	return s.OnIDs(ctx, ids, deleteKeyHolds, deleteJobs, sqlrows.DeleteFinishedJobs, deleteAttempts, deleteProgress, deleteEdges)
 }
 
 // LockKeyHolders implements rowwise.Jobs.
 func (s *session) LockKeyHolders(ctx context.Context, finished []int64, now time.Time) (map[store.JobKey]int64, error) {
 	holders := map[store.JobKey]int64{}
-	err := s.each(ctx, findKeyHolders, args{"ids": jsonList(finished), "now": micros(now)}, func(r row) error {
+	err := s.Each(ctx, findKeyHolders, args{"ids": sqlrows.JSONList(finished), "now": sqlrows.Micros(now)}, func(r row) error {
 		var key store.JobKey
 		var id int64
 		err := r.Scan(&key.Kind, &key.Unique, &id)
@@ -108,23 +72,4 @@ func (s *session) LockKeyHolders(ctx context.Context, finished []int64, now time
 		return err
 	})
 	return holders, err
-}
-
-// ReviveJobs implements rowwise.Jobs.
-func (s *session) ReviveJobs(ctx context.Context, jobs []rowwise.Revived) error {
-	if err := s.exec(ctx, reviveJobs, args{"jobs": jsonOf(jobs)}); err != nil {
-		return err
-	}
-	ids := make([]int64, len(jobs))
-	for i, job := range jobs {
-		ids[i] = job.ID
-	}
-	now, err := s.now(ctx, s.asked)
-	if err != nil {
-		return err
-	}
-	if err := s.noteRetries(ctx, ids, now); err != nil {
-		return err
-	}
-	return s.onIDs(ctx, ids, nil, deleteFinishedJobs)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // Claim takes due jobs; see store.Jobs. It looks first without the write lock,
@@ -45,7 +46,7 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, last bool) 
 			return err
 		}
 		out.Handled = there.handled
-		now, err := s.now(ctx, req.Now)
+		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err
 		}
@@ -104,7 +105,7 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, last bool) 
 		if len(out.Jobs) == req.Limit || req.Suspects {
 			return nil
 		}
-		out.NextDue, err = s.nextDue(ctx, req.Queue, now)
+		out.NextDue, err = s.NextDue(ctx, req.Queue, now)
 		out.NextDue = earliest(out.NextDue, work.next)
 		return err
 	})
@@ -124,7 +125,7 @@ func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.Claim
 			return err
 		}
 		out.Handled = there.handled
-		now, err := s.now(ctx, req.Now)
+		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err
 		}
@@ -134,7 +135,7 @@ func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.Claim
 			return err
 		}
 		if there.pauses {
-			if err := s.one(ctx, findPauseWork, args{"now": micros(now)}, &found); err != nil || found {
+			if err := s.One(ctx, findPauseWork, args{"now": sqlrows.Micros(now)}, &found); err != nil || found {
 				return err
 			}
 			var paused bool
@@ -158,13 +159,13 @@ func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.Claim
 			return nil
 		}
 		if req.Suspects {
-			return s.one(ctx, findSuspect, args{"queue": req.Queue, "now": micros(now)}, &found)
+			return s.One(ctx, findSuspect, args{"queue": req.Queue, "now": sqlrows.Micros(now)}, &found)
 		}
 		due, err = s.due(ctx, req, now)
 		if found = len(due) > 0; err != nil || found {
 			return err
 		}
-		out.NextDue, err = s.nextDue(ctx, req.Queue, now)
+		out.NextDue, err = s.NextDue(ctx, req.Queue, now)
 		out.NextDue = earliest(out.NextDue, work.next)
 		return err
 	})
@@ -183,7 +184,7 @@ func (s *session) answerPaused(ctx context.Context, queue string, there found, n
 		}
 		out.Rated = work.rated
 	}
-	out.NextDue, err = s.nextDue(ctx, queue, now)
+	out.NextDue, err = s.NextDue(ctx, queue, now)
 	return err
 }
 
@@ -239,13 +240,13 @@ type exactJob struct {
 
 // addExact adds the parameters that name the args of exact jobs.
 func addExact(a args, jobs []store.ExactJob) {
-	var pack packer
+	var pack sqlrows.Packer
 	exact := make([]exactJob, len(jobs))
 	for i, e := range jobs {
-		at, length := pack.add(e.Args)
+		at, length := pack.Add(e.Args)
 		exact[i] = exactJob{e.Kind, at, length}
 	}
-	a["exact"], a["bytes"] = jsonOf(exact), pack.parameter()
+	a["exact"], a["bytes"] = sqlrows.JSON(exact), pack.Parameter()
 }
 
 // due returns the streams of a claim in which a job is due. Exact jobs are
@@ -278,7 +279,7 @@ func (s *session) dueStreams(ctx context.Context, queue string, streams []stream
 	if len(streams) == 0 {
 		return nil, nil
 	}
-	err = s.each(ctx, findDueStreams, args{"queue": queue, "now": micros(now), "streams": jsonOf(streams)}, func(r row) error {
+	err = s.Each(ctx, findDueStreams, args{"queue": queue, "now": sqlrows.Micros(now), "streams": sqlrows.JSON(streams)}, func(r row) error {
 		var text string
 		var one stream
 		if err := r.Scan(&text); err != nil {
@@ -303,7 +304,7 @@ type found struct {
 // claim has to look at.
 func (s *session) checkNode(ctx context.Context, node int64) (there found, err error) {
 	var alive bool
-	if err := s.one(ctx, holdNode, args{"node": node}, &alive, &there.pauses, &there.handled, &there.limited, &there.permits); err != nil {
+	if err := s.One(ctx, holdNode, args{"node": node}, &alive, &there.pauses, &there.handled, &there.limited, &there.permits); err != nil {
 		return found{}, err
 	}
 	if !alive {
@@ -348,17 +349,17 @@ func (s *session) claim(ctx context.Context, req store.ClaimRequest, due []strea
 			return nil, err
 		}
 	}
-	name, limitedName, a := claimStreams, limitedStreams, args{"queue": req.Queue, "now": micros(now), "limit": req.Limit, "begin": req.Limit - req.Ahead, "node": req.Node}
+	name, limitedName, a := claimStreams, limitedStreams, args{"queue": req.Queue, "now": sqlrows.Micros(now), "limit": req.Limit, "begin": req.Limit - req.Ahead, "node": req.Node}
 	switch {
 	case req.Suspects:
 		name, limitedName = claimSuspects, limitedSuspects
-		a["kinds"] = jsonList(req.Kinds)
+		a["kinds"] = sqlrows.JSONList(req.Kinds)
 		addExact(a, req.Exact)
 	case slices.ContainsFunc(due, func(s stream) bool { return s.Digested }):
 		name, limitedName = claimDigestedStreams, limitedDigestedStreams
-		a["streams"] = jsonOf(due)
+		a["streams"] = sqlrows.JSON(due)
 	case len(due) > 1 || due[0].Digest != nil:
-		a["streams"] = jsonOf(due)
+		a["streams"] = sqlrows.JSON(due)
 	default:
 		name, limitedName = claimJobs, limitedJobs
 		a["kind"] = due[0].Kind
@@ -368,8 +369,8 @@ func (s *session) claim(ctx context.Context, req store.ClaimRequest, due []strea
 	}
 	var jobs []store.Claimed
 	var token int64
-	err := s.each(ctx, name, a, func(r row) error {
-		job, err := scanClaimed(r)
+	err := s.Each(ctx, name, a, func(r row) error {
+		job, err := sqlrows.ScanClaimed(r)
 		jobs = append(jobs, job)
 		token = max(token, job.Token)
 		return err
@@ -380,19 +381,7 @@ func (s *session) claim(ctx context.Context, req store.ClaimRequest, due []strea
 	slices.SortFunc(jobs, func(a, b store.Claimed) int {
 		return cmp.Or(cmp.Compare(a.Priority, b.Priority), a.RunAt.Compare(b.RunAt), cmp.Compare(a.ID, b.ID))
 	})
-	return jobs, s.exec(ctx, raiseCounter, args{"name": "token", "value": token})
-}
-
-// claimedColumns are the columns that scanClaimed scans.
-const claimedColumns = "id token args headers attempt origin run_at created_at schedule_id schedule_name slot losses refunds {spec}"
-
-func scanClaimed(r row) (store.Claimed, error) {
-	var j store.Claimed
-	err := r.Scan(append([]any{
-		&j.ID, &j.Token, &j.Args, &j.Headers, &j.Attempt, &j.Origin, into(&j.RunAt), into(&j.CreatedAt),
-		&j.Schedule, &j.ScheduleName, into(&j.Slot), &j.Losses, &j.Refunds,
-	}, specTargets(&j.JobSpec)...)...)
-	return j, err
+	return jobs, s.Exec(ctx, sqlrows.RaiseCounter, args{"name": "token", "value": token})
 }
 
 // BeginJobs lets claims begin; see store.Jobs.
@@ -404,11 +393,7 @@ func (b *Backend) BeginJobs(ctx context.Context, asked store.BeginRequest) (out 
 			return err
 		}
 		if there.pauses {
-			now, err := s.now(ctx, asked.Now)
-			if err != nil {
-				return err
-			}
-			paused, err := s.claims(ctx, listPausedClaims, args{"node": asked.Node, "now": micros(now)})
+			paused, err := s.ListClaims(ctx, store.ClaimsRequest{Node: asked.Node, Paused: true, Now: asked.Now})
 			if err != nil {
 				return err
 			}
@@ -423,25 +408,18 @@ func (b *Backend) BeginJobs(ctx context.Context, asked store.BeginRequest) (out 
 		for i, ref := range req.Claims {
 			claims[i] = claimRef{ref.ID, ref.Token}
 		}
-		if err := s.exec(ctx, beginJobs, args{"claims": jsonList(claims), "node": req.Node}); err != nil || !there.handled && !req.HasHooks() {
+		if err := s.Exec(ctx, beginJobs, args{"claims": sqlrows.JSONList(claims), "node": req.Node}); err != nil || !there.handled && !req.HasHooks() {
 			return err
 		}
 		handlers, err := s.ReadHandlers(ctx)
 		if err != nil {
 			return err
 		}
-		now, err := s.now(ctx, req.Now)
+		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err
 		}
 		return rowwise.Begin(ctx, s, req, handlers, now)
 	})
 	return out, err
-}
-
-// nextDue is when the queue's next ready job is due; zero: there is none.
-func (s *session) nextDue(ctx context.Context, queue string, now time.Time) (time.Time, error) {
-	var next time.Time
-	err := s.one(ctx, findNextDue, args{"queue": queue, "now": micros(now)}, into(&next))
-	return next, err
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 const (
@@ -41,7 +42,7 @@ func (b *Backend) digestDue(ctx context.Context, req store.ClaimRequest, rounds 
 			return 0, err
 		}
 		err = b.write(ctx, doing, func(s *session) error {
-			return s.exec(ctx, updateDigests, args{"digests": jsonList(digests)})
+			return s.Exec(ctx, updateDigests, args{"digests": sqlrows.JSONList(digests)})
 		})
 		if err != nil || !more {
 			return 0, err
@@ -58,13 +59,13 @@ var errEnough = errors.New("enough has been read")
 // job never change.
 func (b *Backend) digestsOf(ctx context.Context, doing string, req store.ClaimRequest, kinds []string) (digests []digest, more bool, err error) {
 	err = b.read(ctx, doing, func(s *session) error {
-		now, err := s.now(ctx, req.Now)
+		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err
 		}
 		size := 0
-		a := args{"queue": req.Queue, "kinds": jsonList(kinds), "now": micros(now), "limit": digestRows}
-		err = s.each(ctx, findUndigested, a, func(r row) error {
+		a := args{"queue": req.Queue, "kinds": sqlrows.JSONList(kinds), "now": sqlrows.Micros(now), "limit": digestRows}
+		err = s.Each(ctx, findUndigested, a, func(r row) error {
 			var id int64
 			var text []byte
 			if err := r.Scan(&id, &text); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // insertLinked inserts jobs, some of them with predecessors, or into a batch.
@@ -36,7 +37,7 @@ func (b *Backend) ReleaseDependents(ctx context.Context, req store.ReleaseReques
 	const doing = "release dependents"
 	for after, more := int64(0), true; more; {
 		step := func(s *session) error {
-			now, err := s.now(ctx, req.Now)
+			now, err := s.Now(ctx, req.Now)
 			if err != nil {
 				return err
 			}
@@ -56,27 +57,20 @@ func (b *Backend) ReleaseDependents(ctx context.Context, req store.ReleaseReques
 	return nil
 }
 
-// noteEnds notes the ends of jobs that have dependents, before they are deleted.
-func (s *session) noteEnds(ctx context.Context, name statement, a args) error {
-	n, err := s.count(ctx, name, a)
-	s.noted = s.noted || n > 0
-	return err
-}
-
 // LockPredecessors implements rowwise.Edges.
 func (s *session) LockPredecessors(ctx context.Context, ids []int64, _ time.Time) ([]store.Ended, error) {
 	found, err := s.findEnded(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	return found, s.exec(ctx, markReleases, args{"ids": jsonList(ids)})
+	return found, s.Exec(ctx, sqlrows.MarkReleases, args{"ids": sqlrows.JSONList(ids)})
 }
 
 // findEnded returns which of the jobs are live, and how the others ended.
 func (s *session) findEnded(ctx context.Context, ids []int64) (found []store.Ended, err error) {
-	err = s.each(ctx, findPredecessors, args{"ids": jsonList(ids)}, func(r row) error {
+	err = s.Each(ctx, findPredecessors, args{"ids": sqlrows.JSONList(ids)}, func(r row) error {
 		var e store.Ended
-		err := r.Scan(&e.ID, &e.State, into(&e.At), &e.Reason)
+		err := r.Scan(&e.ID, &e.State, sqlrows.IntoTime(&e.At), &e.Reason)
 		found = append(found, e)
 		return err
 	})
@@ -94,8 +88,8 @@ func (s *session) KnownJobs(ctx context.Context, ids []int64) (known []int64, er
 
 // InsertLinkNotes implements rowwise.Edges.
 func (s *session) InsertLinkNotes(ctx context.Context, ids []int64, now time.Time) error {
-	s.noted = true
-	return s.exec(ctx, insertLinkReleases, args{"ids": jsonList(ids), "now": micros(now)})
+	s.Noted = true
+	return s.Exec(ctx, insertLinkReleases, args{"ids": sqlrows.JSONList(ids), "now": sqlrows.Micros(now)})
 }
 
 // newEdge is an edge on its way to insert_edges.sql, update_edges.sql and reopen_edges.sql.
@@ -121,31 +115,17 @@ func newEdges(edges []rowwise.JobEdge) string {
 			rows[i].AtEnd = 1
 		}
 	}
-	return jsonOf(rows)
+	return sqlrows.JSON(rows)
 }
 
 // InsertEdges implements rowwise.Edges.
 func (s *session) InsertEdges(ctx context.Context, edges []rowwise.JobEdge) error {
-	return s.exec(ctx, insertEdges, args{"edges": newEdges(edges)})
+	return s.Exec(ctx, insertEdges, args{"edges": newEdges(edges)})
 }
 
 // SaveEdges implements rowwise.Edges.
 func (s *session) SaveEdges(ctx context.Context, edges []rowwise.JobEdge) error {
-	return s.exec(ctx, updateEdges, args{"edges": newEdges(edges)})
-}
-
-// SaveWaits implements rowwise.Edges.
-func (s *session) SaveWaits(ctx context.Context, waits []rowwise.JobWait) error {
-	type wait struct {
-		ID    int64 `json:"id"`
-		Open  int   `json:"open"`
-		RunAt int64 `json:"run_at"`
-	}
-	rows := make([]wait, len(waits))
-	for i, w := range waits {
-		rows[i] = wait{w.ID, w.Open, w.RunAt.UnixMicro()}
-	}
-	return s.exec(ctx, updateWaits, args{"waits": jsonOf(rows)})
+	return s.Exec(ctx, updateEdges, args{"edges": newEdges(edges)})
 }
 
 // EndWaiting implements rowwise.Edges.
@@ -155,9 +135,9 @@ func (s *session) EndWaiting(ctx context.Context, ends []rowwise.End, now time.T
 
 // LockNotes implements rowwise.Edges.
 func (s *session) LockNotes(ctx context.Context, after int64, limit int) (notes []rowwise.Note, more bool, err error) {
-	err = s.each(ctx, listReleases, args{"after_id": after, "limit": limit}, func(r row) error {
+	err = s.Each(ctx, listReleases, args{"after_id": after, "limit": limit}, func(r row) error {
 		n := rowwise.Note{Last: true}
-		err := r.Scan(&n.ID, &n.Ended.ID, &n.DoneTo, &n.Schedule, into(&n.At), &n.State, &n.Reason)
+		err := r.Scan(&n.ID, &n.Ended.ID, &n.DoneTo, &n.Schedule, sqlrows.IntoTime(&n.At), &n.State, &n.Reason)
 		n.Number = n.ID
 		notes = append(notes, n)
 		return err
@@ -165,38 +145,9 @@ func (s *session) LockNotes(ctx context.Context, after int64, limit int) (notes 
 	return notes, len(notes) == limit, err
 }
 
-// OpenEdges implements rowwise.Edges.
-func (s *session) OpenEdges(ctx context.Context, notes []rowwise.Note, limit int) ([]rowwise.JobEdge, error) {
-	return s.edgesOn(ctx, findOpenEdges, notes, limit)
-}
-
-// EdgesOn implements rowwise.Edges.
-func (s *session) EdgesOn(ctx context.Context, notes []rowwise.Note, limit int) ([]rowwise.JobEdge, error) {
-	return s.edgesOn(ctx, findEdges, notes, limit)
-}
-
-func (s *session) edgesOn(ctx context.Context, find statement, notes []rowwise.Note, limit int) (edges []rowwise.JobEdge, err error) {
-	type note struct {
-		On     int64 `json:"on_id"`
-		DoneTo int64 `json:"done_to"`
-		Number int64 `json:"number"`
-	}
-	rows := make([]note, len(notes))
-	for i, n := range notes {
-		rows[i] = note{n.Ended.ID, n.DoneTo, n.Number}
-	}
-	err = s.each(ctx, find, args{"notes": jsonOf(rows), "limit": limit}, func(r row) error {
-		var e rowwise.JobEdge
-		err := r.Scan(&e.Job, &e.ID, durationScanner{&e.Delay}, &e.On, &e.Any, &e.AtEnd)
-		edges = append(edges, e)
-		return err
-	})
-	return edges, err
-}
-
 // FindNotStarted implements rowwise.Edges.
 func (s *session) FindNotStarted(ctx context.Context, ids []int64) (found []int64, err error) {
-	err = s.each(ctx, findNotStarted, args{"ids": jsonList(ids)}, func(r row) error {
+	err = s.Each(ctx, findNotStarted, args{"ids": sqlrows.JSONList(ids)}, func(r row) error {
 		var id int64
 		err := r.Scan(&id)
 		found = append(found, id)
@@ -207,91 +158,16 @@ func (s *session) FindNotStarted(ctx context.Context, ids []int64) (found []int6
 
 // ReopenEdges implements rowwise.Edges.
 func (s *session) ReopenEdges(ctx context.Context, edges []rowwise.JobEdge) error {
-	return s.exec(ctx, reopenEdges, args{"edges": newEdges(edges)})
-}
-
-// FindReopenings implements rowwise.Edges.
-func (s *session) FindReopenings(ctx context.Context, ids []int64) (jobs []rowwise.Reopening, err error) {
-	err = s.each(ctx, findReopenings, args{"ids": jsonList(ids)}, func(r row) error {
-		var job rowwise.Reopening
-		err := r.Scan(&job.ID, &job.Open, &job.Any, &job.AtEnd, &job.Matched, &job.Missed, into(&job.Latest))
-		jobs = append(jobs, job)
-		return err
-	})
-	return jobs, err
-}
-
-// ReopenJobs implements rowwise.Edges.
-func (s *session) ReopenJobs(ctx context.Context, jobs []rowwise.JobWait, now time.Time) error {
-	type wait struct {
-		ID    int64  `json:"id"`
-		Open  int    `json:"open"`
-		RunAt *int64 `json:"run_at"`
-	}
-	rows, ids := make([]wait, len(jobs)), make([]int64, len(jobs))
-	for i, job := range jobs {
-		rows[i], ids[i] = wait{job.ID, job.Open, micros(job.RunAt)}, job.ID
-	}
-	if err := s.exec(ctx, reopenJobs, args{"waits": jsonOf(rows)}); err != nil {
-		return err
-	}
-	if err := s.noteRetries(ctx, ids, now); err != nil {
-		return err
-	}
-	return s.onIDs(ctx, ids, nil, deleteFinishedJobs)
-}
-
-// noteRetries notes that jobs were retried which may have dependents.
-func (s *session) noteRetries(ctx context.Context, ids []int64, now time.Time) error {
-	return s.noteEnds(ctx, insertRetries, args{"ids": jsonList(ids), "now": micros(now)})
+	return s.Exec(ctx, reopenEdges, args{"edges": newEdges(edges)})
 }
 
 // LockWaiting implements rowwise.Edges.
 func (s *session) LockWaiting(ctx context.Context, ids []int64) (waits []rowwise.JobWait, _ []int64, err error) {
-	err = s.each(ctx, findWaiting, args{"ids": jsonList(ids)}, func(r row) error {
+	err = s.Each(ctx, findWaiting, args{"ids": sqlrows.JSONList(ids)}, func(r row) error {
 		var w rowwise.JobWait
-		err := r.Scan(&w.ID, &w.Open, into(&w.RunAt))
+		err := r.Scan(&w.ID, &w.Open, sqlrows.IntoTime(&w.RunAt))
 		waits = append(waits, w)
 		return err
 	})
 	return waits, nil, err
-}
-
-// DecidedEdges implements rowwise.Edges.
-func (s *session) DecidedEdges(ctx context.Context, ids []int64) (decided []rowwise.Decided, err error) {
-	err = s.each(ctx, findDecidedEdges, args{"ids": jsonList(ids)}, func(r row) error {
-		var d rowwise.Decided
-		var missed store.Ended
-		err := r.Scan(&d.ID, &d.Matched, &missed.ID, &missed.State, &missed.Reason)
-		if missed.ID != 0 {
-			d.Missed = &missed
-		}
-		decided = append(decided, d)
-		return err
-	})
-	return decided, err
-}
-
-// MoveNote implements rowwise.Edges.
-func (s *session) MoveNote(ctx context.Context, note rowwise.Note) error {
-	return s.exec(ctx, updateRelease, args{"id": note.ID, "done_to": note.DoneTo})
-}
-
-// DeleteNotes implements rowwise.Edges.
-func (s *session) DeleteNotes(ctx context.Context, ids []int64) error {
-	return s.onIDs(ctx, ids, nil, deleteReleases)
-}
-
-// addEdges reads what listed jobs wait for into them.
-func (s *session) addEdges(ctx context.Context, jobs []store.JobInfo) error {
-	ids, byID := rowwise.ByID(jobs)
-	return s.each(ctx, listEdges, args{"ids": jsonList(ids)}, func(r row) error {
-		var id int64
-		var e store.JobEdge
-		err := r.Scan(&id, &e.Job, durationScanner{&e.Delay}, &e.On, &e.State)
-		if job := byID[id]; err == nil && job != nil {
-			job.After = append(job.After, e)
-		}
-		return err
-	})
 }

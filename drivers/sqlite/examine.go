@@ -155,7 +155,7 @@ func (e *examination) takeLock(ctx context.Context) error {
 // claim examines the plan of the statement with which nodes take jobs.
 func (e *examination) claim(ctx context.Context) {
 	const index = "hourbell_job_ready"
-	text := e.b.texts[claimJobs].sql
+	text := e.b.texts[claimJobs].SQL
 	var nothing []any
 	for _, name := range sqltext.Parameters(text) {
 		nothing = append(nothing, sql.Named(name, nil))

@@ -2,12 +2,12 @@ package sqlite
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // newEvents is a row of the feed on its way to insert_events.sql.
@@ -25,10 +25,10 @@ func (s *session) InsertEvents(ctx context.Context, rows store.EventRows, now ti
 	for i, row := range rows {
 		list[i] = newEvents{Type: row.Type, Subjects: row.Subjects, Counts: row.Counts, Reasons: row.Reasons}
 		for _, slot := range row.Slots {
-			list[i].Slots = append(list[i].Slots, micros(slot))
+			list[i].Slots = append(list[i].Slots, sqlrows.Micros(slot))
 		}
 	}
-	return s.exec(ctx, insertEvents, args{"events": jsonOf(list), "now": micros(now)})
+	return s.Exec(ctx, insertEvents, args{"events": sqlrows.JSON(list), "now": sqlrows.Micros(now)})
 }
 
 // ListEvents reads the feed; see store.Feed. Transactions write one after the other, so that
@@ -37,7 +37,7 @@ func (b *Backend) ListEvents(ctx context.Context, req store.ListEventsRequest) (
 	err = b.read(ctx, "list events", func(s *session) error {
 		var page store.ListEventsResult
 		var gone store.EventCursor
-		if err := s.one(ctx, readFeed, nil, durationScanner{&page.Keep}, &gone.ID); err != nil {
+		if err := s.One(ctx, readFeed, nil, sqlrows.IntoDuration(&page.Keep), &gone.ID); err != nil {
 			return err
 		}
 		from, gap := store.EventsBegin(req, gone)
@@ -47,10 +47,10 @@ func (b *Backend) ListEvents(ctx context.Context, req store.ListEventsRequest) (
 			name = listNewestEvents
 		}
 		var rows []store.EventRow
-		err := s.each(ctx, name, args{"from_id": from.ID, "limit": store.EventRowsRead(req)}, func(r row) error {
+		err := s.Each(ctx, name, args{"from_id": from.ID, "limit": store.EventRowsRead(req)}, func(r row) error {
 			var e store.EventRow
 			slots := []int64{}
-			err := r.Scan(&e.Cursor.ID, into(&e.At), &e.Type, listScanner{&e.Subjects}, listScanner{&e.Names}, listScanner{&slots}, listScanner{&e.Counts}, listScanner{&e.Reasons})
+			err := r.Scan(&e.Cursor.ID, sqlrows.IntoTime(&e.At), &e.Type, sqlrows.IntoList(&e.Subjects), sqlrows.IntoList(&e.Names), sqlrows.IntoList(&slots), sqlrows.IntoList(&e.Counts), sqlrows.IntoList(&e.Reasons))
 			for _, slot := range slots {
 				e.Slots = append(e.Slots, time.UnixMicro(slot).UTC())
 			}
@@ -69,25 +69,13 @@ func (b *Backend) ListEvents(ctx context.Context, req store.ListEventsRequest) (
 	return out, nil
 }
 
-// listScanner reads a JSON array; null leaves the list as it is.
-type listScanner struct{ list any }
-
-// Scan implements sql.Scanner.
-func (s listScanner) Scan(value any) error {
-	text, ok := value.(string)
-	if !ok {
-		return nil
-	}
-	return json.Unmarshal([]byte(text), s.list)
-}
-
 // KeepEvents sets for how long events are kept; see store.Feed.
 func (b *Backend) KeepEvents(ctx context.Context, req store.KeepEventsRequest) error {
 	return b.writeAt(ctx, "keep events", req.Now, func(s *session, now time.Time) error {
-		if err := s.exec(ctx, raiseEvents, nil); err != nil {
+		if err := s.Exec(ctx, raiseEvents, nil); err != nil {
 			return err
 		}
-		if err := s.exec(ctx, updateFeed, args{"keep": req.Keep.Microseconds()}); err != nil {
+		if err := s.Exec(ctx, updateFeed, args{"keep": req.Keep.Microseconds()}); err != nil {
 			return err
 		}
 		return rowwise.Record(ctx, s, req.Entry(), now)
@@ -97,7 +85,7 @@ func (b *Backend) KeepEvents(ctx context.Context, req store.KeepEventsRequest) e
 // pruneEvents deletes rows of the feed that have been kept long enough.
 func (s *session) pruneEvents(ctx context.Context, limit int, now time.Time) (int, error) {
 	gone, last := 0, int64(0)
-	err := s.each(ctx, pruneEvents, args{"now": micros(now), "limit": limit}, func(r row) error {
+	err := s.Each(ctx, pruneEvents, args{"now": sqlrows.Micros(now), "limit": limit}, func(r row) error {
 		var id int64
 		err := r.Scan(&id)
 		gone, last = gone+1, max(last, id)
@@ -106,5 +94,5 @@ func (s *session) pruneEvents(ctx context.Context, limit int, now time.Time) (in
 	if err != nil || gone == 0 {
 		return 0, err
 	}
-	return gone, s.exec(ctx, updateGoneEvents, args{"id": last})
+	return gone, s.Exec(ctx, updateGoneEvents, args{"id": last})
 }

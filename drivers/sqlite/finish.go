@@ -7,6 +7,7 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // Finish records outcomes; see store.Jobs.
@@ -38,13 +39,13 @@ func claimRefs(claims []store.ClaimRef) string {
 	for i, ref := range claims {
 		rows[i] = claimRef(ref)
 	}
-	return jsonList(rows)
+	return sqlrows.JSONList(rows)
 }
 
 // LockClaims implements rowwise.Claims.
 func (s *session) LockClaims(ctx context.Context, claims []store.ClaimRef) ([]rowwise.Held, error) {
 	held := make([]rowwise.Held, len(claims))
-	err := s.each(ctx, lockClaims, args{"claims": claimRefs(claims)}, func(r row) error {
+	err := s.Each(ctx, lockClaims, args{"claims": claimRefs(claims)}, func(r row) error {
 		var i int
 		var state store.State
 		var reason *string
@@ -67,7 +68,7 @@ func (s *session) LockClaims(ctx context.Context, claims []store.ClaimRef) ([]ro
 // EndStates implements rowwise.Claims.
 func (s *session) EndStates(ctx context.Context, claims []store.ClaimRef) ([]store.State, error) {
 	states := make([]store.State, len(claims))
-	err := s.each(ctx, checkRecorded, args{"claims": claimRefs(claims)}, func(r row) error {
+	err := s.Each(ctx, checkRecorded, args{"claims": claimRefs(claims)}, func(r row) error {
 		var i int
 		var state store.State
 		err := r.Scan(&i, &state)
@@ -90,17 +91,17 @@ type newAttempt struct {
 
 // InsertAttempts implements rowwise.Claims.
 func (s *session) InsertAttempts(ctx context.Context, records []store.AttemptRecord, now time.Time) error {
-	var pack packer
+	var pack sqlrows.Packer
 	rows := make([]newAttempt, len(records))
 	ids := make([]int64, len(records))
 	for i, r := range records {
-		at, length := pack.add(r.Output)
+		at, length := pack.Add(r.Output)
 		rows[i], ids[i] = newAttempt{r.ID, r.Outcome, r.Error, r.Trace, at, length, r.Printed}, r.ID
 	}
-	if err := s.exec(ctx, pruneAttempts, args{"ids": jsonList(ids), "most": store.MostAttempts}); err != nil {
+	if err := s.Exec(ctx, pruneAttempts, args{"ids": sqlrows.JSONList(ids), "most": store.MostAttempts}); err != nil {
 		return err
 	}
-	return s.exec(ctx, insertAttempts, args{"attempts": jsonOf(rows), "bytes": pack.parameter(), "now": micros(now)})
+	return s.Exec(ctx, insertAttempts, args{"attempts": sqlrows.JSON(rows), "bytes": pack.Parameter(), "now": sqlrows.Micros(now)})
 }
 
 // newHistory is a finished job on its way to end_jobs.sql.
@@ -122,7 +123,7 @@ func (s *session) keyHolds(ctx context.Context, ends []rowwise.End, now time.Tim
 		return nil, nil
 	}
 	held = map[int64]int64{}
-	err = s.each(ctx, findKeyHolds, args{"ids": jsonList(ids), "now": micros(now)}, func(r row) error {
+	err = s.Each(ctx, findKeyHolds, args{"ids": sqlrows.JSONList(ids), "now": sqlrows.Micros(now)}, func(r row) error {
 		var id, until int64
 		err := r.Scan(&id, &until)
 		held[id] = until
@@ -151,7 +152,7 @@ func (s *session) EndJobs(ctx context.Context, ends []rowwise.End, now time.Time
 		case end.Keep == store.Forget:
 			row.KeepUntil, row.Result = &until, ""
 		case end.Keep > 0:
-			row.KeepUntil = micros(now.Add(end.Keep))
+			row.KeepUntil = sqlrows.Micros(now.Add(end.Keep))
 		}
 		kept = append(kept, row)
 	}
@@ -160,11 +161,11 @@ func (s *session) EndJobs(ctx context.Context, ends []rowwise.End, now time.Time
 		if slices.ContainsFunc(kept, func(end newHistory) bool { return end.Result != "" || end.KeepUntil != nil }) {
 			statement = endJobsWithResults
 		}
-		if err := s.exec(ctx, statement, args{"ends": jsonOf(kept), "now": micros(now)}); err != nil {
+		if err := s.Exec(ctx, statement, args{"ends": sqlrows.JSON(kept), "now": sqlrows.Micros(now)}); err != nil {
 			return err
 		}
 	}
-	list := jsonOf(ends)
+	list := sqlrows.JSON(ends)
 	var events store.EventRows
 	for _, end := range ends {
 		events.Add(store.EventType(end.State), end.ID, end.Reason)
@@ -172,7 +173,7 @@ func (s *session) EndJobs(ctx context.Context, ends []rowwise.End, now time.Time
 	if err := s.InsertEvents(ctx, events, now); err != nil {
 		return err
 	}
-	if err := s.noteEnds(ctx, insertReleases, args{"ends": list, "now": micros(now)}); err != nil {
+	if err := s.NoteEnds(ctx, insertReleases, args{"ends": list, "now": sqlrows.Micros(now)}); err != nil {
 		return err
 	}
 	ids := make([]int64, len(ends))
@@ -182,13 +183,13 @@ func (s *session) EndJobs(ctx context.Context, ends []rowwise.End, now time.Time
 	if err := s.leaveLanes(ctx, ids, false); err != nil {
 		return err
 	}
-	if err := s.exec(ctx, deleteEndedJobs, args{"ends": list}); err != nil {
+	if err := s.Exec(ctx, deleteEndedJobs, args{"ends": list}); err != nil {
 		return err
 	}
-	if err := s.onIDs(ctx, forgotten, nil, deleteAttempts, deleteProgress, deleteEdges); err != nil {
+	if err := s.OnIDs(ctx, forgotten, deleteAttempts, deleteProgress, deleteEdges); err != nil {
 		return err
 	}
-	return s.onIDs(ctx, asked, nil, deleteCancels)
+	return s.OnIDs(ctx, asked, deleteCancels)
 }
 
 // RequeueJobs implements rowwise.Claims. No job has a cancel request, with which
@@ -208,5 +209,5 @@ func (s *session) RequeueJobs(ctx context.Context, jobs []rowwise.Requeue, now t
 	if err := s.leaveLanes(ctx, snoozed, false); err != nil {
 		return err
 	}
-	return s.exec(ctx, requeueJobs, args{"jobs": jsonOf(jobs), "now": micros(now)})
+	return s.Exec(ctx, requeueJobs, args{"jobs": sqlrows.JSON(jobs), "now": sqlrows.Micros(now)})
 }

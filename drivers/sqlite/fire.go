@@ -6,31 +6,32 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // DueSchedules reads what is due; see store.Schedules.
 func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
 	var out store.DueSchedulesResult
 	err := b.readIn(ctx, "read due schedules", req.Tx, func(s *session) error {
-		now, err := s.now(ctx, req.Now)
+		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err
 		}
 		out.Now = now
 		name, a := findDueSchedules, args{
-			"soon": micros(now.Add(req.Ahead)), "after_at": micros(req.After.NextAt), "after_id": req.After.ID, "limit": req.Limit,
+			"soon": sqlrows.Micros(now.Add(req.Ahead)), "after_at": sqlrows.Micros(req.After.NextAt), "after_id": req.After.ID, "limit": req.Limit,
 		}
 		if len(req.Names) > 0 {
-			name, a = findDueSchedulesNamed, args{"names": jsonList(req.Names), "now": micros(now), "limit": req.Limit}
+			name, a = findDueSchedulesNamed, args{"names": sqlrows.JSONList(req.Names), "now": sqlrows.Micros(now), "limit": req.Limit}
 		}
-		err = s.eachSchedule(ctx, name, a, func(row *store.Schedule) error {
+		err = s.EachSchedule(ctx, name, a, func(row *store.Schedule) error {
 			out.Schedules = append(out.Schedules, *row)
 			return nil
 		})
 		if err != nil || len(req.Names) > 0 {
 			return err
 		}
-		return s.one(ctx, findNextSchedule, args{"soon": micros(now.Add(req.Ahead))}, into(&out.Next))
+		return s.One(ctx, findNextSchedule, args{"soon": sqlrows.Micros(now.Add(req.Ahead))}, sqlrows.IntoTime(&out.Next))
 	})
 	if err != nil {
 		return store.DueSchedulesResult{}, err
@@ -56,10 +57,10 @@ func (b *Backend) Fire(ctx context.Context, req store.FireRequest) (out store.Fi
 // LockDueSchedules implements rowwise.Slots.
 func (s *session) LockDueSchedules(ctx context.Context, ids []int64, until time.Time) (map[int64]rowwise.Due, error) {
 	rows := map[int64]rowwise.Due{}
-	err := s.each(ctx, lockDueSchedules, args{"ids": jsonList(ids), "until": micros(until)}, func(r row) error {
+	err := s.Each(ctx, lockDueSchedules, args{"ids": sqlrows.JSONList(ids), "until": sqlrows.Micros(until)}, func(r row) error {
 		var id int64
 		var d rowwise.Due
-		err := r.Scan(&id, &d.Revision, into(&d.Mark), into(&d.NextAt), into(&d.PausedAt), &d.Releases)
+		err := r.Scan(&id, &d.Revision, sqlrows.IntoTime(&d.Mark), sqlrows.IntoTime(&d.NextAt), sqlrows.IntoTime(&d.PausedAt), &d.Releases)
 		rows[id] = d
 		return err
 	})
@@ -69,36 +70,14 @@ func (s *session) LockDueSchedules(ctx context.Context, ids []int64, until time.
 // LockLiveJobs implements rowwise.Slots.
 func (s *session) LockLiveJobs(ctx context.Context, schedules []int64) (map[int64][]store.LiveJob, error) {
 	live := map[int64][]store.LiveJob{}
-	err := s.each(ctx, lockLiveJobs, args{"ids": jsonList(schedules)}, func(r row) error {
+	err := s.Each(ctx, lockLiveJobs, args{"ids": sqlrows.JSONList(schedules)}, func(r row) error {
 		var schedule int64
 		var j store.LiveJob
-		err := r.Scan(&schedule, &j.ID, into(&j.Slot), &j.Running, &j.Waiting, &j.Attempt, &j.Snoozed, &j.Origin)
+		err := r.Scan(&schedule, &j.ID, sqlrows.IntoTime(&j.Slot), &j.Running, &j.Waiting, &j.Attempt, &j.Snoozed, &j.Origin)
 		live[schedule] = append(live[schedule], j)
 		return err
 	})
 	return live, err
-}
-
-// NewestSlots implements rowwise.Slots.
-func (s *session) NewestSlots(ctx context.Context, schedules []int64) (newest []rowwise.Slot, err error) {
-	err = s.each(ctx, findNewestSlots, args{"ids": jsonList(schedules)}, func(r row) error {
-		var n rowwise.Slot
-		err := r.Scan(&n.Schedule, &n.ID, into(&n.Slot), into(&n.Last), &n.Outcome, &n.Reason)
-		newest = append(newest, n)
-		return err
-	})
-	return newest, err
-}
-
-// FiredSlots implements rowwise.Slots.
-func (s *session) FiredSlots(ctx context.Context, slots []rowwise.SlotKey) (fired []rowwise.SlotKey, err error) {
-	err = s.each(ctx, findFiredSlots, args{"slots": jsonList(slots)}, func(r row) error {
-		var i int
-		err := r.Scan(&i)
-		fired = append(fired, slots[i])
-		return err
-	})
-	return fired, err
 }
 
 // newSlot is a record on its way to insert_slots.sql or extend_slots.sql.
@@ -115,8 +94,8 @@ type newSlot struct {
 
 func slotParameter(r *rowwise.Slot, count int64) newSlot {
 	return newSlot{
-		ID: r.ID, Schedule: r.Schedule, Slot: micros(r.Slot), Last: micros(r.Last),
-		Count: count, Outcome: int16(r.Outcome), Reason: r.Reason, Job: orNull(r.Job),
+		ID: r.ID, Schedule: r.Schedule, Slot: sqlrows.Micros(r.Slot), Last: sqlrows.Micros(r.Last),
+		Count: count, Outcome: int16(r.Outcome), Reason: r.Reason, Job: sqlrows.OrNull(r.Job),
 	}
 }
 
@@ -126,7 +105,7 @@ func (s *session) InsertSlots(ctx context.Context, slots []*rowwise.Slot, now ti
 	for i, r := range slots {
 		rows[i] = slotParameter(r, r.Count)
 	}
-	return s.exec(ctx, insertSlots, args{"slots": jsonOf(rows), "now": micros(now)})
+	return s.Exec(ctx, insertSlots, args{"slots": sqlrows.JSON(rows), "now": sqlrows.Micros(now)})
 }
 
 // ExtendSlots implements rowwise.Slots.
@@ -135,22 +114,5 @@ func (s *session) ExtendSlots(ctx context.Context, slots []*rowwise.Slot, now ti
 	for i, r := range slots {
 		rows[i] = slotParameter(r, r.Added)
 	}
-	return s.exec(ctx, extendSlots, args{"slots": jsonOf(rows), "now": micros(now)})
-}
-
-// movedMark is a schedule on its way to advance_schedules.sql.
-type movedMark struct {
-	ID     int64  `json:"id"`
-	Mark   *int64 `json:"mark"`
-	NextAt *int64 `json:"next_at"`
-	Fired  int64  `json:"fired"`
-}
-
-// AdvanceSchedules implements rowwise.Slots.
-func (s *session) AdvanceSchedules(ctx context.Context, schedules []rowwise.Advance) error {
-	moved := make([]movedMark, len(schedules))
-	for i, a := range schedules {
-		moved[i] = movedMark{a.Schedule, micros(a.Mark), micros(a.NextAt), a.Fired}
-	}
-	return s.exec(ctx, advanceSchedules, args{"schedules": jsonOf(moved)})
+	return s.Exec(ctx, extendSlots, args{"slots": sqlrows.JSON(rows), "now": sqlrows.Micros(now)})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // FireEarly accounts for slots, some before their instant; see store.EarlyFirer.
@@ -24,35 +25,17 @@ func (b *Backend) FireEarly(ctx context.Context, req store.FireEarlyRequest) (ou
 }
 
 // FiredTo returns up to when schedules have fired early; see store.EarlyFirer.
-func (b *Backend) FiredTo(ctx context.Context, req store.FiredToRequest) (to time.Time, err error) {
-	err = b.read(ctx, "read early firings", func(s *session) error {
-		now, err := s.now(ctx, req.Now)
-		if err != nil {
-			return err
-		}
-		var marks []time.Time
-		err = s.each(ctx, findMarks, args{"names": jsonList(req.Names)}, func(r row) error {
-			var mark time.Time
-			err := r.Scan(into(&mark))
-			marks = append(marks, mark)
-			return err
-		})
-		to = store.LatestFiredTo(marks, now)
-		return err
-	})
-	if err != nil {
-		return time.Time{}, err
-	}
-	return to, nil
+func (b *Backend) FiredTo(ctx context.Context, req store.FiredToRequest) (time.Time, error) {
+	return reading(ctx, b, "read early firings", func(s *session) (time.Time, error) { return s.FiredTo(ctx, req) })
 }
 
 // LockMarks implements rowwise.Schedules.
 func (s *session) LockMarks(ctx context.Context, ids []int64) (map[int64]time.Time, error) {
 	marks := map[int64]time.Time{}
-	err := s.each(ctx, lockTriggeredSchedules, args{"ids": jsonList(ids)}, func(r row) error {
+	err := s.Each(ctx, lockTriggeredSchedules, args{"ids": sqlrows.JSONList(ids)}, func(r row) error {
 		var id int64
 		var mark time.Time
-		err := r.Scan(&id, into(&mark))
+		err := r.Scan(&id, sqlrows.IntoTime(&mark))
 		marks[id] = mark
 		return err
 	})

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // LockFailing implements rowwise.FollowUps.
 func (s *session) LockFailing(ctx context.Context, schedules []int64) (map[int64]int64, error) {
 	failing := map[int64]int64{}
-	err := s.each(ctx, lockFailing, args{"ids": jsonList(schedules)}, func(r row) error {
+	err := s.Each(ctx, lockFailing, args{"ids": sqlrows.JSONList(schedules)}, func(r row) error {
 		var id, failures int64
 		err := r.Scan(&id, &failures)
 		failing[id] = failures
@@ -21,15 +22,10 @@ func (s *session) LockFailing(ctx context.Context, schedules []int64) (map[int64
 
 // BeginFailing implements rowwise.FollowUps.
 func (s *session) BeginFailing(ctx context.Context, schedules []rowwise.Failing, now time.Time) error {
-	return s.exec(ctx, beginFailing, args{"failing": jsonOf(schedules), "now": micros(now)})
-}
-
-// CountFailing implements rowwise.FollowUps.
-func (s *session) CountFailing(ctx context.Context, schedules []rowwise.Failing) error {
-	return s.exec(ctx, countFailing, args{"failing": jsonOf(schedules)})
+	return s.Exec(ctx, beginFailing, args{"failing": sqlrows.JSON(schedules), "now": sqlrows.Micros(now)})
 }
 
 // EndFailing implements rowwise.FollowUps.
 func (s *session) EndFailing(ctx context.Context, schedules []int64) error {
-	return s.onIDs(ctx, schedules, nil, endFailing)
+	return s.OnIDs(ctx, schedules, endFailing)
 }

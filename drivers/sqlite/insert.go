@@ -9,6 +9,7 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // Insert stores jobs; see store.Jobs.
@@ -32,7 +33,7 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 	}
 	var out store.InsertResult
 	err := b.within(ctx, doing, req.Tx, func(s *session) error {
-		now, err := s.now(ctx, req.Now)
+		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err
 		}
@@ -85,7 +86,7 @@ func chunk(jobs []store.NewJob) int {
 // insertChunk inserts jobs, whose keys are free, by one statement.
 func (s *session) insertChunk(ctx context.Context, jobs []store.NewJob, now time.Time) ([]store.Inserted, error) {
 	name, a := packJobs(jobs, now)
-	result, err := s.run(ctx, name, a)
+	result, err := s.Run(ctx, name, a)
 	if err != nil {
 		return nil, err
 	}
@@ -116,8 +117,8 @@ func numbers(result sql.Result) ([]store.Inserted, error) {
 func packJobs(jobs []store.NewJob, now time.Time) (name statement, a args) {
 	linked := slices.ContainsFunc(jobs, func(job store.NewJob) bool { return job.OpenEdges > 0 || job.Releases })
 	if len(jobs) == 1 && !linked {
-		a = shared(&jobs[0], now)
-		a["args"] = notNull(jobs[0].Args)
+		a = sqlrows.JobArgs(&jobs[0], now)
+		a["args"] = sqlrows.NotNull(jobs[0].Args)
 		return insertJob, a
 	}
 	pack := packerFor(jobs)
@@ -132,26 +133,26 @@ func packJobs(jobs []store.NewJob, now time.Time) (name statement, a args) {
 		if linked {
 			name = insertLinkedJobs
 		}
-		return name, args{"now": micros(instant(now)), "jobs": string(text), "bytes": pack.parameter()}
+		return name, args{"now": sqlrows.Micros(sqlrows.Instant(now)), "jobs": string(text), "bytes": pack.Parameter()}
 	}
 	places := make([]byte, 0, 16*len(jobs))
 	for _, job := range jobs {
-		at, length := pack.add(job.Args)
+		at, length := pack.Add(job.Args)
 		places = append(strconv.AppendInt(places, int64(at)<<lengthBits|int64(length), 10), ',')
 	}
 	places[len(places)-1] = ']'
-	a = shared(&jobs[0], now)
-	a["places"], a["bytes"] = "["+string(places), pack.parameter()
+	a = sqlrows.JobArgs(&jobs[0], now)
+	a["places"], a["bytes"] = "["+string(places), pack.Parameter()
 	return insertSameJobs, a
 }
 
 // packerFor has room for what the jobs carry.
-func packerFor(jobs []store.NewJob) packer {
+func packerFor(jobs []store.NewJob) sqlrows.Packer {
 	size := 0
 	for _, job := range jobs {
 		size += len(job.Args) + len(job.Headers)
 	}
-	return packer{make([]byte, 0, size)}
+	return sqlrows.NewPacker(size)
 }
 
 // A place in insert_same_jobs.sql has so many bits for the length.

@@ -3,85 +3,22 @@ package sqlite
 import (
 	"database/sql"
 	"strconv"
-	"strings"
-	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
-
-// specColumn is a column of the tables job and history that holds a field of
-// store.JobSpec. Parameters have the name of their column.
-type specColumn struct {
-	name   string
-	value  func(s *store.JobSpec) any // the field as a parameter
-	target func(s *store.JobSpec) any // what scans the field
-}
-
-// specColumns are the columns of store.JobSpec except args and headers, which listings
-// may leave out. In statements the list is named spec. A new field of a job is added
-// here, and in a migration.
-var specColumns = []specColumn{
-	{"timeout", func(s *store.JobSpec) any { return s.Timeout.Microseconds() }, func(s *store.JobSpec) any { return durationScanner{&s.Timeout} }},
-	{"priority", func(s *store.JobSpec) any { return s.Priority }, func(s *store.JobSpec) any { return &s.Priority }},
-	{"max_attempts", func(s *store.JobSpec) any { return s.MaxAttempts }, func(s *store.JobSpec) any { return &s.MaxAttempts }},
-	{"on_loss", func(s *store.JobSpec) any { return int16(s.OnLoss) }, func(s *store.JobSpec) any { return &s.OnLoss }},
-	{"queue", func(s *store.JobSpec) any { return s.Queue }, func(s *store.JobSpec) any { return &s.Queue }},
-	{"kind", func(s *store.JobSpec) any { return s.Kind }, func(s *store.JobSpec) any { return &s.Kind }},
-	{"group_name", func(s *store.JobSpec) any { return textOrNull(s.Group) }, func(s *store.JobSpec) any { return textScanner{&s.Group} }},
-	{"job_key", func(s *store.JobSpec) any { return textOrNull(s.Key) }, func(s *store.JobSpec) any { return textScanner{&s.Key} }},
-	{"batch", func(s *store.JobSpec) any { return orNull(s.Batch) }, func(s *store.JobSpec) any { return numberScanner{&s.Batch} }},
-	{"unique_key", func(s *store.JobSpec) any { return textOrNull(s.Unique) }, func(s *store.JobSpec) any { return textScanner{&s.Unique} }},
-}
-
-// specLists returns the lists of columns that statements name spec and spec_fixed; the
-// latter leaves out max_attempts, because a retry by hand may raise it.
-func specLists() (spec, specFixed string) {
-	var all, fixed []string
-	for _, c := range specColumns {
-		all = append(all, c.name)
-		if c.name != "max_attempts" {
-			fixed = append(fixed, c.name)
-		}
-	}
-	return strings.Join(all, ", "), strings.Join(fixed, ", ")
-}
-
-// specTargets scan the columns of spec.
-func specTargets(s *store.JobSpec) []any {
-	targets := make([]any, len(specColumns))
-	for i, c := range specColumns {
-		targets[i] = c.target(s)
-	}
-	return targets
-}
-
-// sharedParams are the parameters of statements that insert jobs which differ in their
-// args only; such a statement has further parameters for the args.
-const sharedParams = "now run_at delay slot schedule origin state headers {spec}"
-
-// shared returns the arguments of sharedParams.
-func shared(job *store.NewJob, now time.Time) args {
-	a := args{
-		"now": micros(instant(now)), "run_at": micros(job.RunAt), "delay": job.Delay.Microseconds(), "slot": micros(job.Slot),
-		"schedule": orNull(job.Schedule), "origin": int16(job.Origin), "state": int16(stateOf(job)), "headers": job.Headers,
-	}
-	for _, c := range specColumns {
-		a[c.name] = c.value(&job.JobSpec)
-	}
-	return a
-}
 
 // appendJob appends a job as an object of JSON, on its way to insert_jobs.sql. Its args
 // and headers go to pack.
-func appendJob(text []byte, job *store.NewJob, pack *packer) []byte {
+func appendJob(text []byte, job *store.NewJob, pack *sqlrows.Packer) []byte {
 	text = append(text, '{')
-	text = appendValue(text, "run_at", micros(job.RunAt))
+	text = appendValue(text, "run_at", sqlrows.Micros(job.RunAt))
 	text = appendValue(text, "delay", job.Delay.Microseconds())
-	text = appendValue(text, "slot", micros(job.Slot))
-	text = appendValue(text, "schedule", orNull(job.Schedule))
+	text = appendValue(text, "slot", sqlrows.Micros(job.Slot))
+	text = appendValue(text, "schedule", sqlrows.OrNull(job.Schedule))
 	text = appendValue(text, "origin", int16(job.Origin))
-	text = appendValue(text, "state", int16(stateOf(job)))
-	text = appendValue(text, "waits", orNull(int64(job.OpenEdges)))
+	text = appendValue(text, "state", int16(sqlrows.StateOf(job)))
+	text = appendValue(text, "waits", sqlrows.OrNull(int64(job.OpenEdges)))
 	if job.Releases {
 		text = appendValue(text, "releases", int64(1))
 	}
@@ -90,17 +27,17 @@ func appendJob(text []byte, job *store.NewJob, pack *packer) []byte {
 
 // appendSpec appends the fields of a job's spec to an object of JSON. Its args and headers
 // go to pack.
-func appendSpec(text []byte, spec *store.JobSpec, pack *packer) []byte {
-	at, length := pack.add(spec.Args)
+func appendSpec(text []byte, spec *store.JobSpec, pack *sqlrows.Packer) []byte {
+	at, length := pack.Add(spec.Args)
 	text = appendValue(text, "args_at", int64(at))
 	text = appendValue(text, "args_len", int64(length))
 	if spec.Headers != nil {
-		at, length := pack.add(spec.Headers)
+		at, length := pack.Add(spec.Headers)
 		text = appendValue(text, "headers_at", int64(at))
 		text = appendValue(text, "headers_len", int64(length))
 	}
-	for _, c := range specColumns {
-		text = appendValue(text, c.name, c.value(spec))
+	for _, c := range sqlrows.SpecColumns {
+		text = appendValue(text, c.Name, c.Value(spec))
 	}
 	return text[:len(text)-1]
 }
@@ -122,45 +59,13 @@ func appendValue(text []byte, name string, value any) []byte {
 		if !v.Valid {
 			return text
 		}
-		return append(append(appendName(text, name), jsonOf(v.String)...), ',')
+		return append(append(appendName(text, name), sqlrows.JSON(v.String)...), ',')
 	default:
-		return append(append(appendName(text, name), jsonOf(v)...), ',')
+		return append(append(appendName(text, name), sqlrows.JSON(v)...), ',')
 	}
 	return append(strconv.AppendInt(appendName(text, name), number, 10), ',')
 }
 
 func appendName(text []byte, name string) []byte {
 	return append(append(append(text, '"'), name...), '"', ':')
-}
-
-func stateOf(job *store.NewJob) store.State {
-	if job.Waiting {
-		return store.StateWaiting
-	}
-	return store.StateReady
-}
-
-// textOrNull is a text as a parameter: NULL for an empty one.
-func textOrNull(text string) sql.NullString { return sql.NullString{String: text, Valid: text != ""} }
-
-// textScanner is the way back from textOrNull.
-type textScanner struct{ text *string }
-
-// Scan implements sql.Scanner.
-func (s textScanner) Scan(value any) error {
-	var text sql.NullString
-	err := text.Scan(value)
-	*s.text = text.String
-	return err
-}
-
-// numberScanner is the way back from orNull.
-type numberScanner struct{ n *int64 }
-
-// Scan implements sql.Scanner.
-func (s numberScanner) Scan(value any) error {
-	var n sql.NullInt64
-	err := n.Scan(value)
-	*s.n = n.Int64
-	return err
 }

@@ -8,12 +8,7 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
-)
-
-// The states of a ready job that waits in a lane, out of the way of claims.
-const (
-	inLane      = -2
-	firstInLane = -3 // it goes before the others of its priority
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // mostLaneSteps is how many steps pass on permits before one claim. If that was not enough, the claim takes the jobs that have permits.
@@ -29,7 +24,7 @@ type laneWork struct {
 
 // findLaneWork looks for permits to be passed on before a claim.
 func (s *session) findLaneWork(ctx context.Context, queue string, now time.Time) (work laneWork, err error) {
-	err = s.one(ctx, findLaneWork, args{"queue": queue, "now": micros(now)}, &work.limited, &work.rated, &work.found, into(&work.next))
+	err = s.One(ctx, findLaneWork, args{"queue": queue, "now": sqlrows.Micros(now)}, &work.limited, &work.rated, &work.found, sqlrows.IntoTime(&work.next))
 	return work, err
 }
 
@@ -79,9 +74,9 @@ func (s *session) tendLanes(ctx context.Context, req store.ClaimRequest, last bo
 
 // freshJobs returns due jobs that limits concern, that hold no permits, and that a claim may take, at most rowwise.FreshRows.
 func (s *session) freshJobs(ctx context.Context, req store.ClaimRequest, now time.Time) ([]store.LaneJob, error) {
-	a := args{"queue": req.Queue, "limit": rowwise.FreshRows, "now": micros(now)}
+	a := args{"queue": req.Queue, "limit": rowwise.FreshRows, "now": sqlrows.Micros(now)}
 	if req.Suspects {
-		a["kinds"] = jsonList(req.Kinds)
+		a["kinds"] = sqlrows.JSONList(req.Kinds)
 		addExact(a, req.Exact)
 		return s.laneJobs(ctx, lockNewLaneSuspects, a)
 	}
@@ -89,7 +84,7 @@ func (s *session) freshJobs(ctx context.Context, req store.ClaimRequest, now tim
 	if err != nil || len(due) == 0 {
 		return nil, err
 	}
-	a["streams"], a["scan"] = jsonOf(due), req.Limit+rowwise.FreshRows
+	a["streams"], a["scan"] = sqlrows.JSON(due), req.Limit+rowwise.FreshRows
 	return s.laneJobs(ctx, lockNewLaneJobs, a)
 }
 
@@ -99,16 +94,16 @@ func (s *session) overtakingJobs(ctx context.Context, req store.ClaimRequest, no
 	if err != nil || len(due) == 0 {
 		return nil, err
 	}
-	return s.laneJobs(ctx, findOvertakingJobs, args{"queue": req.Queue, "limit": req.Limit, "now": micros(now), "streams": jsonOf(due)})
+	return s.laneJobs(ctx, findOvertakingJobs, args{"queue": req.Queue, "limit": req.Limit, "now": sqlrows.Micros(now), "streams": sqlrows.JSON(due)})
 }
 
 // laneJobColumns are the columns that session.laneJobs scans.
 const laneJobColumns = "id lane first run_at queue kind job_key priority"
 
 func (s *session) laneJobs(ctx context.Context, name statement, a args) (jobs []store.LaneJob, err error) {
-	err = s.each(ctx, name, a, func(r row) error {
+	err = s.Each(ctx, name, a, func(r row) error {
 		var j store.LaneJob
-		err := r.Scan(&j.ID, &j.Lane, &j.First, into(&j.RunAt), &j.Queue, &j.Kind, &j.Key, &j.Priority)
+		err := r.Scan(&j.ID, &j.Lane, &j.First, sqlrows.IntoTime(&j.RunAt), &j.Queue, &j.Kind, &j.Key, &j.Priority)
 		jobs = append(jobs, j)
 		return err
 	})
@@ -117,7 +112,7 @@ func (s *session) laneJobs(ctx context.Context, name statement, a args) (jobs []
 
 // TakeVacancies implements rowwise.LanesTx.
 func (s *session) TakeVacancies(ctx context.Context, limit int) (vacancies []rowwise.Vacancy, err error) {
-	err = s.each(ctx, takeVacancies, args{"limit": limit}, func(r row) error {
+	err = s.Each(ctx, takeVacancies, args{"limit": limit}, func(r row) error {
 		var v rowwise.Vacancy
 		var lanes string
 		if err := r.Scan(&v.Limit, &v.DoneTo, &lanes); err != nil {
@@ -145,33 +140,15 @@ func (s *session) InsertVacancies(ctx context.Context, vacancies []rowwise.Vacan
 	for i, v := range vacancies {
 		rows[i] = newVacancy{v.Limit, v.DoneTo}
 	}
-	return s.exec(ctx, insertVacancies, args{"vacancies": jsonOf(rows)})
+	return s.Exec(ctx, insertVacancies, args{"vacancies": sqlrows.JSON(rows)})
 }
 
 // leaveLanes records that jobs give back their permits. again: the jobs are tried again, and keep the permits of strict limits.
 func (s *session) leaveLanes(ctx context.Context, ids []int64, again bool) error {
-	return s.onIDs(ctx, ids, args{"strict": again}, insertJobVacancies)
-}
-
-// numbers returns the numbers that a statement finds.
-func (s *session) numbers(ctx context.Context, name statement, a args) (ids []int64, err error) {
-	err = s.each(ctx, name, a, func(r row) error {
-		var id int64
-		err := r.Scan(&id)
-		ids = append(ids, id)
-		return err
-	})
-	return ids, err
-}
-
-// FindLanes implements rowwise.LanesTx.
-func (s *session) FindLanes(ctx context.Context, limit, after int64, most int) ([]int64, error) {
-	return s.numbers(ctx, findLanes, args{"limit_id": limit, "after_id": after, "limit": most})
-}
-
-// FindDueLanes implements rowwise.LanesTx.
-func (s *session) FindDueLanes(ctx context.Context, now time.Time, most int) ([]int64, error) {
-	return s.numbers(ctx, findDueLanes, args{"now": micros(now), "limit": most})
+	if len(ids) == 0 {
+		return nil
+	}
+	return s.Exec(ctx, insertJobVacancies, args{"ids": ids, "strict": again})
 }
 
 // laneName names a lane in the JSON of a parameter.
@@ -186,12 +163,12 @@ func (s *session) MakeLanes(ctx context.Context, keys []store.LaneKey) (map[stor
 	for i, key := range keys {
 		names[i] = laneName(key)
 	}
-	a := args{"lanes": jsonList(names)}
-	if err := s.exec(ctx, insertLanes, a); err != nil {
+	a := args{"lanes": sqlrows.JSONList(names)}
+	if err := s.Exec(ctx, insertLanes, a); err != nil {
 		return nil, err
 	}
 	ids := make(map[store.LaneKey]int64, len(keys))
-	err := s.each(ctx, findLaneKeys, a, func(r row) error {
+	err := s.Each(ctx, findLaneKeys, a, func(r row) error {
 		var key store.LaneKey
 		var id int64
 		err := r.Scan(&key.Limit, &key.Key, &id)
@@ -203,9 +180,9 @@ func (s *session) MakeLanes(ctx context.Context, keys []store.LaneKey) (map[stor
 
 // LockLanes implements rowwise.LanesTx.
 func (s *session) LockLanes(ctx context.Context, ids []int64) (lanes []store.Lane, err error) {
-	err = s.each(ctx, lockLanes, args{"ids": jsonList(ids)}, func(r row) error {
+	err = s.Each(ctx, lockLanes, args{"ids": sqlrows.JSONList(ids)}, func(r row) error {
 		var l store.Lane
-		err := r.Scan(&l.ID, &l.Limit, &l.Key, &l.Used, &l.Starts, &l.Waiting, into(&l.TAT), into(&l.NotBefore), into(&l.LookAt))
+		err := r.Scan(&l.ID, &l.Limit, &l.Key, &l.Used, &l.Starts, &l.Waiting, sqlrows.IntoTime(&l.TAT), sqlrows.IntoTime(&l.NotBefore), sqlrows.IntoTime(&l.LookAt))
 		lanes = append(lanes, l)
 		return err
 	})
@@ -220,7 +197,7 @@ func (s *session) FindLaneJobs(ctx context.Context, lanes []int64, most []int, n
 	}
 	var jobs []store.LaneJob
 	for n, lanes := range byMost {
-		some, err := s.laneJobs(ctx, lockLaneJobs, args{"lanes": jsonList(lanes), "limit": n, "now": micros(now)})
+		some, err := s.laneJobs(ctx, lockLaneJobs, args{"lanes": sqlrows.JSONList(lanes), "limit": n, "now": sqlrows.Micros(now)})
 		if err != nil {
 			return nil, err
 		}
@@ -232,11 +209,6 @@ func (s *session) FindLaneJobs(ctx context.Context, lanes []int64, most []int, n
 // LockLaneJobs implements rowwise.LanesTx.
 func (s *session) LockLaneJobs(ctx context.Context, lanes []int64, most []int, now time.Time) ([]store.LaneJob, error) {
 	return s.FindLaneJobs(ctx, lanes, most, now)
-}
-
-// FindOccupied implements rowwise.LanesTx.
-func (s *session) FindOccupied(ctx context.Context, lanes []int64) ([]int64, error) {
-	return s.numbers(ctx, findOccupiedLanes, args{"ids": jsonList(lanes)})
 }
 
 // admission is a job on its way to admit_jobs.sql.
@@ -254,38 +226,18 @@ func (s *session) Admit(ctx context.Context, admissions []store.Admission, now t
 		rows[i] = admission{ID: a.Job.ID, Lane: a.Wait, Permits: a.Held}
 		switch {
 		case a.Wait != 0 && a.Job.First:
-			rows[i].State = firstInLane
+			rows[i].State = sqlrows.FirstInLane
 		case a.Wait != 0:
-			rows[i].State = inLane
+			rows[i].State = sqlrows.InLane
 		}
 	}
-	return s.exec(ctx, admitJobs, args{"jobs": jsonOf(rows), "now": micros(now)})
-}
-
-// savedLane is a lane on its way to update_lanes.sql.
-type savedLane struct {
-	ID        int64  `json:"id"`
-	Used      int    `json:"used"`
-	Starts    int    `json:"starts"`
-	Waiting   bool   `json:"waiting"`
-	TAT       *int64 `json:"tat"`
-	NotBefore *int64 `json:"not_before"`
-	LookAt    *int64 `json:"look_at"`
-}
-
-// SaveLanes implements rowwise.LanesTx.
-func (s *session) SaveLanes(ctx context.Context, lanes []store.Lane) error {
-	rows := make([]savedLane, len(lanes))
-	for i, l := range lanes {
-		rows[i] = savedLane{l.ID, l.Used, l.Starts, l.Waiting, micros(l.TAT), micros(l.NotBefore), micros(l.LookAt)}
-	}
-	return s.exec(ctx, updateLanes, args{"lanes": jsonOf(rows)})
+	return s.Exec(ctx, admitJobs, args{"jobs": sqlrows.JSON(rows), "now": sqlrows.Micros(now)})
 }
 
 // UseStarts implements rowwise.LanesTx.
 func (s *session) UseStarts(ctx context.Context, jobs []int64) (starts []rowwise.UsedStart, err error) {
-	a := args{"ids": jsonList(jobs)}
-	err = s.each(ctx, findStarts, a, func(r row) error {
+	a := args{"ids": sqlrows.JSONList(jobs)}
+	err = s.Each(ctx, findStarts, a, func(r row) error {
 		var start rowwise.UsedStart
 		err := r.Scan(&start.Job, &start.Lane)
 		starts = append(starts, start)
@@ -294,12 +246,7 @@ func (s *session) UseStarts(ctx context.Context, jobs []int64) (starts []rowwise
 	if err != nil || len(starts) == 0 {
 		return nil, err
 	}
-	return starts, s.exec(ctx, useStarts, a)
-}
-
-// CapRate implements rowwise.LanesTx.
-func (s *session) CapRate(ctx context.Context, limit int64, greatest time.Time) error {
-	return s.exec(ctx, capRate, args{"limit_id": limit, "greatest": micros(greatest)})
+	return starts, s.Exec(ctx, useStarts, a)
 }
 
 // scope are the parameters that have which jobs a limit concerns.
@@ -308,15 +255,6 @@ func scope(l *store.Limit) args { return args{"queue": l.Queue, "kind": l.Kind, 
 // LockRunning implements rowwise.LanesTx.
 func (s *session) LockRunning(ctx context.Context, limit *store.Limit) ([]store.LaneJob, error) {
 	return s.laneJobs(ctx, lockRunningLaneJobs, scope(limit))
-}
-
-// AddPermits implements rowwise.LanesTx.
-func (s *session) AddPermits(ctx context.Context, jobs []store.LaneJob) error {
-	rows := make([]admission, len(jobs))
-	for i := range jobs {
-		rows[i] = admission{ID: jobs[i].ID, Lane: jobs[i].Lane}
-	}
-	return s.exec(ctx, addPermits, args{"jobs": jsonOf(rows)})
 }
 
 // LockUnclaimed implements rowwise.LanesTx.
@@ -328,14 +266,14 @@ func (s *session) LockUnclaimed(ctx context.Context, limit *store.Limit, after i
 
 // LockHolders implements rowwise.LanesTx.
 func (s *session) LockHolders(ctx context.Context, lanes []int64, most int) ([]store.LaneJob, int64, error) {
-	return s.holders(ctx, most, lockLaneHolders, args{"lanes": jsonList(lanes)})
+	return s.holders(ctx, most, lockLaneHolders, args{"lanes": sqlrows.JSONList(lanes)})
 }
 
 // holders returns the jobs that a statement finds, at most a number, with the permits that they hold, and the number of the last if
 // there may be more.
 func (s *session) holders(ctx context.Context, most int, name statement, a args) (jobs []store.LaneJob, to int64, err error) {
 	a["limit"] = most
-	err = s.each(ctx, name, a, func(r row) error {
+	err = s.Each(ctx, name, a, func(r row) error {
 		var j store.LaneJob
 		var lanes string
 		if err := r.Scan(&j.ID, &lanes); err != nil {
@@ -353,22 +291,22 @@ func (s *session) holders(ctx context.Context, most int, name statement, a args)
 
 // returnPausedPermits takes the permits from jobs of a subject that no node has claimed.
 func (s *session) returnPausedPermits(ctx context.Context, of store.PauseSubject, name string) error {
-	ids, err := s.numbers(ctx, findPausedPermits, args{"subject": int16(of), "name": name})
+	ids, err := s.Numbers(ctx, findPausedPermits, args{"subject": int16(of), "name": name})
 	if err != nil {
 		return err
 	}
 	if err := s.leaveLanes(ctx, ids, false); err != nil {
 		return err
 	}
-	return s.onIDs(ctx, ids, nil, clearPermits)
+	return s.OnIDs(ctx, ids, clearPermits)
 }
 
 // DeleteLanes implements rowwise.LanesTx.
 func (s *session) DeleteLanes(ctx context.Context, ids []int64) error {
-	if err := s.onIDs(ctx, ids, nil, deleteLanes); err != nil {
+	if err := s.OnIDs(ctx, ids, deleteLanes); err != nil {
 		return err
 	}
-	return s.exec(ctx, deleteEndedLimits, nil)
+	return s.Exec(ctx, deleteEndedLimits, nil)
 }
 
 // earliest returns the earlier of two instants; zero means none.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // laneCandidates is how many lanes of a limit are compared by their waiting jobs.
@@ -33,18 +34,18 @@ func (b *Backend) DeleteLimits(ctx context.Context, req store.DeleteLimitsReques
 // ListLimits lists limits; see store.LimitStore.
 func (b *Backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) (out []store.LimitInfo, err error) {
 	err = b.read(ctx, "list limits", func(s *session) error {
-		now, err := s.now(ctx, req.Now)
+		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err
 		}
 		var given []string
-		a := args{"now": micros(now), "most": store.MostCounted}
+		a := args{"now": sqlrows.Micros(now), "most": store.MostCounted}
 		if len(req.Names) > 0 {
-			given, a["names"] = append(given, "names"), jsonList(req.Names)
+			given, a["names"] = append(given, "names"), sqlrows.JSONList(req.Names)
 		}
-		if err := s.list(ctx, listLimits, given, a, func(r row) error {
+		if err := s.List(ctx, listLimits, given, a, func(r row) error {
 			var info store.LimitInfo
-			err := scanLimit(r, &info.Limit, &info.InUse, &info.Waiting, &info.Keys)
+			err := sqlrows.ScanLimit(r, &info.Limit, &info.InUse, &info.Waiting, &info.Keys)
 			out = append(out, info)
 			return err
 		}); err != nil {
@@ -65,11 +66,11 @@ func (s *session) listLanes(ctx context.Context, limit *store.LimitInfo, most in
 	if most == 0 || limit.WholeQueue() {
 		return nil
 	}
-	a := args{"limit": limit.ID, "lanes": most, "candidates": laneCandidates, "most": store.MostCounted, "now": micros(now)}
-	return s.each(ctx, listLanes, a, func(r row) error {
+	a := args{"limit": limit.ID, "lanes": most, "candidates": laneCandidates, "most": store.MostCounted, "now": sqlrows.Micros(now)}
+	return s.Each(ctx, listLanes, a, func(r row) error {
 		var lane store.Lane
 		var waiting int64
-		err := r.Scan(&lane.Key, &lane.Used, &waiting, &lane.Starts, into(&lane.TAT), into(&lane.NotBefore))
+		err := r.Scan(&lane.Key, &lane.Used, &waiting, &lane.Starts, sqlrows.IntoTime(&lane.TAT), sqlrows.IntoTime(&lane.NotBefore))
 		limit.Lanes = append(limit.Lanes, limit.LaneInfo(lane, waiting, now))
 		return err
 	})
@@ -83,15 +84,15 @@ func (b *Backend) CloseLanes(ctx context.Context, req store.CloseLanesRequest) e
 // FindLimitWaits finds why limits let jobs wait; see store.LimitStore.
 func (b *Backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequest) (out []store.LimitWait, err error) {
 	err = b.read(ctx, "find limit waits", func(s *session) error {
-		now, err := s.now(ctx, req.Now)
+		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err
 		}
 		var lanes []store.Lane
-		if err := s.each(ctx, findLimitWaits, args{"most": store.MostCounted, "ids": jsonList(req.Jobs)}, func(r row) error {
+		if err := s.Each(ctx, findLimitWaits, args{"most": store.MostCounted, "ids": sqlrows.JSONList(req.Jobs)}, func(r row) error {
 			var w store.LimitWait
 			var lane store.Lane
-			err := r.Scan(&w.Job, &w.Limit.ID, &w.Key, &w.InUse, &lane.Starts, into(&lane.TAT), into(&lane.NotBefore), &w.Before)
+			err := r.Scan(&w.Job, &w.Limit.ID, &w.Key, &w.InUse, &lane.Starts, sqlrows.IntoTime(&lane.TAT), sqlrows.IntoTime(&lane.NotBefore), &w.Before)
 			out, lanes = append(out, w), append(lanes, lane)
 			return err
 		}); err != nil || len(out) == 0 {
@@ -104,32 +105,11 @@ func (b *Backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRe
 	return out, err
 }
 
-// limitList is the list "limit_columns" in statements, and limitColumns what scanLimit scans.
-const (
-	limitList    = "id, name, owner, revision, queue, kind, by_key, concurrency, rate, per, burst, weights, strict, created_at, updated_at"
-	limitColumns = "{limit_columns}"
-)
-
-// scanLimit scans limitColumns, and then more.
-func scanLimit(r row, l *store.Limit, more ...any) error {
-	var weights string
-	targets := []any{
-		&l.ID, &l.Name, &l.Owner, &l.Revision, &l.Queue, &l.Kind, &l.ByKey, &l.Concurrency, &l.Rate,
-		durationScanner{&l.Per},
-		&l.Burst, &weights,
-		&l.Strict, into(&l.CreatedAt), into(&l.UpdatedAt),
-	}
-	if err := r.Scan(append(targets, more...)...); err != nil {
-		return err
-	}
-	return l.DecodeWeights(weights)
-}
-
 // ReadLimits implements rowwise.LimitsTx.
 func (s *session) ReadLimits(ctx context.Context) (all store.Limits, err error) {
-	err = s.each(ctx, readLimits, nil, func(r row) error {
+	err = s.Each(ctx, readLimits, nil, func(r row) error {
 		var l store.Limit
-		err := scanLimit(r, &l)
+		err := sqlrows.ScanLimit(r, &l)
 		all = append(all, l)
 		return err
 	})
@@ -141,7 +121,7 @@ func (s *session) LockLimits(ctx context.Context) (store.Limits, error) { return
 
 // EndLimits implements rowwise.LimitsTx.
 func (s *session) EndLimits(ctx context.Context, ids []int64, now time.Time) error {
-	return s.exec(ctx, endLimits, args{"ids": jsonList(ids), "now": micros(now)})
+	return s.Exec(ctx, endLimits, args{"ids": sqlrows.JSONList(ids), "now": sqlrows.Micros(now)})
 }
 
 // savedLimit is a limit on its way to upsert_limits.sql.
@@ -173,11 +153,11 @@ func (s *session) SaveLimits(ctx context.Context, limits []store.Limit, now time
 		last++
 		revisions[i] = last
 		saved[i] = savedLimit{
-			ID: orNull(l.ID), Name: l.Name, Owner: l.Owner, Revision: last, Queue: l.Queue, Kind: l.Kind, ByKey: l.ByKey, Concurrency: l.Concurrency,
-			Rate: l.Rate, Per: l.Per.Microseconds(), Burst: l.Burst, Weights: l.EncodeWeights(), Strict: l.Strict, CreatedAt: micros(l.CreatedAt),
+			ID: sqlrows.OrNull(l.ID), Name: l.Name, Owner: l.Owner, Revision: last, Queue: l.Queue, Kind: l.Kind, ByKey: l.ByKey, Concurrency: l.Concurrency,
+			Rate: l.Rate, Per: l.Per.Microseconds(), Burst: l.Burst, Weights: l.EncodeWeights(), Strict: l.Strict, CreatedAt: sqlrows.Micros(l.CreatedAt),
 		}
 	}
-	if err := s.exec(ctx, upsertLimits, args{"limits": jsonOf(saved), "now": micros(now)}); err != nil {
+	if err := s.Exec(ctx, upsertLimits, args{"limits": sqlrows.JSON(saved), "now": sqlrows.Micros(now)}); err != nil {
 		return nil, err
 	}
 	return revisions, s.RaiseRevision(ctx, last)

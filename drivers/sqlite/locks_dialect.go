@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/lock/locksql"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 //go:embed sql/locks/*.sql
@@ -25,7 +26,7 @@ func lockDialect() *locksql.Dialect {
 		TableAdvice: "give a name such as shedlock",
 		Quote:       func(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` },
 		Instant:     func(t time.Time) any { return t.UnixMilli() },
-		Array:       func(names []string) any { return jsonList(names) },
+		Array:       func(names []string) any { return sqlrows.JSONList(names) },
 		Tick:        time.Millisecond, TimeAdvice: "let the other programs write milliseconds (date_class=INTEGER in Java's driver)",
 		CollationAdvice: "BINARY", LookFirst: true,
 		Macros: func(_, _ locksql.Column) map[string]locksql.Macro {

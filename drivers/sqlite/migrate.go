@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 //go:embed migrations/*.sql
@@ -127,7 +128,7 @@ func (b *Backend) applyStep(ctx context.Context, conn *sql.Conn, step store.Migr
 		}
 	}
 	var now int64
-	if err := conn.QueryRowContext(ctx, b.texts[readClock].sql).Scan(&now); err != nil {
+	if err := conn.QueryRowContext(ctx, b.texts[sqlrows.ReadClock].SQL).Scan(&now); err != nil {
 		return err
 	}
 	_, err := conn.ExecContext(ctx, "INSERT INTO hourbell_schema_version (version, name, applied_at) VALUES (?, ?, ?)", step.Version, step.Name, now)

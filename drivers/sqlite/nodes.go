@@ -7,27 +7,28 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // Register enters a node; see store.Nodes.
 func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (store.RegisterResult, error) {
 	var out store.RegisterResult
 	err := b.write(ctx, "register node", func(s *session) error {
-		now, err := s.now(ctx, req.Now)
+		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err
 		}
 		out.Now = now
 		entry := args{
-			"version": req.Version, "host": req.Host, "labels": jsonList(req.Labels), "queues": jsonList(req.Queues), "kinds": jsonList(req.Kinds),
-			"lease": req.Lease.Microseconds(), "now": micros(now),
+			"version": req.Version, "host": req.Host, "labels": sqlrows.JSONList(req.Labels), "queues": sqlrows.JSONList(req.Queues), "kinds": sqlrows.JSONList(req.Kinds),
+			"lease": req.Lease.Microseconds(), "now": sqlrows.Micros(now),
 		}
 		if req.Continue == 0 {
 			entry["name"] = req.Name
-			err = s.one(ctx, insertNode, entry, &out.Node)
+			err = s.One(ctx, insertNode, entry, &out.Node)
 		} else {
 			entry["node"] = req.Continue
-			err = s.each(ctx, updateNode, entry, func(r row) error { return r.Scan(&out.Node) })
+			err = s.Each(ctx, updateNode, entry, func(r row) error { return r.Scan(&out.Node) })
 			if err == nil && out.Node == 0 {
 				err = fmt.Errorf("node %d: %w", req.Continue, store.ErrNodeGone)
 			}
@@ -35,7 +36,7 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 		if err != nil {
 			return err
 		}
-		out.Position, err = s.position(ctx)
+		out.Position, err = s.Position(ctx)
 		return err
 	})
 	if err != nil {
@@ -48,25 +49,25 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (store.HeartbeatResult, error) {
 	var out store.HeartbeatResult
 	err := b.write(ctx, "heartbeat", func(s *session) error {
-		now, err := s.now(ctx, req.Now)
+		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err
 		}
 		out.Now = now
-		err = s.each(ctx, extendLease, args{"node": req.Node, "now": micros(now)}, func(r row) error { return r.Scan(&out.Beat) })
+		err = s.Each(ctx, extendLease, args{"node": req.Node, "now": sqlrows.Micros(now)}, func(r row) error { return r.Scan(&out.Beat) })
 		if err != nil {
 			return err
 		}
 		if out.Beat == 0 {
 			return fmt.Errorf("node %d: %w", req.Node, store.ErrNodeGone)
 		}
-		if out.Position, err = s.position(ctx); err != nil {
+		if out.Position, err = s.Position(ctx); err != nil {
 			return err
 		}
-		if err := s.one(ctx, findRelease, nil, &out.Releases); err != nil {
+		if err := s.One(ctx, findRelease, nil, &out.Releases); err != nil {
 			return err
 		}
-		return s.one(ctx, findNextExpiry, args{"node": req.Node}, into(&out.NextExpiry))
+		return s.One(ctx, findNextExpiry, args{"node": req.Node}, sqlrows.IntoTime(&out.NextExpiry))
 	})
 	if err != nil {
 		return store.HeartbeatResult{}, err
@@ -76,36 +77,7 @@ func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (st
 
 // Claims lists what a node holds; see store.Nodes.
 func (b *Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.ClaimRef, error) {
-	var out []store.ClaimRef
-	err := b.read(ctx, "read claims", func(s *session) (err error) {
-		switch {
-		case req.Cancelled:
-			out, err = s.claims(ctx, listCancelledClaims, args{"node": req.Node})
-		case req.Paused:
-			var now time.Time
-			if now, err = s.now(ctx, req.Now); err == nil {
-				out, err = s.claims(ctx, listPausedClaims, args{"node": req.Node, "now": micros(now)})
-			}
-		default:
-			out, err = s.claims(ctx, listClaims, args{"node": req.Node})
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-// claims reads the claims that a statement lists.
-func (s *session) claims(ctx context.Context, list statement, a args) (out []store.ClaimRef, err error) {
-	err = s.each(ctx, list, a, func(r row) error {
-		var ref store.ClaimRef
-		err := r.Scan(&ref.ID, &ref.Token)
-		out = append(out, ref)
-		return err
-	})
-	return out, err
+	return reading(ctx, b, "read claims", func(s *session) ([]store.ClaimRef, error) { return s.ListClaims(ctx, req) })
 }
 
 // Rescue declares nodes dead; see store.Nodes. It looks first without the
@@ -114,7 +86,7 @@ func (b *Backend) Rescue(ctx context.Context, req store.RescueRequest) (out stor
 	const doing = "rescue"
 	some := false
 	err = b.read(ctx, doing, func(s *session) error {
-		now, err := s.now(ctx, req.Now)
+		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err
 		}
@@ -149,27 +121,27 @@ func (b *Backend) Leave(ctx context.Context, req store.LeaveRequest) (out store.
 
 // LockLivingNodes implements rowwise.Nodes.
 func (s *session) LockLivingNodes(ctx context.Context) ([]store.NodeInfo, error) {
-	return s.nodes(ctx, lockLiveNodes, args{})
+	return s.ReadNodes(ctx, lockLiveNodes, args{})
 }
 
 // EndNodes implements rowwise.Nodes.
 func (s *session) EndNodes(ctx context.Context, ids []int64, died bool, now time.Time) error {
-	if err := s.exec(ctx, deleteNodePermits, args{"nodes": jsonList(ids)}); err != nil {
+	if err := s.Exec(ctx, deleteNodePermits, args{"nodes": sqlrows.JSONList(ids)}); err != nil {
 		return err
 	}
-	return s.exec(ctx, endNodes, args{"nodes": jsonList(ids), "died": died, "now": micros(now)})
+	return s.Exec(ctx, endNodes, args{"nodes": sqlrows.JSONList(ids), "died": died, "now": sqlrows.Micros(now)})
 }
 
 // LockHeldJobs implements rowwise.Nodes.
 func (s *session) LockHeldJobs(ctx context.Context, nodes []int64) ([]rowwise.HeldJob, error) {
 	var held []rowwise.HeldJob
-	err := s.each(ctx, lockHeldJobs, args{"nodes": jsonList(nodes)}, func(r row) error {
+	err := s.Each(ctx, lockHeldJobs, args{"nodes": sqlrows.JSONList(nodes)}, func(r row) error {
 		var h rowwise.HeldJob
 		var why *string
 		l := &h.Loss
 		err := r.Scan(append([]any{
-			&h.ID, &h.Token, &h.Node, &h.Attempt, &why, &h.Headers, &h.Schedule, &h.ScheduleName, into(&h.Slot), &h.Origin, &l.Losses, &l.Begun,
-		}, specTargets(&h.JobSpec)...)...)
+			&h.ID, &h.Token, &h.Node, &h.Attempt, &why, &h.Headers, &h.Schedule, &h.ScheduleName, sqlrows.IntoTime(&h.Slot), &h.Origin, &l.Losses, &l.Begun,
+		}, sqlrows.SpecTargets(&h.JobSpec)...)...)
 		l.OnLoss, l.Attempt, l.MaxAttempts, l.Group = h.OnLoss, h.Attempt, h.MaxAttempts, store.SerialGroupOf(h.Schedule, h.Origin)
 		if why != nil {
 			l.Asked, l.Why = true, *why
@@ -178,11 +150,6 @@ func (s *session) LockHeldJobs(ctx context.Context, nodes []int64) ([]rowwise.He
 		return err
 	})
 	return held, err
-}
-
-// CountLosses implements rowwise.Nodes.
-func (s *session) CountLosses(ctx context.Context, ids []int64) error {
-	return s.onIDs(ctx, ids, nil, countLosses)
 }
 
 // ForgetHost deletes what is known of a host; see store.Nodes.
@@ -194,78 +161,17 @@ func (b *Backend) ForgetHost(ctx context.Context, req store.ForgetHostRequest) (
 	return out, err
 }
 
-// CountHost implements rowwise.Hosts.
-func (s *session) CountHost(ctx context.Context, host string) (living int, found store.ForgetHostResult, err error) {
-	err = s.one(ctx, lockHostNodes, args{"host": host}, &living, &found.Nodes, &found.Copies)
-	return living, found, err
-}
-
-// DeleteHost implements rowwise.Hosts.
-func (s *session) DeleteHost(ctx context.Context, host string) error {
-	if err := s.exec(ctx, deleteHostNodes, args{"host": host}); err != nil {
-		return err
-	}
-	return s.exec(ctx, deleteHostCopies, args{"host": host})
-}
-
 // ListNodes lists nodes; see store.Nodes.
 func (b *Backend) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
-	var out []store.NodeInfo
-	err := b.read(ctx, "list nodes", func(s *session) error {
-		var err error
-		out, err = s.nodes(ctx, listNodes, nil)
-		return err
-	})
-	return out, err
-}
-
-// nodeColumns are the columns that nodes scans.
-const nodeColumns = "id name version host labels queues kinds lease started_at seen_at ended_at died running"
-
-// nodes runs a statement that returns nodes.
-func (s *session) nodes(ctx context.Context, name statement, a args) ([]store.NodeInfo, error) {
-	var out []store.NodeInfo
-	err := s.each(ctx, name, a, func(r row) error {
-		var n store.NodeInfo
-		err := r.Scan(&n.ID, &n.Name, &n.Version, &n.Host, wordsScanner{&n.Labels}, wordsScanner{&n.Queues}, wordsScanner{&n.Kinds}, durationScanner{&n.Lease},
-			into(&n.StartedAt), into(&n.SeenAt), into(&n.EndedAt), &n.Died, &n.Running)
-		out = append(out, n)
-		return err
-	})
-	return out, err
+	return reading(ctx, b, "list nodes", func(s *session) ([]store.NodeInfo, error) { return s.ListNodes(ctx) })
 }
 
 // ListQueues counts live jobs; see store.Nodes.
 func (b *Backend) ListQueues(ctx context.Context, req store.ListQueuesRequest) ([]store.QueueInfo, error) {
-	return b.countJobs(ctx, "list queues", listQueues, req.Now)
+	return reading(ctx, b, "list queues", func(s *session) ([]store.QueueInfo, error) { return s.ListQueues(ctx, req) })
 }
 
 // ListKinds counts live jobs; see store.Nodes.
-func (b *Backend) ListKinds(ctx context.Context, req store.ListKindsRequest) (out []store.KindInfo, err error) {
-	counts, err := b.countJobs(ctx, "list kinds", listKinds, req.Now)
-	for _, c := range counts {
-		out = append(out, store.KindInfo(c))
-	}
-	return out, err
-}
-
-// countJobs counts live jobs by a name.
-func (b *Backend) countJobs(ctx context.Context, doing string, list statement, asked time.Time) ([]store.QueueInfo, error) {
-	var out []store.QueueInfo
-	err := b.read(ctx, doing, func(s *session) error {
-		now, err := s.now(ctx, asked)
-		if err != nil {
-			return err
-		}
-		return s.each(ctx, list, args{"now": micros(now)}, func(r row) error {
-			var q store.QueueInfo
-			err := r.Scan(&q.Name, &q.Ready, &q.Scheduled, &q.Running, &q.Waiting, into(&q.Oldest))
-			out = append(out, q)
-			return err
-		})
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
+func (b *Backend) ListKinds(ctx context.Context, req store.ListKindsRequest) ([]store.KindInfo, error) {
+	return reading(ctx, b, "list kinds", func(s *session) ([]store.KindInfo, error) { return s.ListKinds(ctx, req) })
 }

@@ -251,7 +251,7 @@ func TestLockedFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tx.Exec(a.texts[lockFile].sql); err != nil {
+	if _, err := tx.Exec(a.texts[lockFile].SQL); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)

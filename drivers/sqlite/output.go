@@ -2,11 +2,9 @@ package sqlite
 
 import (
 	"context"
-	"fmt"
-	"math"
-	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // newBlock is a block on its way to upsert_output.sql.
@@ -43,7 +41,7 @@ func (b *Backend) SaveOutput(ctx context.Context, req store.SaveOutputRequest) (
 		saved = nil
 		var windows []outputWindow
 		var rows []newBlock
-		var pack packer
+		var pack sqlrows.Packer
 		for i, c := range req.Claims {
 			if !held[i].Running {
 				continue
@@ -52,17 +50,17 @@ func (b *Backend) SaveOutput(ctx context.Context, req store.SaveOutputRequest) (
 			first, last := c.Window()
 			windows = append(windows, outputWindow{c.ID, c.Token, first, last})
 			for _, block := range c.Blocks() {
-				at, length := pack.add(block.Data)
+				at, length := pack.Add(block.Data)
 				rows = append(rows, newBlock{c.ID, c.Token, block.N, at, length})
 			}
 		}
 		if len(windows) == 0 {
 			return nil
 		}
-		if err := s.exec(ctx, cutOutput, args{"windows": jsonOf(windows)}); err != nil {
+		if err := s.Exec(ctx, cutOutput, args{"windows": sqlrows.JSON(windows)}); err != nil {
 			return err
 		}
-		return s.exec(ctx, upsertOutput, args{"rows": jsonOf(rows), "bytes": pack.parameter()})
+		return s.Exec(ctx, upsertOutput, args{"rows": sqlrows.JSON(rows), "bytes": pack.Parameter()})
 	})
 	if err != nil {
 		return nil, err
@@ -71,54 +69,11 @@ func (b *Backend) SaveOutput(ctx context.Context, req store.SaveOutputRequest) (
 }
 
 // ReadOutput reads the output of an attempt; see store.Jobs.
-func (b *Backend) ReadOutput(ctx context.Context, req store.ReadOutputRequest) (out store.JobOutput, err error) {
-	err = b.read(ctx, "read output", func(s *session) error {
-		given, a := jobConditions(store.JobFilter{IDs: []int64{req.ID}}, time.Time{})
-		a["full"], a["before"], a["limit"] = false, int64(math.MaxInt64), 1
-		found := false
-		err := s.list(ctx, listJobs, given, a, func(r row) error {
-			job, err := scanJob(r)
-			out, found = job.OutputOf(req), true
-			return err
-		})
-		if err == nil && !found {
-			err = fmt.Errorf("job %d: %w", req.ID, store.ErrNotFound)
-		}
-		if err != nil {
-			return err
-		}
-		if out.Running {
-			blocks, err := s.StoredOutput(ctx, []int64{req.ID}, req.From/store.OutputBlock)
-			if found := blocks[req.ID]; len(found) > 0 {
-				out.Printed = store.PrintedIn(found).Since(req.From)
-			}
-			return err
-		}
-		return s.each(ctx, readPrinted, args{"id": req.ID, "token": out.Token}, func(r row) error {
-			var total int64
-			var data []byte
-			err := r.Scan(&out.Attempt, &total, &data)
-			out.Printed = store.PrintedBy(total, data).Since(req.From)
-			return err
-		})
-	})
-	return out, err
-}
-
-// StoredOutput implements rowwise.Claims.
-func (s *session) StoredOutput(ctx context.Context, ids []int64, first int64) (map[int64][]store.StoredBlock, error) {
-	found := map[int64][]store.StoredBlock{}
-	err := s.each(ctx, listOutput, args{"ids": jsonList(ids), "first": first}, func(r row) error {
-		var id int64
-		var block store.StoredBlock
-		err := r.Scan(&id, &block.N, &block.Data)
-		found[id] = append(found[id], block)
-		return err
-	})
-	return found, err
+func (b *Backend) ReadOutput(ctx context.Context, req store.ReadOutputRequest) (store.JobOutput, error) {
+	return reading(ctx, b, "read output", func(s *session) (store.JobOutput, error) { return s.ReadOutput(ctx, req) })
 }
 
 // DeleteOutput implements rowwise.Claims.
 func (s *session) DeleteOutput(ctx context.Context, ids []int64) error {
-	return s.exec(ctx, deleteOutput, args{"ids": jsonList(ids)})
+	return s.Exec(ctx, deleteOutput, args{"ids": sqlrows.JSONList(ids)})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // ExchangePermits replaces the permits of a node; see store.Permits.
@@ -32,10 +33,10 @@ type queueRates struct {
 
 // queueRates reads the limits of a whole queue.
 func (s *session) queueRates(ctx context.Context, queue string) (q queueRates, err error) {
-	err = s.each(ctx, findQueueRates, args{"queue": queue}, func(r row) error {
+	err = s.Each(ctx, findQueueRates, args{"queue": queue}, func(r row) error {
 		var limit store.Limit
 		var tat, notBefore time.Time
-		if err := r.Scan(&limit.ID, &limit.Revision, &limit.Rate, durationScanner{&limit.Per}, &limit.Burst, into(&tat), into(&notBefore)); err != nil {
+		if err := r.Scan(&limit.ID, &limit.Revision, &limit.Rate, sqlrows.IntoDuration(&limit.Per), &limit.Burst, sqlrows.IntoTime(&tat), sqlrows.IntoTime(&notBefore)); err != nil {
 			return err
 		}
 		q.revision = max(q.revision, limit.Revision)
@@ -78,7 +79,7 @@ func (s *session) recordStarts(ctx context.Context, q *queueRates, now time.Time
 	}
 	for i, rate := range q.rates {
 		q.tats[i] = rate.After(q.tats[i], now, jobs)
-		if err := s.exec(ctx, upsertRateLane, args{"limit": q.ids[i], "tat": micros(q.tats[i])}); err != nil {
+		if err := s.Exec(ctx, upsertRateLane, args{"limit": q.ids[i], "tat": sqlrows.Micros(q.tats[i])}); err != nil {
 			return err
 		}
 	}
@@ -100,17 +101,6 @@ func (s *session) LockQueueLimits(ctx context.Context, queue string) (store.Queu
 	return all.Of(queue), err
 }
 
-// NodePermits implements rowwise.PermitsTx.
-func (s *session) NodePermits(ctx context.Context, limits []int64) (rows []store.NodePermits, err error) {
-	err = s.each(ctx, findPermits, args{"limits": jsonList(limits)}, func(r row) error {
-		var n store.NodePermits
-		err := r.Scan(&n.Limit, &n.Node, &n.Permits, &n.Wants)
-		rows = append(rows, n)
-		return err
-	})
-	return rows, err
-}
-
 // savedPermits are the permits of a node on their way to upsert_permits.sql.
 type savedPermits struct {
 	Limit   int64 `json:"limit"`
@@ -125,25 +115,5 @@ func (s *session) SavePermits(ctx context.Context, rows []store.NodePermits) err
 	for i, row := range rows {
 		saved[i] = savedPermits(row)
 	}
-	return s.exec(ctx, upsertPermits, args{"permits": jsonOf(saved)})
-}
-
-// DropPermits implements rowwise.PermitsTx.
-func (s *session) DropPermits(ctx context.Context, limits []int64) error {
-	return s.exec(ctx, deletePermits, args{"limits": jsonList(limits)})
-}
-
-// RunningJobs implements rowwise.PermitsTx.
-func (s *session) RunningJobs(ctx context.Context, queue string) (map[int64]int, error) {
-	running := map[int64]int{}
-	err := s.each(ctx, countRunningJobs, args{"queue": queue}, func(r row) error {
-		var node int64
-		var jobs int
-		if err := r.Scan(&node, &jobs); err != nil {
-			return err
-		}
-		running[node] = jobs
-		return nil
-	})
-	return running, err
+	return s.Exec(ctx, upsertPermits, args{"permits": sqlrows.JSON(saved)})
 }

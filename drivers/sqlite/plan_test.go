@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 	"github.com/hourbell/hourbell/store/sqltext"
 )
 
@@ -65,8 +66,8 @@ var plans = []struct {
 	{statement: findKeyHolders, want: []string{
 		"SEARCH h USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH j USING COVERING INDEX hourbell_job_unique (kind=? AND unique_key=?)",
 	}},
-	{statement: reviveJobs, want: []string{"SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: findNextDue, want: []string{
+	{statement: sqlrows.ReviveJobs, want: []string{"SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: sqlrows.FindNextDue, want: []string{
 		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=?)",
 		"SEARCH j USING COVERING INDEX hourbell_job_ready (queue=? AND kind>?)",
 		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=? AND priority=? AND run_at>?)",
@@ -84,17 +85,17 @@ var plans = []struct {
 		"SEARCH a USING COVERING INDEX sqlite_autoindex_hourbell_attempt_1 (job_id=? AND token<?)",
 		"SEARCH t USING COVERING INDEX sqlite_autoindex_hourbell_attempt_1 (job_id=?)",
 	}},
-	{statement: listClaims, want: []string{"SEARCH j USING INDEX hourbell_job_running (node=?)"}, sorts: true},
+	{statement: sqlrows.ListClaims, want: []string{"SEARCH j USING INDEX hourbell_job_running (node=?)"}, sorts: true},
 	{statement: lockHeldJobs, want: []string{"SEARCH j USING INDEX hourbell_job_running (node=?)"}, sorts: true},
 	{statement: lockFailing, want: []string{"SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: lockWaitingJobs, want: []string{
 		"SEARCH w USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH f USING INDEX hourbell_job_serial_group (schedule_id=?)", "SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?)",
 	}},
-	{statement: releaseJobs, want: []string{"SEARCH hourbell_job USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: countFailing, want: []string{"SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: resetFailures, want: []string{"SEARCH hourbell_failing USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: sqlrows.ReleaseJobs, want: []string{"SEARCH hourbell_job USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: sqlrows.CountFailing, want: []string{"SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: sqlrows.ResetFailures, want: []string{"SEARCH hourbell_failing USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: endFailing, want: []string{"SEARCH hourbell_failing USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: listQueues, want: []string{
+	{statement: sqlrows.ListQueues, want: []string{
 		"USING COVERING INDEX hourbell_job_ready", "USING COVERING INDEX hourbell_job_running", "USING COVERING INDEX hourbell_job_waiting",
 	}},
 	{statement: findDueSchedules, want: []string{"SEARCH hourbell_schedule USING INDEX hourbell_schedule_due (next_at>? AND next_at<?)"}},
@@ -102,55 +103,55 @@ var plans = []struct {
 	{statement: findNextSchedule, want: []string{"SEARCH hourbell_schedule USING COVERING INDEX hourbell_schedule_due (next_at>?)"}},
 	{statement: lockDueSchedules, want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: lockLiveJobs, want: []string{"SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?)"}, sorts: true},
-	{statement: findFiredSlots, want: []string{"SEARCH r USING COVERING INDEX hourbell_slot_fired (schedule_id=? AND slot=?)"}},
-	{statement: findMarks, want: []string{"SEARCH s USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}},
-	{statement: findNewestSlots, want: []string{"SEARCH n USING COVERING INDEX hourbell_slot_schedule (schedule_id=?)"}},
-	{statement: advanceSchedules, want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: sqlrows.FindFiredSlots, want: []string{"SEARCH r USING COVERING INDEX hourbell_slot_fired (schedule_id=? AND slot=?)"}},
+	{statement: sqlrows.FindMarks, want: []string{"SEARCH s USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}},
+	{statement: sqlrows.FindNewestSlots, want: []string{"SEARCH n USING COVERING INDEX hourbell_slot_schedule (schedule_id=?)"}},
+	{statement: sqlrows.AdvanceSchedules, want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: extendSlots, want: []string{"SEARCH r USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: lockSchedules, want: []string{"SEARCH hourbell_schedule USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}},
-	{statement: lockCalendarUsers, want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH u USING PRIMARY KEY (calendar=?)"}},
-	{statement: reviseSchedules, want: []string{"SEARCH hourbell_schedule USING COVERING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}},
-	{statement: deleteCalendarUses, want: []string{"SEARCH hourbell_calendar_use USING COVERING INDEX hourbell_calendar_use_schedule (schedule_id=?)"}},
-	{statement: insertCalendarUses, want: []string{"SEARCH s USING COVERING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}},
-	{statement: lockOwnedSchedules, want: []string{"SEARCH hourbell_schedule USING INDEX hourbell_schedule_owner (owner=?)"}, sorts: true},
+	{statement: sqlrows.LockSchedules, want: []string{"SEARCH hourbell_schedule USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}},
+	{statement: sqlrows.LockCalendarUsers, want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH u USING PRIMARY KEY (calendar=?)"}},
+	{statement: sqlrows.ReviseSchedules, want: []string{"SEARCH hourbell_schedule USING COVERING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}},
+	{statement: sqlrows.DeleteCalendarUses, want: []string{"SEARCH hourbell_calendar_use USING COVERING INDEX hourbell_calendar_use_schedule (schedule_id=?)"}},
+	{statement: sqlrows.InsertCalendarUses, want: []string{"SEARCH s USING COVERING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}},
+	{statement: sqlrows.LockOwnedSchedules, want: []string{"SEARCH hourbell_schedule USING INDEX hourbell_schedule_owner (owner=?)"}, sorts: true},
 	{statement: pruneCompletedJobs, want: []string{"SEARCH h USING INDEX hourbell_history_finished (state=? AND <expr>=? AND finished_at<?)"}},
 	{statement: pruneFailedJobs, want: []string{"SEARCH h USING INDEX hourbell_history_finished (state=? AND <expr>=? AND finished_at<?)"}},
 	{statement: pruneKeptJobs, want: []string{"SEARCH h USING INDEX hourbell_history_keep (keep_until<?)"}},
 	{statement: pruneSlots, want: []string{"SEARCH hourbell_slot USING COVERING INDEX hourbell_slot_recorded (recorded_at<?)"}},
-	{statement: listJobs, want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid<?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid<?)"}},
-	{statement: listJobs, given: "batch", want: []string{"SEARCH j USING INDEX hourbell_job_of_batch (batch=? AND id<?)", "SEARCH h USING INDEX hourbell_history_of_batch (batch=? AND id<?)"}},
-	{statement: findDecidedEdges, want: []string{"SEARCH e USING INDEX hourbell_edge_job (job_id=?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}, walks: true},
-	{statement: listLinks, want: []string{"SEARCH hourbell_edge USING INDEX hourbell_edge_job (job_id=?)", "SEARCH hourbell_edge USING PRIMARY KEY (on_id=?)"}, walks: true, sorts: true},
+	{statement: sqlrows.ListJobs, want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid<?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid<?)"}},
+	{statement: sqlrows.ListJobs, given: "batch", want: []string{"SEARCH j USING INDEX hourbell_job_of_batch (batch=? AND id<?)", "SEARCH h USING INDEX hourbell_history_of_batch (batch=? AND id<?)"}},
+	{statement: sqlrows.FindDecidedEdges, want: []string{"SEARCH e USING INDEX hourbell_edge_job (job_id=?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}, walks: true},
+	{statement: sqlrows.ListLinks, want: []string{"SEARCH hourbell_edge USING INDEX hourbell_edge_job (job_id=?)", "SEARCH hourbell_edge USING PRIMARY KEY (on_id=?)"}, walks: true, sorts: true},
 	{statement: lockBatchJob, want: []string{"SEARCH hourbell_job USING COVERING INDEX hourbell_job_of_batch (batch=?)"}},
-	{statement: listJobs, given: "narrowed", want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid<?)"}, sorts: true},
-	{statement: listJobs, given: "ids", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: listJobs, given: "schedule", want: []string{"SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?", "SEARCH h USING INDEX hourbell_history_schedule (schedule_id=?"}},
-	{statement: listJobs, given: "hosts", want: []string{"(name>? AND name<?)", "SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?", "SEARCH h USING INDEX hourbell_history_schedule (schedule_id=?"}, sorts: true},
-	{statement: listJobs, given: "states kind created_since error", want: []string{
+	{statement: sqlrows.ListJobs, given: "narrowed", want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid<?)"}, sorts: true},
+	{statement: sqlrows.ListJobs, given: "ids", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: sqlrows.ListJobs, given: "schedule", want: []string{"SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?", "SEARCH h USING INDEX hourbell_history_schedule (schedule_id=?"}},
+	{statement: sqlrows.ListJobs, given: "hosts", want: []string{"(name>? AND name<?)", "SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?", "SEARCH h USING INDEX hourbell_history_schedule (schedule_id=?"}, sorts: true},
+	{statement: sqlrows.ListJobs, given: "states kind created_since error", want: []string{
 		"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid<?)", "SEARCH a USING INDEX sqlite_autoindex_hourbell_attempt_1 (job_id=?)",
 	}, sorts: true},
-	{statement: listJobs, given: "after kind", want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"}},
-	{statement: listJobsOldestFirst, given: "after", want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"}},
-	{statement: listJobsOldestFirst, given: "kind unique", want: []string{"SEARCH j USING INDEX hourbell_job_unique (kind=? AND unique_key=?"}},
-	{statement: listJobs, given: "states failures finished_since", want: []string{"MERGE (UNION ALL)", "SEARCH h USING INDEX hourbell_history_failed (id<?)"}},
-	{statement: matchJobs, given: "ids states error", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: sqlrows.ListJobs, given: "after kind", want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"}},
+	{statement: sqlrows.ListJobsOldestFirst, given: "after", want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"}},
+	{statement: sqlrows.ListJobsOldestFirst, given: "kind unique", want: []string{"SEARCH j USING INDEX hourbell_job_unique (kind=? AND unique_key=?"}},
+	{statement: sqlrows.ListJobs, given: "states failures finished_since", want: []string{"MERGE (UNION ALL)", "SEARCH h USING INDEX hourbell_history_failed (id<?)"}},
+	{statement: sqlrows.MatchJobs, given: "ids states error", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: updateJobs, want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: countJobs, given: "ids kind error", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: countJobs, given: "states finished_since", want: []string{"SEARCH h USING COVERING INDEX hourbell_history_finished (state=? AND <expr>=? AND finished_at>?)"}, walks: true},
-	{statement: listAttempts, want: []string{"SEARCH a USING INDEX sqlite_autoindex_hourbell_attempt_1 (job_id=?)"}, sorts: true},
-	{statement: listSchedules, given: "living", want: []string{"SEARCH hourbell_schedule USING INDEX sqlite_autoindex_hourbell_schedule_1 (name>?)", "SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: sqlrows.ListAttempts, want: []string{"SEARCH a USING INDEX sqlite_autoindex_hourbell_attempt_1 (job_id=?)"}, sorts: true},
+	{statement: sqlrows.ListSchedules, given: "living", want: []string{"SEARCH hourbell_schedule USING INDEX sqlite_autoindex_hourbell_schedule_1 (name>?)", "SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: lockFollowers, want: []string{"SEARCH p USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH c USING PRIMARY KEY (predecessor=?)", "SEARCH d USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH e USING PRIMARY KEY (schedule_id=?)"}, sorts: true},
-	{statement: updateNext, want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: findDueEnds, want: []string{"SEARCH e USING INDEX hourbell_chain_end_open (schedule_id=?)"}, sorts: true},
-	{statement: findFollowedEnds, want: []string{"SEARCH e USING COVERING INDEX hourbell_chain_end_job (schedule_id=? AND job_id=?)", "SEARCH r USING COVERING INDEX hourbell_slot_fired (schedule_id=? AND slot=?)"}},
+	{statement: sqlrows.UpdateNext, want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: sqlrows.FindDueEnds, want: []string{"SEARCH e USING INDEX hourbell_chain_end_open (schedule_id=?)"}, sorts: true},
+	{statement: sqlrows.FindFollowedEnds, want: []string{"SEARCH e USING COVERING INDEX hourbell_chain_end_job (schedule_id=? AND job_id=?)", "SEARCH r USING COVERING INDEX hourbell_slot_fired (schedule_id=? AND slot=?)"}},
 	{statement: closeChainEnds, want: []string{"SEARCH e USING INDEX hourbell_chain_end_open (schedule_id=?)", "SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: awaitChainEnds, want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH e USING COVERING INDEX hourbell_chain_end_open (schedule_id=?)"}},
 	{statement: pruneChainEnds, want: []string{"hourbell_chain_end_slot (slot<?)"}},
-	{statement: findChain, want: []string{"SEARCH d USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)", "SEARCH c USING COVERING INDEX hourbell_chain_schedule (schedule_id=?)"}},
-	{statement: deleteChain, want: []string{"hourbell_chain_schedule (schedule_id=?)"}},
+	{statement: sqlrows.FindChain, want: []string{"SEARCH d USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)", "SEARCH c USING COVERING INDEX hourbell_chain_schedule (schedule_id=?)"}},
+	{statement: sqlrows.DeleteChain, want: []string{"hourbell_chain_schedule (schedule_id=?)"}},
 	{statement: markPredecessors, want: []string{"SEARCH hourbell_schedule USING INTEGER PRIMARY KEY (rowid=?)", "sqlite_autoindex_hourbell_schedule_1 (name=?)", "(name>? AND name<?)", "SEARCH c USING PRIMARY KEY (predecessor=?)"}},
 	{statement: markScheduleJobs, want: []string{"SEARCH hourbell_job USING INDEX hourbell_job_schedule (schedule_id=?)", "SEARCH s USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)", "(name>? AND name<?)"}},
-	{statement: findScheduleRelease, want: []string{"SEARCH p USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH c USING PRIMARY KEY (predecessor=?)", "SEARCH d USING INTEGER PRIMARY KEY (rowid=?)"}, walks: true},
+	{statement: sqlrows.FindScheduleRelease, want: []string{"SEARCH p USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH c USING PRIMARY KEY (predecessor=?)", "SEARCH d USING INTEGER PRIMARY KEY (rowid=?)"}, walks: true},
 	{statement: listEvents, want: []string{"SEARCH e USING INTEGER PRIMARY KEY (rowid>?)"}},
 	{statement: listNewestEvents, want: []string{"SEARCH e USING INTEGER PRIMARY KEY (rowid>?)"}},
 	{statement: pruneEvents, want: []string{"SCAN hourbell_event"}, walks: true},
@@ -163,11 +164,11 @@ var plans = []struct {
 	{statement: pruneAudit, want: []string{"SEARCH hourbell_audit USING COVERING INDEX hourbell_audit_at (at<?)"}},
 	{statement: updateAudit, want: []string{"SEARCH hourbell_audit USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: deleteAuditSubjects, want: []string{"SEARCH hourbell_audit_subject USING PRIMARY KEY (entry_id=?)"}},
-	{statement: listSlots, want: []string{"SCAN r USING INDEX hourbell_slot_time"}},
-	{statement: listSlots, given: "from", want: []string{"SEARCH r USING INDEX hourbell_slot_time (slot>?)", "SEARCH x USING INDEX hourbell_slot_spans (last>?)"}, sorts: true},
-	{statement: listSlots, given: "before", want: []string{"SEARCH r USING INDEX hourbell_slot_time (slot<?)"}},
-	{statement: listSlots, given: "schedule", want: []string{"SEARCH r USING INDEX hourbell_slot_schedule (schedule_id=?)"}},
-	{statement: listSlots, given: "hosts", want: []string{"SEARCH r USING INDEX hourbell_slot_schedule (schedule_id=?)", "(name>? AND name<?)"}, sorts: true},
+	{statement: sqlrows.ListSlots, want: []string{"SCAN r USING INDEX hourbell_slot_time"}},
+	{statement: sqlrows.ListSlots, given: "from", want: []string{"SEARCH r USING INDEX hourbell_slot_time (slot>?)", "SEARCH x USING INDEX hourbell_slot_spans (last>?)"}, sorts: true},
+	{statement: sqlrows.ListSlots, given: "before", want: []string{"SEARCH r USING INDEX hourbell_slot_time (slot<?)"}},
+	{statement: sqlrows.ListSlots, given: "schedule", want: []string{"SEARCH r USING INDEX hourbell_slot_schedule (schedule_id=?)"}},
+	{statement: sqlrows.ListSlots, given: "hosts", want: []string{"SEARCH r USING INDEX hourbell_slot_schedule (schedule_id=?)", "(name>? AND name<?)"}, sorts: true},
 }
 
 // TestPlans explains on an empty file, on a filled one, and on one whose owner
@@ -186,22 +187,22 @@ func TestPlans(t *testing.T) {
 
 func checkPlans(t *testing.T, b *Backend) {
 	for _, p := range plans {
-		text := b.texts[p.statement].sql
-		if p.statement.lists() {
-			text = sqltext.Pick(text, strings.Fields(sources[p.statement].given+" "+p.given)...)
+		text := b.texts[p.statement].SQL
+		if sources[p.statement].Lists {
+			text = sqltext.Pick(text, strings.Fields(sources[p.statement].Given+" "+p.given)...)
 		}
 		plan := strings.Join(explainPlan(t, b, text), "\n")
 		for _, line := range p.want {
 			if !strings.Contains(plan, line) {
-				t.Errorf("%v %s: the plan lacks %q:\n%s", p.statement, p.given, line, plan)
+				t.Errorf("%v %s: the plan lacks %q:\n%s", sources[p.statement], p.given, line, plan)
 			}
 		}
 		if !p.sorts && strings.Contains(plan, "USE TEMP B-TREE FOR ORDER BY") {
-			t.Errorf("%v %s: the plan sorts:\n%s", p.statement, p.given, plan)
+			t.Errorf("%v %s: the plan sorts:\n%s", sources[p.statement], p.given, plan)
 		}
 		for line := range strings.Lines(plan) {
 			if !p.walks && fullScan(strings.TrimSpace(line)) {
-				t.Errorf("%v %s: the plan scans a whole table:\n%s", p.statement, p.given, plan)
+				t.Errorf("%v %s: the plan scans a whole table:\n%s", sources[p.statement], p.given, plan)
 			}
 		}
 	}
@@ -300,8 +301,8 @@ func TestLimitsDoNotReplan(t *testing.T) {
 		t.Fatal(err)
 	}
 	for s, text := range texts {
-		if strings.Contains(text.sql, "LIMIT :") {
-			t.Errorf("%v: write LIMIT +:name", statement(s))
+		if strings.Contains(text.SQL, "LIMIT :") {
+			t.Errorf("%v: write LIMIT +:name", sources[s])
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // Prune deletes what is old, the oldest first; see store.Maintenance. Where nothing
@@ -12,7 +13,7 @@ import (
 func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.PruneResult, error) {
 	var out store.PruneResult
 	err := b.write(ctx, "prune", func(s *session) error {
-		now, err := s.now(ctx, req.Now)
+		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err
 		}
@@ -29,10 +30,10 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 			return err
 		}
 		out.Jobs = completed + failed + kept
-		if out.Slots, err = s.pruneRows(ctx, pruneSlots, req.Slots, req.Limit, now); err != nil {
+		if out.Slots, err = s.PruneRows(ctx, pruneSlots, req.Slots, req.Limit, now); err != nil {
 			return err
 		}
-		out.Nodes, err = s.pruneRows(ctx, pruneNodes, req.Nodes, req.Limit, now)
+		out.Nodes, err = s.PruneRows(ctx, pruneNodes, req.Nodes, req.Limit, now)
 		if err != nil {
 			return err
 		}
@@ -42,22 +43,22 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 		if out.Audit, err = s.pruneAudit(ctx, req.Audit, req.Limit, now); err != nil {
 			return err
 		}
-		held, err := s.count(ctx, pruneKeyHolds, args{"now": micros(now), "limit": req.Limit})
+		held, err := s.Count(ctx, pruneKeyHolds, args{"now": sqlrows.Micros(now), "limit": req.Limit})
 		if err != nil {
 			return err
 		}
-		ends, err := s.pruneRows(ctx, pruneChainEnds, req.Slots, req.Limit, now)
+		ends, err := s.PruneRows(ctx, pruneChainEnds, req.Slots, req.Limit, now)
 		if err != nil {
 			return err
 		}
 		if err != nil {
 			return err
 		}
-		copies, err := s.pruneRows(ctx, pruneCopies, req.Nodes, req.Limit, now)
+		copies, err := s.PruneRows(ctx, pruneCopies, req.Nodes, req.Limit, now)
 		if err != nil {
 			return err
 		}
-		batches, err := s.pruneRows(ctx, pruneBatches, req.BatchAge(), req.Limit, now)
+		batches, err := s.PruneRows(ctx, pruneBatches, req.BatchAge(), req.Limit, now)
 		out.More = max(completed, failed, kept, out.Slots, out.Nodes, out.Events, out.Audit, held, ends, batches, copies) >= req.Limit
 		return err
 	})
@@ -65,14 +66,6 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 		return store.PruneResult{}, err
 	}
 	return out, nil
-}
-
-// pruneRows deletes what is older than keep, which 0 switches off.
-func (s *session) pruneRows(ctx context.Context, name statement, keep time.Duration, limit int, now time.Time) (int, error) {
-	if keep == 0 {
-		return 0, nil
-	}
-	return s.count(ctx, name, args{"before": micros(now.Add(-keep)), "limit": limit})
 }
 
 // pruneJobs deletes finished jobs that are older than keep, which 0 switches off.
@@ -86,7 +79,7 @@ func (s *session) pruneJobs(ctx context.Context, name statement, keep time.Durat
 // pruneJobsBefore deletes finished jobs with their attempts.
 func (s *session) pruneJobsBefore(ctx context.Context, name statement, before time.Time, limit int, now time.Time) (int, error) {
 	var ids []int64
-	err := s.each(ctx, name, args{"before": micros(before), "now": micros(now), "limit": limit}, func(r row) error {
+	err := s.Each(ctx, name, args{"before": sqlrows.Micros(before), "now": sqlrows.Micros(now), "limit": limit}, func(r row) error {
 		var id int64
 		err := r.Scan(&id)
 		ids = append(ids, id)
@@ -95,14 +88,14 @@ func (s *session) pruneJobsBefore(ctx context.Context, name statement, before ti
 	if err != nil {
 		return 0, err
 	}
-	return len(ids), s.onIDs(ctx, ids, nil, deleteAttempts, deleteProgress, deleteEdges)
+	return len(ids), s.OnIDs(ctx, ids, deleteAttempts, deleteProgress, deleteEdges)
 }
 
 // Now reads the store's clock; see store.Maintenance.
 func (b *Backend) Now(ctx context.Context) (time.Time, error) {
 	var now time.Time
 	err := b.read(ctx, "read the clock", func(s *session) (err error) {
-		now, err = s.now(ctx, time.Time{})
+		now, err = s.Now(ctx, time.Time{})
 		return err
 	})
 	return now, err

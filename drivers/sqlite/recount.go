@@ -5,6 +5,7 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // RecountPermits is a step of the upkeep of limits; see store.LimitStore. Only the oldest node takes the write lock.
@@ -27,16 +28,10 @@ func (b *Backend) RecountPermits(ctx context.Context, req store.RecountRequest) 
 	return out, nil
 }
 
-// OldestNode implements rowwise.RecountTx.
-func (s *session) OldestNode(ctx context.Context) (node int64, err error) {
-	err = s.one(ctx, readOldestNode, nil, &node)
-	return node, err
-}
-
 // FindWrongLanes implements rowwise.RecountTx.
 func (s *session) FindWrongLanes(ctx context.Context, among []int64, most int) (map[int64]store.LaneCount, error) {
 	wrong := map[int64]store.LaneCount{}
-	err := s.each(ctx, findWrongLanes, args{"lanes": jsonList(among), "limit": most}, func(r row) error {
+	err := s.Each(ctx, findWrongLanes, args{"lanes": sqlrows.JSONList(among), "limit": most}, func(r row) error {
 		var id int64
 		var held store.LaneCount
 		err := r.Scan(&id, &held.Permits, &held.Starts)
@@ -48,17 +43,17 @@ func (s *session) FindWrongLanes(ctx context.Context, among []int64, most int) (
 
 // ReturnIdlePermits implements rowwise.RecountTx.
 func (s *session) ReturnIdlePermits(ctx context.Context, most int) (int, error) {
-	ids, err := s.numbers(ctx, findIdlePermits, args{"limit": most})
+	ids, err := s.Numbers(ctx, findIdlePermits, args{"limit": most})
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
 	if err := s.leaveLanes(ctx, ids, false); err != nil {
 		return 0, err
 	}
-	return len(ids), s.onIDs(ctx, ids, nil, clearPermits)
+	return len(ids), s.OnIDs(ctx, ids, clearPermits)
 }
 
 // DeleteGonePermits implements rowwise.RecountTx.
 func (s *session) DeleteGonePermits(ctx context.Context) (int, error) {
-	return s.count(ctx, deleteGonePermits, nil)
+	return s.Count(ctx, deleteGonePermits, nil)
 }

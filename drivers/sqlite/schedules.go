@@ -7,6 +7,7 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // PutSchedules creates or changes schedules; see store.Schedules.
@@ -33,13 +34,8 @@ func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedules
 
 // LockRevision implements rowwise.Schedules.
 func (s *session) LockRevision(ctx context.Context) (last int64, err error) {
-	err = s.one(ctx, readCounter, args{"name": "revision"}, &last)
+	err = s.One(ctx, readCounter, args{"name": "revision"}, &last)
 	return last, err
-}
-
-// RaiseRevision implements rowwise.Schedules.
-func (s *session) RaiseRevision(ctx context.Context, to int64) error {
-	return s.exec(ctx, raiseCounter, args{"name": "revision", "value": to})
 }
 
 // savedSchedule is a row on its way to upsert_schedules.sql.
@@ -66,112 +62,25 @@ type savedSchedule struct {
 
 // SaveSchedules implements rowwise.Schedules. It finds rows by their names.
 func (s *session) SaveSchedules(ctx context.Context, rows []*store.Schedule) error {
-	var pack packer
+	var pack sqlrows.Packer
 	saved := make([]savedSchedule, len(rows))
 	for i, r := range rows {
-		at, length := pack.add(r.Definition)
+		at, length := pack.Add(r.Definition)
 		saved[i] = savedSchedule{
 			Name: r.Name, Owner: r.Owner, Revision: r.Revision, DefinitionAt: at, DefinitionLen: length, Group: r.Group,
-			Anchor: micros(r.Anchor), Mark: micros(r.Mark), NextAt: micros(r.NextAt), Fired: r.Fired,
-			PausedAt: micros(r.PausedAt), PausedUntil: micros(r.PausedUntil), GroupAt: micros(r.GroupPausedAt), GroupUntil: micros(r.GroupPausedUntil),
-			Declared: r.PausedDeclared, CreatedAt: micros(r.CreatedAt), UpdatedAt: micros(r.UpdatedAt), DeletedAt: micros(r.DeletedAt),
+			Anchor: sqlrows.Micros(r.Anchor), Mark: sqlrows.Micros(r.Mark), NextAt: sqlrows.Micros(r.NextAt), Fired: r.Fired,
+			PausedAt: sqlrows.Micros(r.PausedAt), PausedUntil: sqlrows.Micros(r.PausedUntil), GroupAt: sqlrows.Micros(r.GroupPausedAt), GroupUntil: sqlrows.Micros(r.GroupPausedUntil),
+			Declared: r.PausedDeclared, CreatedAt: sqlrows.Micros(r.CreatedAt), UpdatedAt: sqlrows.Micros(r.UpdatedAt), DeletedAt: sqlrows.Micros(r.DeletedAt),
 		}
 	}
-	return s.exec(ctx, upsertSchedules, args{"schedules": jsonOf(saved), "bytes": pack.parameter()})
-}
-
-// LockSchedules implements rowwise.Schedules.
-func (s *session) LockSchedules(ctx context.Context, names []string) (map[string]*store.Schedule, error) {
-	found := map[string]*store.Schedule{}
-	err := s.eachSchedule(ctx, lockSchedules, args{"names": jsonList(names)}, func(row *store.Schedule) error {
-		found[row.Name] = row
-		return nil
-	})
-	return found, err
-}
-
-// LockOwnedSchedules implements rowwise.Schedules.
-func (s *session) LockOwnedSchedules(ctx context.Context, owner string) (rows []*store.Schedule, err error) {
-	err = s.eachSchedule(ctx, lockOwnedSchedules, args{"owner": owner}, func(row *store.Schedule) error {
-		rows = append(rows, row)
-		return nil
-	})
-	return rows, err
-}
-
-// ResetFailures implements rowwise.Schedules.
-func (s *session) ResetFailures(ctx context.Context, schedules []int64) error {
-	return s.onIDs(ctx, schedules, nil, resetFailures)
-}
-
-func (s *session) eachSchedule(ctx context.Context, name statement, a args, do func(*store.Schedule) error) error {
-	return s.each(ctx, name, a, func(r row) error {
-		schedule, err := scanSchedule(r)
-		if err != nil {
-			return err
-		}
-		return do(&schedule)
-	})
-}
-
-// scheduleList is the list "schedule_columns" in statements, and scheduleColumns what scanSchedule
-// scans: that list, and how many jobs in a row failed.
-const (
-	scheduleList    = "id, name, owner, revision, definition, group_name, anchor, mark, next_at, fired, paused_at, paused_until, group_paused_at, group_paused_until, paused_declared, created_at, updated_at, deleted_at"
-	scheduleColumns = "{schedule_columns} failures"
-)
-
-// scanSchedule scans a schedule, and into more what comes after it.
-func scanSchedule(r row, more ...any) (store.Schedule, error) {
-	var x store.Schedule
-	err := r.Scan(append([]any{
-		&x.ID, &x.Name, &x.Owner, &x.Revision, &x.Definition,
-		textScanner{&x.Group},
-		into(&x.Anchor), into(&x.Mark), into(&x.NextAt), &x.Fired,
-		into(&x.PausedAt), into(&x.PausedUntil), into(&x.GroupPausedAt), into(&x.GroupPausedUntil), &x.PausedDeclared, into(&x.CreatedAt), into(&x.UpdatedAt), into(&x.DeletedAt), &x.Failures,
-	}, more...)...)
-	return x, err
+	return s.Exec(ctx, upsertSchedules, args{"schedules": sqlrows.JSON(saved), "bytes": pack.Parameter()})
 }
 
 // ListSchedules reads schedules in pages; see store.Schedules.
-func (b *Backend) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]store.Schedule, error) {
-	var out []store.Schedule
-	err := b.readIn(ctx, "list schedules", req.Tx, func(s *session) error {
-		given, a := scheduleConditions(req)
-		return s.list(ctx, listSchedules, given, a, func(r row) error {
-			var since time.Time
-			schedule, err := scanSchedule(r, into(&since))
-			schedule.FailingSince = since
-			out = append(out, schedule)
-			return err
-		})
+func (b *Backend) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) (out []store.Schedule, err error) {
+	err = b.readIn(ctx, "list schedules", req.Tx, func(s *session) (err error) {
+		out, err = s.ListSchedules(ctx, req)
+		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-// scheduleConditions are the conditions of list_schedules.sql that a request gives.
-func scheduleConditions(req store.ListSchedulesRequest) (given []string, a args) {
-	a = args{"after": req.After, "limit": req.Limit}
-	if len(req.Names) > 0 {
-		given, a["names"] = append(given, "names"), jsonList(req.Names)
-	}
-	if len(req.IDs) > 0 {
-		given, a["ids"] = append(given, "ids"), jsonList(req.IDs)
-	}
-	if req.Owner != nil {
-		given, a["owner"] = append(given, "owner"), *req.Owner
-	}
-	if req.Calendar != "" {
-		given, a["calendar"] = append(given, "calendar"), req.Calendar
-	}
-	if req.Group != "" {
-		given, a["group_name"] = append(given, "group"), req.Group
-	}
-	if !req.Deleted {
-		given = append(given, "living")
-	}
-	return given, a
+	return out, err
 }

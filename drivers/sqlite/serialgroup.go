@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // serialGroup is a serial group in the JSON of a parameter.
@@ -19,7 +20,7 @@ func (s *session) LockGroups(ctx context.Context, groups []store.SerialGroup) (m
 		rows[i] = serialGroup(group)
 	}
 	states := map[store.SerialGroup]store.GroupState{}
-	err := s.each(ctx, lockWaitingJobs, args{"groups": jsonOf(rows)}, func(r row) error {
+	err := s.Each(ctx, lockWaitingJobs, args{"groups": sqlrows.JSON(rows)}, func(r row) error {
 		var i int
 		var state store.GroupState
 		err := r.Scan(&i, &state.First, &state.Busy)
@@ -27,9 +28,4 @@ func (s *session) LockGroups(ctx context.Context, groups []store.SerialGroup) (m
 		return err
 	})
 	return states, err
-}
-
-// ReleaseJobs implements rowwise.Groups.
-func (s *session) ReleaseJobs(ctx context.Context, ids []int64) error {
-	return s.onIDs(ctx, ids, nil, releaseJobs)
 }

@@ -1,13 +1,12 @@
 package sqlite
 
 import (
-	"database/sql"
 	"embed"
 	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 	"github.com/hourbell/hourbell/store/sqltext"
 )
 
@@ -16,11 +15,12 @@ var sqlFiles embed.FS
 
 // statement is one of the SQL statements that the driver sends. Each has a file in
 // sql/; a file whose lines depend on conditions has several statements.
-type statement uint8
+type statement = sqlrows.Statement
+
+// The statements that only this driver has, or that the drivers have with other parameters or columns.
 
 const (
-	acceptLoss statement = iota
-	advanceSchedules
+	acceptLoss = iota + sqlrows.Shared
 	awaitChainEnds
 	beginFailing
 	beginJobs
@@ -34,59 +34,34 @@ const (
 	limitedStreams
 	limitedSuspects
 	closeChainEnds
-	countFailing
 	countJobs
-	countLosses
 	cutOutput
 	deleteAttempts
-	deleteCalendarUses
-	deleteCalendars
 	deleteCancels
-	deleteChain
-	deleteCopy
-	deleteHostCopies
-	deleteHostNodes
-	lockHostNodes
 	pruneCopies
 	deleteEdges
 	deleteEndedJobs
-	deleteFinishedJobs
 	deleteJobs
 	deleteKeyHolds
 	deleteOutput
 	deleteProgress
-	deleteReleases
 	endFailing
 	endJobs
 	endJobsWithResults
 	endNodes
 	extendLease
 	extendSlots
-	findBatch
-	findChain
 	findClaim
-	findDecidedEdges
-	findDueEnds
 	findDueSchedules
 	findDueSchedulesNamed
 	findDueStreams
-	findFiredSlots
-	findFollowedEnds
 	findKeyHolders
 	findKeyHolds
-	findMarks
-	findNewestSlots
-	findNextDue
 	findNextExpiry
 	findNextSchedule
-	findEdges
 	findNotStarted
-	findOpenEdges
-	findReopenings
 	findPredecessors
 	findRelease
-	findScheduleJobs
-	findScheduleRelease
 	findSuspect
 	findUndigested
 	findUniqueJobs
@@ -94,8 +69,6 @@ const (
 	holdNode
 	insertAttempts
 	insertBatch
-	insertCalendarUses
-	insertChain
 	insertChainEnds
 	insertDeletedReleases
 	insertEdges
@@ -106,35 +79,14 @@ const (
 	insertNode
 	insertNodeSequence
 	insertReleases
-	insertRetries
 	insertSameJobs
 	insertLinkReleases
 	insertScheduleReleases
 	insertSlots
-	listAttempts
-	listBatches
-	listCalendars
-	listCancelledClaims
-	listClaims
-	listPausedClaims
-	listEdges
 	listEvents
-	listGroups
-	listJobs
-	listJobsOldestFirst
-	listLinks
 	listNewestEvents
-	listNodes
-	listOutput
-	listOwners
-	listProgress
-	listQueues
-	listKinds
 	listReleases
-	listSchedules
-	listSlots
 	lockBatchJob
-	lockCalendarUsers
 	lockCalendars
 	lockClaims
 	lockDueSchedules
@@ -145,14 +97,10 @@ const (
 	lockJobs
 	lockLiveJobs
 	lockLiveNodes
-	lockOwnedSchedules
-	lockSchedules
 	lockTriggeredSchedules
 	lockWaitingJobs
 	markPredecessors
-	markReleases
 	markScheduleJobs
-	matchJobs
 	pruneAttempts
 	pruneBatches
 	pruneChainEnds
@@ -163,74 +111,46 @@ const (
 	pruneKeyHolds
 	pruneNodes
 	pruneSlots
-	raiseCounter
 	raiseEvents
 	raiseLocks
 	raiseNodes
 	raiseTokens
-	readClock
 	readCounter
 	readFeed
-	readPosition
-	readPrinted
-	releaseJobs
 	replaceJobs
 	reportLoss
 	requestCancels
 	requeueJobs
-	resetFailures
 	reopenEdges
-	reopenJobs
-	reviseSchedules
-	reviveJobs
-	updateBatch
 	updateDigests
 	updateEdges
 	updateNode
 	updateFeed
 	updateGoneEvents
 	updateJobs
-	updateNext
-	updateRelease
-	updateWaits
 	upsertCalendars
-	upsertCopy
 	upsertKeyHolds
 	upsertOutput
-	upsertOwner
 	upsertProgress
 	upsertSchedules
-	deleteHandlers
 	deletePauses
-	findWaitingJobs
-	listHandlers
-	upsertHandlers
 	findPauseWork
 	findPauses
-	listPauses
-	lockGroupSchedules
 	lockPauses
 	parkJobs
 	unparkJobs
-	upsertPauses
 	endLimits
-	addPermits
-	capRate
 	findStarts
 	useStarts
 	admitJobs
 	clearPermits
 	deleteEndedLimits
 	deleteLanes
-	findDueLanes
 	findLaneKeys
 	findLaneWork
 	findWrongLanes
 	findIdlePermits
 	deleteGonePermits
-	readOldestNode
-	findLanes
-	findOccupiedLanes
 	findPausedPermits
 	insertJobVacancies
 	insertLanes
@@ -245,18 +165,14 @@ const (
 	lockPermittedJobs
 	lockRunningLaneJobs
 	takeVacancies
-	updateLanes
 	findLimitWaits
 	listLanes
 	listLimits
 	readLimits
 	findQueueRates
 	upsertRateLane
-	findPermits
 	upsertPermits
-	deletePermits
 	deleteNodePermits
-	countRunningJobs
 	upsertLimits
 	deleteAuditSubjects
 	insertAudit
@@ -267,275 +183,169 @@ const (
 	statementCount
 )
 
-// source is where the text of a statement comes from, and what its callers agree on
-// with it. Names are separated by spaces.
-type source struct {
-	file    string // in sql/, without ".sql"
-	given   string // the conditions whose lines belong to the statement
-	params  string // the parameters that callers pass
-	columns string // the columns, in the order in which callers scan them
-}
-
 // sources has the source of each statement.
-// The lines of listings are picked by each call; see session.list.
-var sources = [statementCount]source{
-	deleteAuditSubjects:    {file: "delete_audit_subjects", params: "ids"},
-	insertAudit:            {file: "insert_audit", params: "now actor source action count detail"},
-	insertAuditSubjects:    {file: "insert_audit_subjects", params: "id subjects most"},
-	listAudit:              {file: "list_audit", params: "actor action kind name since before_at before_id limit", columns: "id at actor source action count detail subjects"},
-	pruneAudit:             {file: "prune_audit", params: "before limit", columns: "id"},
-	updateAudit:            {file: "update_audit", params: "id count"},
-	acceptLoss:             {file: "accept_loss"},
-	advanceSchedules:       {file: "advance_schedules", params: "schedules"},
-	beginFailing:           {file: "begin_failing", params: "now failing"},
-	beginJobs:              {file: "begin_jobs", params: "claims node"},
-	checkRecorded:          {file: "check_recorded", params: "claims", columns: "place state"},
-	claimDigestedStreams:   {file: "claim_jobs", given: "digested several", params: "streams queue now limit node begin", columns: claimedColumns},
-	claimJobs:              {file: "claim_jobs", given: "one", params: "node now begin queue kind limit", columns: claimedColumns},
-	claimStreams:           {file: "claim_jobs", given: "several", params: "streams queue now limit node begin", columns: claimedColumns},
-	claimSuspects:          {file: "claim_suspects", params: "node now begin queue kinds exact bytes limit", columns: claimedColumns},
-	limitedDigestedStreams: {file: "claim_jobs", given: "digested several limited_digested limited_several", params: "streams queue now limit node begin", columns: claimedColumns},
-	limitedJobs:            {file: "claim_jobs", given: "one limited_one", params: "node now begin queue kind limit", columns: claimedColumns},
-	limitedStreams:         {file: "claim_jobs", given: "several limited_several", params: "streams queue now limit node begin", columns: claimedColumns},
-	limitedSuspects:        {file: "claim_suspects", given: "limited", params: "node now begin queue kinds exact bytes limit", columns: claimedColumns},
-	countFailing:           {file: "count_failing", params: "failing"},
-	countJobs:              {file: "list_jobs", given: "numbers count", params: jobFilterParams + jobRangeParams, columns: "count"},
-	countLosses:            {file: "count_losses", params: "ids"},
-	cutOutput:              {file: "cut_output", params: "windows"},
-	deleteAttempts:         {file: "delete_attempts", params: "ids"},
-	deleteCalendarUses:     {file: "delete_calendar_uses", params: "names"},
-	deleteCalendars:        {file: "delete_calendars", params: "names"},
-	deleteCancels:          {file: "delete_cancels", params: "ids"},
-	deleteEndedJobs:        {file: "delete_ended_jobs", params: "ends"},
-	deleteFinishedJobs:     {file: "delete_finished_jobs", params: "ids"},
-	deleteJobs:             {file: "delete_jobs", params: "ids"},
-	deleteKeyHolds:         {file: "delete_key_holds", params: "ids"},
-	deleteOutput:           {file: "delete_output", params: "ids"},
-	deleteProgress:         {file: "delete_progress", params: "ids"},
-	endFailing:             {file: "end_failing", params: "ids"},
-	endJobs:                {file: "end_jobs", params: "now ends"},
-	endJobsWithResults:     {file: "end_jobs", given: "results kept", params: "now ends"},
-	endNodes:               {file: "end_nodes", params: "now died nodes"},
-	extendLease:            {file: "extend_lease", params: "now node", columns: "beats"},
-	extendSlots:            {file: "extend_slots", params: "now slots"},
-	deleteHandlers:         {file: "delete_handlers", params: "names"},
-	findWaitingJobs:        {file: "find_waiting_jobs", params: "ids", columns: "id kind group_name origin"},
-	listHandlers:           {file: "list_handlers", columns: "name events kind group_name job updated_at"},
-	addPermits:             {file: "add_permits", params: "jobs"},
-	capRate:                {file: "cap_rate", params: "greatest limit_id"},
-	findStarts:             {file: "find_starts", params: "ids", columns: "job_id lane"},
-	useStarts:              {file: "use_starts", params: "ids"},
-	admitJobs:              {file: "admit_jobs", params: "now jobs"},
-	clearPermits:           {file: "clear_permits", params: "ids"},
-	deleteEndedLimits:      {file: "delete_ended_limits"},
-	deleteLanes:            {file: "delete_lanes", params: "ids"},
-	findDueLanes:           {file: "find_due_lanes", params: "now limit", columns: "id"},
-	findLaneKeys:           {file: "find_lane_keys", params: "lanes", columns: "limit_id key id"},
-	findWrongLanes:         {file: "find_wrong_lanes", params: "lanes limit", columns: "id held starts"},
-	findIdlePermits:        {file: "find_idle_permits", params: "limit", columns: "id"},
-	deleteGonePermits:      {file: "delete_gone_permits"},
-	readOldestNode:         {file: "read_oldest_node", columns: "node"},
-	findLaneWork:           {file: "find_lane_work", params: "now queue", columns: "limited rated found next"},
-	findLanes:              {file: "find_lanes", params: "limit_id after_id limit", columns: "id"},
-	findOccupiedLanes:      {file: "find_occupied_lanes", params: "ids", columns: "id"},
-	findPausedPermits:      {file: "find_paused_permits", params: "subject name", columns: "id"},
-	insertJobVacancies:     {file: "insert_job_vacancies", params: "ids strict"},
-	insertLanes:            {file: "insert_lanes", params: "lanes"},
-	insertLimitVacancies:   {file: "insert_limit_vacancies", params: "now"},
-	insertVacancies:        {file: "insert_vacancies", params: "vacancies"},
-	lockLaneJobs:           {file: "lock_lane_jobs", params: "lanes limit now", columns: laneJobColumns},
-	lockLaneHolders:        {file: "lock_lane_holders", params: "lanes limit", columns: "id permits"},
-	lockLanes:              {file: "lock_lanes", params: "ids", columns: "id limit_id key used starts waiting tat not_before look_at"},
-	lockNewLaneJobs:        {file: "lock_new_lane_jobs", params: "streams queue now scan limit", columns: laneJobColumns},
-	lockNewLaneSuspects:    {file: "lock_new_lane_suspects", params: "queue now kinds exact bytes limit", columns: laneJobColumns},
-	findOvertakingJobs:     {file: "find_overtaking_jobs", params: "streams queue now limit", columns: laneJobColumns},
-	lockPermittedJobs:      {file: "lock_permitted_jobs", params: "queue kind by_key after_id limit", columns: "id permits"},
-	lockRunningLaneJobs:    {file: "lock_running_lane_jobs", params: "queue kind by_key", columns: laneJobColumns},
-	takeVacancies:          {file: "take_vacancies", params: "limit", columns: "limit_id done_to lanes"},
-	updateLanes:            {file: "update_lanes", params: "lanes"},
-	findLimitWaits:         {file: "find_limit_waits", params: "most ids", columns: "job_id limit_id key in_use starts tat not_before before"},
-	endLimits:              {file: "end_limits", params: "now ids"},
-	listLanes:              {file: "list_lanes", params: "limit lanes candidates most now", columns: "key used waiting starts tat not_before"},
-	listLimits:             {file: "list_limits", params: "names now most", columns: limitColumns + " in_use waiting keys"},
-	findQueueRates:         {file: "find_queue_rates", params: "queue", columns: "id revision rate per burst tat not_before"},
-	upsertRateLane:         {file: "upsert_rate_lane", params: "limit tat"},
-	findPermits:            {file: "find_permits", params: "limits", columns: "limit_id node permits wants"},
-	upsertPermits:          {file: "upsert_permits", params: "permits"},
-	deletePermits:          {file: "delete_permits", params: "limits"},
-	deleteNodePermits:      {file: "delete_node_permits", params: "nodes"},
-	countRunningJobs:       {file: "count_running_jobs", params: "queue", columns: "node jobs"},
-	readLimits:             {file: "read_limits", columns: limitColumns},
-	upsertLimits:           {file: "upsert_limits", params: "limits now"},
-	upsertHandlers:         {file: "upsert_handlers", params: "name events kind group_name job now"},
-	findBatch:              {file: "find_batch", params: "id", columns: "finally_id finally_on finally_any"},
-	findClaim:              {file: "find_claim", params: "id token", columns: "state"},
-	findDecidedEdges:       {file: "find_decided_edges", params: "ids", columns: "id matched missed state reason"},
-	findDueSchedules:       {file: "find_due_schedules", params: "soon after_at after_id limit", columns: scheduleColumns},
-	findDueSchedulesNamed:  {file: "find_due_schedules_named", params: "names now limit", columns: scheduleColumns},
-	findDueStreams:         {file: "find_due_streams", params: "streams queue now", columns: "stream"},
-	findFiredSlots:         {file: "find_fired_slots", params: "slots", columns: "place"},
-	findKeyHolds:           {file: "find_key_holds", params: "ids now", columns: "job_id until"},
-	findKeyHolders:         {file: "find_key_holders", params: "ids now", columns: "kind unique_key id"},
-	findMarks:              {file: "find_marks", params: "names", columns: "mark"},
-	findNewestSlots:        {file: "find_newest_slots", params: "ids", columns: "schedule_id id slot last outcome reason"},
-	findNextDue:            {file: "find_next_due", params: "queue now", columns: "next_due"},
-	findNextExpiry:         {file: "find_next_expiry", params: "node", columns: "next_expiry"},
-	findNextSchedule:       {file: "find_next_schedule", params: "soon", columns: "next_at"},
-	findScheduleJobs:       {file: "find_schedule_jobs", params: "schedule", columns: targetColumns},
-	findSuspect:            {file: "find_suspect", params: "queue now", columns: "found"},
-	findUndigested:         {file: "find_undigested", params: "kinds queue now limit", columns: "id args"},
-	findUniqueJobs:         {file: "find_unique_jobs", params: "keys now", columns: "place id live begun queue priority run_at created_at"},
-	holdNode:               {file: "hold_node", params: "node", columns: "alive pauses handled limited permits"},
-	insertAttempts:         {file: "insert_attempts", params: "now bytes attempts"},
-	insertBatch:            {file: "insert_batch", params: "now on any", columns: "id"},
-	insertCalendarUses:     {file: "insert_calendar_uses", params: "uses"},
-	insertEvents:           {file: "insert_events", params: "now events"},
-	listEvents:             {file: "list_events", given: "oldest", params: "from_id limit", columns: "id at type subjects names slots counts reasons"},
-	listNewestEvents:       {file: "list_events", given: "newest", params: "from_id limit", columns: "id at type subjects names slots counts reasons"},
-	listOutput:             {file: "list_output", params: "ids first", columns: "job_id block data"},
-	pruneEvents:            {file: "prune_events", params: "now limit", columns: "id"},
-	readFeed:               {file: "read_feed", columns: "keep gone_id"},
-	readPrinted:            {file: "read_printed", params: "id token", columns: "attempt printed output"},
-	updateFeed:             {file: "update_feed", params: "keep"},
-	updateGoneEvents:       {file: "update_gone_events", params: "id"},
-	insertJob:              {file: "insert_job", params: sharedParams + " args"},
-	insertJobs:             {file: "insert_jobs", params: "bytes now jobs"},
-	insertLinkedJobs:       {file: "insert_jobs", given: "linked", params: "bytes now jobs"},
-	insertNode:             {file: "insert_node", params: "name version host labels queues kinds lease now", columns: "id"},
-	insertNodeSequence:     {file: "insert_node_sequence"},
-	insertSameJobs:         {file: "insert_same_jobs", params: sharedParams + " bytes places"},
-	insertSlots:            {file: "insert_slots", params: "now slots"},
-	listAttempts:           {file: "list_attempts", params: "ids", columns: "job_id attempt token node started_at finished_at outcome error trace output printed"},
-	listBatches:            {file: "list_batches", params: "ids before limit", columns: "id created_at finally_id finally_state state jobs"},
-	listCalendars:          {file: "list_calendars", params: "after names limit", columns: calendarColumns},
-	listCancelledClaims:    {file: "list_cancelled_claims", params: "node", columns: "id token"},
-	listClaims:             {file: "list_claims", params: "node", columns: "id token"},
-	listPausedClaims:       {file: "list_paused_claims", params: "node now", columns: "id token"},
-	listGroups:             {file: "list_groups", params: "now name", columns: groupColumns},
-	listJobs:               {file: "list_jobs", given: "page newest", params: jobFilterParams + jobRangeParams + jobPageParams, columns: jobColumns},
-	listJobsOldestFirst:    {file: "list_jobs", given: "page oldest", params: jobFilterParams + jobRangeParams + jobPageParams, columns: jobColumns},
-	listLinks:              {file: "list_links", params: "ids limit", columns: "job_id on_id delay on state"},
-	listNodes:              {file: "list_nodes", columns: nodeColumns},
-	listOwners:             {file: "list_owners", params: "after names limit", columns: "name revision digest host synced_at copy_host copy_path copy_digest copy_revision changed_at"},
-	listProgress:           {file: "list_progress", params: "ids", columns: "job_id token done total note at"},
-	listQueues:             {file: "list_queues", params: "now", columns: "queue ready scheduled running waiting oldest"},
-	listKinds:              {file: "list_kinds", params: "now", columns: "kind ready scheduled running waiting oldest"},
-	listSchedules:          {file: "list_schedules", params: "after names ids owner calendar group_name limit", columns: scheduleColumns + " since"},
-	listSlots:              {file: "list_slots", params: "schedule from to before_slot before_id limit group_name hosts_of", columns: "id schedule_id schedule_name owner slot last count outcome reason job_id recorded_at after_id after_schedule"},
-	lockBatchJob:           {file: "lock_batch_job", params: "batch", columns: "id"},
-	lockCalendarUsers:      {file: "lock_calendar_users", params: "names", columns: "calendar name next_at"},
-	lockCalendars:          {file: "lock_calendars", params: "names", columns: calendarColumns},
-	lockClaims:             {file: "lock_claims", params: "claims", columns: "place state reason schedule_id origin handled"},
-	lockDueSchedules:       {file: "lock_due_schedules", params: "ids until", columns: "id revision mark next_at paused_at releases"},
-	lockFailing:            {file: "lock_failing", params: "ids", columns: "schedule_id failures"},
-	lockFile:               {file: "lock_file"},
-	lockHeldJobs:           {file: "lock_held_jobs", params: "nodes", columns: "id token node attempt reason headers schedule_id schedule_name slot origin losses begun {spec}"},
-	lockJobs:               {file: "lock_jobs", params: "ids", columns: targetColumns},
-	lockLiveNodes:          {file: "lock_live_nodes", columns: nodeColumns},
-	lockLiveJobs:           {file: "lock_live_jobs", params: "ids", columns: "schedule_id id slot running waiting attempt snoozed origin"},
-	lockOwnedSchedules:     {file: "lock_owned_schedules", params: "owner", columns: scheduleColumns},
-	lockSchedules:          {file: "lock_schedules", params: "names", columns: scheduleColumns},
-	lockTriggeredSchedules: {file: "lock_triggered_schedules", params: "ids", columns: "id mark"},
-	lockWaitingJobs:        {file: "lock_waiting_jobs", params: "groups", columns: "place id busy"},
-	matchJobs:              {file: "list_jobs", given: "numbers", params: jobFilterParams + jobRangeParams, columns: "id"},
-	pruneAttempts:          {file: "prune_attempts", params: "ids most"},
-	pruneBatches:           {file: "prune_batches", params: "before limit"},
-	pruneCompletedJobs:     {file: "prune_jobs", given: "completed", params: "before now limit", columns: "id"},
-	pruneFailedJobs:        {file: "prune_jobs", given: "failed", params: "before now limit", columns: "id"},
-	pruneKeptJobs:          {file: "prune_jobs", given: "kept", params: "before now limit", columns: "id"},
-	pruneKeyHolds:          {file: "prune_key_holds", params: "now limit"},
-	pruneNodes:             {file: "prune_nodes", params: "before limit"},
-	pruneSlots:             {file: "prune_slots", params: "before limit"},
-	raiseCounter:           {file: "raise_counter", params: "value name"},
-	raiseEvents:            {file: "raise_events"},
-	raiseLocks:             {file: "raise_locks", params: "margin"},
-	raiseNodes:             {file: "raise_nodes", params: "margin"},
-	raiseTokens:            {file: "raise_tokens", params: "margin"},
-	readClock:              {file: "read_clock", columns: "now"},
-	readCounter:            {file: "read_counter", params: "name", columns: "value"},
-	readPosition:           {file: "read_position", columns: "store token node accepted lost_at"},
-	releaseJobs:            {file: "release_jobs", params: "ids"},
-	replaceJobs:            {file: "replace_jobs", params: "bytes jobs"},
-	reportLoss:             {file: "report_loss", params: "now token node seen_accepted accepted"},
-	requestCancels:         {file: "request_cancels", params: "now reason ids"},
-	requeueJobs:            {file: "requeue_jobs", params: "now jobs"},
-	resetFailures:          {file: "reset_failures", params: "ids"},
-	reviseSchedules:        {file: "revise_schedules", params: "revision names"},
-	reviveJobs:             {file: "revive_jobs", params: "jobs"},
-	updateBatch:            {file: "update_batch", params: "id finally"},
-	updateDigests:          {file: "update_digests", params: "digests"},
-	updateJobs:             {file: "update_jobs", params: "jobs"},
-	upsertCalendars:        {file: "upsert_calendars", params: "revision bytes now calendars"},
-	deleteCopy:             {file: "delete_copy", params: "owner host"},
-	deleteHostCopies:       {file: "delete_host_copies", params: "host"},
-	deleteHostNodes:        {file: "delete_host_nodes", params: "host"},
-	lockHostNodes:          {file: "lock_host_nodes", params: "host", columns: "living ended copies"},
-	pruneCopies:            {file: "prune_copies", params: "before limit"},
-	upsertCopy:             {file: "upsert_copy", params: "owner host path digest revision changed_at"},
-	upsertKeyHolds:         {file: "upsert_key_holds", params: "holds"},
-	upsertOutput:           {file: "upsert_output", params: "rows bytes"},
-	upsertOwner:            {file: "upsert_owner", params: "owner revision digest host synced_at"},
-	upsertProgress:         {file: "upsert_progress", params: "claims now"},
-	upsertSchedules:        {file: "upsert_schedules", params: "bytes schedules"},
-	markReleases:           {file: "mark_releases", params: "ids"},
-	findPredecessors:       {file: "find_predecessors", params: "ids", columns: "id state ended_at reason"},
-	insertReleases:         {file: "insert_releases", params: "now ends"},
-	insertDeletedReleases:  {file: "insert_deleted_releases", params: "now ids"},
-	insertEdges:            {file: "insert_edges", params: "edges"},
-	updateWaits:            {file: "update_waits", params: "waits"},
-	listReleases:           {file: "list_releases", params: "after_id limit", columns: "id on_id done_to schedule_id ended_at state reason"},
-	findEdges:              {file: "find_edges", params: "notes limit", columns: "on_id job_id delay on any_of at_end"},
-	findOpenEdges:          {file: "find_edges", given: "open", params: "notes limit", columns: "on_id job_id delay on any_of at_end"},
-	findNotStarted:         {file: "find_not_started", params: "ids", columns: "id"},
-	findReopenings:         {file: "find_reopenings", params: "ids", columns: "job_id open_edges any_of at_end matched missed latest"},
-	insertRetries:          {file: "insert_retries", params: "now ids"},
-	reopenEdges:            {file: "reopen_edges", params: "edges"},
-	reopenJobs:             {file: "reopen_jobs", params: "waits"},
-	findWaiting:            {file: "find_waiting", params: "ids", columns: "id waits run_at"},
-	updateEdges:            {file: "update_edges", params: "edges"},
-	updateNode:             {file: "update_node", params: "node version host labels queues kinds lease now", columns: "id"},
-	updateRelease:          {file: "update_release", params: "done_to id"},
-	deleteReleases:         {file: "delete_releases", params: "ids"},
-	deleteEdges:            {file: "delete_edges", params: "ids"},
-	findRelease:            {file: "find_release", columns: "found"},
-	deletePauses:           {file: "delete_pauses", params: "now"},
-	findPauseWork:          {file: "find_pause_work", params: "now", columns: "found"},
-	findPauses:             {file: "find_pauses", params: "queue now", columns: "queue kinds"},
-	listPauses:             {file: "list_pauses", params: "now", columns: pauseColumns},
-	lockGroupSchedules:     {file: "lock_group_schedules", params: "group_name", columns: scheduleColumns},
-	lockPauses:             {file: "lock_pauses", params: "subject names", columns: pauseColumns},
-	parkJobs:               {file: "park_jobs", params: "now limit"},
-	unparkJobs:             {file: "unpark_jobs", params: "now limit"},
-	upsertPauses:           {file: "upsert_pauses", params: "subject name paused_at until reason actor"},
-	findScheduleRelease:    {file: "find_schedule_release", params: "names", columns: "found"},
-	findChain:              {file: "find_chain", params: "names", columns: "schedule predecessor"},
-	deleteChain:            {file: "delete_chain", params: "names"},
-	insertChain:            {file: "insert_chain", params: "edges"},
-	markPredecessors:       {file: "mark_predecessors", params: "names"},
-	markScheduleJobs:       {file: "mark_schedule_jobs", params: "names"},
-	lockFollowers:          {file: "lock_followers", params: "ids", columns: "id mark next_at last predecessor_id predecessor paused_at paused_until group_paused_at group_paused_until"},
-	insertChainEnds:        {file: "insert_chain_ends", params: "ends"},
-	updateNext:             {file: "update_next", params: "schedules"},
-	findDueEnds:            {file: "find_due_ends", params: "ids limit", columns: "schedule_id slot predecessor job_id state ended_at reason paused"},
-	findFollowedEnds:       {file: "find_followed_ends", params: "ends", columns: "place"},
-	closeChainEnds:         {file: "close_chain_ends", params: "ids"},
-	awaitChainEnds:         {file: "await_chain_ends", params: "ids"},
-	insertLinkReleases:     {file: "insert_link_releases", params: "ids now"},
-	insertScheduleReleases: {file: "insert_schedule_releases", params: "notes"},
-	pruneChainEnds:         {file: "prune_chain_ends", params: "before limit"},
-	listEdges:              {file: "list_edges", params: "ids", columns: "job_id on_id delay on state"},
-}
-
-// text is the text of a statement, and the names of its parameters and columns.
-type text struct {
-	sql     string
-	params  []string
-	columns []string
-}
-
-// texts holds the text of each statement, and of each listing with all lines that
-// its calls may give.
-type texts [statementCount]text
+var sources = sqlrows.WithShared([]sqlrows.Source{
+	deleteAuditSubjects:    {File: "delete_audit_subjects", Params: "ids"},
+	insertAudit:            {File: "insert_audit", Params: "now actor source action count detail"},
+	insertAuditSubjects:    {File: "insert_audit_subjects", Params: "id subjects most"},
+	listAudit:              {File: "list_audit", Params: "actor action kind name since before_at before_id limit", Columns: "id at actor source action count detail subjects", Lists: true},
+	pruneAudit:             {File: "prune_audit", Params: "before limit", Columns: "id"},
+	updateAudit:            {File: "update_audit", Params: "id count"},
+	acceptLoss:             {File: "accept_loss"},
+	beginFailing:           {File: "begin_failing", Params: "now failing"},
+	beginJobs:              {File: "begin_jobs", Params: "claims node"},
+	checkRecorded:          {File: "check_recorded", Params: "claims", Columns: "place state"},
+	claimDigestedStreams:   {File: "claim_jobs", Given: "digested several", Params: "streams queue now limit node begin", Columns: sqlrows.ClaimedColumns},
+	claimJobs:              {File: "claim_jobs", Given: "one", Params: "node now begin queue kind limit", Columns: sqlrows.ClaimedColumns},
+	claimStreams:           {File: "claim_jobs", Given: "several", Params: "streams queue now limit node begin", Columns: sqlrows.ClaimedColumns},
+	claimSuspects:          {File: "claim_suspects", Params: "node now begin queue kinds exact bytes limit", Columns: sqlrows.ClaimedColumns},
+	limitedDigestedStreams: {File: "claim_jobs", Given: "digested several limited_digested limited_several", Params: "streams queue now limit node begin", Columns: sqlrows.ClaimedColumns},
+	limitedJobs:            {File: "claim_jobs", Given: "one limited_one", Params: "node now begin queue kind limit", Columns: sqlrows.ClaimedColumns},
+	limitedStreams:         {File: "claim_jobs", Given: "several limited_several", Params: "streams queue now limit node begin", Columns: sqlrows.ClaimedColumns},
+	limitedSuspects:        {File: "claim_suspects", Given: "limited", Params: "node now begin queue kinds exact bytes limit", Columns: sqlrows.ClaimedColumns},
+	countJobs:              {File: "list_jobs", Given: "numbers count", Params: sqlrows.JobFilterParams + sqlrows.JobRangeParams, Columns: "count", Lists: true},
+	cutOutput:              {File: "cut_output", Params: "windows"},
+	deleteAttempts:         {File: "delete_attempts", Params: "ids"},
+	deleteCancels:          {File: "delete_cancels", Params: "ids"},
+	deleteEndedJobs:        {File: "delete_ended_jobs", Params: "ends"},
+	deleteJobs:             {File: "delete_jobs", Params: "ids"},
+	deleteKeyHolds:         {File: "delete_key_holds", Params: "ids"},
+	deleteOutput:           {File: "delete_output", Params: "ids"},
+	deleteProgress:         {File: "delete_progress", Params: "ids"},
+	endFailing:             {File: "end_failing", Params: "ids"},
+	endJobs:                {File: "end_jobs", Params: "now ends"},
+	endJobsWithResults:     {File: "end_jobs", Given: "results kept", Params: "now ends"},
+	endNodes:               {File: "end_nodes", Params: "now died nodes"},
+	extendLease:            {File: "extend_lease", Params: "now node", Columns: "beats"},
+	extendSlots:            {File: "extend_slots", Params: "now slots"},
+	findStarts:             {File: "find_starts", Params: "ids", Columns: "job_id lane"},
+	useStarts:              {File: "use_starts", Params: "ids"},
+	admitJobs:              {File: "admit_jobs", Params: "now jobs"},
+	clearPermits:           {File: "clear_permits", Params: "ids"},
+	deleteEndedLimits:      {File: "delete_ended_limits"},
+	deleteLanes:            {File: "delete_lanes", Params: "ids"},
+	findLaneKeys:           {File: "find_lane_keys", Params: "lanes", Columns: "limit_id key id"},
+	findWrongLanes:         {File: "find_wrong_lanes", Params: "lanes limit", Columns: "id held starts"},
+	findIdlePermits:        {File: "find_idle_permits", Params: "limit", Columns: "id"},
+	deleteGonePermits:      {File: "delete_gone_permits"},
+	findLaneWork:           {File: "find_lane_work", Params: "now queue", Columns: "limited rated found next"},
+	findPausedPermits:      {File: "find_paused_permits", Params: "subject name", Columns: "id"},
+	insertJobVacancies:     {File: "insert_job_vacancies", Params: "ids strict"},
+	insertLanes:            {File: "insert_lanes", Params: "lanes"},
+	insertLimitVacancies:   {File: "insert_limit_vacancies", Params: "now"},
+	insertVacancies:        {File: "insert_vacancies", Params: "vacancies"},
+	lockLaneJobs:           {File: "lock_lane_jobs", Params: "lanes limit now", Columns: laneJobColumns},
+	lockLaneHolders:        {File: "lock_lane_holders", Params: "lanes limit", Columns: "id permits"},
+	lockLanes:              {File: "lock_lanes", Params: "ids", Columns: "id limit_id key used starts waiting tat not_before look_at"},
+	lockNewLaneJobs:        {File: "lock_new_lane_jobs", Params: "streams queue now scan limit", Columns: laneJobColumns},
+	lockNewLaneSuspects:    {File: "lock_new_lane_suspects", Params: "queue now kinds exact bytes limit", Columns: laneJobColumns},
+	findOvertakingJobs:     {File: "find_overtaking_jobs", Params: "streams queue now limit", Columns: laneJobColumns},
+	lockPermittedJobs:      {File: "lock_permitted_jobs", Params: "queue kind by_key after_id limit", Columns: "id permits"},
+	lockRunningLaneJobs:    {File: "lock_running_lane_jobs", Params: "queue kind by_key", Columns: laneJobColumns},
+	takeVacancies:          {File: "take_vacancies", Params: "limit", Columns: "limit_id done_to lanes"},
+	findLimitWaits:         {File: "find_limit_waits", Params: "most ids", Columns: "job_id limit_id key in_use starts tat not_before before"},
+	endLimits:              {File: "end_limits", Params: "now ids"},
+	listLanes:              {File: "list_lanes", Params: "limit lanes candidates most now", Columns: "key used waiting starts tat not_before"},
+	listLimits:             {File: "list_limits", Params: "names now most", Columns: sqlrows.LimitColumns + " in_use waiting keys", Lists: true},
+	findQueueRates:         {File: "find_queue_rates", Params: "queue", Columns: "id revision rate per burst tat not_before"},
+	upsertRateLane:         {File: "upsert_rate_lane", Params: "limit tat"},
+	upsertPermits:          {File: "upsert_permits", Params: "permits"},
+	deleteNodePermits:      {File: "delete_node_permits", Params: "nodes"},
+	readLimits:             {File: "read_limits", Columns: sqlrows.LimitColumns},
+	upsertLimits:           {File: "upsert_limits", Params: "limits now"},
+	findClaim:              {File: "find_claim", Params: "id token", Columns: "state"},
+	findDueSchedules:       {File: "find_due_schedules", Params: "soon after_at after_id limit", Columns: sqlrows.ScheduleColumns},
+	findDueSchedulesNamed:  {File: "find_due_schedules_named", Params: "names now limit", Columns: sqlrows.ScheduleColumns},
+	findDueStreams:         {File: "find_due_streams", Params: "streams queue now", Columns: "stream"},
+	findKeyHolds:           {File: "find_key_holds", Params: "ids now", Columns: "job_id until"},
+	findKeyHolders:         {File: "find_key_holders", Params: "ids now", Columns: "kind unique_key id"},
+	findNextExpiry:         {File: "find_next_expiry", Params: "node", Columns: "next_expiry"},
+	findNextSchedule:       {File: "find_next_schedule", Params: "soon", Columns: "next_at"},
+	findSuspect:            {File: "find_suspect", Params: "queue now", Columns: "found"},
+	findUndigested:         {File: "find_undigested", Params: "kinds queue now limit", Columns: "id args"},
+	findUniqueJobs:         {File: "find_unique_jobs", Params: "keys now", Columns: "place id live begun queue priority run_at created_at"},
+	holdNode:               {File: "hold_node", Params: "node", Columns: "alive pauses handled limited permits"},
+	insertAttempts:         {File: "insert_attempts", Params: "now bytes attempts"},
+	insertBatch:            {File: "insert_batch", Params: "now on any", Columns: "id"},
+	insertEvents:           {File: "insert_events", Params: "now events"},
+	listEvents:             {File: "list_events", Given: "oldest", Params: "from_id limit", Columns: "id at type subjects names slots counts reasons"},
+	listNewestEvents:       {File: "list_events", Given: "newest", Params: "from_id limit", Columns: "id at type subjects names slots counts reasons"},
+	pruneEvents:            {File: "prune_events", Params: "now limit", Columns: "id"},
+	readFeed:               {File: "read_feed", Columns: "keep gone_id"},
+	updateFeed:             {File: "update_feed", Params: "keep"},
+	updateGoneEvents:       {File: "update_gone_events", Params: "id"},
+	insertJob:              {File: "insert_job", Params: sqlrows.JobParams + " args"},
+	insertJobs:             {File: "insert_jobs", Params: "bytes now jobs"},
+	insertLinkedJobs:       {File: "insert_jobs", Given: "linked", Params: "bytes now jobs"},
+	insertNode:             {File: "insert_node", Params: "name version host labels queues kinds lease now", Columns: "id"},
+	insertNodeSequence:     {File: "insert_node_sequence"},
+	insertSameJobs:         {File: "insert_same_jobs", Params: sqlrows.JobParams + " bytes places"},
+	insertSlots:            {File: "insert_slots", Params: "now slots"},
+	lockBatchJob:           {File: "lock_batch_job", Params: "batch", Columns: "id"},
+	lockCalendars:          {File: "lock_calendars", Params: "names", Columns: sqlrows.CalendarColumns},
+	lockClaims:             {File: "lock_claims", Params: "claims", Columns: "place state reason schedule_id origin handled"},
+	lockDueSchedules:       {File: "lock_due_schedules", Params: "ids until", Columns: "id revision mark next_at paused_at releases"},
+	lockFailing:            {File: "lock_failing", Params: "ids", Columns: "schedule_id failures"},
+	lockFile:               {File: "lock_file"},
+	lockHeldJobs:           {File: "lock_held_jobs", Params: "nodes", Columns: "id token node attempt reason headers schedule_id schedule_name slot origin losses begun {spec}"},
+	lockJobs:               {File: "lock_jobs", Params: "ids", Columns: sqlrows.TargetColumns},
+	lockLiveNodes:          {File: "lock_live_nodes", Columns: sqlrows.NodeColumns},
+	lockLiveJobs:           {File: "lock_live_jobs", Params: "ids", Columns: "schedule_id id slot running waiting attempt snoozed origin"},
+	lockTriggeredSchedules: {File: "lock_triggered_schedules", Params: "ids", Columns: "id mark"},
+	lockWaitingJobs:        {File: "lock_waiting_jobs", Params: "groups", Columns: "place id busy"},
+	pruneAttempts:          {File: "prune_attempts", Params: "ids most"},
+	pruneBatches:           {File: "prune_batches", Params: "before limit"},
+	pruneCompletedJobs:     {File: "prune_jobs", Given: "completed", Params: "before now limit", Columns: "id"},
+	pruneFailedJobs:        {File: "prune_jobs", Given: "failed", Params: "before now limit", Columns: "id"},
+	pruneKeptJobs:          {File: "prune_jobs", Given: "kept", Params: "before now limit", Columns: "id"},
+	pruneKeyHolds:          {File: "prune_key_holds", Params: "now limit"},
+	pruneNodes:             {File: "prune_nodes", Params: "before limit"},
+	pruneSlots:             {File: "prune_slots", Params: "before limit"},
+	raiseEvents:            {File: "raise_events"},
+	raiseLocks:             {File: "raise_locks", Params: "margin"},
+	raiseNodes:             {File: "raise_nodes", Params: "margin"},
+	raiseTokens:            {File: "raise_tokens", Params: "margin"},
+	readCounter:            {File: "read_counter", Params: "name", Columns: "value"},
+	replaceJobs:            {File: "replace_jobs", Params: "bytes jobs"},
+	reportLoss:             {File: "report_loss", Params: "now token node seen_accepted accepted"},
+	requestCancels:         {File: "request_cancels", Params: "now reason ids"},
+	requeueJobs:            {File: "requeue_jobs", Params: "now jobs"},
+	updateDigests:          {File: "update_digests", Params: "digests"},
+	updateJobs:             {File: "update_jobs", Params: "jobs"},
+	upsertCalendars:        {File: "upsert_calendars", Params: "revision bytes now calendars"},
+	pruneCopies:            {File: "prune_copies", Params: "before limit"},
+	upsertKeyHolds:         {File: "upsert_key_holds", Params: "holds"},
+	upsertOutput:           {File: "upsert_output", Params: "rows bytes"},
+	upsertProgress:         {File: "upsert_progress", Params: "claims now"},
+	upsertSchedules:        {File: "upsert_schedules", Params: "bytes schedules"},
+	findPredecessors:       {File: "find_predecessors", Params: "ids", Columns: "id state ended_at reason"},
+	insertReleases:         {File: "insert_releases", Params: "now ends"},
+	insertDeletedReleases:  {File: "insert_deleted_releases", Params: "now ids"},
+	insertEdges:            {File: "insert_edges", Params: "edges"},
+	listReleases:           {File: "list_releases", Params: "after_id limit", Columns: "id on_id done_to schedule_id ended_at state reason"},
+	findNotStarted:         {File: "find_not_started", Params: "ids", Columns: "id"},
+	reopenEdges:            {File: "reopen_edges", Params: "edges"},
+	findWaiting:            {File: "find_waiting", Params: "ids", Columns: "id waits run_at"},
+	updateEdges:            {File: "update_edges", Params: "edges"},
+	updateNode:             {File: "update_node", Params: "node version host labels queues kinds lease now", Columns: "id"},
+	deleteEdges:            {File: "delete_edges", Params: "ids"},
+	findRelease:            {File: "find_release", Columns: "found"},
+	deletePauses:           {File: "delete_pauses", Params: "now"},
+	findPauseWork:          {File: "find_pause_work", Params: "now", Columns: "found"},
+	findPauses:             {File: "find_pauses", Params: "queue now", Columns: "queue kinds"},
+	lockPauses:             {File: "lock_pauses", Params: "subject names", Columns: sqlrows.PauseColumns},
+	parkJobs:               {File: "park_jobs", Params: "now limit"},
+	unparkJobs:             {File: "unpark_jobs", Params: "now limit"},
+	markPredecessors:       {File: "mark_predecessors", Params: "names"},
+	markScheduleJobs:       {File: "mark_schedule_jobs", Params: "names"},
+	lockFollowers:          {File: "lock_followers", Params: "ids", Columns: "id mark next_at last predecessor_id predecessor paused_at paused_until group_paused_at group_paused_until"},
+	insertChainEnds:        {File: "insert_chain_ends", Params: "ends"},
+	closeChainEnds:         {File: "close_chain_ends", Params: "ids"},
+	awaitChainEnds:         {File: "await_chain_ends", Params: "ids"},
+	insertLinkReleases:     {File: "insert_link_releases", Params: "ids now"},
+	insertScheduleReleases: {File: "insert_schedule_releases", Params: "notes"},
+	pruneChainEnds:         {File: "prune_chain_ends", Params: "before limit"},
+})
 
 // allTexts returns what readTexts reads. The texts are the same for all files, so a process reads
 // them once.
@@ -566,71 +376,24 @@ var macros = map[string]string{
 		`SELECT s.id FROM hourbell_schedule AS s WHERE s.name >= $2 || '@' AND s.name < $2 || 'A' AND s.owner = 'every:' || $2)`,
 }
 
-// readTexts reads the text of each statement; see package sqltext for what the files
-// may have besides SQL. What comes after a statement is cut: the driver keeps only
-// statements prepared that end with the text.
-func readTexts() (all texts, err error) {
-	spec, fixed := specLists()
-	rules := sqltext.Rules{Words: store.OriginWords(), Macros: macros, Lists: map[string]string{"schedule_columns": scheduleList, "limit_columns": limitList, "spec": spec, "spec_fixed": fixed}}
-	for s, from := range sources {
-		file, err := sqlFiles.ReadFile("sql/" + from.file + ".sql")
-		if err != nil {
-			return all, fmt.Errorf("read statements: %w", err)
-		}
-		sql := strings.TrimSpace(string(file))
-		sql, err = rules.Complete(sql, statement(s).conditions(sql)...)
-		if err != nil {
-			return all, fmt.Errorf("read statement %v: %w", statement(s), err)
-		}
-		all[s] = text{sql, rules.Names(from.params), rules.Names(from.columns)}
-	}
-	return all, nil
+// readTexts reads the text of each statement.
+func readTexts() ([]sqlrows.Text, error) {
+	return sources.Read(sqlFiles, sqltext.Rules{Words: store.OriginWords(), Macros: macros, Lists: sqlrows.Lists()}, nil)
 }
 
-// named returns the arguments of a statement. Arguments that the statement
+// valuesOf returns the arguments of a statement. Arguments that the statement
 // lacks, and missing arguments, are an error.
-func (t text) named(s statement, a args) ([]any, error) {
+func valuesOf(name statement, t *sqlrows.Text, a args) ([]any, error) {
 	list := make([]any, 0, len(a))
-	for _, name := range t.params {
-		value, passed := a[name]
+	for _, parameterName := range t.Params {
+		value, passed := a[parameterName]
 		if !passed {
-			return nil, fmt.Errorf("statement %v: parameter %s is not passed", s, name)
+			return nil, fmt.Errorf("statement %v: parameter %s is not passed", sources[name], parameterName)
 		}
-		list = append(list, sql.Named(name, value))
+		list = append(list, parameter(parameterName, value))
 	}
 	if len(list) != len(a) {
-		return nil, fmt.Errorf("statement %v has the parameters %v only", s, t.params)
+		return nil, fmt.Errorf("statement %v has the parameters %v only", sources[name], t.Params)
 	}
 	return list, nil
-}
-
-// lists reports whether a statement is a listing, whose conditions differ by call.
-func (s statement) lists() bool {
-	return s == countJobs || s == listAudit || s == listBatches || s == listCalendars || s == listGroups || s == listJobs || s == listJobsOldestFirst || s == listLimits || s == matchJobs || s == listOwners || s == listSchedules || s == listSlots
-}
-
-// conditions returns the conditions whose lines belong to a statement. A listing also
-// has the lines of the conditions that its calls give.
-func (s statement) conditions(file string) []string {
-	given := strings.Fields(sources[s].given)
-	if !s.lists() {
-		return given
-	}
-	other := map[string]bool{} // given by other statements of the file
-	for _, from := range sources {
-		for _, condition := range strings.Fields(from.given) {
-			other[condition] = other[condition] || from.file == sources[s].file
-		}
-	}
-	for _, condition := range sqltext.Conditions(file) {
-		if !other[condition] {
-			given = append(given, condition)
-		}
-	}
-	return given
-}
-
-// String returns the name of the statement's file, and its conditions.
-func (s statement) String() string {
-	return strings.TrimSpace(sources[s].file + " " + sources[s].given)
 }

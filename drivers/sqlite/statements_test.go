@@ -14,7 +14,7 @@ import (
 func TestEveryStatementHasAFile(t *testing.T) {
 	statements := make([]sqltexttest.Statement, len(sources))
 	for s, from := range sources {
-		statements[s] = sqltexttest.Statement{Name: statement(s).String(), File: from.file, Given: from.given, Lists: statement(s).lists()}
+		statements[s] = sqltexttest.Statement{Name: from.String(), File: from.File, Given: from.Given, Lists: from.Lists}
 	}
 	sqltexttest.Files(t, sqlFiles, statements)
 }
@@ -24,18 +24,18 @@ func TestEveryStatementHasAFile(t *testing.T) {
 func TestStatementsFitTheirCallers(t *testing.T) {
 	b := openFile(t, newFile(t))
 	for s, text := range b.texts {
-		s := statement(s)
-		used := slices.Sorted(slices.Values(sqltext.Parameters(text.sql)))
-		if passed := slices.Sorted(slices.Values(text.params)); !slices.Equal(passed, used) {
-			t.Errorf("%v has the parameters %q, its callers pass %q", s, used, passed)
+		s, from := statement(s), sources[s]
+		used := slices.Sorted(slices.Values(sqltext.Parameters(text.SQL)))
+		if passed := slices.Sorted(slices.Values(text.Params)); !slices.Equal(passed, used) {
+			t.Errorf("%v has the parameters %q, its callers pass %q", from, used, passed)
 			continue
 		}
 		columns, err := columnsOf(t, b, s)
 		if err != nil {
-			t.Errorf("%v: %v", s, err)
+			t.Errorf("%v: %v", from, err)
 		}
-		if scanned := text.columns; !slices.Equal(columns, scanned) {
-			t.Errorf("%v returns %q, its callers scan %q", s, strings.Join(columns, " "), strings.Join(scanned, " "))
+		if scanned := text.Columns; !slices.Equal(columns, scanned) {
+			t.Errorf("%v returns %q, its callers scan %q", from, strings.Join(columns, " "), strings.Join(scanned, " "))
 		}
 	}
 }
@@ -49,9 +49,9 @@ func columnsOf(t *testing.T, b *Backend, s statement) ([]string, error) {
 	}
 	defer tx.Rollback()
 	a := args{}
-	for _, name := range b.texts[s].params {
+	for _, name := range b.texts[s].Params {
 		switch {
-		case strings.Contains(b.texts[s].sql, "_each(:"+name+")"):
+		case strings.Contains(b.texts[s].SQL, "_each(:"+name+")"):
 			a[name] = "[]"
 		case name == "args" || name == "headers" || name == "bytes":
 			a[name] = []byte{}
@@ -59,7 +59,7 @@ func columnsOf(t *testing.T, b *Backend, s statement) ([]string, error) {
 			a[name] = 0
 		}
 	}
-	rows, err := tx.QueryContext(t.Context(), b.texts[s].sql, named(a)...)
+	rows, err := tx.QueryContext(t.Context(), b.texts[s].SQL, named(a)...)
 	if err != nil {
 		return nil, err
 	}

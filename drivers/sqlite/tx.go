@@ -3,8 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -12,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 	"github.com/hourbell/hourbell/store/sqltext"
 )
 
@@ -33,19 +32,25 @@ type callersTx struct {
 func (callersTx) HourbellTx() {}
 
 // args are the values of a statement's parameters, by name.
-type args map[string]any
+type args = sqlrows.Args
 
 // row is what scan functions get.
-type row interface{ Scan(dest ...any) error }
+type row = sqlrows.Row
 
 // session runs statements in one transaction. It implements rowwise.Tx: writers
 // exclude each other, so plain reads are enough where other databases lock rows.
 type session struct {
+	sqlrows.Session
 	tx       *sql.Tx
-	texts    *texts
+	texts    []sqlrows.Text
 	prepared *prepared // nil in a caller's transaction
-	noted    bool      // the end of a job with dependents is noted
-	asked    time.Time // of the request; see now
+}
+
+// newSession returns a session in a transaction.
+func (b *Backend) newSession(tx *sql.Tx, prepared *prepared) *session {
+	s := &session{tx: tx, texts: b.texts, prepared: prepared}
+	s.Runner = s
+	return s
 }
 
 // prepared holds the statements that are prepared on a pool: all but listings.
@@ -69,11 +74,11 @@ func (b *Backend) statementsOn(ctx context.Context, db *sql.DB) (*prepared, erro
 	}
 	ready := &prepared{}
 	for s, text := range b.texts {
-		if statement(s).lists() {
+		if sources[s].Lists {
 			continue
 		}
 		err := patiently(ctx, func() (err error) {
-			ready[s], err = db.PrepareContext(ctx, text.sql)
+			ready[s], err = db.PrepareContext(ctx, text.SQL)
 			return err
 		})
 		if err != nil {
@@ -96,7 +101,16 @@ func (b *Backend) read(ctx context.Context, doing string, work func(*session) er
 		return b.explain(ctx, doing, err)
 	}
 	defer tx.Rollback()
-	return b.explain(ctx, doing, work(&session{tx: tx, texts: b.texts, prepared: prepared}))
+	return b.explain(ctx, doing, work(b.newSession(tx, prepared)))
+}
+
+// reading returns what work returns in a reading transaction.
+func reading[T any](ctx context.Context, b *Backend, doing string, work func(*session) (T, error)) (out T, err error) {
+	err = b.read(ctx, doing, func(s *session) (err error) {
+		out, err = work(s)
+		return err
+	})
+	return out, err
 }
 
 // readWithin is read that takes at most that long; 0: no bound. After that the error is
@@ -121,7 +135,7 @@ func (b *Backend) write(ctx context.Context, doing string, work func(*session) e
 	noted, asked := false, time.Time{}
 	err := b.writeOnly(ctx, doing, func(s *session) error {
 		err := work(s)
-		noted, asked = s.noted, s.asked
+		noted, asked = s.Noted, s.Asked
 		return err
 	})
 	if err == nil && noted {
@@ -151,10 +165,10 @@ func (b *Backend) writeOnly(ctx context.Context, doing string, work func(*sessio
 	return b.explain(ctx, doing, s.tx.Commit())
 }
 
-// writeAt is write for work that needs the instant of the call; see session.now.
+// writeAt is write for work that needs the instant of the call; see sqlrows.Session.
 func (b *Backend) writeAt(ctx context.Context, doing string, asked time.Time, work func(*session, time.Time) error) error {
 	return b.write(ctx, doing, func(s *session) error {
-		now, err := s.now(ctx, asked)
+		now, err := s.Now(ctx, asked)
 		if err != nil {
 			return err
 		}
@@ -173,7 +187,7 @@ func (b *Backend) writeOnce(ctx context.Context, doing string, name statement, a
 		return nil, b.explain(ctx, doing, err)
 	}
 	defer b.endTurn()
-	values, err := b.texts[name].named(name, a)
+	values, err := valuesOf(name, &b.texts[name], a)
 	if err != nil {
 		return nil, b.explain(ctx, doing, err)
 	}
@@ -229,8 +243,8 @@ func (b *Backend) beginOnce(ctx context.Context, prepared *prepared) (*session, 
 	if err != nil {
 		return nil, err
 	}
-	s := &session{tx: tx, texts: b.texts, prepared: prepared}
-	if err := s.exec(ctx, lockFile, nil); err != nil {
+	s := b.newSession(tx, prepared)
+	if err := s.Exec(ctx, lockFile, nil); err != nil {
 		tx.Rollback()
 		return nil, err
 	}
@@ -250,12 +264,12 @@ func (b *Backend) within(ctx context.Context, doing string, tx store.Tx, work fu
 	return b.explain(ctx, doing, work(s))
 }
 
-// withinAt is within for a change that needs the instant of the call; see session.now.
+// withinAt is within for a change that needs the instant of the call; see sqlrows.Session.
 // In the caller's transaction it is inside a savepoint.
 func (b *Backend) withinAt(ctx context.Context, doing string, tx store.Tx, asked time.Time, change func(*session, time.Time) error) error {
 	return b.within(ctx, doing, tx, func(s *session) error {
 		work := func(s *session) error {
-			now, err := s.now(ctx, asked)
+			now, err := s.Now(ctx, asked)
 			if err != nil {
 				return err
 			}
@@ -289,7 +303,7 @@ func (b *Backend) callers(ctx context.Context, doing string, tx store.Tx) (*sess
 	if err := b.checkFile(ctx, callers.tx); err != nil {
 		return nil, b.explain(ctx, doing, err)
 	}
-	return &session{tx: callers.tx, texts: b.texts}, nil
+	return b.newSession(callers.tx, nil), nil
 }
 
 // inSavepoint runs work in a caller's transaction. After an error the transaction is as
@@ -327,55 +341,85 @@ func (b *Backend) checkFile(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-// exec runs a statement for its effect.
-func (s *session) exec(ctx context.Context, name statement, a args) error {
-	_, err := s.count(ctx, name, a)
-	return err
-}
+// Source implements sqlrows.Runner.
+func (s *session) Source(name statement) sqlrows.Source { return sources[name] }
 
-// count runs a statement and returns how many rows it changed.
-func (s *session) count(ctx context.Context, name statement, a args) (int, error) {
-	result, err := s.run(ctx, name, a)
-	if err != nil {
-		return 0, err
-	}
-	n, err := result.RowsAffected()
-	return int(n), err
-}
-
-// run runs a statement that returns no rows.
-func (s *session) run(ctx context.Context, name statement, a args) (sql.Result, error) {
-	values, err := s.texts[name].named(name, a)
+// Run implements sqlrows.Runner.
+func (s *session) Run(ctx context.Context, name statement, a args) (sql.Result, error) {
+	text := &s.texts[name]
+	values, err := valuesOf(name, text, a)
 	if err != nil {
 		return nil, err
 	}
 	if s.prepared != nil {
 		return s.tx.StmtContext(ctx, s.prepared[name]).ExecContext(ctx, values...)
 	}
-	return s.tx.ExecContext(ctx, s.texts[name].sql, values...)
+	return s.tx.ExecContext(ctx, text.SQL, values...)
 }
 
-// each runs a statement and hands its rows to scan.
-func (s *session) each(ctx context.Context, name statement, a args, scan func(row) error) error {
-	values, err := s.texts[name].named(name, a)
+// Query implements sqlrows.Runner.
+func (s *session) Query(ctx context.Context, name statement, a args, given ...string) (*sql.Rows, error) {
+	text := &s.texts[name]
+	if sources[name].Lists {
+		given = append(strings.Fields(sources[name].Given), given...)
+		return s.tx.QueryContext(ctx, sqltext.Pick(text.SQL, given...), named(a)...)
+	}
+	values, err := valuesOf(name, text, a)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if s.prepared != nil {
-		rows, err := s.tx.StmtContext(ctx, s.prepared[name]).QueryContext(ctx, values...)
-		return eachRow(rows, err, scan)
+		return s.tx.StmtContext(ctx, s.prepared[name]).QueryContext(ctx, values...)
 	}
-	rows, err := s.tx.QueryContext(ctx, s.texts[name].sql, values...)
+	return s.tx.QueryContext(ctx, text.SQL, values...)
+}
+
+func named(a args) []any {
+	list := make([]any, 0, len(a))
+	for name, value := range a {
+		list = append(list, parameter(name, value))
+	}
+	return list
+}
+
+// parameter is a value under its name; a list is JSON, for json_each.
+func parameter(name string, value any) any {
+	switch list := value.(type) {
+	case []int64:
+		value = sqlrows.JSONList(list)
+	case []string:
+		value = sqlrows.JSONList(list)
+	}
+	return sql.Named(name, value)
+}
+
+// Exec is Session.Exec. Exec, Each and One do not go through the interface Runner, where the args of each call would
+// have to be allocated.
+func (s *session) Exec(ctx context.Context, name statement, a args) error {
+	_, err := s.Run(ctx, name, a)
+	return err
+}
+
+// Each is Session.Each.
+func (s *session) Each(ctx context.Context, name statement, a args, scan func(row) error) error {
+	rows, err := s.Query(ctx, name, a)
 	return eachRow(rows, err, scan)
 }
 
-// list runs a listing with the lines whose conditions are given.
-func (s *session) list(ctx context.Context, name statement, given []string, a args, scan func(row) error) error {
-	given = append(strings.Fields(sources[name].given), given...)
-	rows, err := s.tx.QueryContext(ctx, sqltext.Pick(s.texts[name].sql, given...), named(a)...)
-	return eachRow(rows, err, scan)
+// One is Session.One.
+func (s *session) One(ctx context.Context, name statement, a args, dest ...any) error {
+	found := false
+	err := s.Each(ctx, name, a, func(r row) error {
+		found = true
+		return r.Scan(dest...)
+	})
+	if err == nil && !found {
+		return fmt.Errorf("statement %v returned no row", sources[name])
+	}
+	return err
 }
 
+// eachRow hands rows to scan, and closes them.
 func eachRow(rows *sql.Rows, err error, scan func(row) error) error {
 	if err != nil {
 		return err
@@ -387,146 +431,4 @@ func eachRow(rows *sql.Rows, err error, scan func(row) error) error {
 		}
 	}
 	return rows.Err()
-}
-
-// one runs a statement that returns exactly one row, into dest.
-func (s *session) one(ctx context.Context, name statement, a args, dest ...any) error {
-	found := false
-	err := s.each(ctx, name, a, func(r row) error {
-		found = true
-		return r.Scan(dest...)
-	})
-	if err == nil && !found {
-		return fmt.Errorf("statement %v returned no row", name)
-	}
-	return err
-}
-
-// now is the instant of a call: the request's, else the store's clock.
-func (s *session) now(ctx context.Context, asked time.Time) (time.Time, error) {
-	s.asked = asked
-	if !asked.IsZero() {
-		return instant(asked), nil
-	}
-	var now time.Time
-	err := s.one(ctx, readClock, nil, into(&now))
-	return now, err
-}
-
-func named(a args) []any {
-	list := make([]any, 0, len(a))
-	for name, value := range a {
-		list = append(list, sql.Named(name, value))
-	}
-	return list
-}
-
-// jsonOf encodes rows for json_each. Texts in them are valid UTF-8; bytes that
-// must stay as they are go through a packer.
-func jsonOf(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // only our own types of numbers and texts come here
-	}
-	return string(text)
-}
-
-// jsonList is jsonOf for lists, with [] for none.
-func jsonList[T any](list []T) string {
-	if len(list) == 0 {
-		return "[]"
-	}
-	return jsonOf(list)
-}
-
-// packer gathers the bytes of many rows in one parameter, so that SQL can cut
-// each row's part out with substr, unchanged.
-type packer struct{ bytes []byte }
-
-// add returns where a part begins, counted from 1, and its length; nil comes
-// back as an empty part.
-func (p *packer) add(part []byte) (at, length int) {
-	at = len(p.bytes) + 1
-	p.bytes = append(p.bytes, part...)
-	return at, len(part)
-}
-
-// parameter is the gathered bytes.
-func (p *packer) parameter() []byte { return notNull(p.bytes) }
-
-// notNull is bytes as a parameter; nil would be SQL's NULL.
-func notNull(bytes []byte) []byte {
-	if bytes == nil {
-		return []byte{}
-	}
-	return bytes
-}
-
-// orNull is a number as a parameter: NULL for 0.
-func orNull(n int64) *int64 {
-	if n == 0 {
-		return nil
-	}
-	return &n
-}
-
-// instant brings a time to the form in which it is kept: UTC, microseconds.
-func instant(t time.Time) time.Time {
-	if t.IsZero() {
-		return time.Time{}
-	}
-	return t.UTC().Truncate(time.Microsecond)
-}
-
-// micros is a time as a parameter: microseconds since 1970, or nil for none.
-func micros(t time.Time) *int64 {
-	if t.IsZero() {
-		return nil
-	}
-	n := t.UnixMicro()
-	return &n
-}
-
-// timeScanner is the way back from micros.
-type timeScanner struct{ t *time.Time }
-
-// into scans an instant; NULL becomes the zero time.
-func into(t *time.Time) timeScanner { return timeScanner{t} }
-
-// Scan implements sql.Scanner.
-func (s timeScanner) Scan(value any) error {
-	switch v := value.(type) {
-	case nil:
-		*s.t = time.Time{}
-	case int64:
-		*s.t = time.UnixMicro(v).UTC()
-	default:
-		return fmt.Errorf("an instant is kept as %T", value)
-	}
-	return nil
-}
-
-// durationScanner reads microseconds.
-type durationScanner struct{ d *time.Duration }
-
-// Scan implements sql.Scanner.
-func (s durationScanner) Scan(value any) error {
-	n, ok := value.(int64)
-	if !ok {
-		return fmt.Errorf("a duration is kept as %T", value)
-	}
-	*s.d = time.Duration(n) * time.Microsecond
-	return nil
-}
-
-// wordsScanner reads a JSON array of texts.
-type wordsScanner struct{ words *[]string }
-
-// Scan implements sql.Scanner.
-func (s wordsScanner) Scan(value any) error {
-	text, ok := value.(string)
-	if !ok {
-		return errors.New("a list of words is not kept as text")
-	}
-	return json.Unmarshal([]byte(text), s.words)
 }

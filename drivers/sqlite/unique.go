@@ -7,15 +7,16 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // LockKeys implements rowwise.Jobs.
 func (s *session) LockKeys(ctx context.Context, keys []store.JobKey, now time.Time) (map[store.JobKey]store.KeyHolder, error) {
 	holders := map[store.JobKey]store.KeyHolder{}
-	err := s.each(ctx, findUniqueJobs, args{"keys": jsonOf(keys), "now": micros(now)}, func(r row) error {
+	err := s.Each(ctx, findUniqueJobs, args{"keys": sqlrows.JSON(keys), "now": sqlrows.Micros(now)}, func(r row) error {
 		var place int
 		var h store.KeyHolder
-		err := r.Scan(&place, &h.ID, &h.Live, &h.Begun, &h.Queue, &h.Priority, into(&h.RunAt), into(&h.CreatedAt))
+		err := r.Scan(&place, &h.ID, &h.Live, &h.Begun, &h.Queue, &h.Priority, sqlrows.IntoTime(&h.RunAt), sqlrows.IntoTime(&h.CreatedAt))
 		holders[keys[place]] = h
 		return err
 	})
@@ -32,12 +33,12 @@ func (s *session) SaveKeyHolds(ctx context.Context, holds []store.KeyHold) error
 	for i, h := range holds {
 		rows[i] = row{h.Kind, h.Unique, h.ID, h.Until.UnixMicro()}
 	}
-	return s.exec(ctx, upsertKeyHolds, args{"holds": jsonOf(rows)})
+	return s.Exec(ctx, upsertKeyHolds, args{"holds": sqlrows.JSON(rows)})
 }
 
 // ReplaceJobs implements rowwise.Jobs.
 func (s *session) ReplaceJobs(ctx context.Context, jobs []rowwise.Replaced) error {
-	var pack packer
+	var pack sqlrows.Packer
 	text := []byte("[")
 	for i := range jobs {
 		text = append(text, `{"id":`...)
@@ -52,5 +53,5 @@ func (s *session) ReplaceJobs(ctx context.Context, jobs []rowwise.Replaced) erro
 	if err := s.leaveLanes(ctx, ids, false); err != nil {
 		return err
 	}
-	return s.exec(ctx, replaceJobs, args{"jobs": string(text), "bytes": pack.parameter()})
+	return s.Exec(ctx, replaceJobs, args{"jobs": string(text), "bytes": pack.Parameter()})
 }

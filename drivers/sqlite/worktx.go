@@ -57,12 +57,12 @@ func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (out st
 	const doing = "finish a job"
 	noted := false
 	err = b.within(ctx, doing, req.Tx, func(s *session) error {
-		now, err := s.now(ctx, req.Now)
+		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err
 		}
 		out, err = rowwise.Finish(ctx, s, req, now)
-		noted = s.noted
+		noted = s.Noted
 		return err
 	})
 	switch {
@@ -84,7 +84,7 @@ func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (out st
 func (b *Backend) FindClaim(ctx context.Context, ref store.ClaimRef) (state store.ClaimState, err error) {
 	const doing = "look for a claim"
 	look := func(s *session) error {
-		return s.one(ctx, findClaim, args{"id": ref.ID, "token": ref.Token}, &state)
+		return s.One(ctx, findClaim, args{"id": ref.ID, "token": ref.Token}, &state)
 	}
 	if err := b.read(ctx, doing, look); err != nil || state != store.ClaimHeld {
 		return state, err

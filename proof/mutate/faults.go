@@ -21,6 +21,9 @@ const (
 // rows is the folder of what drivers of row-wise databases share.
 const rows = "../../store/rowwise/"
 
+// shared is the folder of what SQLite and MySQL have in common.
+const shared = rows + "sqlrows/"
+
 // locks is the common part of lock providers in SQL.
 const locks = "../../lock/locksql/"
 
@@ -150,11 +153,11 @@ var sqliteFaults = []fault{
 	{"a node lets another's job begin", "sql/begin_jobs.sql", "AND node = :node", "AND node + 0 * :node = node"},
 	{"a suspect is claimed like any other", "sql/claim_jobs.sql", "kind = :kind AND digest IS NULL AND priority = p.value AND losses < 2", "kind = :kind AND digest IS NULL AND priority = p.value AND losses < 9"},
 	{"a row of losses does not end", "sql/requeue_jobs.sql", "iif(o.well, 0, ", "iif(o.well, j.losses, "},
-	{"now is the node's clock", "tx.go", "	if !asked.IsZero() {\n		return instant(asked), nil\n	}", "	if !asked.IsZero() {\n		return instant(time.Now()), nil\n	}"},
+	{"now is the node's clock", shared + "session.go", "		return Instant(asked), nil\n", "		return Instant(time.Now()), nil\n"},
 	{"a dead node claims", "sql/hold_node.sql", "id = :node AND ended_at IS NULL", "id = :node"},
 	{"tokens grow per job only", "sql/claim_jobs.sql", "max((SELECT value FROM hourbell_counter WHERE name = 'token'), j.token) + due.place", "j.token + 1"},
 	{"an insert commits before its caller", "tx.go", "return b.explain(ctx, doing, work(s))\n}\n\n// withinAt", "defer func() { _ = s.tx.Commit() }()\n	return b.explain(ctx, doing, work(s))\n}\n\n// withinAt"},
-	{"two jobs share a key", "jobspec.go", "return textOrNull(s.Unique) }", "return textOrNull(s.Unique[:0]) }"},
+	{"two jobs share a key", shared + "spec.go", "return TextOrNull(s.Unique) }", "return TextOrNull(s.Unique[:0]) }"},
 	{"an outcome counts with any token", "sql/lock_claims.sql", " AND j.token = o.value ->> 'token'", ""},
 	{"the feed forgets which events were deleted", "sql/update_gone_events.sql", "max(gone_id, :id)", "max(gone_id, :id * 0)"},
 	{"firing skips the revision check", rows + "fire.go", "return d.Revision == f.Revision && d.Mark", "return d.Mark"},
@@ -170,7 +173,7 @@ var sqliteFaults = []fault{
 	{"a claim by Exact does not look at the args", "claim.go", "Digest: &digest}", "Digested: true}"},
 	{"a claim by Exact finds nothing", "digest.go", "sha256.Sum256(text)", "sha256.Sum256(text[:0])"},
 	{"a claim by kind passes over jobs that have digests", "claim.go", "stream{Kind: kind}, stream{Kind: kind, Digested: true})", "stream{Kind: kind})"},
-	{"a retried job has no key", "jobspec.go", "if c.name != \"max_attempts\" {", "if c.name != \"max_attempts\" && c.name != \"unique_key\" {"},
+	{"a retried job has no key", shared + "spec.go", "if c.Name != \"max_attempts\" {", "if c.Name != \"max_attempts\" && c.Name != \"unique_key\" {"},
 	{"a repeated outcome is refused", rows + "finish.go", "states[i] != o.Result.EndState()", "states[i] == o.Result.EndState()"},
 	{"a refused outcome makes its hooks too", rows + "finish.go", "unknown = append(unknown, &outcomes[i])", "unknown, plan.after = append(unknown, &outcomes[i]), append(plan.after, outcomes[i].After)"},
 	{"a job whose time has come is listed as scheduled", "sql/list_jobs.sql", "AND j.run_at > :now", "AND j.run_at > 0"},
@@ -180,7 +183,7 @@ var sqliteFaults = []fault{
 	{"handlers of starts are not found", "sql/hold_node.sql", "EXISTS (SELECT 1 FROM hourbell_handler WHERE events & 1)", "0"},
 	{"jobs that are not started set off no handlers", rows + "handlers.go", "job.Reason = reasons[job.ID]", "job.Origin = store.OriginHook"},
 	{"a schedule fails since its last failure", rows + "followup.go", "slices.Concat(c.Begun, c.Again)", "slices.Clone(ids)"},
-	{"a resume forgets no failures", "schedules.go", "resetFailures", "endFailing"},
+	{"a resume forgets no failures", shared + "schedules.go", "return s.OnIDs(ctx, schedules, ResetFailures)", "return nil"},
 	{"waiting jobs are not released", rows + "finish.go", "p.freed = append(p.freed, held.Group)", "_ = p.freed"},
 	{"a waiting job starts during a running job", "sql/lock_waiting_jobs.sql", "AND j.state <> 1", "AND j.state = 7"},
 	{"jobs wait for backfilled ones", "sql/lock_waiting_jobs.sql", "AND j.state <> 1 AND (j.origin {backfill}) = (w.origin {backfill}))", "AND j.state <> 1)"},

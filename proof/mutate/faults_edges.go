@@ -35,7 +35,7 @@ var postgresEdgeFaults = []fault{
 }
 
 var sqliteEdgeFaults = []fault{
-	{"a retry reaches only the next jobs", "edges.go", "if err := s.noteRetries(ctx, ids, now); err != nil {\n\t\treturn err\n\t}\n\treturn s.onIDs(ctx, ids, nil, deleteFinishedJobs)", "return s.onIDs(ctx, ids, nil, deleteFinishedJobs)"},
+	{"a retry reaches only the next jobs", shared + "edges.go", "if err := s.noteRetries(ctx, ids, now); err != nil {\n\t\treturn err\n\t}\n\treturn s.OnIDs(ctx, ids, DeleteFinishedJobs)", "return s.OnIDs(ctx, ids, DeleteFinishedJobs)"},
 	{"the dependents of a dead node's jobs wait for ever", "sql/find_release.sql", "EXISTS (SELECT 1 FROM hourbell_release) AS found", "0 AS found"},
 	{"the end of a job leaves no note", "sql/mark_releases.sql", "SET releases = 1", "SET releases = 0"},
 	{"a cascade stops after one job", "sql/insert_releases.sql", "WHERE j.releases = 1", "WHERE j.releases = 1 AND o.value ->> 'state' <> 6"},

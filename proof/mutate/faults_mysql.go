@@ -19,7 +19,7 @@ var mysqlFaults = []fault{
 	{"what may have begun is refunded", "sql/claim_jobs.sql", "begun = INTERVAL(id, :ids) <= :begin", "begun = INTERVAL(id, :ids) < :begin"},
 	{"two jobs get one token", "sql/claim_jobs.sql", "token = :before + INTERVAL(id, :ids)", "token = :before + 1"},
 	{"tokens go down", "sql/give_numbers.sql", "LAST_INSERT_ID(value + :count)", "LAST_INSERT_ID(value + :count - :count + 1)"},
-	{"now is the node's clock", "tx.go", "		return instant(asked), nil\n", "		return instant(time.Now()), nil\n"},
+	{"now is the node's clock", shared + "session.go", "		return Instant(asked), nil\n", "		return Instant(time.Now()), nil\n"},
 	{"a row of losses does not end", "sql/requeue_jobs.sql", "IF(o.well, 0, ", "IF(o.well, j.losses, "},
 	{"a pause does not wait for claims", "pauses.go", "s.AwaitClaims(ctx); err", "ctx.Err(); err"},
 
@@ -72,7 +72,7 @@ var mysqlFaults = []fault{
 	{"texts mean other characters in some sessions", "literal.go", "case ' ', '.', ':', '@', '_', '-':", "case ' ', '.', ':', '@', '_', '-', '\\\\', 0xc3, 0xa9:"},
 
 	// Schedules and keys.
-	{"two jobs share a key", "jobspec.go", "return textOrNull(s.Unique) }", "return textOrNull(s.Unique[:0]) }"},
+	{"two jobs share a key", shared + "spec.go", "return TextOrNull(s.Unique) }", "return TextOrNull(s.Unique[:0]) }"},
 	{"firing skips the revision check", rows + "fire.go", "return d.Revision == f.Revision && d.Mark", "return d.Mark"},
 	{"firing skips the mark check", rows + "fire.go", "d.Mark.Equal(instant(f.Mark)) && ", ""},
 	{"firing does not check whether it is due", "sql/lock_due_schedules.sql", " AND s.next_at <= {at(:until)}", " AND :until IS NOT NULL"},
@@ -86,7 +86,7 @@ var mysqlFaults = []fault{
 	{"an edit drops a due slot", rules, "!s.NextAt.IsZero() && !s.NextAt.After(now) && s.Mark.Before(now)", "false"},
 	{"an old sync undoes a newer one", owners, `case r.Host == "" && r.SyncRevision < o.Revision:`, "case false:"},
 	{"events get numbers again", "sql/raise_counter.sql", "greatest(value, :value)", "greatest(value, 0 * :value)"},
-	{"pruning forgets the age", "prune.go", `args{"state": int(state), "before": micros(now.Add(-keep))`, `args{"state": int(state), "before": micros(now.Add(keep))`},
+	{"pruning forgets the age", "prune.go", `args{"state": int(state), "before": sqlrows.Micros(now.Add(-keep))`, `args{"state": int(state), "before": sqlrows.Micros(now.Add(keep))`},
 }
 
 // Faults of locks.
@@ -111,7 +111,7 @@ var mysqlHistoryFaults = []fault{
 var mysqlEdgeFaults = []fault{
 	{"an old end decides edges that are open again", "sql/reopen_edges.sql", "e.since = greatest(coalesce(e.since, 0), o.note)", "e.since = e.since + 0 * o.note"},
 	{"an end overtakes the retry before it", "sql/lock_releases.sql", "r.state <> 1 AND EXISTS", "0 AND EXISTS"},
-	{"a retry reaches only the next jobs", "edges.go", "	if err := s.noteRetries(ctx, ids, now); err != nil {\n		return err\n	}\n	return s.onIDs(ctx, ids, deleteFinishedJobs)", "	return s.onIDs(ctx, ids, deleteFinishedJobs)"},
+	{"a retry reaches only the next jobs", shared + "edges.go", "	if err := s.noteRetries(ctx, ids, now); err != nil {\n		return err\n	}\n	return s.OnIDs(ctx, ids, DeleteFinishedJobs)", "	return s.OnIDs(ctx, ids, DeleteFinishedJobs)"},
 	{"the dependents of a dead node's jobs wait for ever", "sql/find_release.sql", "EXISTS (SELECT 1 FROM hourbell_release) AS found", "0 AS found"},
 	{"the end of a job leaves no note", "sql/mark_releases.sql", "SET j.releases = 1", "SET j.releases = 0"},
 	{"a cascade stops after one job", "sql/insert_releases.sql", "WHERE j.releases = 1", "WHERE j.releases = 1 AND o.state <> 6"},
@@ -138,5 +138,5 @@ var mysqlLaneFaults = []fault{
 	{"a job that is moved keeps its permit", "sql/update_jobs.sql", "j.lane = NULL, j.permits = NULL,", "j.lane = NULL,"},
 	{"permits are given without a lock of their lanes", "sql/lock_lanes.sql", " FOR UPDATE", ""},
 	{"a claim takes jobs that hold no permit", "sql/lock_due_jobs.sql", "    AND (j.permits IS NOT NULL OR NOT EXISTS", "    AND (1 OR NOT EXISTS"},
-	{"permits that were given back are taken twice", "lanes.go", "return vacancies, s.onIDs(ctx, ids, deleteVacancies)", "return vacancies, nil"},
+	{"permits that were given back are taken twice", "lanes.go", "return vacancies, s.OnIDs(ctx, ids, deleteVacancies)", "return vacancies, nil"},
 }

@@ -1,0 +1,48 @@
+package sqlrows
+
+import (
+	"context"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// ScanCalendar scans a calendar.
+func ScanCalendar(r Row) (c store.Calendar, err error) {
+	err = r.Scan(&c.Name, &c.Revision, &c.Definition, IntoTime(&c.UpdatedAt))
+	return c, err
+}
+
+// CalendarColumns are the columns that ScanCalendar scans.
+const CalendarColumns = "name revision definition updated_at"
+
+// LockCalendarUsers implements rowwise.Calendars.
+func (s *Session) LockCalendarUsers(ctx context.Context, calendars []string) (users []rowwise.CalendarUser, err error) {
+	err = s.Each(ctx, LockCalendarUsers, Args{"names": calendars}, func(r Row) error {
+		var u rowwise.CalendarUser
+		err := r.Scan(&u.Calendar, &u.Schedule, IntoTime(&u.NextAt))
+		users = append(users, u)
+		return err
+	})
+	return users, err
+}
+
+// ReviseSchedules implements rowwise.Calendars.
+func (s *Session) ReviseSchedules(ctx context.Context, schedules []string, revision int64) error {
+	return s.Exec(ctx, ReviseSchedules, Args{"names": schedules, "revision": revision})
+}
+
+// DeleteCalendars implements rowwise.Calendars.
+func (s *Session) DeleteCalendars(ctx context.Context, names []string) error {
+	return s.Exec(ctx, DeleteCalendars, Args{"names": names})
+}
+
+// DeleteCalendarUses implements rowwise.Schedules.
+func (s *Session) DeleteCalendarUses(ctx context.Context, schedules []string) error {
+	return s.Exec(ctx, DeleteCalendarUses, Args{"names": schedules})
+}
+
+// InsertCalendarUses implements rowwise.Schedules.
+func (s *Session) InsertCalendarUses(ctx context.Context, uses []rowwise.CalendarUse) error {
+	return s.Exec(ctx, InsertCalendarUses, Args{"uses": JSON(uses)})
+}

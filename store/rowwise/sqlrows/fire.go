@@ -1,0 +1,77 @@
+package sqlrows
+
+import (
+	"context"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// NewestSlots implements rowwise.Slots.
+func (s *Session) NewestSlots(ctx context.Context, schedules []int64) (newest []rowwise.Slot, err error) {
+	err = s.Each(ctx, FindNewestSlots, Args{"ids": schedules}, func(r Row) error {
+		var n rowwise.Slot
+		err := r.Scan(&n.Schedule, &n.ID, IntoTime(&n.Slot), IntoTime(&n.Last), &n.Outcome, &n.Reason)
+		newest = append(newest, n)
+		return err
+	})
+	return newest, err
+}
+
+// FiredSlots implements rowwise.Slots.
+func (s *Session) FiredSlots(ctx context.Context, slots []rowwise.SlotKey) (fired []rowwise.SlotKey, err error) {
+	err = s.Each(ctx, FindFiredSlots, Args{"slots": JSONList(slots)}, func(r Row) error {
+		var i int
+		err := r.Scan(&i)
+		fired = append(fired, slots[i])
+		return err
+	})
+	return fired, err
+}
+
+// movedMark is a schedule on its way to advance_schedules.sql.
+type movedMark struct {
+	ID     int64  `json:"id"`
+	Mark   *int64 `json:"mark"`
+	NextAt *int64 `json:"next_at"`
+	Fired  int64  `json:"fired"`
+}
+
+// AdvanceSchedules implements rowwise.Slots.
+func (s *Session) AdvanceSchedules(ctx context.Context, schedules []rowwise.Advance) error {
+	moved := make([]movedMark, len(schedules))
+	for i, a := range schedules {
+		moved[i] = movedMark{a.Schedule, Micros(a.Mark), Micros(a.NextAt), a.Fired}
+	}
+	return s.Exec(ctx, AdvanceSchedules, Args{"schedules": JSON(moved)})
+}
+
+// CountFailing implements rowwise.FollowUps.
+func (s *Session) CountFailing(ctx context.Context, schedules []rowwise.Failing) error {
+	return s.Exec(ctx, CountFailing, Args{"failing": JSON(schedules)})
+}
+
+// slotConditions are the conditions of list_slots.sql that a request gives.
+func slotConditions(req store.ListSlotsRequest) (given []string, a Args) {
+	a = Args{"limit": req.Limit}
+	if req.Schedule != "" {
+		given, a["schedule"] = append(given, "schedule"), req.Schedule
+	}
+	if req.HostsOf != "" {
+		given, a["hosts_of"] = append(given, "hosts"), req.HostsOf
+	}
+	if req.Group != "" {
+		given, a["group_name"] = append(given, "group"), req.Group
+	}
+	if !req.From.IsZero() {
+		given, a["from"] = append(given, "from"), req.From.UnixMicro()
+	}
+	if !req.To.IsZero() {
+		given, a["to"] = append(given, "to"), req.To.UnixMicro()
+	}
+	if req.Before != (store.SlotCursor{}) {
+		given = append(given, "before")
+		a["before_slot"], a["before_id"] = req.Before.Slot.UnixMicro(), req.Before.ID
+	}
+	return given, a
+}

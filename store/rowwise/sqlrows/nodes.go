@@ -1,0 +1,42 @@
+package sqlrows
+
+import (
+	"context"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// CountLosses implements rowwise.Nodes.
+func (s *Session) CountLosses(ctx context.Context, ids []int64) error {
+	return s.OnIDs(ctx, ids, CountLosses)
+}
+
+// CountHost implements rowwise.Hosts.
+func (s *Session) CountHost(ctx context.Context, host string) (living int, found store.ForgetHostResult, err error) {
+	err = s.One(ctx, LockHostNodes, Args{"host": host}, &living, &found.Nodes, &found.Copies)
+	return living, found, err
+}
+
+// DeleteHost implements rowwise.Hosts.
+func (s *Session) DeleteHost(ctx context.Context, host string) error {
+	if err := s.Exec(ctx, DeleteHostNodes, Args{"host": host}); err != nil {
+		return err
+	}
+	return s.Exec(ctx, DeleteHostCopies, Args{"host": host})
+}
+
+// NodeColumns are the columns that ReadNodes scans.
+const NodeColumns = "id name version host labels queues kinds lease started_at seen_at ended_at died running"
+
+// ReadNodes runs a statement that returns nodes.
+func (s *Session) ReadNodes(ctx context.Context, name Statement, a Args) ([]store.NodeInfo, error) {
+	var out []store.NodeInfo
+	err := s.Each(ctx, name, a, func(r Row) error {
+		var n store.NodeInfo
+		err := r.Scan(&n.ID, &n.Name, &n.Version, &n.Host, IntoList(&n.Labels), IntoList(&n.Queues), IntoList(&n.Kinds), IntoDuration(&n.Lease),
+			IntoTime(&n.StartedAt), IntoTime(&n.SeenAt), IntoTime(&n.EndedAt), &n.Died, &n.Running)
+		out = append(out, n)
+		return err
+	})
+	return out, err
+}

@@ -1,0 +1,266 @@
+package sqlrows
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+
+	"github.com/hourbell/hourbell/store/sqltext"
+)
+
+// Statement is one of the SQL statements that a driver sends. Numbers below Shared are the statements of this package, for which
+// each driver has a file; a driver numbers its own statements from Shared on.
+type Statement uint16
+
+// Source is where the text of a statement comes from, and what its callers agree on with it. Names are separated by spaces.
+type Source struct {
+	File    string // in the folder sql, without ".sql"
+	Given   string // the conditions whose lines belong to the statement
+	Params  string // the parameters that callers pass
+	Columns string // the columns, in the order in which callers scan them
+	Lists   bool   // the statement is a listing: each call gives further conditions
+}
+
+// String returns the name of the statement's file, and its conditions.
+func (s Source) String() string { return strings.TrimSpace(s.File + " " + s.Given) }
+
+// Text is the text of a statement, and the names of its parameters and columns.
+type Text struct {
+	SQL     string // of a listing: with all lines that its calls may give
+	Params  []string
+	Columns []string
+}
+
+// Sources are the sources of the statements of a driver, by their numbers.
+type Sources []Source
+
+// WithShared adds the sources of the statements below Shared to the sources of a driver's own statements, whose places are their
+// numbers.
+func WithShared(own []Source) Sources {
+	copy(own, shared[:])
+	return own
+}
+
+// Read reads the text of each statement from the folder sql of files, and completes it; see package sqltext for what the files
+// may have besides SQL. expand is called before the rules; it may be nil. What comes after a statement is cut: SQLite keeps only
+// statements prepared that end with the text.
+func (all Sources) Read(files embed.FS, rules sqltext.Rules, expand func(sql string) string) ([]Text, error) {
+	texts := make([]Text, len(all))
+	for i, from := range all {
+		file, err := files.ReadFile("sql/" + from.File + ".sql")
+		if err != nil {
+			return nil, fmt.Errorf("read statements: %w", err)
+		}
+		sql := strings.TrimSpace(string(file))
+		if expand != nil {
+			sql = expand(sql)
+		}
+		if sql, err = rules.Complete(sql, all.conditions(from, sql)...); err != nil {
+			return nil, fmt.Errorf("read statement %v: %w", from, err)
+		}
+		texts[i] = Text{sql, rules.Names(from.Params), rules.Names(from.Columns)}
+	}
+	return texts, nil
+}
+
+// conditions returns the conditions whose lines belong to a statement. A listing also has the lines of the conditions that its
+// calls give.
+func (all Sources) conditions(of Source, file string) []string {
+	given := strings.Fields(of.Given)
+	if !of.Lists {
+		return given
+	}
+	other := map[string]bool{} // given by other statements of the file
+	for _, from := range all {
+		for _, condition := range strings.Fields(from.Given) {
+			other[condition] = other[condition] || from.File == of.File
+		}
+	}
+	for _, condition := range sqltext.Conditions(file) {
+		if !other[condition] {
+			given = append(given, condition)
+		}
+	}
+	return given
+}
+
+// The statements of this package.
+const (
+	AddPermits Statement = iota
+	AdvanceSchedules
+	CapRate
+	CountFailing
+	CountLosses
+	CountRunningJobs
+	DeleteCalendarUses
+	DeleteCalendars
+	DeleteChain
+	DeleteCopy
+	DeleteFinishedJobs
+	DeleteHandlers
+	DeleteHostCopies
+	DeleteHostNodes
+	DeletePermits
+	DeleteReleases
+	FindBatch
+	FindChain
+	FindDecidedEdges
+	FindDueEnds
+	FindDueLanes
+	FindEdges
+	FindFiredSlots
+	FindFollowedEnds
+	FindLanes
+	FindMarks
+	FindNewestSlots
+	FindNextDue
+	FindOccupiedLanes
+	FindOpenEdges
+	FindPermits
+	FindReopenings
+	FindScheduleJobs
+	FindScheduleRelease
+	FindWaitingJobs
+	InsertCalendarUses
+	InsertChain
+	InsertRetries
+	ListAttempts
+	ListBatches
+	ListCalendars
+	ListCancelledClaims
+	ListClaims
+	ListEdges
+	ListGroups
+	ListHandlers
+	ListJobs
+	ListJobsOldestFirst
+	ListKinds
+	ListLinks
+	ListNodes
+	ListOutput
+	ListOwners
+	ListPausedClaims
+	ListPauses
+	ListProgress
+	ListQueues
+	ListSchedules
+	ListSlots
+	LockCalendarUsers
+	LockGroupSchedules
+	LockHostNodes
+	LockOwnedSchedules
+	LockSchedules
+	MarkReleases
+	MatchJobs
+	RaiseCounter
+	ReadClock
+	ReadOldestNode
+	ReadPosition
+	ReadPrinted
+	ReleaseJobs
+	ReopenJobs
+	ResetFailures
+	ReviseSchedules
+	ReviveJobs
+	UpdateBatch
+	UpdateLanes
+	UpdateNext
+	UpdateRelease
+	UpdateWaits
+	UpsertCopy
+	UpsertHandlers
+	UpsertOwner
+	UpsertPauses
+
+	// Shared is the number of these statements.
+	Shared
+)
+
+// shared has the sources of these statements.
+var shared = [Shared]Source{
+	AddPermits:          {File: "add_permits", Params: "jobs"},
+	AdvanceSchedules:    {File: "advance_schedules", Params: "schedules"},
+	CapRate:             {File: "cap_rate", Params: "greatest limit_id"},
+	CountFailing:        {File: "count_failing", Params: "failing"},
+	CountLosses:         {File: "count_losses", Params: "ids"},
+	CountRunningJobs:    {File: "count_running_jobs", Params: "queue", Columns: "node jobs"},
+	DeleteCalendarUses:  {File: "delete_calendar_uses", Params: "names"},
+	DeleteCalendars:     {File: "delete_calendars", Params: "names"},
+	DeleteChain:         {File: "delete_chain", Params: "names"},
+	DeleteCopy:          {File: "delete_copy", Params: "owner host"},
+	DeleteFinishedJobs:  {File: "delete_finished_jobs", Params: "ids"},
+	DeleteHandlers:      {File: "delete_handlers", Params: "names"},
+	DeleteHostCopies:    {File: "delete_host_copies", Params: "host"},
+	DeleteHostNodes:     {File: "delete_host_nodes", Params: "host"},
+	DeletePermits:       {File: "delete_permits", Params: "limits"},
+	DeleteReleases:      {File: "delete_releases", Params: "ids"},
+	FindBatch:           {File: "find_batch", Params: "id", Columns: "finally_id finally_on finally_any"},
+	FindChain:           {File: "find_chain", Params: "names", Columns: "schedule predecessor"},
+	FindDecidedEdges:    {File: "find_decided_edges", Params: "ids", Columns: "id matched missed state reason"},
+	FindDueEnds:         {File: "find_due_ends", Params: "ids limit", Columns: "schedule_id slot predecessor job_id state ended_at reason paused"},
+	FindDueLanes:        {File: "find_due_lanes", Params: "now limit", Columns: "id"},
+	FindEdges:           {File: "find_edges", Params: "notes limit", Columns: "on_id job_id delay on any_of at_end"},
+	FindFiredSlots:      {File: "find_fired_slots", Params: "slots", Columns: "place"},
+	FindFollowedEnds:    {File: "find_followed_ends", Params: "ends", Columns: "place"},
+	FindLanes:           {File: "find_lanes", Params: "limit_id after_id limit", Columns: "id"},
+	FindMarks:           {File: "find_marks", Params: "names", Columns: "mark"},
+	FindNewestSlots:     {File: "find_newest_slots", Params: "ids", Columns: "schedule_id id slot last outcome reason"},
+	FindNextDue:         {File: "find_next_due", Params: "queue now", Columns: "next_due"},
+	FindOccupiedLanes:   {File: "find_occupied_lanes", Params: "ids", Columns: "id"},
+	FindOpenEdges:       {File: "find_edges", Given: "open", Params: "notes limit", Columns: "on_id job_id delay on any_of at_end"},
+	FindPermits:         {File: "find_permits", Params: "limits", Columns: "limit_id node permits wants"},
+	FindReopenings:      {File: "find_reopenings", Params: "ids", Columns: "job_id open_edges any_of at_end matched missed latest"},
+	FindScheduleJobs:    {File: "find_schedule_jobs", Params: "schedule", Columns: TargetColumns},
+	FindScheduleRelease: {File: "find_schedule_release", Params: "names", Columns: "found"},
+	FindWaitingJobs:     {File: "find_waiting_jobs", Params: "ids", Columns: "id kind group_name origin"},
+	InsertCalendarUses:  {File: "insert_calendar_uses", Params: "uses"},
+	InsertChain:         {File: "insert_chain", Params: "edges"},
+	InsertRetries:       {File: "insert_retries", Params: "now ids"},
+	ListAttempts:        {File: "list_attempts", Params: "ids", Columns: "job_id attempt token node started_at finished_at outcome error trace output printed"},
+	ListBatches:         {File: "list_batches", Params: "ids before limit", Columns: "id created_at finally_id finally_state state jobs", Lists: true},
+	ListCalendars:       {File: "list_calendars", Params: "after names limit", Columns: CalendarColumns, Lists: true},
+	ListCancelledClaims: {File: "list_cancelled_claims", Params: "node", Columns: "id token"},
+	ListClaims:          {File: "list_claims", Params: "node", Columns: "id token"},
+	ListEdges:           {File: "list_edges", Params: "ids", Columns: "job_id on_id delay on state"},
+	ListGroups:          {File: "list_groups", Params: "now name", Columns: groupColumns, Lists: true},
+	ListHandlers:        {File: "list_handlers", Columns: "name events kind group_name job updated_at"},
+	ListJobs:            {File: "list_jobs", Given: "page newest", Params: JobFilterParams + JobRangeParams + jobPageParams, Columns: jobColumns, Lists: true},
+	ListJobsOldestFirst: {File: "list_jobs", Given: "page oldest", Params: JobFilterParams + JobRangeParams + jobPageParams, Columns: jobColumns, Lists: true},
+	ListKinds:           {File: "list_kinds", Params: "now", Columns: "kind ready scheduled running waiting oldest"},
+	ListLinks:           {File: "list_links", Params: "ids limit", Columns: "job_id on_id delay on state"},
+	ListNodes:           {File: "list_nodes", Columns: NodeColumns},
+	ListOutput:          {File: "list_output", Params: "ids first", Columns: "job_id block data"},
+	ListOwners:          {File: "list_owners", Params: "after names limit", Columns: "name revision digest host synced_at copy_host copy_path copy_digest copy_revision changed_at", Lists: true},
+	ListPausedClaims:    {File: "list_paused_claims", Params: "node now", Columns: "id token"},
+	ListPauses:          {File: "list_pauses", Params: "now", Columns: PauseColumns},
+	ListProgress:        {File: "list_progress", Params: "ids", Columns: "job_id token done total note at"},
+	ListQueues:          {File: "list_queues", Params: "now", Columns: "queue ready scheduled running waiting oldest"},
+	ListSchedules:       {File: "list_schedules", Params: "after names ids owner calendar group_name limit", Columns: ScheduleColumns + " since", Lists: true},
+	ListSlots:           {File: "list_slots", Params: "schedule from to before_slot before_id limit group_name hosts_of", Columns: "id schedule_id schedule_name owner slot last count outcome reason job_id recorded_at after_id after_schedule", Lists: true},
+	LockCalendarUsers:   {File: "lock_calendar_users", Params: "names", Columns: "calendar name next_at"},
+	LockGroupSchedules:  {File: "lock_group_schedules", Params: "group_name", Columns: ScheduleColumns},
+	LockHostNodes:       {File: "lock_host_nodes", Params: "host", Columns: "living ended copies"},
+	LockOwnedSchedules:  {File: "lock_owned_schedules", Params: "owner", Columns: ScheduleColumns},
+	LockSchedules:       {File: "lock_schedules", Params: "names", Columns: ScheduleColumns},
+	MarkReleases:        {File: "mark_releases", Params: "ids"},
+	MatchJobs:           {File: "list_jobs", Given: "numbers", Params: JobFilterParams + JobRangeParams, Columns: "id", Lists: true},
+	RaiseCounter:        {File: "raise_counter", Params: "value name"},
+	ReadClock:           {File: "read_clock", Columns: "now"},
+	ReadOldestNode:      {File: "read_oldest_node", Columns: "node"},
+	ReadPosition:        {File: "read_position", Columns: "store token node accepted lost_at"},
+	ReadPrinted:         {File: "read_printed", Params: "id token", Columns: "attempt printed output"},
+	ReleaseJobs:         {File: "release_jobs", Params: "ids"},
+	ReopenJobs:          {File: "reopen_jobs", Params: "waits"},
+	ResetFailures:       {File: "reset_failures", Params: "ids"},
+	ReviseSchedules:     {File: "revise_schedules", Params: "revision names"},
+	ReviveJobs:          {File: "revive_jobs", Params: "jobs"},
+	UpdateBatch:         {File: "update_batch", Params: "id finally"},
+	UpdateLanes:         {File: "update_lanes", Params: "lanes"},
+	UpdateNext:          {File: "update_next", Params: "schedules"},
+	UpdateRelease:       {File: "update_release", Params: "done_to id"},
+	UpdateWaits:         {File: "update_waits", Params: "waits"},
+	UpsertCopy:          {File: "upsert_copy", Params: "owner host path digest revision changed_at"},
+	UpsertHandlers:      {File: "upsert_handlers", Params: "name events kind group_name job now"},
+	UpsertOwner:         {File: "upsert_owner", Params: "owner revision digest host synced_at"},
+	UpsertPauses:        {File: "upsert_pauses", Params: "subject name paused_at until reason actor"},
+}

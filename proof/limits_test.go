@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -16,7 +17,8 @@ import (
 
 // Visit is a job that stays for a while, and whose worker records from when to when, by the store's clock.
 type Visit struct {
-	Stay time.Duration `json:"stay"`
+	Stay   time.Duration `json:"stay"`
+	Refuse time.Duration `json:"refuse,omitempty"` // the first worker is refused for so long
 }
 
 func (Visit) Kind() string { return "visit" }
@@ -25,6 +27,7 @@ const (
 	makeVisits  = "CREATE TABLE visit (place text NOT NULL, job bigint NOT NULL, token bigint NOT NULL, began bigint NOT NULL, ended bigint, PRIMARY KEY (job, token))"
 	beginVisit  = "INSERT INTO visit (place, job, token, began) VALUES ($1, $2, $3, $4)"
 	endVisit    = "UPDATE visit SET ended = $3 WHERE job = $1 AND token = $2"
+	stays       = "SELECT count(*) FROM visit WHERE job = $1 AND ended IS NOT NULL"
 	endedVisits = "SELECT place, began, ended FROM visit WHERE ended IS NOT NULL ORDER BY began"
 )
 
@@ -43,6 +46,11 @@ func playVisitor(a *actor) error {
 		arrived := time.Now()
 		if err := a.exec(ctx, beginVisit, place, job.ID, job.Token, began); err != nil {
 			return err
+		}
+		if job.Args.Refuse > 0 {
+			if n, err := a.count(ctx, stays, job.ID); err != nil || n == 0 {
+				return cmp.Or(err, a.exec(ctx, endVisit, job.ID, job.Token, began), hourbell.LimitedFor(job.Args.Refuse))
+			}
 		}
 		if err := work(ctx, job.Args.Stay); err != nil {
 			return err
@@ -79,9 +87,15 @@ func (v visits) node() *process {
 // send enqueues n visits to a place.
 func (v visits) send(n int, key string, stay time.Duration) {
 	v.t.Helper()
-	requests := make([]hourbell.Request, n)
+	v.sendAll(key, slices.Repeat([]Visit{{Stay: stay}}, n)...)
+}
+
+// sendAll enqueues visits to a place.
+func (v visits) sendAll(key string, visits ...Visit) {
+	v.t.Helper()
+	requests := make([]hourbell.Request, len(visits))
 	for i := range requests {
-		requests[i] = hourbell.Request{Args: Visit{Stay: stay}, Options: []hourbell.Option{hourbell.Key(key)}}
+		requests[i] = hourbell.Request{Args: visits[i], Options: []hourbell.Option{hourbell.Key(key)}}
 	}
 	if _, err := v.client.EnqueueMany(v.t.Context(), requests); err != nil {
 		v.t.Fatal(err)
@@ -185,6 +199,37 @@ func TestKeysRunOneAtATime(t *testing.T) {
 		limit, err := v.client.Limits.Get(t.Context(), "one")
 		if err != nil || limit.InUse != 0 || limit.Waiting != 0 {
 			t.Errorf("at the end, %d permits are in use and %d jobs wait (%v)", limit.InUse, limit.Waiting, err)
+		}
+	})
+}
+
+// TestARefusedKeyWaits: after a worker was refused, nothing of its key starts before the time has passed, although all nodes are killed
+// in between; and then everything of the key runs.
+func TestARefusedKeyWaits(t *testing.T) {
+	t.Parallel()
+	onEachStore(t, allStores, func(t *testing.T, at string) {
+		const refuse = 5 * time.Second
+		v := newVisits(t, at, hourbell.Limit{Name: "one", ByKey: true, Concurrency: 1})
+		v.sendAll("refused", Visit{Refuse: refuse}, Visit{}, Visit{}, Visit{})
+		nodes := []*process{v.node(), v.node()}
+		until(t, 60*time.Second, "a refused worker", func() bool {
+			limit, err := v.client.Limits.Get(t.Context(), "one")
+			closed := func(key hourbell.KeyUse) bool { return !key.Until.IsZero() }
+			return err == nil && slices.ContainsFunc(limit.Fullest, closed) || len(v.ended()["refused"]) > 1
+		})
+		for _, node := range nodes {
+			node.kill()
+		}
+		v.node()
+		until(t, 90*time.Second, "the end of all jobs", func() bool { return v.live() == 0 })
+		all := v.ended()["refused"]
+		if len(all) < 2 {
+			t.Fatalf("there were %d visits, want the refused visit and others", len(all))
+		}
+		for _, one := range all[1:] {
+			if after := time.Duration(one.began-all[0].began) * time.Microsecond; after < refuse {
+				t.Errorf("a job began %v after the worker that was refused for %v", after, refuse)
+			}
 		}
 	})
 }

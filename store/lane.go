@@ -149,11 +149,18 @@ func (r *Room) Idle() bool {
 
 // restsUntil returns until when the lane has to be remembered although it holds nothing.
 func (r *Room) restsUntil() time.Time {
-	if r.Rated && r.TAT.After(r.NotBefore) {
+	until := r.NotBefore
+	if !until.IsZero() {
+		until = until.Add(keepClosed)
+	}
+	if r.Rated && r.TAT.After(until) {
 		return r.TAT
 	}
-	return r.NotBefore
+	return until
 }
+
+// keepClosed is for how long it is remembered until when a lane was closed, because the store's clock may be set back.
+const keepClosed = time.Minute
 
 // tidyEvery divides the times at which lanes are looked at only because they may be idle, so that a store without other
 // work is not woken for each of them.

@@ -128,7 +128,8 @@ func TestRooms(t *testing.T) {
 		{name: "all that may start hold starts", lane: store.Lane{Waiting: true, Starts: 2}},
 		{name: "closed", lane: store.Lane{NotBefore: now.Add(time.Minute), Waiting: true}, next: 60},
 		{name: "closed for longer than the rate", lane: store.Lane{NotBefore: now.Add(time.Minute), Waiting: true, Starts: 2}, use: 2, next: 60, look: 60},
-		{name: "was closed", lane: store.Lane{NotBefore: now.Add(time.Minute)}, at: 60, idle: true},
+		{name: "was closed until now", lane: store.Lane{NotBefore: now.Add(time.Minute)}, at: 60},
+		{name: "was closed", lane: store.Lane{NotBefore: now.Add(time.Minute)}, at: 120, idle: true},
 		{name: "has rested since", lane: store.Lane{TAT: now.Add(time.Minute)}, at: 60, idle: true},
 		{name: "has not rested", lane: store.Lane{TAT: now.Add(time.Minute)}, at: 59},
 	} {

@@ -134,27 +134,23 @@ func (s *Store) CloseLanes(ctx context.Context, req store.CloseLanesRequest) err
 		return err
 	}
 	defer s.mu.Unlock()
-	limits := slices.SortedFunc(maps.Values(s.limits), func(a, b store.Limit) int { return cmp.Compare(a.ID, b.ID) })
+	closed := map[store.LaneKey]bool{}
 	for i := range req.Jobs {
-		for _, l := range limits {
+		for _, l := range s.limits {
 			if l.Matches(&req.Jobs[i].JobSpec) {
-				s.closeLane(store.LaneKey{Limit: l.ID, Key: l.Lane(&req.Jobs[i].JobSpec)}, now.Add(req.Jobs[i].For))
+				key := store.LaneKey{Limit: l.ID, Key: l.Lane(&req.Jobs[i].JobSpec)}
+				lane := s.lanes[key]
+				lane.notBefore = laterOf(lane.notBefore, instant(now.Add(req.Jobs[i].For)))
+				s.lanes[key], closed[key] = lane, true
 			}
 		}
 	}
-	return nil
-}
-
-// closeLane lets nothing start in a lane before an instant: jobs that may start there and were not claimed wait again.
-func (s *Store) closeLane(key store.LaneKey, until time.Time) {
-	lane := s.lanes[key]
-	lane.notBefore = laterOf(lane.notBefore, instant(until))
-	s.lanes[key] = lane
 	for _, j := range s.live {
-		if j.State == store.StateReady && slices.Contains(j.held, key) {
-			j.permits = permits{waits: true, first: true, lane: key}
+		if i := slices.IndexFunc(j.held, func(key store.LaneKey) bool { return closed[key] }); i >= 0 && j.State == store.StateReady {
+			j.permits = permits{waits: true, first: true, lane: j.held[i]} // it may start, and was not claimed
 		}
 	}
+	return nil
 }
 
 // RecountPermits lets jobs that no living node runs give their permits back and leave the heads of lanes; see store.LimitStore. What

@@ -116,6 +116,7 @@ func newWorld(t *testing.T, s Store, seed, stream uint64, now time.Time) *world 
 		{1, w.groupsBoth},
 		{1, w.changePause},
 		{2, w.changeLimits},
+		{1, w.closeLanes},
 		{2, w.changeHandlers},
 		{6, w.put},
 		{2, w.sync},

@@ -38,6 +38,19 @@ func (w *world) changeLimits() {
 	w.compare("PutLimits", req, got.Changed, want.Changed)
 }
 
+// closeLanes lets nothing start for a while under the limits of jobs that nodes have claimed, and of other jobs with their keys.
+func (w *world) closeLanes() {
+	req := store.CloseLanesRequest{Now: w.now}
+	for _, ref := range w.claims[max(0, len(w.claims)-1-w.rng.IntN(3)):] {
+		job := w.known[ref].JobSpec
+		job.Key = pick(w, job.Key, "d")
+		req.Jobs = append(req.Jobs, store.LimitedJob{JobSpec: job, For: w.within(pick(w, time.Millisecond, time.Second, time.Minute))})
+	}
+	wantErr := w.model.CloseLanes(w.ctx, req)
+	gotErr := w.client.CloseLanes(w.ctx, req)
+	w.agree("CloseLanes", req, gotErr, wantErr, true)
+}
+
 // compareLimits compares how many permits jobs hold: the reference counts them. No count may be wrong, at no time.
 func (w *world) compareLimits() {
 	recount := store.RecountRequest{Now: w.now, Limit: 10_000}

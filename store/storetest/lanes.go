@@ -22,6 +22,7 @@ var laneTests = []scenario{
 	{"DeadNode", lanesRescue},
 	{"Pause", lanesPause},
 	{"MovedJobs", lanesMoved},
+	{"MovedJobsGoBehindExceptRetries", lanesMovedOrder},
 	{"ReplacedJobs", lanesReplaced},
 	{"SeveralLimits", lanesSeveral},
 	{"Raised", lanesRaised},
@@ -319,6 +320,26 @@ func lanesMoved(e *env) {
 	e.want(claimedIDs(res.Jobs), ids[1:3], "no limit concerns the other queue")
 	e.change(store.ChangeJobsRequest{Action: store.ReprioritiseJobs, Priority: 9, IDs: ids[3:]})
 	e.wantClaimed(n, "a job gets a permit with another priority", ids[3])
+}
+
+func lanesMovedOrder(e *env) {
+	e.putLimits(perKey(1))
+	n := e.node("a")
+	ids := e.insert(limited("x"), limited("x"), limited("x"), limited("x"))
+	jobs := e.wantClaimed(n, "the first job", ids[0])
+	e.finishWell(retryIn(jobs[0], 10*time.Second))
+	jobs = e.wantClaimed(n, "the second job, while the first job waits for its next attempt", ids[1])
+	e.tick(11 * time.Second)
+	e.wantClaimed(n, "the permit is in use")
+	e.change(store.ChangeJobsRequest{Action: store.MoveJobs, Queue: "r", IDs: []int64{ids[0], ids[2]}})
+	e.finishWell(outcome(jobs[0], store.Completed))
+	jobs = e.startIn("r", n, 9).Jobs
+	e.want(claimedIDs(jobs), ids[:1], "a retry that is moved still goes first")
+	e.finishWell(outcome(jobs[0], store.Completed))
+	e.want(claimedIDs(e.startIn("r", n, 9).Jobs), []int64(nil), "another job that is moved goes behind the jobs that wait")
+	jobs = e.wantClaimed(n, "which were due before it was moved", ids[3])
+	e.finishWell(outcome(jobs[0], store.Completed))
+	e.want(claimedIDs(e.startIn("r", n, 9).Jobs), ids[2:3], "and then starts")
 }
 
 func lanesReplaced(e *env) {

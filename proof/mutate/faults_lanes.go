@@ -18,6 +18,8 @@ var sharedLaneFaults = []fault{
 	{"a claim does not use the starts of its jobs", rows + "lanes.go", "room.Use(used[room.ID])", "room.Use(0)"},
 	{"jobs get more starts while others hold all", lanes, "r.Rate.Room(r.TAT, r.Now, r.Starts+most)-r.Starts", "r.Rate.Room(r.TAT, r.Now, r.Starts+most)"},
 	{"a slow rate keeps the starts of a faster rate", rows + "limits.go", "rated && change.Write[i].ID != 0", "rated && change.Write[i].ID == 0"},
+	{"a lowered limit returns the permits of some jobs only", rows + "limits.go", "if to > 0 {", "if to < 0 {"},
+	{"a recount leaves wrong starts", "../../store/recount.go", "l.Used, l.Starts = held.Permits, held.Starts", "l.Used = held.Permits"},
 	{"a recount leaves a wrong count", rows + "recount.go", "lanes[i].Recount(repair.Held)", "lanes[i].Recount(repair.Counted)"},
 	{"a new limit of keys does not count the jobs that run", rows + "limits.go", "lanes[i].Used += counts[lanes[i].LaneKey]", "lanes[i].Used += 0 * counts[lanes[i].LaneKey]"},
 }

@@ -22,6 +22,7 @@ var laneTests = []scenario{
 	{"DeadNode", lanesRescue},
 	{"Pause", lanesPause},
 	{"MovedJobs", lanesMoved},
+	{"MovedThereAndBack", lanesMovedBack},
 	{"MovedJobsGoBehindExceptRetries", lanesMovedOrder},
 	{"ReplacedJobs", lanesReplaced},
 	{"SeveralLimits", lanesSeveral},
@@ -320,6 +321,18 @@ func lanesMoved(e *env) {
 	e.want(claimedIDs(res.Jobs), ids[1:3], "no limit concerns the other queue")
 	e.change(store.ChangeJobsRequest{Action: store.ReprioritiseJobs, Priority: 9, IDs: ids[3:]})
 	e.wantClaimed(n, "a job gets a permit with another priority", ids[3])
+}
+
+func lanesMovedBack(e *env) {
+	e.putLimits(store.Limit{Name: "per key", Queue: "q", ByKey: true, Concurrency: 1})
+	n := e.node("a")
+	ids := e.insert(newJob(), limited("x"), limited("x"))
+	e.want(claimedIDs(e.claim(n, 1)), ids[:1], "the first job is claimed, and the second job has a permit")
+	for _, queue := range []string{"r", "q"} {
+		e.tick(time.Second)
+		e.change(store.ChangeJobsRequest{Action: store.MoveJobs, Queue: queue, IDs: ids[1:2]})
+	}
+	e.wantClaimed(n, "a job that was moved to another queue and back has no permit, and goes behind the others", ids[2])
 }
 
 func lanesMovedOrder(e *env) {

@@ -1,5 +1,6 @@
 // Mutate inserts named faults of one line into the drivers, one at a time in each
-// driver, and runs the driver's tests, which must fail. For some faults it runs a
+// driver, and runs the driver's tests and, for a fault in a package that the drivers
+// share, the tests of that package: one of them must fail. For some faults it runs a
 // test of package proof instead. The source tree is not changed; the compiler gets
 // the faulty file as an overlay.
 //
@@ -165,6 +166,10 @@ func test(root string, set faultSet, f fault) (verdict, detail string) {
 		if err != nil {
 			return judge(out, err)
 		}
+	}
+	if strings.HasPrefix(f.file, "../../") { // the package of the file may have tests of its own
+		out, err := command(filepath.Dir(filepath.Join(dir, f.file)), "go", "test", "-overlay", overlay, "-vet=off", "-count=1", "-timeout=5m", ".")
+		return judge(out, err)
 	}
 	return judge(nil, nil)
 }

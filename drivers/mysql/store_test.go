@@ -78,7 +78,7 @@ func emptied(t *testing.T, a, b *Backend, begin func(context.Context) (storetest
 // tablesOf names the tables of a backend that hold what calls write.
 func tablesOf(t testing.TB, b *Backend) (names []string) {
 	t.Helper()
-	rows, err := b.db.QueryContext(t.Context(), "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name LIKE 'hourbell\\_%'")
+	rows, err := b.db.QueryContext(t.Context(), "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND LEFT(table_name, 9) = 'hourbell_'")
 	must(t, eachRow(rows, err, func(r row) error {
 		var name string
 		err := r.Scan(&name)

@@ -27,8 +27,8 @@ type leftSchedules struct {
 	said  map[int64]loop.Instant // when a reason was found last, by schedule
 	nodes []store.NodeInfo
 	read  loop.Instant // when nodes was read
-	// files are the owners of the files that declare schedules, by schedule, zero for those that no file declares. They are
-	// read again with the nodes.
+	// files has, by schedule, the owner of the file that declares the schedule; zero if no file declares the schedule. The
+	// owners are read again with the nodes.
 	files map[int64]store.Owner
 }
 

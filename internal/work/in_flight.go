@@ -46,8 +46,8 @@ func (h *InFlight) add(res store.ClaimResult, runs []*Run) {
 	h.runs += len(runs)
 }
 
-// leave removes a claim of which it is unknown whether it has ended. Its batch is never reported as ended, so
-// that the store can still find the job by it.
+// leave removes a claim whose end is unknown. The batch of the claim is never reported as ended, so that the store
+// can still find the job by the batch.
 func (h *InFlight) leave(run *Run) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// TestABatchWithAnUnknownEndIsKept checks that the store is told of ended batches, except of a batch with a
-// claim of which it is unknown whether it has ended.
+// TestABatchWithAnUnknownEndIsKept checks that ended batches are reported to the store, except a batch with a claim
+// whose end is unknown.
 func TestABatchWithAnUnknownEndIsKept(t *testing.T) {
 	h := NewInFlight()
 	runs := func(batch int64) []*Run {

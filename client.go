@@ -257,6 +257,7 @@ func (c *Client) engineConfig() engine.Config {
 		Labels:      c.cfg.labels(),
 		Queues:      queues,
 		MaxRunning:  c.cfg.Workers.maxRunning(),
+		Ageing:      c.cfg.Ageing,
 		Admission:   c.cfg.Admission,
 		Kinds:       c.cfg.Workers.kinds(false),
 		Restricted:  c.cfg.Workers.kinds(true),

@@ -28,6 +28,13 @@ type Config struct {
 	// queue "default" with 4 × cores, at least 10.
 	// Client.SetWorkers changes it while the client runs.
 	Queues map[string]int
+	// Ageing is, by queue, after which time a due job starts before jobs that are younger,
+	// whatever their priority: 1 s to MaxDuration, or 0 for none. So a job of the last
+	// priority starts within this time and a second as soon as a worker is free, also
+	// while jobs of better priorities keep coming, unless still older jobs need all workers.
+	// Default: none; then jobs start by priority only. Client.SetAgeing changes it while the
+	// client runs.
+	Ageing map[string]time.Duration
 	// Admission is asked before each claim, and the node claims no jobs while it returns false:
 	// jobs that run go on, and slots fire. It is asked again after 100 ms. Its calls are one at
 	// a time, and must be quick. MaxMemory returns an admission by memory. Default: the node
@@ -148,7 +155,7 @@ func (c Config) withDefaults() Config {
 	if c.Queues == nil {
 		c.Queues = map[string]int{defaultQueue: max(4*runtime.GOMAXPROCS(0), 10)}
 	}
-	c.Queues = maps.Clone(c.Queues)
+	c.Queues, c.Ageing = maps.Clone(c.Queues), maps.Clone(c.Ageing)
 	c.Labels = maps.Clone(c.Labels)
 	c.WorkMiddleware, c.EnqueueMiddleware = slices.Clone(c.WorkMiddleware), slices.Clone(c.EnqueueMiddleware)
 	if c.Name == "" {
@@ -195,6 +202,9 @@ func (c Config) Validate() error {
 				Remedy: fmt.Sprintf("use 1 to %d", maxWidth),
 			})
 		}
+	}
+	for queue, bound := range c.Ageing {
+		errs = append(errs, c.checkAgeing(queue, bound))
 	}
 	errs = append(errs,
 		c.Keep.checkNone("keep"),

@@ -3,6 +3,7 @@ package hourbell_test
 import (
 	"testing"
 
+	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/clienttest"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/memory"
@@ -44,4 +45,9 @@ func TestSchedulesOnEveryHost(t *testing.T) {
 		tx := b.(*memory.Store).Begin()
 		return tx, tx.Commit
 	})
+}
+
+func TestPrioritiesAge(t *testing.T) {
+	t.Run("plain", func(t *testing.T) { t.Parallel(); clienttest.Ageing(t, memory.New()) })
+	t.Run("kind with a bound", func(t *testing.T) { t.Parallel(); clienttest.Ageing(t, memory.New(), hourbell.MaxRunning(1)) })
 }

@@ -66,6 +66,31 @@ type JobRow struct {
 	run *work.Run
 }
 
+// fill sets j to the row of a run.
+func (j *JobRow) fill(run *work.Run) {
+	*j = JobRow{
+		ID:          run.ID,
+		Token:       run.Token,
+		Kind:        run.Kind,
+		Queue:       run.Queue,
+		Group:       run.Group,
+		Key:         run.Key,
+		Priority:    int(run.Priority),
+		Attempt:     int(run.Attempt),
+		MaxAttempts: int(run.MaxAttempts),
+		OnLoss:      run.OnLoss,
+		Origin:      run.Origin.String(),
+		RunAt:       run.RunAt,
+		CreatedAt:   run.CreatedAt,
+		Batch:       run.Batch,
+		Schedule:    run.ScheduleName,
+		Slot:        run.Slot,
+		RawArgs:     run.Args,
+		Headers:     userHeaders(run.Headers),
+		run:         run,
+	}
+}
+
 // Log adds a line to the output of the attempt: the text that fmt.Sprintf makes.
 // See Writer.
 func (j *JobRow) Log(format string, args ...any) {

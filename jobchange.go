@@ -101,7 +101,12 @@ func newChanging(req store.ChangeJobsRequest, options []Option) (changing, error
 // With InTx all jobs change in the caller's transaction. A filter without IDs must not
 // select more than 1,000 jobs then; it selects them as others see them.
 func (s *JobService) Cancel(ctx context.Context, f JobFilter, options ...Option) (JobChanges, error) {
-	return s.change(ctx, "cancel", f, store.ChangeJobsRequest{Action: store.CancelJobs, Reason: "cancelled on request"}, options)
+	return s.cancel(ctx, f, "cancelled on request", options...)
+}
+
+// cancel is Cancel for a reason.
+func (s *JobService) cancel(ctx context.Context, f JobFilter, reason string, options ...Option) (JobChanges, error) {
+	return s.change(ctx, "cancel", f, store.ChangeJobsRequest{Action: store.CancelJobs, Reason: reason}, options)
 }
 
 // Retry makes finished jobs ready again now, with at least one more attempt,

@@ -60,23 +60,7 @@ func (r Rate) String() string {
 	if r == (Rate{}) {
 		return ""
 	}
-	return strconv.Itoa(r.Jobs) + "/" + shortDuration(r.Per)
-}
-
-// shortDuration leaves out the minutes and seconds of a duration that are zero, and the number of one unit: 24h, not 24h0m0s, and s,
-// not 1s.
-func shortDuration(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	if unit := strings.TrimPrefix(text, "1"); !strings.ContainsAny(unit, "0123456789") {
-		return unit
-	}
-	return text
+	return store.RateText(r.Jobs, r.Per)
 }
 
 // ParseRate reads a rate: a number of jobs and an interval, as in 10/s, 100/m or 5000/24h. The error is a
@@ -96,15 +80,16 @@ func ParseRate(text string) (Rate, error) {
 		return Rate{}, wrong
 	}
 	rate := Rate{Jobs: n, Per: d}
-	return rate, rate.validate()
+	return rate, rate.validate(check.Shorten(text))
 }
 
-func (r Rate) validate() error {
+// validate returns what is wrong with the rate, which was written as text.
+func (r Rate) validate(text string) error {
 	if r == (Rate{}) || r.Jobs > 0 && r.Jobs <= maxLimit && r.Per >= time.Millisecond && r.Per <= maxRatePer && r.Per/time.Duration(r.Jobs) >= time.Microsecond {
 		return nil
 	}
 	return &check.FieldError{
-		Field: "rate", Value: r.String(), Problem: "is out of range",
+		Field: "rate", Value: text, Problem: "is out of range",
 		Remedy: "use 1 to 1000000 jobs per interval from 1ms to 8760h, and at most one job per microsecond",
 	}
 }
@@ -112,7 +97,7 @@ func (r Rate) validate() error {
 // Validate returns everything that is wrong with the limit, each as a *check.FieldError, joined by errors.Join, or
 // nil. It needs no store.
 func (l Limit) Validate() error {
-	errs := []error{check.Name("name", l.Name), checkIfGivenName("owner", l.Owner), checkIfGivenName("queue", l.Queue), checkIfGivenName("kind", l.Kind), l.Rate.validate()}
+	errs := []error{check.Name("name", l.Name), checkIfGivenName("owner", l.Owner), checkIfGivenName("queue", l.Queue), checkIfGivenName("kind", l.Kind), l.Rate.validate(l.Rate.String())}
 	wrong := func(is bool, field, value, problem, remedy string) {
 		if is {
 			errs = append(errs, &check.FieldError{Field: field, Value: value, Problem: problem, Remedy: remedy})

@@ -147,6 +147,13 @@ func TestRates(t *testing.T) {
 	}
 }
 
+// TestWrongRateIsQuoted checks that the error quotes the rate as it was written.
+func TestWrongRateIsQuoted(t *testing.T) {
+	if _, err := hourbell.ParseRate("10/1ns"); err == nil || !strings.Contains(err.Error(), `"10/1ns"`) {
+		t.Errorf("a rate that is out of range: %v", err)
+	}
+}
+
 func TestWrongLimits(t *testing.T) {
 	rate := hourbell.Rate{Jobs: 1, Per: time.Second}
 	many := map[string]int{}

@@ -96,24 +96,12 @@ func (d *Draft) validate() error {
 	if len(d.Headers) == 0 && d.asDescribed() {
 		return nil
 	}
-	errs := []error{
-		check.Name("kind", d.Kind), check.Args("args", d.Args), check.Name("queue", d.Queue),
-		checkPriority(int(d.Priority)), checkMaxAttempts(int(d.MaxAttempts)), checkOnLoss(d.OnLoss), checkDuration("timeout", d.Timeout),
+	errs := []error{checkSpec(&d.JobSpec)}
+	if d.Group != "" && d.made.origin == store.OriginHook {
+		errs = append(errs, &check.FieldError{Field: "group", Value: check.Shorten(d.Group), Problem: "is given for a hook", Remedy: "leave it empty: the job of a hook runs also while a group is paused"})
 	}
-	if d.Group != "" {
-		errs = append(errs, check.Name("group", d.Group))
-		if d.made.origin == store.OriginHook {
-			errs = append(errs, &check.FieldError{Field: "group", Value: check.Shorten(d.Group), Problem: "is given for a hook", Remedy: "leave it empty: the job of a hook runs also while a group is paused"})
-		}
-	}
-	if d.Key != "" {
-		errs = append(errs, check.Name("key", d.Key))
-	}
-	if d.Unique != "" {
-		errs = append(errs, check.StoredName("unique", d.Unique))
-		if d.made.origin != store.OriginEnqueue {
-			errs = append(errs, &check.FieldError{Field: "unique", Value: check.Shorten(d.Unique), Problem: "is given for a job of a schedule", Remedy: "leave it empty"})
-		}
+	if d.Unique != "" && d.made.origin != store.OriginEnqueue {
+		errs = append(errs, &check.FieldError{Field: "unique", Value: check.Shorten(d.Unique), Problem: "is given for a job of a schedule", Remedy: "leave it empty"})
 	}
 	return errors.Join(append(errs, checkHeaders(d.Headers))...)
 }

@@ -41,10 +41,10 @@ func (s pausing) pause(ctx context.Context, name string, pause Pause, change fun
 	if err := s.check(ctx, name, pause); err != nil {
 		return fmt.Errorf("pause %v: %w", s.subject, err)
 	}
-	req := store.PauseRequest{Subject: s.subject, Name: name, Until: pause.Until, Reason: pause.Reason, Actor: pause.Actor, By: s.client.actor(ctx)}
+	req := store.PauseRequest{Subject: s.subject, Name: name, Until: pause.Until, Reason: pause.Reason, Actor: pause.Actor, By: s.client.actor(ctx), CancelRunning: pause.CancelRunning}
 	err := change(func() error { return s.client.backend.PauseSubject(ctx, req) })
 	if err == nil && pause.CancelRunning {
-		err = s.cancelRunning(ctx, name)
+		err = s.cancelRunning(ctx, name, req.CancelReason())
 	}
 	if err != nil {
 		return fmt.Errorf("pause %v %q: %w", s.subject, name, err)
@@ -52,8 +52,8 @@ func (s pausing) pause(ctx context.Context, name string, pause Pause, change fun
 	return nil
 }
 
-// cancelRunning cancels the running jobs of a subject; of a queue, also of the places within it.
-func (s pausing) cancelRunning(ctx context.Context, name string) error {
+// cancelRunning cancels the running jobs of a subject for a reason; of a queue, also of the places within it.
+func (s pausing) cancelRunning(ctx context.Context, name, reason string) error {
 	names := []string{name}
 	if s.subject == store.SubjectQueue {
 		nodes, err := s.client.backend.ListNodes(ctx)
@@ -65,7 +65,7 @@ func (s pausing) cancelRunning(ctx context.Context, name string) error {
 	for _, name := range names {
 		running := s.jobs(name)
 		running.States = []store.State{store.StateRunning}
-		if _, err := s.client.Jobs.Cancel(ctx, running, EachBatch(func([]store.JobChange) error { return nil })); err != nil {
+		if _, err := s.client.Jobs.cancel(ctx, running, reason, EachBatch(func([]store.JobChange) error { return nil })); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -79,6 +80,107 @@ func TestALimitOfAQueueHolds(t *testing.T) {
 	c.putLimits(store.Limit{Name: "l", Queue: "default", Concurrency: 3})
 	from := done.Load()
 	eventually(t, "jobs run under the new limit", func() bool { return done.Load() >= min(from+50, jobs) })
+}
+
+// TestJobsAreClaimedAheadOfPermits runs short jobs on two nodes with many more workers than permits: their claims take many jobs at
+// once, and no more jobs run at a time than the limit allows.
+func TestJobsAreClaimedAheadOfPermits(t *testing.T) {
+	const jobs, limit = 2000, 3
+	c := newCluster(t)
+	var running, most, done atomic.Int64
+	clients := make([]*hourbell.Client, 2)
+	for i := range clients {
+		clients[i] = c.client(noteWorkers(func(context.Context, *hourbell.Job[Note]) error {
+			n := running.Add(1)
+			for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+			}
+			time.Sleep(100 * time.Microsecond)
+			running.Add(-1)
+			done.Add(1)
+			return nil
+		}), func(cfg *hourbell.Config) { cfg.Queues, cfg.Lease = map[string]int{"default": 50}, time.Minute })
+	}
+	c.putLimits(store.Limit{Name: "l", Queue: "default", Concurrency: limit})
+	enqueueMany(t, clients[0], Note{}, jobs)
+	for _, client := range clients {
+		defer c.run(client)()
+	}
+	eventually(t, "all jobs have run", func() bool { return done.Load() == jobs })
+	if n := most.Load(); n > limit {
+		t.Errorf("%d jobs ran at a time under a limit of %d", n, limit)
+	}
+	claims := clients[0].Events.Counts()[event.JobsClaimed] + clients[1].Events.Counts()[event.JobsClaimed]
+	if claims > jobs/4 {
+		t.Errorf("%d claims for %d jobs", claims, jobs)
+	}
+}
+
+// TestLongJobsAreNotClaimedAheadOfPermits checks that jobs for which a node has workers and no permits are left to other nodes.
+func TestLongJobsAreNotClaimedAheadOfPermits(t *testing.T) {
+	const jobs, limit = 12, 4
+	c := newCluster(t)
+	var claimed, done atomic.Int64
+	client := c.client(noteWorkers(func(context.Context, *hourbell.Job[Note]) error {
+		time.Sleep(200 * time.Millisecond)
+		done.Add(1)
+		return nil
+	}), func(cfg *hourbell.Config) {
+		cfg.Queues, cfg.Lease = map[string]int{"default": 10}, time.Minute
+		cfg.Observers = []event.Observer{event.Sink(func(e event.Event) {
+			if e.Kind == event.JobsClaimed {
+				if n := claimed.Add(e.Count) - done.Load(); n > limit {
+					t.Errorf("%d jobs are claimed, and %d may run", n, limit)
+				}
+			}
+		})}
+	})
+	c.putLimits(store.Limit{Name: "l", Queue: "default", Concurrency: limit})
+	enqueueMany(t, client, Note{}, jobs)
+	defer c.run(client)()
+	eventually(t, "all jobs have run", func() bool { return done.Load() == jobs })
+	if n := claimed.Load(); n != jobs {
+		t.Errorf("%d claims of %d jobs", n, jobs)
+	}
+}
+
+// TestPlacesShareThePermitsOfTheirQueue checks that the jobs of a place run while its queue, with which it shares the permits, has a
+// backlog of short jobs.
+func TestPlacesShareThePermitsOfTheirQueue(t *testing.T) {
+	const jobs, placed, limit = 20_000, 5, 2
+	c := newCluster(t)
+	var running, most, done, here atomic.Int64
+	w := hourbell.NewWorkers()
+	w.Handle("note", func(_ context.Context, job *hourbell.JobRow) error {
+		n := running.Add(1)
+		for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+		}
+		time.Sleep(100 * time.Microsecond)
+		running.Add(-1)
+		if done.Add(1); job.Queue == "default@web1" {
+			here.Add(1)
+		}
+		return nil
+	})
+	client := c.client(w, func(cfg *hourbell.Config) {
+		cfg.Queues, cfg.Host, cfg.Lease = map[string]int{"default": 10}, "web1", time.Minute
+	})
+	c.putLimits(store.Limit{Name: "l", Queue: "default", Concurrency: limit})
+	enqueueMany(t, client, Note{}, jobs)
+	defer c.run(client)()
+	eventually(t, "the backlog runs", func() bool { return done.Load() > 100 })
+	specs := make([]store.NewJob, placed)
+	for i := range specs {
+		specs[i].JobSpec = store.JobSpec{Kind: "note", Queue: "default@web1", MaxAttempts: 1, Args: []byte("{}")}
+	}
+	_, err := c.store.Insert(t.Context(), store.InsertRequest{Jobs: specs})
+	must(t, err)
+	eventually(t, "the jobs of the place have run", func() bool { return here.Load() == placed })
+	if done.Load() == jobs+placed {
+		t.Error("the jobs of the place had to wait for all others")
+	}
+	if n := most.Load(); n > limit {
+		t.Errorf("%d jobs ran at a time under a limit of %d", n, limit)
+	}
 }
 
 // TestUnusedPermitsAreReturned checks that a node whose queue gets a limit while the node runs, and has nothing more to do, holds no

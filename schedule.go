@@ -3,6 +3,7 @@ package hourbell
 import (
 	"time"
 
+	"github.com/hourbell/hourbell/internal/backoff"
 	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
@@ -193,4 +194,61 @@ func (s ScheduleInfo) State() string {
 		return "paused"
 	}
 	return "active"
+}
+
+// withDefaults sets empty fields to their defaults.
+func (s Schedule) withDefaults() Schedule {
+	if s.Queue == "" {
+		s.Queue = defaultQueue
+	}
+	if s.Priority == 0 {
+		s.Priority = defaultPriority
+	}
+	if s.MaxAttempts == 0 {
+		s.MaxAttempts = defaultAttempts
+	}
+	if s.Misfire = orSkip(s.Misfire); !s.Follows() {
+		s.Overlap = orSkip(s.Overlap)
+	} else if s.Overlap == "" {
+		s.Overlap = OverlapAllow
+	}
+	if p, err := backoff.Parse(s.Backoff); err == nil {
+		s.Backoff = p.String()
+	}
+	return s
+}
+
+// orSkip returns a choice, or the zero value if the choice is "skip", which is
+// the default of each of these choices.
+func orSkip[T Overlap | Misfire](choice T) T {
+	if choice == "skip" {
+		return ""
+	}
+	return choice
+}
+
+// definition returns the definition that the store keeps of a schedule with
+// this job and these hooks.
+func (s Schedule) definition(job RawArgs, hooks plan.Hooks) plan.Definition {
+	s = s.withDefaults()
+	return plan.Definition{
+		Rule: s.Rule, After: s.edges(), Kind: job.Name, Args: string(job.JSON), Queue: s.Queue,
+		Priority: int16(s.Priority), MaxAttempts: int16(s.MaxAttempts), OnLoss: s.OnLoss,
+		Timeout: s.Timeout, Backoff: s.Backoff, Overlap: plan.Overlap(orSkip(s.Overlap)), Group: s.Group, Key: s.Key, Paused: s.Paused,
+		Hooks: hooks, Misfire: plan.Misfire(s.Misfire), MisfireCap: s.MisfireCap, Grace: s.Grace, Window: s.Window,
+		Count: s.Count, Jitter: s.Jitter, PauseAfter: s.PauseAfterFailures, Exclude: excluded(s.Exclude), On: plan.Place(s.On),
+	}
+}
+
+// setDefinition sets the fields that a stored definition has; it is the inverse of definition.
+func (s *Schedule) setDefinition(d *plan.Definition, calendars plan.StoredCalendars) {
+	s.Rule, s.After, s.Job, s.Queue = d.Rule, storedEdges(d.After), RawArgs{Name: d.Kind, JSON: []byte(d.Args)}, d.Queue
+	s.Priority, s.MaxAttempts, s.OnLoss = int(d.Priority), int(d.MaxAttempts), d.OnLoss
+	s.Timeout, s.Backoff, s.Overlap, s.Group, s.Key, s.Paused = d.Timeout, d.Backoff, Overlap(d.Overlap), d.Group, d.Key, d.Paused
+	if d.Follows() && d.Overlap == plan.OverlapSkip {
+		s.Overlap = "skip" // because the default is another
+	}
+	s.Hooks, s.Misfire, s.MisfireCap, s.Grace, s.Window = storedHooks(d.Hooks), Misfire(d.Misfire), d.MisfireCap, d.Grace, d.Window
+	s.Count, s.Jitter, s.PauseAfterFailures, s.On = d.Count, d.Jitter, d.PauseAfter, Place(d.On)
+	s.Exclude = converted(calendars.Fill(d.Exclude), func(c plan.Calendar) Calendar { return Calendar(c) })
 }

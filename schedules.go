@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/check"
-	"github.com/hourbell/hourbell/internal/backoff"
 	"github.com/hourbell/hourbell/internal/fire"
 	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/recur"
@@ -441,50 +440,6 @@ func (s *ScheduleService) RunOnce(ctx context.Context, schedule Schedule, option
 	return Enqueued(inserted.Jobs[0]), nil
 }
 
-// withDefaults sets empty fields to their defaults.
-func (s Schedule) withDefaults() Schedule {
-	if s.Queue == "" {
-		s.Queue = defaultQueue
-	}
-	if s.Priority == 0 {
-		s.Priority = defaultPriority
-	}
-	if s.MaxAttempts == 0 {
-		s.MaxAttempts = defaultAttempts
-	}
-	if s.Misfire = orSkip(s.Misfire); !s.Follows() {
-		s.Overlap = orSkip(s.Overlap)
-	} else if s.Overlap == "" {
-		s.Overlap = OverlapAllow
-	}
-	if p, err := backoff.Parse(s.Backoff); err == nil {
-		s.Backoff = p.String()
-	}
-	return s
-}
-
-// orSkip returns a choice, or the zero value if the choice is "skip", which is
-// the default of each of these choices.
-func orSkip[T Overlap | Misfire](choice T) T {
-	if choice == "skip" {
-		return ""
-	}
-	return choice
-}
-
-// definition returns the definition that the store keeps of a schedule with
-// this job and these hooks.
-func (s Schedule) definition(job RawArgs, hooks plan.Hooks) plan.Definition {
-	s = s.withDefaults()
-	return plan.Definition{
-		Rule: s.Rule, After: s.edges(), Kind: job.Name, Args: string(job.JSON), Queue: s.Queue,
-		Priority: int16(s.Priority), MaxAttempts: int16(s.MaxAttempts), OnLoss: s.OnLoss,
-		Timeout: s.Timeout, Backoff: s.Backoff, Overlap: plan.Overlap(orSkip(s.Overlap)), Group: s.Group, Key: s.Key, Paused: s.Paused,
-		Hooks: hooks, Misfire: plan.Misfire(s.Misfire), MisfireCap: s.MisfireCap, Grace: s.Grace, Window: s.Window,
-		Count: s.Count, Jitter: s.Jitter, PauseAfter: s.PauseAfterFailures, Exclude: excluded(s.Exclude), On: plan.Place(s.On),
-	}
-}
-
 // newScheduleInfo decodes a row; now is the time of the store's clock.
 func newScheduleInfo(row store.Schedule, calendars plan.StoredCalendars, now time.Time) ScheduleInfo {
 	info := ScheduleInfo{
@@ -506,17 +461,8 @@ func newScheduleInfo(row store.Schedule, calendars plan.StoredCalendars, now tim
 		return info
 	}
 	info.stored = d
-	info.Rule, info.Job, info.Queue = d.Rule, RawArgs{Name: d.Kind, JSON: []byte(d.Args)}, d.Queue
-	info.Priority, info.MaxAttempts, info.OnLoss = int(d.Priority), int(d.MaxAttempts), d.OnLoss
-	info.Backoff, info.After, info.On = d.Backoff, storedEdges(d.After), Place(d.On)
+	info.Schedule.setDefinition(&d, calendars)
 	info.Anchor, info.MadeFrom = d.AnchorOf(row), store.EveryOf(row.Owner)
-	info.Timeout, info.Overlap, info.Group, info.Key, info.Paused, info.Hooks = d.Timeout, Overlap(d.Overlap), d.Group, d.Key, d.Paused, storedHooks(d.Hooks)
-	if d.Follows() && d.Overlap == plan.OverlapSkip {
-		info.Overlap = "skip" // because the default is another
-	}
-	info.Misfire, info.MisfireCap, info.Grace, info.Window = Misfire(d.Misfire), d.MisfireCap, d.Grace, d.Window
-	info.Count, info.Jitter, info.PauseAfterFailures = d.Count, d.Jitter, d.PauseAfter
-	info.Exclude = converted(calendars.Fill(d.Exclude), func(c plan.Calendar) Calendar { return Calendar(c) })
 	p, err := plan.New(row, calendars)
 	if err != nil {
 		info.Problem = err.Error()

@@ -82,6 +82,19 @@ func checkOnLoss(choice store.OnLoss) error {
 	return nil
 }
 
+// checkSpec returns everything that is wrong with a job except its headers.
+func checkSpec(s *store.JobSpec) error {
+	errs := []error{
+		check.Name("kind", s.Kind), check.Args("args", s.Args), check.Name("queue", s.Queue),
+		checkPriority(int(s.Priority)), checkMaxAttempts(int(s.MaxAttempts)), checkOnLoss(s.OnLoss), checkDuration("timeout", s.Timeout),
+		checkIfGivenName("group", s.Group), checkIfGivenName("key", s.Key),
+	}
+	if s.Unique != "" {
+		errs = append(errs, check.StoredName("unique", s.Unique))
+	}
+	return errors.Join(errs...)
+}
+
 // Validate returns everything that is wrong with the schedule, each as a
 // *check.FieldError or *recur.Error, joined by errors.Join, or nil.
 func (s Schedule) Validate() error {

@@ -289,31 +289,6 @@ func (w *Workers) backoff(job store.Claimed, err error) time.Duration {
 	return backoff.Policy{}.After(int(job.Attempt))
 }
 
-// fill sets j to the row of a run.
-func (j *JobRow) fill(run *work.Run) {
-	*j = JobRow{
-		ID:          run.ID,
-		Token:       run.Token,
-		Kind:        run.Kind,
-		Queue:       run.Queue,
-		Group:       run.Group,
-		Key:         run.Key,
-		Priority:    int(run.Priority),
-		Attempt:     int(run.Attempt),
-		MaxAttempts: int(run.MaxAttempts),
-		OnLoss:      run.OnLoss,
-		Origin:      run.Origin.String(),
-		RunAt:       run.RunAt,
-		CreatedAt:   run.CreatedAt,
-		Batch:       run.Batch,
-		Schedule:    run.ScheduleName,
-		Slot:        run.Slot,
-		RawArgs:     run.Args,
-		Headers:     userHeaders(run.Headers),
-		run:         run,
-	}
-}
-
 // userHeaders returns a job's headers without the headers that Hourbell itself
 // uses.
 func userHeaders(text []byte) map[string]string {

@@ -17,10 +17,11 @@ import (
 // Client.SetMaxRunning changes it while the client runs.
 func MaxRunning(n int) WorkerOption { return func(w *worker) { w.maxRunning = n } }
 
-// limitsOfNode are what SetWorkers and SetMaxRunning have set. The zero value is ready.
+// limitsOfNode are what SetWorkers, SetMaxRunning and SetAgeing have set. The zero value is ready.
 type limitsOfNode struct {
-	workers    map[string]int // by queue
-	maxRunning map[string]int // by kind
+	workers    map[string]int           // by queue
+	maxRunning map[string]int           // by kind
+	ageing     map[string]time.Duration // by queue
 }
 
 // apply passes what was set to the engine of a client that starts.
@@ -30,6 +31,9 @@ func (l *limitsOfNode) apply(e *engine.Engine) {
 	}
 	for kind, n := range l.maxRunning {
 		e.SetMaxRunning(kind, n)
+	}
+	for queue, bound := range l.ageing {
+		e.SetAgeing(queue, bound)
 	}
 }
 
@@ -45,10 +49,8 @@ func (c *Client) SetWorkers(queue string, n int) error {
 			Field: "workers of queue " + check.Shorten(queue), Value: fmt.Sprint(n), Problem: "is out of range", Remedy: fmt.Sprintf("use 0 to %d", maxWidth),
 		})
 	}
-	if _, served := c.cfg.Queues[queue]; !served {
-		return fmt.Errorf("set workers: %w", &check.FieldError{
-			Field: "queue", Value: check.Shorten(queue), Problem: "is not served by this node", Remedy: "name a queue of Config.Queues",
-		})
+	if err := c.cfg.checkServed(queue); err != nil {
+		return fmt.Errorf("set workers: %w", err)
 	}
 	if c.changed.workers == nil {
 		c.changed.workers = map[string]int{}
@@ -82,6 +84,41 @@ func (c *Client) SetMaxRunning(kind string, n int) error {
 		c.engine.SetMaxRunning(kind, n)
 	}
 	return nil
+}
+
+// SetAgeing changes after which time a due job of a queue starts before jobs that are
+// younger, whatever their priority (Config.Ageing): 1 s to MaxDuration, or 0 for none,
+// at once if the client runs. The queue must be one of Config.Queues.
+func (c *Client) SetAgeing(queue string, bound time.Duration) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.cfg.checkAgeing(queue, bound); err != nil {
+		return fmt.Errorf("set ageing: %w", err)
+	}
+	if c.changed.ageing == nil {
+		c.changed.ageing = map[string]time.Duration{}
+	}
+	c.changed.ageing[queue] = bound
+	if c.engine != nil {
+		c.engine.SetAgeing(queue, bound)
+	}
+	return nil
+}
+
+// checkServed checks that the node works on a queue.
+func (c *Config) checkServed(queue string) error {
+	if _, served := c.Queues[queue]; !served {
+		return &check.FieldError{Field: "queue", Value: check.Shorten(queue), Problem: "is not served by this node", Remedy: "name a queue of Config.Queues, or of --queues"}
+	}
+	return nil
+}
+
+// checkAgeing checks an entry of Config.Ageing.
+func (c *Config) checkAgeing(queue string, bound time.Duration) error {
+	if err := c.checkServed(queue); err != nil || bound == 0 {
+		return err
+	}
+	return between("ageing of queue "+check.Shorten(queue), bound, time.Second, MaxDuration)
 }
 
 // checkMaxRunning checks a bound of a kind.

@@ -389,7 +389,7 @@ func (r PutSchedulesRequest) LimitsEntry(change LimitChange) *AuditEntry {
 func (a Actor) limitsEntry(action string, change LimitChange) *AuditEntry {
 	var parts []string
 	for i := range change.Write {
-		parts = append(parts, change.Write[i].Name+": "+change.Write[i].Bound())
+		parts = append(parts, change.Write[i].Name+": "+change.Write[i].Words())
 	}
 	deleted := change.Deleted()
 	for _, name := range deleted {
@@ -411,7 +411,11 @@ var pauseActions = map[PauseSubject][2]string{
 
 // Entry returns the entry about a pause; nil: nothing is to be recorded.
 func (r PauseRequest) Entry() *AuditEntry {
-	parts := slices.DeleteFunc([]string{untilWords(r.Until), r.Reason}, func(part string) bool { return part == "" })
+	cancels := ""
+	if r.CancelRunning {
+		cancels = "running jobs are cancelled"
+	}
+	parts := slices.DeleteFunc([]string{untilWords(r.Until), cancels, r.Reason}, func(part string) bool { return part == "" })
 	return r.By.entry(pauseActions[r.Subject][0], r.Subject.String(), []string{r.Name}, strings.Join(parts, "; "))
 }
 

@@ -284,6 +284,10 @@ type ClaimRequest struct {
 	// Suspects asks for suspects only (see SuspectLosses). Without it a claim
 	// takes no suspects.
 	Suspects bool
+	// DueFor, if not 0, is for a claim of aged jobs: it takes only jobs that have been due for DueFor or longer, and of
+	// them the jobs that have been due for longest, whatever their priority. The jobs that it takes start in the order
+	// of every claim. Not with Suspects.
+	DueFor time.Duration
 	// Polled, if not empty, is the note of a shared poll; see PollSharer.
 	Polled string
 	// Within is the queue within which Queue is the queue of a place; empty: Queue is none. The limits
@@ -305,6 +309,9 @@ func (r *ClaimRequest) Limited() string {
 	}
 	return r.Queue
 }
+
+// DueBy returns the instant by which jobs must be due that the claim takes, at the instant now.
+func (r *ClaimRequest) DueBy(now time.Time) time.Time { return now.Add(-r.DueFor) }
 
 // ExactJob allows jobs of a kind with exactly these arguments, byte for byte.
 // With it a node that does not run every job of a kind runs the jobs that its
@@ -337,6 +344,9 @@ type ClaimResult struct {
 	NextStart time.Time
 	// Rated means that a rate of a kind or of keys concerns the queue: a claim without ClaimRequest.Starts has no jobs.
 	Rated bool
+	// StartsFrom is an instant of this process's clock, with its monotonic reading: the starts of the claim count under their rates as if
+	// they came then or later. Zero: when the claim was sent.
+	StartsFrom time.Time
 	// Handled means that a handler has HandleStart, so that the node lets each job begin by
 	// BeginJobs when a worker has it, and claims all jobs ahead.
 	Handled bool
@@ -359,9 +369,9 @@ type Claimed struct {
 	// an attempt was refunded by an Outcome with LeaseLost.
 	Losses  int16
 	Refunds int16
-	// Rated means that the claim has used a start under a rate of a kind or of keys. A job that does not begin
-	// within StartSlack of its claim has to be released then.
-	Rated bool
+	// Slack is not zero if the claim has used a start under a rate of a kind or of keys: a job that does not begin so long after
+	// ClaimResult.StartsFrom has to be released then. It is the least Rate.Slack.
+	Slack time.Duration
 }
 
 // BeginRequest names claims whose jobs may begin from now on.
@@ -452,8 +462,8 @@ type Outcome struct {
 	// attempt leaves a record if it ended with Snooze, or if Error or Output is not
 	// empty. So an attempt that did not complete has an Error, unless it did not
 	// begin or ended with Snooze. The Error of a
-	// Failed or Cancelled outcome is also the job's Reason; if the Error of a
-	// Cancelled outcome is empty, the Reason is the cancel request's reason.
+	// Failed or Cancelled outcome is also the job's Reason; if the job was asked
+	// to cancel, the Reason of a Cancelled outcome is the cancel request's reason.
 	Error string
 	Trace string
 	// Output is the end of what the attempt printed, any bytes, at most OutputLimit.

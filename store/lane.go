@@ -36,13 +36,15 @@ type Lane struct {
 // LookNow is LookAt of a lane that has to be looked at now. It is long ago, so that the store's clock may be set back.
 func LookNow() time.Time { return time.Unix(0, 0).UTC() }
 
-// LaneJob is a due ready job that limits concern and that holds no permit.
+// LaneJob is a ready job that limits concern and that holds no permit. It is due, or waits in a lane.
 type LaneJob struct {
 	ID    int64
 	Lane  int64   // in which it waits; 0: it is new, and does not wait yet
 	First bool    // it goes before the others of its priority, because it was claimed before, or was taken back
 	Lanes []int64 // of the limits that concern it, in the order of the limits
-	RunAt time.Time
+	// Leaves means that the job waits in a lane and is to hold no permit before it is due: it leaves the lane when it would get its permits.
+	Leaves bool
+	RunAt  time.Time
 	JobSpec
 }
 
@@ -219,11 +221,15 @@ func (r *Room) admits(job *LaneJob) bool {
 type Admission struct {
 	Job *LaneJob
 	// Held are the permits that the job holds from now on, so that it can be claimed: the number of a lane for each permit, and its
-	// negative number for a start under the rate of its limit, which the claim uses. A job that no limit concerns any more holds none.
+	// negative number for a start under the rate of its limit, which the claim uses. A job that no limit concerns any more, and a job that
+	// leaves, hold none.
 	Held []int64
 	// Wait is the lane in which the job waits from now on; 0: it can be claimed.
 	Wait int64
 }
+
+// Admits reports whether the job can be claimed from now on.
+func (a Admission) Admits() bool { return a.Wait == 0 && !a.Job.Leaves }
 
 // Admit decides which jobs get permits: all permits that a job needs, or none. jobs are new jobs, and of
 // each lane in rooms the first Asked jobs that wait there. The rooms of all Lanes of the jobs are given. Admit counts the
@@ -241,18 +247,21 @@ func Admit(rooms map[int64]*Room, jobs []LaneJob) (out []Admission) {
 	}
 	for i := range jobs {
 		job := &jobs[i]
-		full := slices.DeleteFunc(slices.Clone(job.Lanes), func(lane int64) bool { return rooms[lane].admits(job) })
-		if len(full) == 0 {
+		wait := int64(0)
+		for _, lane := range job.Lanes {
+			if (wait == 0 || lane == job.Lane) && !rooms[lane].admits(job) {
+				wait = lane
+			}
+		}
+		if wait == 0 {
 			var held []int64
 			for _, lane := range job.Lanes {
-				held = rooms[lane].give(held)
+				if !job.Leaves {
+					held = rooms[lane].give(held)
+				}
 			}
 			out = append(out, Admission{Job: job, Held: held})
 			continue
-		}
-		wait := full[0]
-		if slices.Contains(full, job.Lane) {
-			wait = job.Lane
 		}
 		stays[wait] = true
 		if wait != job.Lane {
@@ -280,6 +289,21 @@ func (r *Room) settle(stays bool) {
 // OfJobs returns the limits whose permits jobs hold.
 func (l Limits) OfJobs() Limits {
 	return slices.DeleteFunc(slices.Clone(l), func(limit Limit) bool { return limit.WholeQueue() })
+}
+
+// KeepPermit reports whether a job keeps its permits while it waits for its next attempt: one of the limits that concern the job is strict, and
+// none has a rate.
+func (l Limits) KeepPermit(job *JobSpec) bool {
+	strict := false
+	for i := range l {
+		if l[i].Matches(job) {
+			if l[i].Rate > 0 {
+				return false
+			}
+			strict = strict || l[i].Strict
+		}
+	}
+	return strict
 }
 
 // ByID returns the limit with a number; nil: there is none.

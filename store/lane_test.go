@@ -36,6 +36,10 @@ func TestAdmit(t *testing.T) {
 		j.First = true
 		return j
 	}
+	leaves := func(j store.LaneJob) store.LaneJob {
+		j.Leaves = true
+		return j
+	}
 	urgent := func(j store.LaneJob) store.LaneJob {
 		j.Priority = 1
 		return j
@@ -83,6 +87,8 @@ func TestAdmit(t *testing.T) {
 		{"neither a permit nor a start", []store.Room{rated(lane(1, 1, 1), 0, 2*time.Second)}, []store.LaneJob{job(1, 1)}, []string{"1>1"}, "1 true false"},
 		{"a worker has asked to wait", []store.Room{closed(lane(1, 5, 0))}, []store.LaneJob{job(1, 1)}, []string{"1>1"}, "0 true true"},
 		{"nothing waits, but the rate is remembered", []store.Room{rated(lane(1, 0, 0), 0, time.Second)}, nil, nil, "0 false true"},
+		{"a job that is to hold no permit", []store.Room{occupied(lane(1, 2, 0), 3)}, []store.LaneJob{leaves(waits(job(1, 1), 1)), waits(job(2, 1), 1), job(3, 1)}, []string{"1", "2:1", "3:1"}, "2 false false"},
+		{"it stays where no permit is free", []store.Room{occupied(lane(1, 1, 1), 1)}, []store.LaneJob{leaves(waits(job(1, 1), 1))}, nil, "1 true false"},
 		{"no limit concerns the job any more", []store.Room{{Lane: store.Lane{ID: 1, Waiting: true}, Ended: true, Asked: 9}}, []store.LaneJob{waits(job(1), 1)}, []string{"1"}, "0 false false"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -108,7 +114,8 @@ func TestRooms(t *testing.T) {
 	at := func(lane store.Lane, seconds float64) *store.Room {
 		return store.NewRoom(lane, &limit, now.Add(time.Duration(seconds*float64(time.Second))))
 	}
-	slack := store.StartSlack.Seconds()
+	pace, _ := limit.Pace()
+	slack := pace.Slack().Seconds()
 	for _, test := range []struct {
 		name string
 		lane store.Lane

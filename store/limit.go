@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -125,12 +126,42 @@ func (l *Limit) Same(put *Limit) bool {
 func (l *Limit) CheckPut(put *PutLimit) error {
 	switch {
 	case put.IfRevision != 0 && (l == nil || l.Revision != put.IfRevision):
-		return ErrConflict
+		conflict := &LimitConflictError{Name: put.Limit.Name, Missing: l == nil}
+		if l != nil {
+			conflict.Owner, conflict.PutOwner = l.Owner, l.Owner
+		}
+		return conflict
 	case l != nil && l.Owner != put.Limit.Owner:
-		return fmt.Errorf("%w: it belongs to owner %q", ErrConflict, l.Owner)
+		return &LimitConflictError{Name: put.Limit.Name, Owner: l.Owner, PutOwner: put.Limit.Owner}
 	}
 	return nil
 }
+
+// LimitConflictError is why the put of a limit was refused. errors.Is finds ErrConflict.
+type LimitConflictError struct {
+	Name string
+	// Missing reports that no limit has the name, though the put asked for a revision. Otherwise the limit has another
+	// owner than the put or, if Owner and PutOwner are equal, another revision than the put asked for.
+	Missing         bool
+	Owner, PutOwner string // of the limit that has the name, and of the put; empty: no owner
+}
+
+// Error returns the cause in words.
+func (e *LimitConflictError) Error() string {
+	switch {
+	case e.Missing:
+		return fmt.Sprintf("limit %q does not exist", e.Name)
+	case e.Owner == e.PutOwner:
+		return fmt.Sprintf("limit %q: %v", e.Name, ErrConflict)
+	case e.Owner == "":
+		return fmt.Sprintf("limit %q exists already and belongs to no owner", e.Name)
+	default:
+		return fmt.Sprintf("limit %q belongs to owner %q", e.Name, e.Owner)
+	}
+}
+
+// Unwrap returns ErrConflict.
+func (e *LimitConflictError) Unwrap() error { return ErrConflict }
 
 // definition returns a text that is the same for limits with the same name and definition.
 func (l *Limit) definition() string {
@@ -339,7 +370,7 @@ func PlanLimits(all Limits, puts []PutLimit, owner string) (change LimitChange, 
 		next, row := puts[i].Limit, all.Named(puts[i].Limit.Name)
 		named[next.Name] = true
 		if err := row.CheckPut(&puts[i]); err != nil {
-			return LimitChange{}, fmt.Errorf("limit %q: %w", next.Name, err)
+			return LimitChange{}, err
 		}
 		next.ID, next.CreatedAt = 0, time.Time{}
 		switch {
@@ -372,14 +403,76 @@ func PlanLimits(all Limits, puts []PutLimit, owner string) (change LimitChange, 
 	return change, nil
 }
 
-// Bound describes the bound of the limit in words, such as "3 at a time, 10 per 1s, burst 20".
-func (l *Limit) Bound() string {
+// Words describes the scope and the bound of the limit, such as "queue api, each key: 3 at a time, strict, 10/s burst 20, weights gold=3".
+func (l *Limit) Words() string {
 	var parts []string
 	if l.Concurrency > 0 {
 		parts = append(parts, fmt.Sprintf("%d at a time", l.Concurrency))
 	}
+	if l.Strict {
+		parts = append(parts, "strict")
+	}
 	if l.Rate > 0 {
-		parts = append(parts, fmt.Sprintf("%d per %s, burst %d", l.Rate, l.Per, l.Burst))
+		rate := RateText(l.Rate, l.Per)
+		if l.Burst > 1 {
+			rate += fmt.Sprintf(" burst %d", l.Burst)
+		}
+		parts = append(parts, rate)
+	}
+	if len(l.Weights) > 0 {
+		parts = append(parts, "weights "+l.weightWords())
+	}
+	return l.ScopeWords() + ": " + strings.Join(parts, ", ")
+}
+
+// ScopeWords describes which jobs the limit concerns, such as "queue api, each key".
+func (l *Limit) ScopeWords() string {
+	var parts []string
+	if l.Queue != "" {
+		parts = append(parts, "queue "+l.Queue)
+	}
+	if l.Kind != "" {
+		parts = append(parts, "kind "+l.Kind)
+	}
+	if l.ByKey {
+		parts = append(parts, "each key")
 	}
 	return strings.Join(parts, ", ")
+}
+
+// weightsInWords is how many weights a text names.
+const weightsInWords = 5
+
+// weightWords describes the weights, by key.
+func (l *Limit) weightWords() string {
+	var parts []string
+	for _, key := range slices.Sorted(maps.Keys(l.Weights)) {
+		if len(parts) == weightsInWords {
+			parts = append(parts, fmt.Sprintf("and %d more", len(l.Weights)-weightsInWords))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s=%d", key, l.Weights[key]))
+	}
+	return strings.Join(parts, " ")
+}
+
+// RateText returns a rate as people write it: 10/s, 100/m, 5000/24h.
+func RateText(jobs int, per time.Duration) string {
+	return strconv.Itoa(jobs) + "/" + shortDuration(per)
+}
+
+// shortDuration leaves out the minutes and seconds of a duration that are zero, and the number of one unit: 24h, not 24h0m0s, and s,
+// not 1s.
+func shortDuration(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	if unit := strings.TrimPrefix(text, "1"); !strings.ContainsAny(unit, "0123456789") {
+		return unit
+	}
+	return text
 }

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/hourbell/hourbell/check"
 )
@@ -43,6 +44,43 @@ func TestLimitMatches(t *testing.T) {
 		}
 		if got := l.WholeQueue(); got != test.wholeQueue {
 			t.Errorf("%s: WholeQueue = %t", test.description, got)
+		}
+	}
+}
+
+func TestKeepPermit(t *testing.T) {
+	job := JobSpec{Queue: "q", Kind: "k", Key: "c"}
+	strict, plain := Limit{ByKey: true, Concurrency: 1, Strict: true}, Limit{Kind: "k", Concurrency: 1}
+	rated, other := Limit{Queue: "q", Kind: "k", Rate: 1}, Limit{Kind: "l", Concurrency: 1, Strict: true}
+	for _, test := range []struct {
+		limits Limits
+		want   bool
+	}{
+		{nil, false},
+		{Limits{plain}, false},
+		{Limits{strict}, true},
+		{Limits{plain, strict}, true},
+		{Limits{strict, rated}, false},
+		{Limits{plain, other}, false},
+	} {
+		if got := test.limits.KeepPermit(&job); got != test.want {
+			t.Errorf("under the limits %+v a job keeps its permits: %t, want %t", test.limits, got, test.want)
+		}
+	}
+}
+
+func TestLimitWords(t *testing.T) {
+	for want, l := range map[string]Limit{
+		"queue api: 10/s burst 20":                   {Queue: "api", Rate: 10, Per: time.Second, Burst: 20},
+		"kind export, each key: 1 at a time, strict": {Kind: "export", ByKey: true, Concurrency: 1, Strict: true},
+		"queue q, kind k: 3 at a time, 5/24h":        {Queue: "q", Kind: "k", Concurrency: 3, Rate: 5, Per: 24 * time.Hour, Burst: 1},
+		"each key: 2 at a time, weights a=2 b=3":     {ByKey: true, Concurrency: 2, Weights: map[string]int{"b": 3, "a": 2}},
+		"each key: 1 at a time, weights a=2 b=2 c=2 d=2 e=2 and 2 more": {
+			ByKey: true, Concurrency: 1, Weights: map[string]int{"a": 2, "b": 2, "c": 2, "d": 2, "e": 2, "f": 2, "g": 2},
+		},
+	} {
+		if got := l.Words(); got != want {
+			t.Errorf("the words are %q, want %q", got, want)
 		}
 	}
 }

@@ -52,6 +52,11 @@ type Loss struct {
 	Waits bool
 }
 
+// SetJob sets the fields of the loss that follow from the job.
+func (l *Loss) SetJob(job *LostJob) {
+	l.OnLoss, l.Attempt, l.MaxAttempts, l.Group = job.OnLoss, job.Attempt, job.MaxAttempts, SerialGroupOf(job.Schedule, job.Origin)
+}
+
 // Effect is the rule of Nodes.Rescue and Nodes.Leave for one job.
 func (l Loss) Effect() Effect {
 	counts := l.Died && l.Begun

@@ -87,7 +87,7 @@ func (o *Outcome) Effect(job HeldJob) Effect {
 		return Effect{State: StateCompleted, Keep: o.Keep}
 	case o.Result == Failed:
 		return Effect{State: StateFailed, Reason: o.Error, Keep: o.Keep}
-	case o.Result == Cancelled && o.Error != "":
+	case o.Result == Cancelled && o.Error != "" && !job.Asked:
 		return Effect{State: StateCancelled, Reason: o.Error}
 	case o.Result == Cancelled || job.Asked:
 		return Effect{State: StateCancelled, Reason: job.Why}

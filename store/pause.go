@@ -1,6 +1,10 @@
 package store
 
-import "time"
+import (
+	"cmp"
+	"fmt"
+	"time"
+)
 
 // PauseSubject is what a pause concerns. Drivers store these numbers.
 type PauseSubject int16
@@ -61,6 +65,20 @@ type PauseRequest struct {
 	Reason  string    // at most 1 KiB of UTF-8 without NUL
 	Actor   string    // at most 200 bytes
 	By      Actor     // recorded in the audit
+	// CancelRunning means that the caller then cancels the running jobs of the subject, which the audit records with the pause.
+	CancelRunning bool
+}
+
+// CancelReason is the reason of the jobs that are cancelled because of the pause: what was paused, who paused it, and why.
+func (r PauseRequest) CancelReason() string {
+	text := fmt.Sprintf("%v %s was paused", r.Subject, r.Name)
+	if actor := cmp.Or(r.Actor, r.By.Name); actor != "" {
+		text += " by " + actor
+	}
+	if r.Reason != "" {
+		text += ": " + r.Reason
+	}
+	return text
 }
 
 // Pause returns the pause of a request. old is the pause that the store has of the

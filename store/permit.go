@@ -8,7 +8,7 @@ import (
 )
 
 // Permits lets nodes share the permits of limits of whole queues (Limit.WholeQueue). Such a limit moves no rows of jobs: a
-// node holds permits across claims, and of the queue it never has more jobs in flight than permits.
+// node holds permits across claims, and it never runs more jobs of the queue than it has permits.
 //
 //   - A claim names the newest limit that the permits of its node are for (ClaimRequest.LimitRevision). If the queue has
 //     another newest limit, the claim takes no job, so that a new or changed limit is in force at once.
@@ -19,8 +19,8 @@ import (
 // The queue of a place within a queue (ClaimRequest.Within) has the limits of that queue.
 type Permits interface {
 	// ExchangePermits replaces the permits that a node holds for a queue by as many as it wants, or as there are. A node
-	// has one such call of a queue under way at a time, and claims no jobs of the queue with permits until it has the
-	// answer. A node that is not registered, or was declared dead, gets ErrNodeGone. A repetition is harmless. No node is
+	// has one such call of a queue under way at a time, and until it has the answer, no more of its jobs of the queue run
+	// than InUse. A node that is not registered, or was declared dead, gets ErrNodeGone. A repetition is harmless. No node is
 	// woken: a node that has too few permits asks again after a while.
 	ExchangePermits(ctx context.Context, req ExchangePermitsRequest) (QueuePermits, error)
 }
@@ -30,7 +30,7 @@ type ExchangePermitsRequest struct {
 	Now   time.Time
 	Node  int64
 	Queue string
-	InUse int // jobs of the queue that the node has claimed and that are not over: it keeps permits for them in any case
+	InUse int // jobs of the queue that run on the node or are about to begin: it keeps permits for them in any case
 	Want  int // permits that the node could use, InUse included
 }
 
@@ -38,11 +38,16 @@ type ExchangePermitsRequest struct {
 type QueuePermits struct {
 	Revision int64 // the greatest of the limits; 0: the queue has none
 	Bounded  bool  // they bound how many jobs run at a time; otherwise no permits are needed
-	Rated    bool  // they bound how many jobs start per interval
-	Permits  int   // that the node holds now
-	Share    int   // with how many of them it should do, because others want permits; at most Permits
-	Scarce   bool  // there were fewer permits than all nodes want
+	// Slack is not zero if they bound how many jobs start per interval: so long after ClaimResult.StartsFrom, a job may still begin. It
+	// is the least Rate.Slack.
+	Slack   time.Duration
+	Permits int  // that the node holds now
+	Share   int  // with how many of them it should do, because others want permits; at most Permits
+	Scarce  bool // there were fewer permits than all nodes want
 }
+
+// Rated reports whether the limits bound how many jobs start per interval.
+func (p *QueuePermits) Rated() bool { return p.Slack > 0 }
 
 // NodePermits are the permits of one limit that a node holds.
 type NodePermits struct {
@@ -79,7 +84,9 @@ func (l QueueLimits) Exchange(held []NodePermits, req ExchangePermitsRequest, no
 	answer = QueuePermits{Revision: l.Revision()}
 	want := max(req.Want, req.InUse)
 	for i := range l {
-		answer.Rated = answer.Rated || l[i].Rate > 0
+		if rate, rated := l[i].Pace(); rated {
+			answer.Slack = rate.SlackWith(answer.Slack)
+		}
 		if l[i].Concurrency == 0 {
 			continue
 		}

@@ -60,7 +60,7 @@ func TestExchanges(t *testing.T) {
 		}
 		exchange := func(i, want int, now time.Time) {
 			answer, own := limits.Exchange(rows(), ExchangePermitsRequest{Node: int64(i), Queue: "q", InUse: used[i], Want: used[i] + want}, now)
-			if answer.Revision != 4 || !answer.Bounded || answer.Rated || answer.Permits < used[i] {
+			if answer.Revision != 4 || !answer.Bounded || answer.Rated() || answer.Permits < used[i] {
 				t.Fatalf("seed %d: %+v", seed, answer)
 			}
 			for _, row := range own {

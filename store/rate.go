@@ -20,15 +20,37 @@ func (l *Limit) Pace() (Rate, bool) {
 	return Rate{Every: every, Burst: max(l.Burst, 1)}, true
 }
 
-// StartSlack is how long after its claim a job of a queue with a rate may start; later it is released. So starts
-// come at most so much closer together than claims.
-const StartSlack = 25 * time.Millisecond
+// The least and the greatest Slack.
+const (
+	minSlack = 25 * time.Millisecond
+	maxSlack = 100 * time.Millisecond
+)
 
-// tolerance returns by how much the theoretical arrival time may be ahead of now after a start. It leaves room for StartSlack,
+// Slack returns how long after ClaimResult.StartsFrom a job under the rate may start; later it is released. So starts come at most so much
+// closer together than claims. A claim by a busy node, or from a busy store, takes long. Slack is a quarter of the time that the
+// burst stands for, without its first start, or a twentieth of the interval, within bounds.
+func (r Rate) Slack() time.Duration {
+	spare := max(time.Duration(r.Burst-1)*r.Every/4, r.Every/20)
+	return min(max(spare, minSlack), maxSlack)
+}
+
+// SlackWith returns the slack of a job that is under the rate and under other rates, whose least slack is others; zero: there are no
+// other rates.
+func (r Rate) SlackWith(others time.Duration) time.Duration { return LeastSlack(r.Slack(), others) }
+
+// LeastSlack returns the lesser of two slacks; zero stands for no rate, so that the other slack counts.
+func LeastSlack(a, b time.Duration) time.Duration {
+	if a > 0 && b > 0 {
+		return min(a, b)
+	}
+	return max(a, b)
+}
+
+// tolerance returns by how much the theoretical arrival time may be ahead of now after a start. It leaves room for Slack,
 // unless that would prevent every start.
 func (r Rate) tolerance() time.Duration {
 	whole := time.Duration(r.Burst) * r.Every
-	return max(whole-StartSlack, min(whole, r.Every))
+	return max(whole-r.Slack(), min(whole, r.Every))
 }
 
 // Room returns how many jobs may start now, at most most.

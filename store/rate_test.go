@@ -33,7 +33,7 @@ func TestRateStarts(t *testing.T) {
 	begin := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	second := Rate{Every: time.Second, Burst: 3}
 	ms := func(n int64) time.Time { return begin.Add(time.Duration(n) * time.Millisecond) }
-	slack := StartSlack.Milliseconds()
+	slack := maxSlack.Milliseconds()
 	for _, c := range []struct {
 		name      string
 		rate      Rate
@@ -49,7 +49,7 @@ func TestRateStarts(t *testing.T) {
 		{"a burst of one", Rate{time.Second, 1}, time.Time{}, 0, 0, 1},
 		{"a burst of one, just after it", Rate{time.Second, 1}, ms(1000), 0, 1000, 0},
 		{"a burst of one, due", Rate{time.Second, 1}, ms(1000), 1000, 1000, 1},
-		{"quick", Rate{time.Millisecond, 100}, time.Time{}, 0, 0, 100 - int(slack)},
+		{"quick", Rate{time.Millisecond, 1000}, time.Time{}, 0, 0, 1000 - int(slack)},
 		{"quicker than the slack", Rate{time.Millisecond, 10}, time.Time{}, 0, 0, 1},
 	} {
 		if room := c.rate.Room(c.tat, ms(c.now), 1000); room != c.room {
@@ -64,7 +64,28 @@ func TestRateStarts(t *testing.T) {
 	}
 }
 
-// TestRateHolds draws starts at random instants, which a job begins up to StartSlack later, and checks every
+func TestSlack(t *testing.T) {
+	for _, c := range []struct {
+		rate   Rate
+		others time.Duration
+		want   time.Duration
+	}{
+		{Rate{10 * time.Millisecond, 21}, 0, 50 * time.Millisecond},
+		{Rate{10 * time.Millisecond, 42}, 0, maxSlack},
+		{Rate{time.Minute, 100}, 0, maxSlack},
+		{Rate{time.Millisecond, 10}, 0, minSlack},
+		{Rate{100 * time.Millisecond, 1}, 0, minSlack},
+		{Rate{time.Second, 1}, 0, 50 * time.Millisecond},
+		{Rate{time.Second, 1}, 40 * time.Millisecond, 40 * time.Millisecond},
+		{Rate{time.Second, 1}, 60 * time.Millisecond, 50 * time.Millisecond},
+	} {
+		if slack := c.rate.SlackWith(c.others); slack != c.want {
+			t.Errorf("%+v with %v: %v, want %v", c.rate, c.others, slack, c.want)
+		}
+	}
+}
+
+// TestRateHolds draws starts at random instants, which a job begins up to Slack later, and checks every
 // window of time: no more than Burst starts and Rate starts per interval. It also checks that a caller
 // who always waits for Next gets the whole rate.
 func TestRateHolds(t *testing.T) {
@@ -73,7 +94,7 @@ func TestRateHolds(t *testing.T) {
 	begin := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	for range 60 {
 		rate := Rate{Every: time.Duration(1+r.IntN(200)) * time.Millisecond, Burst: 1 + r.IntN(30)}
-		late := StartSlack
+		late := rate.Slack()
 		if rate.tolerance() == rate.Every { // so small a burst leaves no room
 			late = 0
 		}

@@ -8,7 +8,7 @@ import (
 type FinishedJob struct {
 	ID                   int64
 	Attempt, MaxAttempts int16
-	Kind, Unique         string // Unique is empty if the job has no key
+	JobKey               // Unique is empty if the job has no key
 	// Mark is the mark of its schedule, or zero.
 	Mark time.Time
 }
@@ -47,9 +47,8 @@ type JobKey struct{ Kind, Unique string }
 func TakeKeys(jobs []FinishedJob, others map[JobKey]int64) (revive []FinishedJob, holders map[int64]int64) {
 	taken := map[JobKey]int64{}
 	for _, job := range jobs {
-		key := JobKey{job.Kind, job.Unique}
-		holder := taken[key]
-		if other := others[key]; other != job.ID && holder == 0 {
+		holder := taken[job.JobKey]
+		if other := others[job.JobKey]; other != job.ID && holder == 0 {
 			holder = other
 		}
 		switch {
@@ -61,7 +60,7 @@ func TakeKeys(jobs []FinishedJob, others map[JobKey]int64) (revive []FinishedJob
 			holders[job.ID] = holder
 			continue
 		default:
-			taken[key] = job.ID
+			taken[job.JobKey] = job.ID
 		}
 		revive = append(revive, job)
 	}

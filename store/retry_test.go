@@ -46,12 +46,12 @@ func TestPullTo(t *testing.T) {
 
 func TestTakeKeys(t *testing.T) {
 	jobs := []FinishedJob{
-		{ID: 1, Kind: "a", Unique: "x"},
-		{ID: 2, Kind: "b", Unique: "x"}, // another kind
-		{ID: 3, Kind: "a", Unique: "x"}, // job 1 takes the key
-		{ID: 4, Kind: "a", Unique: "y"}, // job 8 has the key
-		{ID: 5, Kind: "a"},
-		{ID: 6, Kind: "a"},
+		{ID: 1, JobKey: JobKey{"a", "x"}},
+		{ID: 2, JobKey: JobKey{"b", "x"}}, // another kind
+		{ID: 3, JobKey: JobKey{"a", "x"}}, // job 1 takes the key
+		{ID: 4, JobKey: JobKey{"a", "y"}}, // job 8 has the key
+		{ID: 5, JobKey: JobKey{Kind: "a"}},
+		{ID: 6, JobKey: JobKey{Kind: "a"}},
 	}
 	revive, holders := TakeKeys(jobs, map[JobKey]int64{{"a", "y"}: 8})
 	if want := []FinishedJob{jobs[0], jobs[1], jobs[4], jobs[5]}; !reflect.DeepEqual(revive, want) {

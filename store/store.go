@@ -104,7 +104,8 @@ type Jobs interface {
 	// was declared dead, gets ErrNodeGone and no job (also if the claim and the
 	// declaration are concurrent). A repetition claims other jobs; Claims
 	// returns the claims of a lost reply. Suspects are claimed separately from
-	// all other jobs; see ClaimRequest.Suspects.
+	// all other jobs; see ClaimRequest.Suspects. A claim may ask for the jobs that
+	// have been due for longest, whatever their priority; see ClaimRequest.DueFor.
 	Claim(ctx context.Context, req ClaimRequest) (ClaimResult, error)
 
 	// BeginJobs permits jobs to begin that a node has claimed ahead

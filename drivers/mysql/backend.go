@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -67,13 +68,15 @@ func Open(ctx context.Context, storeURL string) (*Backend, error) {
 		config.Params = map[string]string{}
 	}
 	config.MaxAllowedPacket = 0 // as the server has it, so that what it does not accept is an error that names the reason
-	config.Params["sql_mode"] = "'" + sqlMode + "'"
-	config.Params["time_zone"] = "'+00:00'"
-	config.Params["autocommit"] = "1"
+	maps.Copy(config.Params, map[string]string{
+		"sql_mode": "'" + sqlMode + "'", "time_zone": "'+00:00'", "autocommit": "1",
+		"character_set_client": "utf8mb4", "character_set_connection": "utf8mb4", "character_set_results": "utf8mb4",
+		"completion_type": "NO_CHAIN", "sql_select_limit": fmt.Sprint(uint64(math.MaxUint64)), "sql_safe_updates": "0", // DEFAULT would be what the server has
+	})
 	if config.Params["wait_timeout"] == "" {
 		config.Params["wait_timeout"] = fmt.Sprint(int(idleLimit.Seconds()))
 	}
-	config.Params["innodb_lock_wait_timeout"] = fmt.Sprint(int(lockWait.Seconds()))
+	config.Params["innodb_lock_wait_timeout"] = fmt.Sprint(int(rowWait.Seconds()))
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
 		return nil, fmt.Errorf("open MySQL: %w", err)
@@ -108,8 +111,10 @@ func (c readCommitted) Connect(ctx context.Context) (driver.Conn, error) {
 }
 
 // New uses a program's own pool of connections, opened with github.com/go-sql-driver/mysql. The
-// pool stays the program's to close. Its connections need autocommit, and a sql_mode that is
-// strict; New checks both on one connection. All other settings of the connections may differ.
+// pool stays the program's to close. Its connections need autocommit, a sql_mode that is strict, utf8mb4 as the
+// character set of client, connection and results, completion_type=0, sql_safe_updates=0, and no sql_select_limit.
+// Most of these are what servers and go-sql-driver/mysql have without settings of yours. New checks them on one connection, and
+// returns an error with the remedy if one does not fit. All other settings of the connections may differ.
 func New(ctx context.Context, db *sql.DB) (*Backend, error) {
 	return open(ctx, db, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 }

@@ -60,17 +60,19 @@ func (s *session) AlterJobs(ctx context.Context, jobs []rowwise.Altered) error {
 	if err := s.leaveLanes(ctx, ids, false); err != nil {
 		return err
 	}
-	return s.Exec(ctx, updateJobs, args{"jobs": sqlrows.JSON(jobs)})
+	return s.updateAfter(ctx, ids, s.Exec(ctx, updateJobs, args{"jobs": sqlrows.JSON(jobs)}))
 }
 
-// RequestCancels implements rowwise.Jobs.
+// RequestCancels implements rowwise.Jobs. It changes no row that the end of a job changes, too, and so touches the jobs.
 func (s *session) RequestCancels(ctx context.Context, ids []int64, reason string, now time.Time) error {
 	rows := make([]args, len(ids))
 	for i, id := range ids {
 		rows[i] = args{"id": id, "now": sqlrows.Micros(now), "reason": reason}
 	}
-	_, err := s.insertRows(ctx, requestCancels, rows)
-	return err
+	if _, err := s.insertRows(ctx, requestCancels, rows); err != nil {
+		return err
+	}
+	return s.touchJobs(ctx, ids)
 }
 
 // DeleteJobs implements rowwise.Jobs.
@@ -85,7 +87,7 @@ func (s *session) DeleteJobs(ctx context.Context, ids []int64) error {
 	if err := s.leaveLanes(ctx, ids, false); err != nil {
 		return err
 	}
-	return s.OnIDs(ctx, ids, deleteKeyHolds, deleteJobs, sqlrows.DeleteFinishedJobs, deleteAttempts, deleteProgress, deleteEdges)
+	return s.OnIDs(ctx, ids, deleteKeyHolds, deleteRare, deleteJobs, sqlrows.DeleteFinishedJobs, deleteAttempts, deleteProgress, deleteEdges)
 }
 
 // LockKeyHolders implements rowwise.Jobs.

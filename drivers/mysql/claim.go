@@ -17,15 +17,16 @@ import (
 // Claim takes due jobs; see store.Jobs. It looks first without locks, and where there is
 // nothing to take it writes nothing. Batches have no number here.
 func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
-	for {
-		if out, again, err := b.claim(ctx, req); err != nil || !again {
+	for steps := 1; ; steps++ {
+		if out, again, err := b.claim(ctx, req, steps >= mostLaneSteps); err != nil || !again {
 			return out, err
 		}
 	}
 }
 
-// claim claims jobs. again means that it has claimed none, because more permits have to be passed on before.
-func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (out store.ClaimResult, again bool, err error) {
+// claim claims jobs. again means that it has claimed none, because more jobs have to be parked, or more permits to be passed on, before. last: it
+// takes what it can, although more jobs need permits.
+func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, last bool) (out store.ClaimResult, again bool, err error) {
 	const doing = "claim jobs"
 	out, due, found, err := b.lookForJobs(ctx, doing, req)
 	if err != nil || !found {
@@ -50,7 +51,7 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (out store.
 			return err
 		}
 		if there.pauses {
-			if _, err := s.tendPauses(ctx, now); err != nil {
+			if again, err = s.tendPauses(ctx, now); err != nil || again {
 				return err
 			}
 			var paused bool
@@ -63,7 +64,7 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (out store.
 		}
 		var work laneWork
 		if there.permits {
-			if work, again, err = s.tendLanes(ctx, req, now); err != nil || again {
+			if work, again, err = s.tendLanes(ctx, req, last, now); err != nil || again {
 				return err
 			}
 			if out.Rated = work.rated; work.refuses(req) {
@@ -74,25 +75,29 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (out store.
 			return nil
 		}
 		if there.pauses || work.limited {
-			if due, err = s.due(ctx, req, now); err != nil {
+			if due, err = s.due(ctx, req, req.DueBy(now)); err != nil {
 				return err
 			}
 		}
 		if out.Jobs, err = s.claim(ctx, req, due, work.limited, now); err != nil {
 			return err
 		}
+		clock := func() (time.Time, error) { return s.StartsFrom(ctx, req.Now, &out) }
 		if work.rated {
-			next, err := rowwise.StartJobs(ctx, s, out.Jobs, now)
+			next, err := rowwise.StartJobs(ctx, s, out.Jobs, clock)
 			if err != nil {
 				return err
 			}
 			work.next = earliest(work.next, next)
 		}
-		if err := s.recordStarts(ctx, &rates, now, len(out.Jobs)); err != nil {
+		err = rates.Record(len(out.Jobs), clock, func(limit int64, tat time.Time) error {
+			return s.Exec(ctx, updateRateLanes, args{"limit": limit, "tat": sqlrows.Micros(tat)})
+		})
+		if err != nil {
 			return err
 		}
-		if len(out.Jobs) < asked && req.Permits.Rated {
-			out.NextStart = rates.next(now)
+		if len(out.Jobs) < asked && req.Permits.Rated() {
+			out.NextStart = rates.Next(now)
 		}
 		if len(out.Jobs) == req.Limit || req.Suspects {
 			return nil
@@ -154,7 +159,7 @@ func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.Claim
 		if req.Suspects {
 			return s.One(ctx, findSuspect, args{"queue": req.Queue, "now": sqlrows.Micros(now)}, &found)
 		}
-		due, err = s.due(ctx, req, now)
+		due, err = s.due(ctx, req, req.DueBy(now))
 		if found = len(due) > 0; err != nil || found {
 			return err
 		}
@@ -193,9 +198,9 @@ func addExact(a args, jobs []store.ExactJob) {
 	a["exact_kinds"], a["exact"] = kinds, exact
 }
 
-// due returns each priority that has a due job which the claim may take.
-func (s *session) due(ctx context.Context, req store.ClaimRequest, now time.Time) (due []int16, err error) {
-	a := args{"queue": req.Queue, "now": sqlrows.Micros(now), "kinds": req.Kinds}
+// due returns each priority that has a job which is due by an instant, and which the claim may take.
+func (s *session) due(ctx context.Context, req store.ClaimRequest, by time.Time) (due []int16, err error) {
+	a := args{"queue": req.Queue, "now": sqlrows.Micros(by), "kinds": req.Kinds}
 	addExact(a, req.Exact)
 	err = s.Each(ctx, findDuePriorities, a, func(r row) error {
 		var priority int16
@@ -230,32 +235,21 @@ func (s *session) checkNode(ctx context.Context, name statement, node int64) (th
 // limitClaim returns the claim that the limits of the whole queue allow, perhaps of no job, and writes the newest
 // limit, and the next start if nothing may start now, to the answer. With lock, claims from a queue with a rate happen one after
 // the other.
-func (s *session) limitClaim(ctx context.Context, req store.ClaimRequest, there found, lock bool, now time.Time, out *store.ClaimResult) (store.ClaimRequest, queueRates, error) {
-	var rates queueRates
+func (s *session) limitClaim(ctx context.Context, req store.ClaimRequest, there found, lock bool, now time.Time, out *store.ClaimResult) (store.ClaimRequest, rowwise.QueueRates, error) {
+	var rates rowwise.QueueRates
 	if there.limited {
 		var err error
 		if rates, err = s.queueRates(ctx, req.Limited(), lock); err != nil {
 			return req, rates, err
 		}
 	}
-	out.LimitRevision = rates.revision
-	switch {
-	case rates.revision != req.Permits.Revision:
-		req.Limit = 0
-	case rates.notBefore.After(now):
-		req.Limit, out.NextStart = 0, rates.next(now)
-	case req.Permits.Rated:
-		if req.Limit, req.Ahead = rates.room(now, req.Limit), 0; req.Limit == 0 {
-			out.NextStart = rates.next(now)
-		}
-	}
-	return req, rates, nil
+	return rates.Bound(req, now, out), rates, nil
 }
 
 // claim takes up to req.Limit jobs of the priorities in which lookForJobs has just found
 // jobs, or suspects, and returns them in the order of their start.
 func (s *session) claim(ctx context.Context, req store.ClaimRequest, due []int16, limited bool, now time.Time) ([]store.Claimed, error) {
-	jobs, err := s.lockClaimable(ctx, req, due, limited, now)
+	jobs, rares, err := s.lockClaimable(ctx, req, due, limited, now)
 	if err != nil || len(jobs) == 0 {
 		return nil, err
 	}
@@ -271,7 +265,10 @@ func (s *session) claim(ctx context.Context, req store.ClaimRequest, due []int16
 	for i := range jobs {
 		ids[i], jobs[i].Token, jobs[i].Attempt = jobs[i].ID, before+int64(i)+1, min(jobs[i].Attempt, math.MaxInt16-1)+1
 	}
-	return jobs, s.giveJobs(ctx, ids, args{"before": before, "begin": req.Limit - req.Ahead, "node": req.Node, "now": sqlrows.Micros(now)})
+	if err := s.giveJobs(ctx, ids, args{"before": before, "begin": req.Limit - req.Ahead, "node": req.Node, "now": sqlrows.Micros(now)}); err != nil {
+		return nil, err
+	}
+	return jobs, s.OnIDs(ctx, rares, updateRare)
 }
 
 // giveJobs writes a claim of locked jobs, whose numbers are in the order of their start.
@@ -289,9 +286,9 @@ func (s *session) giveJobs(ctx context.Context, ids []int64, a args) error {
 }
 
 // lockClaimable locks jobs that a claim takes, and leaves out jobs that other transactions have locked. limited: a limit concerns
-// the queue whose permits jobs hold.
-func (s *session) lockClaimable(ctx context.Context, req store.ClaimRequest, due []int16, limited bool, now time.Time) (jobs []store.Claimed, err error) {
-	a := args{"queue": req.Queue, "now": sqlrows.Micros(now), "kinds": req.Kinds}
+// the queue whose permits jobs hold. rares are the numbers of all locked jobs that have rows in hourbell_job_rare.
+func (s *session) lockClaimable(ctx context.Context, req store.ClaimRequest, due []int16, limited bool, now time.Time) (jobs []store.Claimed, rares []int64, err error) {
+	a := args{"queue": req.Queue, "now": sqlrows.Micros(req.DueBy(now)), "kinds": req.Kinds}
 	addExact(a, req.Exact)
 	ready, suspects := lockDueJobs, lockSuspects
 	if limited {
@@ -301,17 +298,25 @@ func (s *session) lockClaimable(ctx context.Context, req store.ClaimRequest, due
 		return s.lockWindow(ctx, suspects, a, req.Limit)
 	}
 	for _, priority := range due {
-		if len(jobs) == req.Limit {
+		most := req.Limit - len(jobs)
+		if req.DueFor > 0 {
+			most = req.Limit // the jobs that have been due for longest may have any priority
+		}
+		if most == 0 {
 			break
 		}
 		a["priority"] = priority
-		some, err := s.lockWindow(ctx, ready, a, req.Limit-len(jobs))
+		some, someRares, err := s.lockWindow(ctx, ready, a, most)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		jobs = append(jobs, some...)
+		jobs, rares = append(jobs, some...), append(rares, someRares...)
 	}
-	return jobs, nil
+	if len(jobs) > req.Limit {
+		slices.SortFunc(jobs, func(a, b store.Claimed) int { return cmp.Or(a.RunAt.Compare(b.RunAt), cmp.Compare(a.ID, b.ID)) })
+		jobs = jobs[:req.Limit]
+	}
+	return jobs, rares, nil
 }
 
 // A claim looks at the first jobs, claimWindow more than it takes, because concurrent claims have locked some of them, and
@@ -321,8 +326,9 @@ const (
 	claimReach  = 10_000
 )
 
-// lockWindow locks claimable jobs, at most limit, among the first of them.
-func (s *session) lockWindow(ctx context.Context, name statement, a args, limit int) (jobs []store.Claimed, err error) {
+// lockWindow locks claimable jobs, at most limit, among the first of them. rares are the numbers of the jobs that have rows in
+// hourbell_job_rare.
+func (s *session) lockWindow(ctx context.Context, name statement, a args, limit int) (jobs []store.Claimed, rares []int64, err error) {
 	first := limit + claimWindow
 	for _, w := range []struct{ offset, size int }{{0, first}, {first, claimReach}} {
 		if len(jobs) == limit {
@@ -330,15 +336,18 @@ func (s *session) lockWindow(ctx context.Context, name statement, a args, limit 
 		}
 		a["limit"], a["offset"], a["window"] = limit-len(jobs), w.offset, w.size
 		err := s.Each(ctx, name, a, func(r row) error {
-			job, err := sqlrows.ScanClaimed(r)
-			jobs = append(jobs, job)
+			var rare bool
+			job, err := sqlrows.ScanClaimed(r, &rare)
+			if jobs = append(jobs, job); rare {
+				rares = append(rares, job.ID)
+			}
 			return err
 		})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return jobs, nil
+	return jobs, rares, nil
 }
 
 // raiseTokens gives tokens to a number of jobs, and returns the last of them. Claims wait for each other here until

@@ -68,6 +68,17 @@ func (b *Backend) explain(ctx context.Context, doing string, err error) error {
 	return explain(doing, err)
 }
 
+// explainIn is explain for a transaction of the program, which only the program can begin again.
+func (b *Backend) explainIn(ctx context.Context, doing string, err error) error {
+	switch numberOf(err) {
+	case errDeadlock, errRecordChanged:
+		if ctx.Err() == nil {
+			return fmt.Errorf("%s: %w: another transaction was first, and the server has rolled this transaction back or refuses its old snapshot; begin a new transaction, and run it from its beginning", doing, err)
+		}
+	}
+	return b.explain(ctx, doing, err)
+}
+
 // mayOnlyRead reports whether an error means that the user, or the server, does not write.
 func mayOnlyRead(err error) bool {
 	switch numberOf(err) {

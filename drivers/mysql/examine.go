@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -101,44 +102,72 @@ func (e *examination) server(ctx context.Context) bool {
 	if s.readOnly != 0 {
 		e.add("server", store.FindingError, "the server is read-only, as replicas are", "name the primary server in the URL")
 	}
-	switch {
-	case e.b.server.galera:
-		e.ok("durability", "what was committed is on the other nodes of the cluster")
-	case s.flushes != 1:
-		e.add("durability", store.FindingWarning, fmt.Sprintf("innodb_flush_log_at_trx_commit is %d, so that the last second of acknowledged work is lost with the power", s.flushes), "set it to 1")
-	case s.hasLog && s.syncs != 1:
-		e.add("durability", store.FindingWarning, fmt.Sprintf("sync_binlog is %d, so that replicas and backups may lack acknowledged work after a loss of power", s.syncs), "set it to 1")
-	default:
-		e.ok("durability", "a commit waits for the disk")
+	c, err := e.readCluster(ctx)
+	if err != nil {
+		e.failed(ctx, "cluster", err)
+		return true
 	}
+	e.found = append(e.found, durability(s, c))
 	if s.packet < smallPacket {
 		e.add("packet", store.FindingWarning, fmt.Sprintf("max_allowed_packet is %d bytes, so that batches of large jobs are refused", s.packet), "set max_allowed_packet to 16M or more")
 	}
-	e.cluster(ctx)
+	if e.b.server.galera {
+		e.cluster(c)
+	}
 	return true
 }
 
-// cluster examines a node of a Galera cluster.
-func (e *examination) cluster(ctx context.Context) {
-	if !e.b.server.galera {
-		return
+// durability judges what becomes of acknowledged work at a loss of power.
+func durability(s serverFacts, c clusterFacts) store.Finding {
+	f := store.Finding{Check: "durability", Level: store.FindingWarning, Remedy: "set it to 1"}
+	switch {
+	case c.nodes > 1:
+		f.Level, f.Found, f.Remedy = store.FindingOK, "what was committed is on the other nodes of the cluster", ""
+	case s.flushes != 1:
+		f.Found = fmt.Sprintf("innodb_flush_log_at_trx_commit is %d, so that the last second of acknowledged work is lost with the power", s.flushes)
+	case s.hasLog && s.syncs != 1:
+		f.Found = fmt.Sprintf("sync_binlog is %d, so that replicas and backups may lack acknowledged work after a loss of power", s.syncs)
+	default:
+		f.Level, f.Found, f.Remedy = store.FindingOK, "a commit waits for the disk", ""
 	}
-	values := map[string]string{}
+	return f
+}
+
+// clusterFacts are what a node of a Galera cluster reports; of other servers they are empty.
+type clusterFacts struct {
+	ready, state string
+	nodes        int // that form the cluster at present, with this server
+}
+
+// readCluster reads the facts of a node of a Galera cluster.
+func (e *examination) readCluster(ctx context.Context) (c clusterFacts, err error) {
+	if !e.b.server.galera {
+		return c, nil
+	}
 	rows, err := e.b.db.QueryContext(ctx, "SHOW STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_cluster_size', 'wsrep_local_state_comment')")
 	err = eachRow(rows, err, func(r row) error {
 		var name, value string
 		err := r.Scan(&name, &value)
-		values[name] = value
+		switch name {
+		case "wsrep_ready":
+			c.ready = value
+		case "wsrep_local_state_comment":
+			c.state = value
+		default:
+			c.nodes, _ = strconv.Atoi(value) // 0 while the server is outside its cluster
+		}
 		return err
 	})
-	switch {
-	case err != nil:
-		e.failed(ctx, "cluster", err)
-	case values["wsrep_ready"] != "ON":
-		e.add("cluster", store.FindingError, "the server is no working part of its Galera cluster: "+values["wsrep_local_state_comment"], "name another node of the cluster in the URL, or mend this node")
-	default:
-		e.ok("cluster", fmt.Sprintf("a Galera cluster of %s nodes", values["wsrep_cluster_size"]))
+	return c, err
+}
+
+// cluster examines a node of a Galera cluster.
+func (e *examination) cluster(c clusterFacts) {
+	if c.ready != "ON" {
+		e.add("cluster", store.FindingError, "the server is no working part of its Galera cluster: "+c.state, "name another node of the cluster in the URL, or mend this node")
+		return
 	}
+	e.ok("cluster", fmt.Sprintf("the Galera cluster has the size %d", c.nodes))
 }
 
 // distance measures the latency, and compares the server's clock with the clock of this machine. Hourbell
@@ -198,7 +227,7 @@ func (e *examination) schema(ctx context.Context) bool {
 		e.add("schema", store.FindingError, fmt.Sprintf("the schema is at step %d, and this release needs step %d", applied, len(steps)), "run `hourbell migrate up` as a user who may change tables")
 		return false
 	}
-	if err := e.b.CheckSchema(ctx); err != nil { // too new
+	if err := e.b.checkVersion(ctx); err != nil { // too new
 		e.failed(ctx, "schema", err)
 		return false
 	}
@@ -208,22 +237,16 @@ func (e *examination) schema(ctx context.Context) bool {
 
 // tables looks for tables without transactions, and reports whether there are none.
 func (e *examination) tables(ctx context.Context) bool {
-	var wrong, remedies []string
-	err := e.each(ctx, findWrongTables, nil, func(r row) error {
-		var name, engine string
-		err := r.Scan(&name, &engine)
-		wrong, remedies = append(wrong, name+" ("+engine+")"), append(remedies, "ALTER TABLE "+name+" ENGINE = InnoDB")
-		return err
-	})
+	wrong, err := e.b.wrongTables(ctx, e.b.db)
 	switch {
 	case err != nil:
 		e.failed(ctx, "tables", err)
-	case len(wrong) > 0:
-		e.add("tables", store.FindingError, "there are tables without transactions: "+strings.Join(wrong, ", "), strings.Join(remedies, "; "))
+	case wrong.found != "":
+		e.add("tables", store.FindingError, wrong.found, wrong.remedy)
 	default:
 		e.ok("tables", "all in InnoDB")
 	}
-	return err == nil && len(wrong) == 0
+	return err == nil && wrong.found == ""
 }
 
 // rights examines what the user may do with the tables, and reports whether nothing is missing. The server

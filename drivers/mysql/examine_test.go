@@ -64,6 +64,31 @@ func TestExamineRights(t *testing.T) {
 	}
 }
 
+// TestDurability: a commit survives a loss of power if the server waits for its disk, or if other servers have it. A cluster of one server
+// is a server without a cluster.
+func TestDurability(t *testing.T) {
+	safe := serverFacts{flushes: 1, hasLog: true, syncs: 1}
+	for _, test := range []struct {
+		server serverFacts
+		nodes  int
+		want   string
+	}{
+		{safe, 0, "waits for the disk"},
+		{serverFacts{flushes: 1}, 0, "waits for the disk"}, // no log has to be written
+		{serverFacts{flushes: 2}, 0, "innodb_flush_log_at_trx_commit is 2"},
+		{serverFacts{flushes: 1, hasLog: true}, 0, "sync_binlog is 0"},
+		{serverFacts{flushes: 0}, 3, "other nodes"},
+		{serverFacts{flushes: 0}, 2, "other nodes"},
+		{serverFacts{flushes: 0}, 1, "innodb_flush_log_at_trx_commit is 0"},
+		{safe, 1, "waits for the disk"},
+	} {
+		f := durability(test.server, clusterFacts{nodes: test.nodes})
+		if faulty := strings.Contains(test.want, " is "); !strings.Contains(f.Found, test.want) || faulty != (f.Level == store.FindingWarning) || faulty != (f.Remedy != "") {
+			t.Errorf("%+v in a cluster of %d: %+v, want %q", test.server, test.nodes, f, test.want)
+		}
+	}
+}
+
 // asUser makes a user with rights on a database, and returns the URL of the database for the user.
 func asUser(t *testing.T, db *sql.DB, base, rights string) string {
 	t.Helper()

@@ -49,19 +49,19 @@ func claimRefs(claims []store.ClaimRef) string {
 // LockClaims implements rowwise.Claims.
 func (s *session) LockClaims(ctx context.Context, claims []store.ClaimRef) ([]rowwise.Held, error) {
 	held := make([]rowwise.Held, len(claims))
-	s.apart = map[int64]bool{}
+	s.apart, s.plain = map[int64]bool{}, map[int64]bool{}
 	err := s.Each(ctx, lockClaims, args{"claims": claimRefs(claims)}, func(r row) error {
 		var i int
 		var state store.State
 		var reason *string
 		var schedule int64
 		var origin store.Origin
-		var handled, concerns bool
-		if err := r.Scan(&i, &state, &reason, &schedule, &origin, &handled, &concerns); err != nil {
+		var handled, concerns, rare bool
+		if err := r.Scan(&i, &state, &reason, &schedule, &origin, &handled, &concerns, &rare); err != nil {
 			return err
 		}
 		h := &held[i]
-		s.apart[claims[i].ID] = !concerns
+		s.apart[claims[i].ID], s.plain[claims[i].ID] = !concerns, !rare
 		h.Found, h.Handled, h.Running, h.Group = true, handled, state == store.StateRunning, store.SerialGroupOf(schedule, origin)
 		if reason != nil {
 			h.Asked, h.Why = true, *reason
@@ -245,6 +245,10 @@ func (s *session) EndJobs(ctx context.Context, ends []rowwise.End, now time.Time
 			return err
 		}
 	}
+	rares := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return s.plain[id] })
+	if err := s.OnIDs(ctx, rares, deleteRare); err != nil {
+		return err
+	}
 	if err := s.inChunks(ctx, deleteEndedJobs, ids, args{}); err != nil {
 		return err
 	}
@@ -294,8 +298,11 @@ func (s *session) keepEnded(ctx context.Context, jobs []newHistory, now time.Tim
 // RequeueJobs implements rowwise.Claims. No job has a cancel request, with which
 // it would have ended.
 func (s *session) RequeueJobs(ctx context.Context, jobs []rowwise.Requeue, now time.Time) error {
-	var again, snoozed []int64
+	var again, snoozed, lost []int64
 	for _, job := range jobs {
+		if job.LossCounts {
+			lost = append(lost, job.ID)
+		}
 		if job.Snoozed {
 			snoozed = append(snoozed, job.ID)
 		} else {
@@ -308,5 +315,8 @@ func (s *session) RequeueJobs(ctx context.Context, jobs []rowwise.Requeue, now t
 	if err := s.leaveLanes(ctx, snoozed, false); err != nil {
 		return err
 	}
-	return s.Exec(ctx, requeueJobs, args{"jobs": sqlrows.JSON(jobs), "now": sqlrows.Micros(now)})
+	if err := s.OnIDs(ctx, lost, insertMissingRare); err != nil {
+		return err
+	}
+	return s.updateAfter(ctx, append(again, snoozed...), s.Exec(ctx, requeueJobs, args{"jobs": sqlrows.JSON(jobs), "now": sqlrows.Micros(now)}))
 }

@@ -364,7 +364,8 @@ func complete(ctx context.Context, b *Backend, txs store.Transactions[*sql.Tx], 
 // a value in a key some of whose columns are not NULL.
 func TestKeysDoNotConflict(t *testing.T) {
 	b, db := fresh(t)
-	insertPlain(t, b, 1)
+	_, err := b.Insert(t.Context(), store.InsertRequest{Jobs: []store.NewJob{{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Priority: 5, MaxAttempts: 1, Group: "g"}}}})
+	must(t, err)
 	rows, err := db.QueryContext(t.Context(), "SELECT CONCAT(table_name, '.', index_name) FROM information_schema.statistics WHERE table_schema = DATABASE()"+
 		" AND table_name LIKE 'hourbell\\_%' AND non_unique = 0 GROUP BY table_name, index_name HAVING COUNT(*) > 1 AND COUNT(DISTINCT nullable) > 1")
 	must(t, eachRow(rows, err, func(r row) error {
@@ -375,9 +376,9 @@ func TestKeysDoNotConflict(t *testing.T) {
 		}
 		return err
 	}))
-	var unlike int
-	must(t, db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM hourbell_job WHERE (unique_key IS NULL) <> (unique_kind IS NULL)").Scan(&unlike))
-	if unlike > 0 {
+	var without int
+	must(t, db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM hourbell_job_rare WHERE (unique_key IS NULL) AND (unique_kind IS NULL)").Scan(&without))
+	if without != 1 {
 		t.Error("a job without a unique key has a part of the key")
 	}
 }

@@ -49,7 +49,7 @@ func (b *Backend) insertsAtOnce(req store.InsertRequest) bool {
 	}
 	size := 0
 	for i := range req.Jobs {
-		if req.Jobs[i].Waiting || req.Jobs[i].Origin.LeavesNotes() || req.Jobs[i].Origin == store.OriginTrigger {
+		if req.Jobs[i].Waiting || rare(req.Jobs[i].Schedule, &req.Jobs[i].JobSpec) || req.Jobs[i].Origin.LeavesNotes() || req.Jobs[i].Origin == store.OriginTrigger {
 			return false
 		}
 		size += 2*len(req.Jobs[i].Args) + 2*len(req.Jobs[i].Headers) + jobText
@@ -66,12 +66,15 @@ func (s *session) InsertJobs(ctx context.Context, jobs []store.NewJob, now time.
 	if err := s.lockSerialGroups(ctx, jobs); err != nil {
 		return nil, err
 	}
-	rows := make([]args, len(jobs))
-	for i := range jobs {
-		rows[i] = jobArgs(&jobs[i], now)
-	}
-	ids, err := s.insertRows(ctx, insertJobs, rows)
+	a := args{} // of one job after the other
+	ids, err := s.insertEach(ctx, insertJobs, len(jobs), func(i int) args {
+		setJob(a, &jobs[i], now)
+		return a
+	})
 	if err != nil {
+		return nil, err
+	}
+	if err := s.insertRares(ctx, jobs, ids); err != nil {
 		return nil, err
 	}
 	out := make([]store.Inserted, len(ids))

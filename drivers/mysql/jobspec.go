@@ -7,8 +7,8 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
-// jobArgs returns the arguments of insert_jobs for a job; sqlrows.SpecColumns maps its description.
-func jobArgs(job *store.NewJob, now time.Time) args {
+// setJob sets the arguments of insert_jobs to a job; sqlrows.SpecColumns maps its description.
+func setJob(a args, job *store.NewJob, now time.Time) {
 	created := code("UTC_TIMESTAMP(6)")
 	if !now.IsZero() {
 		created = datetime(sqlrows.Instant(now))
@@ -17,11 +17,10 @@ func jobArgs(job *store.NewJob, now time.Time) args {
 	if job.RunAt.IsZero() {
 		runAt = later(created, job.Delay)
 	}
-	a := args{
-		"run_at": runAt, "created_at": created, "slot": datetime(job.Slot),
-		"schedule": sqlrows.OrNull(job.Schedule), "origin": job.Origin, "state": sqlrows.StateOf(job), "waits": sqlrows.OrNull(int64(job.OpenEdges)), "releases": job.Releases,
-		"args": sqlrows.NotNull(job.Args), "headers": job.Headers,
-	}
+	a["run_at"], a["created_at"], a["slot"] = runAt, created, datetime(job.Slot)
+	a["schedule"], a["origin"], a["state"] = sqlrows.OrNull(job.Schedule), job.Origin, sqlrows.StateOf(job)
+	a["waits"], a["releases"] = sqlrows.OrNull(int64(job.OpenEdges)), job.Releases
+	a["rare"] = rare(job.Schedule, &job.JobSpec)
+	a["args"], a["headers"] = sqlrows.NotNull(job.Args), job.Headers
 	sqlrows.AddSpec(a, &job.JobSpec)
-	return a
 }

@@ -32,19 +32,28 @@ func (s *session) lookForLanes(ctx context.Context, req store.ClaimRequest, now 
 	if work, err = s.findLaneWork(ctx, req.Queue, now); err != nil || !work.limited || work.refuses(req) || work.found {
 		return work, work.found && !work.refuses(req), err
 	}
-	fresh, err := s.freshJobs(ctx, req, 1, now)
+	fresh, err := s.freshJobs(ctx, findNewLaneJobs, req, 1, now)
 	return work, len(fresh) > 0, err
 }
 
 // tendLanes is a step that passes on permits, and gives permits to jobs that a claim may take. again: the claim has to come
-// back before it takes jobs.
-func (s *session) tendLanes(ctx context.Context, req store.ClaimRequest, now time.Time) (work laneWork, again bool, err error) {
+// back before it takes jobs. The last step leaves jobs that have neither permits nor wait if there are very many: the jobs of
+// lanes in which no job waits get permits before them, and the next claim goes on at once.
+func (s *session) tendLanes(ctx context.Context, req store.ClaimRequest, last bool, now time.Time) (work laneWork, again bool, err error) {
 	if work, err = s.findLaneWork(ctx, req.Queue, now); err != nil || !work.limited || work.refuses(req) {
 		return work, false, err
 	}
-	ids, err := s.freshJobs(ctx, req, rowwise.FreshRows, now)
+	ids, err := s.freshJobs(ctx, findNewLaneJobs, req, rowwise.FreshRows, now)
 	if err != nil || len(ids) == 0 && !work.found {
 		return work, false, err
+	}
+	left := len(ids) == rowwise.FreshRows
+	if left && last {
+		overtaking, err := s.freshJobs(ctx, findOvertakingJobs, req, req.Limit, now)
+		if err != nil {
+			return work, false, err
+		}
+		ids = append(ids, overtaking...)
 	}
 	fresh, err := s.laneJobs(ctx, lockNewLaneJobs, ids)
 	if err != nil {
@@ -57,15 +66,22 @@ func (s *session) tendLanes(ctx context.Context, req store.ClaimRequest, now tim
 	}
 	passed, err := rowwise.PassOnPermits(ctx, s, fresh, now)
 	work.next = earliest(work.next, passed.Next)
-	again = passed.More || len(fresh) == rowwise.FreshRows
-	return work, again, err
+	if left && last {
+		work.next = now
+		left = false
+	}
+	return work, left || passed.More, err
 }
 
+// mostLaneSteps is how many steps give permits, or a place in a lane, to very many jobs before one claim. The first of them lets jobs wait, so that the
+// second finds out which lanes these are.
+const mostLaneSteps = 2
+
 // freshJobs returns the numbers of due jobs that limits concern, that hold no permits, and that a claim may take.
-func (s *session) freshJobs(ctx context.Context, req store.ClaimRequest, most int, now time.Time) ([]int64, error) {
+func (s *session) freshJobs(ctx context.Context, name statement, req store.ClaimRequest, most int, now time.Time) ([]int64, error) {
 	a := args{"queue": req.Queue, "kinds": req.Kinds, "suspects": req.Suspects, "limit": most, "now": sqlrows.Micros(now)}
 	addExact(a, req.Exact)
-	return s.Numbers(ctx, findNewLaneJobs, a)
+	return s.Numbers(ctx, name, a)
 }
 
 // laneJobColumns are the columns that session.laneJobs scans.
@@ -77,6 +93,7 @@ func (s *session) laneJobs(ctx context.Context, name statement, ids []int64) (jo
 		return nil, nil
 	}
 	slices.Sort(ids)
+	ids = slices.Compact(ids)
 	err = s.Each(ctx, name, args{"ids": sqlrows.JSONList(ids)}, func(r row) error {
 		var j store.LaneJob
 		err := r.Scan(&j.ID, &j.Lane, &j.First, sqlrows.IntoTime(&j.RunAt), &j.Queue, &j.Kind, &j.Key, &j.Priority)
@@ -119,7 +136,7 @@ func (s *session) leaveLanes(ctx context.Context, ids []int64, again bool) error
 	if err != nil || !again {
 		return err
 	}
-	return s.OnIDs(ctx, vacated, clearPermits)
+	return s.OnIDs(ctx, vacated, clearPermits, updateRare)
 }
 
 // vacate records that jobs give back their permits, and returns which of them held permits. strict: jobs with a permit of a
@@ -206,7 +223,7 @@ func (s *session) MakeLanes(ctx context.Context, keys []store.LaneKey) (map[stor
 	return s.laneNumbers(ctx, keys)
 }
 
-// laneNumbers returns the numbers of those of some lanes that exist.
+// laneNumbers returns the numbers of lanes; a lane that does not exist has none.
 func (s *session) laneNumbers(ctx context.Context, keys []store.LaneKey) (map[store.LaneKey]int64, error) {
 	type laneName struct {
 		Limit int64  `json:"limit"`
@@ -285,8 +302,12 @@ type admission struct {
 
 // Admit implements rowwise.LanesTx.
 func (s *session) Admit(ctx context.Context, admissions []store.Admission, now time.Time) error {
-	rows := make([]admission, len(admissions))
+	rows, ids := make([]admission, len(admissions)), make([]int64, len(admissions))
+	var waiting []int64
 	for i, a := range admissions {
+		if ids[i] = a.Job.ID; a.Wait != 0 {
+			waiting = append(waiting, a.Job.ID)
+		}
 		rows[i] = admission{ID: a.Job.ID, Lane: a.Wait, Permits: listOrNull(a.Held)}
 		switch {
 		case a.Wait != 0 && a.Job.First:
@@ -297,7 +318,10 @@ func (s *session) Admit(ctx context.Context, admissions []store.Admission, now t
 			rows[i].Waited = 1
 		}
 	}
-	return s.Exec(ctx, admitJobs, args{"jobs": sqlrows.JSON(rows), "now": sqlrows.Micros(now)})
+	if err := s.OnIDs(ctx, waiting, insertMissingRare); err != nil {
+		return err
+	}
+	return s.updateAfter(ctx, ids, s.Exec(ctx, admitJobs, args{"jobs": sqlrows.JSON(rows), "now": sqlrows.Micros(now)}))
 }
 
 // UseStarts implements rowwise.LanesTx.
@@ -374,6 +398,11 @@ func (s *session) returnPausedPermits(ctx context.Context, of store.PauseSubject
 	}
 	_, err = s.takePermits(ctx, ids)
 	return err
+}
+
+// LockIdleLanes implements rowwise.LanesTx.
+func (s *session) LockIdleLanes(ctx context.Context, most int) ([]int64, error) {
+	return s.Numbers(ctx, lockIdleLanes, args{"limit": most})
 }
 
 // DeleteLanes implements rowwise.LanesTx.

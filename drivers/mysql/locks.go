@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"regexp"
+	"sync/atomic"
 
 	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/lock/locksql"
@@ -33,6 +34,14 @@ import (
 // token, and under the isolation level SERIALIZABLE, such a transaction also
 // holds the row of the lock from the check until its end, and renewals and the
 // release wait for it. The transaction should end within a third of the lease.
+//
+// In a Galera cluster with more than one writer every such transaction also
+// writes the row of the lock: its commit fails, with error 1213, if another
+// server has granted, renewed or released the lock since the check. A renewal
+// waits for the transaction if both are on one server. In tables with the option
+// Table, lock.Check makes the hold a second longer there. [Locks.Tx] asks the
+// server once whether it is in a cluster, and the package's Tx asks with each
+// check.
 //
 // A restored backup contains the tokens of its time, which would be given
 // again. Raise the tokens before the first program starts, by more than the
@@ -65,7 +74,8 @@ import (
 type Locks struct {
 	provider *locksql.Provider
 	pool     *pool
-	owned    bool // closed by Close
+	owned    bool                 // closed by Close
+	cluster  atomic.Pointer[bool] // whether the server is a node of a cluster; nil: not known yet
 }
 
 var (
@@ -150,11 +160,11 @@ func (l *Locks) ForceRelease(ctx context.Context, req lock.ForceReleaseRequest) 
 func Tx(tx *sql.Tx) store.Tx { return callersTx{tx, nil} }
 
 // Tx is the package's Tx, with these lock tables.
-func (l *Locks) Tx(tx *sql.Tx) lock.Tx { return callersTx{tx, l.provider} }
+func (l *Locks) Tx(tx *sql.Tx) lock.Tx { return callersTx{tx, l} }
 
 type callersTx struct {
-	tx       *sql.Tx
-	provider *locksql.Provider // of the tables that lock.Check looks at; nil: the default tables
+	tx    *sql.Tx
+	locks *Locks // whose tables lock.Check looks at; nil: the default tables
 }
 
 var _ lock.Checker = callersTx{}
@@ -164,11 +174,31 @@ func (callersTx) HourbellTx() {}
 
 // CheckLock implements lock.Checker.
 func (t callersTx) CheckLock(ctx context.Context, name string, token int64) error {
-	provider := t.provider
-	if provider == nil {
-		provider = NewLocks(nil).provider
+	locks := t.locks
+	if locks == nil {
+		locks = NewLocks(nil)
 	}
-	return provider.Check(ctx, locksql.InTx(t.tx), name, token)
+	cluster, err := locks.inCluster(ctx, t.tx)
+	switch {
+	case err != nil:
+		return explain(fmt.Sprintf("check lock %q", name), err)
+	case cluster:
+		return locks.provider.CheckInCluster(ctx, locksql.InTx(t.tx), name, token)
+	}
+	return locks.provider.Check(ctx, locksql.InTx(t.tx), name, token)
+}
+
+// inCluster reports whether the server of a transaction is a node of a Galera
+// cluster. It asks once.
+func (l *Locks) inCluster(ctx context.Context, tx *sql.Tx) (bool, error) {
+	if known := l.cluster.Load(); known != nil {
+		return *known, nil
+	}
+	on, err := inGalera(ctx, tx)
+	if err == nil {
+		l.cluster.Store(&on)
+	}
+	return on, err
 }
 
 // TablesSQL returns the SQL that CreateTables runs. A program can run it with

@@ -175,6 +175,7 @@ const (
 	errNoTable            = 1146
 	errLockWaitTimeout    = 1205
 	errDeadlock           = 1213
+	errNoSavepoint        = 1305
 	errReadOnly           = 1290
 	errQueryInterrupted   = 1317
 	errStatementTimeout   = 1969 // of MariaDB

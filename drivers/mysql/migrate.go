@@ -47,7 +47,7 @@ const migrateWait = 60
 // MigrateUp applies what is missing; see store.Migrator. The server commits each statement of a step by
 // itself: after an interruption the next call begins the step again, and its statements do nothing
 // where they were done. A schema of a newer release is left alone, and one too new
-// answers store.ErrSchema. In a Galera cluster, where the lock that processes wait for
+// answers store.ErrSchema, as tables without transactions do. In a Galera cluster, where the lock that processes wait for
 // is a lock of each server, one process should migrate.
 func (b *Backend) MigrateUp(ctx context.Context) ([]store.Migration, error) {
 	const doing = "migrate the MySQL schema"
@@ -56,6 +56,9 @@ func (b *Backend) MigrateUp(ctx context.Context) ([]store.Migration, error) {
 		return nil, b.explain(ctx, doing, err)
 	}
 	defer conn.Close()
+	if err := b.checkTables(ctx, conn); err != nil {
+		return nil, b.explain(ctx, doing, err)
+	}
 	if have, err := b.version(ctx, conn); err != nil || have >= len(b.steps) {
 		if err == nil {
 			err = store.CheckSchema(have, len(b.steps))
@@ -157,9 +160,17 @@ func (b *Backend) MigrateStatus(ctx context.Context) ([]store.MigrationStatus, e
 	return out, nil
 }
 
-// CheckSchema checks that this release can use the schema; its error wraps store.ErrSchema. It only
-// reads.
+// CheckSchema checks that this release can use the schema, and that all tables have transactions; its error wraps
+// store.ErrSchema. It only reads.
 func (b *Backend) CheckSchema(ctx context.Context) error {
+	if err := b.checkVersion(ctx); err != nil {
+		return err
+	}
+	return b.explain(ctx, "check the schema", b.checkTables(ctx, b.db))
+}
+
+// checkVersion checks that this release can use the schema's version.
+func (b *Backend) checkVersion(ctx context.Context) error {
 	const doing = "check the schema"
 	have, err := b.version(ctx, b.db)
 	if err != nil {
@@ -169,4 +180,40 @@ func (b *Backend) CheckSchema(ctx context.Context) error {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	return nil
+}
+
+// checkTables returns an error if there are tables without transactions.
+func (b *Backend) checkTables(ctx context.Context, q querier) error {
+	wrong, err := b.wrongTables(ctx, q)
+	if err != nil || wrong.found == "" {
+		return err
+	}
+	return fmt.Errorf("%w: %s, so that work would be lost and done twice; run %s", store.ErrSchema, wrong.found, wrong.remedy)
+}
+
+// wrongTables are the tables of Hourbell that have no transactions: what was found, and the remedy. Both are empty if
+// there are none.
+type wrongTables struct{ found, remedy string }
+
+// wrongTables looks for tables without transactions.
+func (b *Backend) wrongTables(ctx context.Context, q querier) (wrongTables, error) {
+	text, err := b.texts[findWrongTables].complete(findWrongTables, nil)
+	if err != nil {
+		return wrongTables{}, err
+	}
+	var names, remedies []string
+	rows, err := q.QueryContext(ctx, text)
+	err = eachRow(rows, err, func(r row) error {
+		var name, engine string
+		err := r.Scan(&name, &engine)
+		names, remedies = append(names, name+" ("+engine+")"), append(remedies, "ALTER TABLE "+quoted(name)+" ENGINE = InnoDB")
+		return err
+	})
+	if err != nil || len(names) == 0 {
+		return wrongTables{}, err
+	}
+	return wrongTables{
+		found:  "there are tables without transactions: " + strings.Join(names, ", "),
+		remedy: strings.Join(remedies, "; "),
+	}, nil
 }

@@ -72,3 +72,53 @@ func TestMigrationsWait(t *testing.T) {
 		t.Errorf("%d steps were applied, want %d", all, want)
 	}
 }
+
+// TestRareJobsAreMigrated brings jobs of an older schema to the newest, also jobs with what few jobs have: a row of hourbell_job_rare is a
+// copy of each of these jobs.
+func TestRareJobsAreMigrated(t *testing.T) {
+	url, db := newDatabase(t, "")
+	b := openStore(t, url)
+	const older = 4
+	for _, step := range b.steps[:older] {
+		for _, text := range statementsOf(step.SQL) {
+			if _, err := db.ExecContext(t.Context(), text); !doneBefore(err) {
+				must(t, err)
+			}
+		}
+	}
+	for _, rare := range []string{"batch = batch", "schedule_id = 1", "batch = 1", "lane = 1", "losses = 2", "group_name = 'g'", "job_key = 'k'", "unique_key = 'u'"} {
+		_, err := db.ExecContext(t.Context(), "INSERT INTO hourbell_job SET run_at = UTC_TIMESTAMP(6), created_at = UTC_TIMESTAMP(6), kind = 'k', args = '{}', "+rare)
+		must(t, err)
+	}
+	migrate(t, b)
+	checkRares(t, b)
+	var jobs, rares int
+	must(t, db.QueryRowContext(t.Context(), "SELECT (SELECT COUNT(*) FROM hourbell_job), (SELECT COUNT(*) FROM hourbell_job_rare)").Scan(&jobs, &rares))
+	if jobs != 8 || rares != 7 {
+		t.Errorf("there are %d jobs, and rows for %d of them, want 8 and 7", jobs, rares)
+	}
+}
+
+// TestTablesWithoutTransactionsAreRefused at the start of each command, with the remedy. A view is no such table.
+func TestTablesWithoutTransactionsAreRefused(t *testing.T) {
+	b, db := fresh(t)
+	change := func(texts ...string) {
+		t.Helper()
+		for _, text := range texts {
+			_, err := db.ExecContext(t.Context(), text)
+			must(t, err)
+		}
+	}
+	change("CREATE VIEW hourbell_view AS SELECT id FROM hourbell_job")
+	must(t, b.CheckSchema(t.Context()))
+	change("ALTER TABLE hourbell_job ENGINE = MyISAM")
+	_, err := b.MigrateUp(t.Context())
+	for _, err := range []error{err, b.CheckSchema(t.Context())} {
+		if wantInError(t, err, "ALTER TABLE `hourbell_job` ENGINE = InnoDB"); !errors.Is(err, store.ErrSchema) {
+			t.Errorf("%v, want ErrSchema", err)
+		}
+	}
+	change("ALTER TABLE hourbell_job ENGINE = InnoDB")
+	must(t, b.CheckSchema(t.Context()))
+	migrate(t, b)
+}

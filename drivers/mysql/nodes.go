@@ -99,7 +99,7 @@ func (b *Backend) Rescue(ctx context.Context, req store.RescueRequest) (out stor
 		if err != nil {
 			return err
 		}
-		living, err := s.ReadNodes(ctx, findLiveNodes, args{})
+		living, err := s.FindLivingNodes(ctx)
 		if some = len(store.Expired(living, req.Node, now)) > 0; some || err != nil || !store.MayRescue(living, req.Node, now) {
 			return err
 		}
@@ -130,9 +130,14 @@ func (b *Backend) Leave(ctx context.Context, req store.LeaveRequest) (out store.
 	return out, nil
 }
 
+// FindLivingNodes implements rowwise.Nodes.
+func (s *session) FindLivingNodes(ctx context.Context) ([]store.NodeInfo, error) {
+	return s.ReadNodes(ctx, findLiveNodes, args{})
+}
+
 // LockLivingNodes implements rowwise.Nodes.
-func (s *session) LockLivingNodes(ctx context.Context) ([]store.NodeInfo, error) {
-	return s.ReadNodes(ctx, lockLiveNodes, args{})
+func (s *session) LockLivingNodes(ctx context.Context, ids []int64) ([]store.NodeInfo, error) {
+	return s.ReadNodes(ctx, lockLiveNodes, args{"nodes": ids})
 }
 
 // EndNodes implements rowwise.Nodes.
@@ -152,16 +157,7 @@ func (s *session) EndNodes(ctx context.Context, ids []int64, died bool, now time
 func (s *session) LockHeldJobs(ctx context.Context, nodes []int64) ([]rowwise.HeldJob, error) {
 	var held []rowwise.HeldJob
 	scan := func(r row) error {
-		var h rowwise.HeldJob
-		var why *string
-		l := &h.Loss
-		err := r.Scan(append([]any{
-			&h.ID, &h.Token, &h.Node, &h.Attempt, &why, &h.Headers, &h.Schedule, &h.ScheduleName, sqlrows.IntoTime(&h.Slot), &h.Origin, &l.Losses, &l.Begun,
-		}, sqlrows.SpecTargets(&h.JobSpec)...)...)
-		l.OnLoss, l.Attempt, l.MaxAttempts, l.Group = h.OnLoss, h.Attempt, h.MaxAttempts, store.SerialGroupOf(h.Schedule, h.Origin)
-		if why != nil {
-			l.Asked, l.Why = true, *why
-		}
+		h, err := sqlrows.ScanHeld(r)
 		held = append(held, h)
 		return err
 	}

@@ -99,7 +99,7 @@ func (s *session) endPauses(ctx context.Context, now time.Time) (int, error) {
 			if err != nil {
 				return 0, err
 			}
-			if err := s.OnIDs(ctx, free, unparkJobs); err != nil {
+			if err := s.OnIDs(ctx, free, unparkJobs, updateRare); err != nil {
 				return 0, err
 			}
 			moved, left = moved+len(free), len(ids)-len(free)
@@ -153,7 +153,7 @@ func (s *session) park(ctx context.Context, now time.Time) (parked int, err erro
 		if ids, err = s.pausable(ctx, lockUnparkedJobs, ids); err != nil {
 			return 0, err
 		}
-		if err := s.OnIDs(ctx, ids, parkJobs); err != nil {
+		if err := s.OnIDs(ctx, ids, parkJobs, updateRare); err != nil {
 			return 0, err
 		}
 		parked += len(ids)
@@ -162,19 +162,14 @@ func (s *session) park(ctx context.Context, now time.Time) (parked int, err erro
 }
 
 // tendPauses prepares a claim in a store with pauses: it makes some parked jobs claimable
-// whose pauses have ended, and parks due jobs of paused groups and keys. It returns how many jobs
-// became claimable.
-func (s *session) tendPauses(ctx context.Context, now time.Time) (int, error) {
-	moved, err := s.endPauses(ctx, now)
-	if err != nil {
-		return 0, err
+// whose pauses have ended, and parks due jobs of paused groups and keys. left: jobs may be left to park, so that the
+// claim has to come back in another transaction.
+func (s *session) tendPauses(ctx context.Context, now time.Time) (left bool, err error) {
+	if _, err := s.endPauses(ctx, now); err != nil {
+		return false, err
 	}
-	for n := pauseStep; n >= pauseStep; {
-		if n, err = s.park(ctx, now); err != nil {
-			return 0, err
-		}
-	}
-	return moved, nil
+	parked, err := s.park(ctx, now)
+	return parked >= pauseStep, err
 }
 
 // withoutPaused returns a claim without the kinds that are paused, and whether its queue is

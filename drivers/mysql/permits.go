@@ -21,19 +21,9 @@ func (b *Backend) ExchangePermits(ctx context.Context, req store.ExchangePermits
 	return out, nil
 }
 
-// queueRates is what a claim has to know of the limits of a whole queue.
-type queueRates struct {
-	revision int64
-	rates    []store.Rate
-	tats     []time.Time
-	ids      []int64 // of the limits
-	// notBefore is until when a worker has asked that nothing of the queue starts; zero: no such instant.
-	notBefore time.Time
-}
-
 // queueRates reads the limits of a whole queue. With lock, claims from a queue with a rate happen one after the other, and
 // each sees the starts of the claims before.
-func (s *session) queueRates(ctx context.Context, queue string, lock bool) (q queueRates, err error) {
+func (s *session) queueRates(ctx context.Context, queue string, lock bool) (q rowwise.QueueRates, err error) {
 	missing := []args{}
 	err = s.Each(ctx, findQueueRates, args{"queue": queue}, func(r row) error {
 		var limit store.Limit
@@ -42,71 +32,29 @@ func (s *session) queueRates(ctx context.Context, queue string, lock bool) (q qu
 		if err := r.Scan(&limit.ID, &limit.Revision, &limit.Rate, sqlrows.IntoDuration(&limit.Per), &limit.Burst, sqlrows.IntoTime(&tat), sqlrows.IntoTime(&notBefore), &made); err != nil {
 			return err
 		}
-		q.revision = max(q.revision, limit.Revision)
-		if notBefore.After(q.notBefore) {
-			q.notBefore = notBefore
-		}
-		if rate, rated := limit.Pace(); rated {
-			q.rates, q.tats, q.ids = append(q.rates, rate), append(q.tats, tat), append(q.ids, limit.ID)
-			if !made {
-				missing = append(missing, args{"limit": limit.ID, "key": ""})
-			}
+		if q.Add(&limit, tat, notBefore) && !made {
+			missing = append(missing, args{"limit": limit.ID, "key": ""})
 		}
 		return nil
 	})
-	if err != nil || !lock || len(q.rates) == 0 {
+	if err != nil || !lock || len(q.Rates) == 0 {
 		return q, err
 	}
 	if _, err := s.insertRows(ctx, insertLanes, missing); err != nil {
 		return q, err
 	}
-	tats := map[int64]time.Time{}
-	err = s.Each(ctx, lockRateLanes, args{"limits": q.ids}, func(r row) error {
+	ids, tats := numbersOf(q.Rates, func(r *rowwise.QueueRate) int64 { return r.Limit }), map[int64]time.Time{}
+	err = s.Each(ctx, lockRateLanes, args{"limits": ids}, func(r row) error {
 		var id int64
 		var tat time.Time
 		err := r.Scan(&id, sqlrows.IntoTime(&tat))
 		tats[id] = tat
 		return err
 	})
-	for i, id := range q.ids {
-		q.tats[i] = tats[id]
+	for i := range q.Rates {
+		q.Rates[i].TAT = tats[q.Rates[i].Limit]
 	}
 	return q, err
-}
-
-// room returns how many jobs may start now, at most most.
-func (q *queueRates) room(now time.Time, most int) int {
-	for i, rate := range q.rates {
-		most = rate.Room(q.tats[i], now, most)
-	}
-	return most
-}
-
-// next returns when the next job may start; zero: now.
-func (q *queueRates) next(now time.Time) (next time.Time) {
-	if q.notBefore.After(now) {
-		next = q.notBefore
-	}
-	for i, rate := range q.rates {
-		if at := rate.Next(q.tats[i], now); at.After(now) && at.After(next) {
-			next = at
-		}
-	}
-	return next
-}
-
-// recordStarts moves the lanes of the rates by the jobs that were claimed.
-func (s *session) recordStarts(ctx context.Context, q *queueRates, now time.Time, jobs int) error {
-	if jobs == 0 {
-		return nil
-	}
-	for i, rate := range q.rates {
-		q.tats[i] = rate.After(q.tats[i], now, jobs)
-		if err := s.Exec(ctx, updateRateLanes, args{"limit": q.ids[i], "tat": sqlrows.Micros(q.tats[i])}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // AwaitClaims implements rowwise.PermitsTx. A claim locks the row of its node before all else.

@@ -30,7 +30,10 @@ func filled(t *testing.T, rows int) (*Backend, *sql.DB) {
 			SELECT CONCAT('s', i), '', 1, '{}', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL i SECOND, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM ` + numbers,
 		`INSERT INTO hourbell_slot (schedule_id, slot, last, count, outcome, reason, recorded_at)
 			SELECT i % 100, UTC_TIMESTAMP(6) + INTERVAL i SECOND, UTC_TIMESTAMP(6), 1, 0, '', UTC_TIMESTAMP(6) FROM ` + numbers,
-		`ANALYZE TABLE hourbell_job, hourbell_history, hourbell_schedule, hourbell_slot`,
+		`UPDATE hourbell_job SET rare = 1 WHERE schedule_id IS NOT NULL`,
+		`INSERT INTO hourbell_job_rare (job_id, run_at, schedule_id, priority, state, losses, lane, group_name, job_key)
+			SELECT id, run_at, schedule_id, priority, state, losses, id % 10, CONCAT('g', id % 10), CONCAT('k', id % 10) FROM hourbell_job WHERE rare = 1`,
+		`ANALYZE TABLE hourbell_job, hourbell_job_rare, hourbell_history, hourbell_schedule, hourbell_slot`,
 	} {
 		rows, err := conn.QueryContext(t.Context(), text)
 		must(t, eachRow(rows, err, func(row) error { return nil }))
@@ -92,7 +95,8 @@ func claimArgs(limit int) args {
 func TestPlans(t *testing.T) {
 	b, _ := filled(t, 3000)
 	for _, s := range []statement{
-		lockDueJobs, findDuePriorities, sqlrows.FindNextDue, claimJobs, claimJobsMixed, findSuspect, lockSuspects, beginJobs, lockClaims, checkRecorded, endJobs, endJobsAlike, endJobsWithResults,
+		lockDueJobs, findDuePriorities, sqlrows.FindNextDue, claimJobs, claimJobsMixed, findSuspect, lockSuspects, beginJobs, insertRare, updateRare, deleteRare, lockSerialGroupJobs, lockBatchJob,
+		findParkableOfGroup, findParkableOfKey, findParkedOfGroup, findParkedOfKey, findLaneJobs, findIdleHeads, lockClaims, checkRecorded, endJobs, endJobsAlike, endJobsWithResults,
 		deleteEndedJobs, requeueJobs, insertAttempts, insertReleases, findUniqueJobs, findKeyHolders, lockHeldJobs, findHoldingNodes, sqlrows.ListClaims, sqlrows.ListCancelledClaims, sqlrows.ListNodes,
 		findDueSchedules, findNextSchedule, lockDueSchedules, lockLiveJobs, sqlrows.AdvanceSchedules, sqlrows.FindFiredSlots, lockWaitingJobs, sqlrows.ReleaseJobs, sqlrows.FindNewestSlots,
 		extendLease, holdNode, findClaim, lockClaim,
@@ -109,7 +113,7 @@ func TestPlans(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range []statement{lockDueJobs, sqlrows.FindNextDue, findDuePriorities, findDueSchedules} {
+	for _, s := range []statement{lockDueJobs, sqlrows.FindNextDue, findDuePriorities, findDueSchedules, findLaneJobs, findIdleHeads, findParkedOfGroup, findParkedOfKey, findParkableOfKey} {
 		for _, line := range planOf(t, b, s, claimArgsOf(b, s)) {
 			if strings.Contains(line.extra, "filesort") && line.table != "p" && line.table != "<derived2>" {
 				t.Errorf("%v sorts: %+v", s, line)
@@ -130,9 +134,31 @@ func claimArgsOf(b *Backend, s statement) args {
 
 // large reports whether the name of a table in a plan of a statement stands for a table with many rows.
 func (b *Backend) large(name string, s statement) bool {
-	return slices.ContainsFunc([]string{"hourbell_job", "hourbell_history", "hourbell_schedule", "hourbell_slot"}, func(table string) bool {
+	return slices.ContainsFunc([]string{"hourbell_job", "hourbell_job_rare", "hourbell_history", "hourbell_schedule", "hourbell_slot"}, func(table string) bool {
 		return name == table || strings.Contains(b.texts[s].SQL+" ", table+" AS "+name+" ")
 	})
+}
+
+// readsOf runs a statement of a claim, and returns how many rows it found and how many it read.
+func readsOf(t *testing.T, b *Backend, tx *sql.Tx, s statement) (found, reads int) {
+	t.Helper()
+	counted := func() (sum int) {
+		rows, err := tx.QueryContext(t.Context(), "SHOW SESSION STATUS LIKE 'Handler_read%'")
+		must(t, eachRow(rows, err, func(r row) error {
+			var name string
+			var n int
+			err := r.Scan(&name, &n)
+			sum += n
+			return err
+		}))
+		return sum
+	}
+	before := counted()
+	text, err := b.texts[s].complete(s, claimArgsOf(b, s))
+	must(t, err)
+	rows, err := tx.QueryContext(t.Context(), text)
+	must(t, eachRow(rows, err, func(row) error { found++; return nil }))
+	return found, counted() - before
 }
 
 // TestAClaimReadsWhatItTakes counts the rows that a claim reads while thousands of jobs are due later, and while another
@@ -140,35 +166,30 @@ func (b *Backend) large(name string, s statement) bool {
 func TestAClaimReadsWhatItTakes(t *testing.T) {
 	b, _ := filled(t, 3000)
 	insertPlain(t, b, 90)
-	read := func(tx *sql.Tx) (found, reads int) {
-		counted := func() (sum int) {
-			rows, err := tx.QueryContext(t.Context(), "SHOW SESSION STATUS LIKE 'Handler_read%'")
-			must(t, eachRow(rows, err, func(r row) error {
-				var name string
-				var n int
-				err := r.Scan(&name, &n)
-				sum += n
-				return err
-			}))
-			return sum
-		}
-		before := counted()
-		text, err := b.texts[lockDueJobs].complete(lockDueJobs, claimArgsOf(b, lockDueJobs))
-		must(t, err)
-		rows, err := tx.QueryContext(t.Context(), text)
-		must(t, eachRow(rows, err, func(row) error { found++; return nil }))
-		return found, counted() - before
-	}
 	for _, want := range []int{10, 0} { // ten jobs have this priority
 		tx, err := b.db.BeginTx(t.Context(), nil)
 		must(t, err)
 		defer tx.Rollback()
-		if found, reads := read(tx); found != want || reads > 300 {
+		if found, reads := readsOf(t, b, tx, lockDueJobs); found != want || reads > 300 {
 			t.Errorf("a claim found %d jobs, want %d, and read %d rows", found, want, reads)
 		}
 	}
 	node := register(t, b, time.Hour)
 	if jobs := claimPlain(t, b, node, 100); len(jobs) != 80 {
 		t.Errorf("%d jobs were claimed while 10 were locked, want 80", len(jobs))
+	}
+}
+
+// TestAClaimReadsNoBacklog counts the rows that a claim reads to find the priorities of due jobs: as many with many due jobs as with few.
+func TestAClaimReadsNoBacklog(t *testing.T) {
+	b, db := fresh(t)
+	insertPlain(t, b, 5000)
+	rows, err := db.QueryContext(t.Context(), "ANALYZE TABLE hourbell_job") // which makes the server expect many jobs of a priority
+	must(t, eachRow(rows, err, func(row) error { return nil }))
+	tx, err := b.db.BeginTx(t.Context(), nil)
+	must(t, err)
+	defer tx.Rollback()
+	if found, reads := readsOf(t, b, tx, findDuePriorities); found != 9 || reads > 100 {
+		t.Errorf("a look for due priorities found %d, want 9, and read %d rows", found, reads)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -73,8 +74,12 @@ func probe(ctx context.Context, db *sql.DB) (s server, database string, err erro
 	var packet int
 	var logs bool
 	var format string
-	err = db.QueryRowContext(ctx, "SELECT VERSION(), COALESCE(DATABASE(), ''), @@autocommit, @@sql_mode, @@max_allowed_packet, @@GLOBAL.log_bin, @@SESSION.binlog_format").
-		Scan(&version, &database, &autocommit, &mode, &packet, &logs, &format)
+	var client, connection, results, completion string
+	var limit uint64
+	var safe bool
+	err = db.QueryRowContext(ctx, "SELECT VERSION(), COALESCE(DATABASE(), ''), @@autocommit, @@sql_mode, @@max_allowed_packet, @@GLOBAL.log_bin, @@SESSION.binlog_format, "+
+		"@@character_set_client, @@character_set_connection, COALESCE(@@character_set_results, 'NULL'), @@completion_type, @@sql_select_limit, @@sql_safe_updates").
+		Scan(&version, &database, &autocommit, &mode, &packet, &logs, &format, &client, &connection, &results, &completion, &limit, &safe)
 	if err != nil {
 		return s, "", err
 	}
@@ -89,18 +94,32 @@ func probe(ctx context.Context, db *sql.DB) (s server, database string, err erro
 		return s, "", fmt.Errorf("the connections have autocommit=0: leave that parameter out of the DSN")
 	case !strings.Contains(mode, "STRICT_"):
 		return s, "", fmt.Errorf("the connections' sql_mode %q is not strict, so that values would be cut without an error: add STRICT_TRANS_TABLES to it, in the DSN or on the server", mode)
+	case client != "utf8mb4" || connection != "utf8mb4" || results != "utf8mb4":
+		return s, "", fmt.Errorf("the connections have the character sets %s (client), %s (connection) and %s (results), in which texts would lose characters: write charset=utf8mb4 into the DSN", client, connection, results)
+	case completion != "NO_CHAIN":
+		return s, "", fmt.Errorf("the connections have completion_type=%s, so that the server does more at the end of a transaction than to end it: write completion_type=0 into the DSN", completion)
+	case limit < math.MaxUint32:
+		return s, "", fmt.Errorf("the connections have sql_select_limit=%d, so that answers would lack rows: write sql_select_limit=%d into the DSN", limit, uint64(math.MaxUint64))
+	case safe:
+		return s, "", fmt.Errorf("the connections have sql_safe_updates=1, with which the server refuses statements of Hourbell: write sql_safe_updates=0 into the DSN")
 	}
 	if logs && format == "STATEMENT" {
 		return s, "", fmt.Errorf("the server's binlog_format is STATEMENT, with which it refuses what READ COMMITTED transactions write: set binlog_format to ROW or MIXED")
 	}
+	s.galera, err = inGalera(ctx, db)
+	return s, database, err
+}
+
+// inGalera reports whether the server is a node of a Galera cluster.
+func inGalera(ctx context.Context, db conn) (galera bool, err error) {
 	rows, err := db.QueryContext(ctx, "SHOW GLOBAL VARIABLES LIKE 'wsrep_on'")
 	err = eachRow(rows, err, func(r row) error {
 		var name, on string
 		err := r.Scan(&name, &on)
-		s.galera = on == "ON"
+		galera = on == "ON"
 		return err
 	})
-	return s, database, err
+	return galera, err
 }
 
 // tableOptions are at the end of each CREATE TABLE.

@@ -61,12 +61,12 @@ func (s *session) ReturnIdlePermits(ctx context.Context, most int) (int, error) 
 	if err != nil {
 		return 0, err
 	}
-	return returned + len(heads), s.OnIDs(ctx, heads, clearPermits)
+	return returned + len(heads), s.OnIDs(ctx, heads, clearPermits, updateRare)
 }
 
 // served returns each pair of a kind and a queue that a living node takes, in the form that find_idle_jobs expects. A place has a queue of its own.
 func (s *session) served(ctx context.Context) ([]string, error) {
-	nodes, err := s.ReadNodes(ctx, findLiveNodes, nil)
+	nodes, err := s.FindLivingNodes(ctx)
 	served := []string{""} // because no job is outside of an empty list
 	for _, n := range nodes {
 		for _, queue := range n.Queues {
@@ -99,7 +99,7 @@ func (s *session) takePermits(ctx context.Context, ids []int64) (int, error) {
 	if err := s.InsertVacancies(ctx, []rowwise.Vacancy{v}); err != nil {
 		return 0, err
 	}
-	return len(locked), s.OnIDs(ctx, locked, clearPermits)
+	return len(locked), s.OnIDs(ctx, locked, clearPermits, updateRare)
 }
 
 // idleHeads locks jobs at the heads of lanes that no living node runs.

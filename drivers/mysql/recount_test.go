@@ -18,3 +18,11 @@ func TestWrongCountsAreRepaired(t *testing.T) {
 		}
 	})
 }
+
+func TestIdleLanesAreDeleted(t *testing.T) {
+	b, db := fresh(t)
+	storetest.IdleLanes(t, b, func() (n int) {
+		must(t, db.QueryRowContext(t.Context(), "SELECT count(*) FROM hourbell_lane").Scan(&n))
+		return n
+	})
+}

@@ -45,6 +45,7 @@ const (
 	deleteEdges
 	deleteEndedJobs
 	deleteJobs
+	deleteRare
 	deleteKeyHolds
 	deleteOutput
 	deleteProgress
@@ -74,6 +75,8 @@ const (
 	insertEdges
 	insertEvents
 	insertJobs
+	insertRare
+	insertMissingRare
 	insertNode
 	insertReleases
 	insertLinkReleases
@@ -116,6 +119,7 @@ const (
 	updateNode
 	updateFeed
 	updateJobs
+	updateRare
 	upsertCalendars
 	upsertKeyHolds
 	upsertOutput
@@ -139,6 +143,7 @@ const (
 	insertLimitVacancies
 	insertVacancies
 	lockLaneJobs
+	lockIdleLanes
 	lockLanes
 	lockNewLaneJobs
 	lockPermittedJobs
@@ -166,6 +171,7 @@ const (
 	findJobPermits
 	findLaneJobs
 	findNewLaneJobs
+	findOvertakingJobs
 	findOldAudit
 	findOldEvents
 	findOldJobs
@@ -306,6 +312,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	findPermittedJobs:      {File: "find_permitted_jobs", Params: "queue kind by_key after_id limit", Columns: "id"},
 	findRunningLaneJobs:    {File: "find_running_lane_jobs", Params: "queue kind by_key", Columns: "id"},
 	findNewLaneJobs:        {File: "find_new_lane_jobs", Params: "queue now suspects kinds exact_kinds exact limit", Columns: "id"},
+	findOvertakingJobs:     {File: "find_new_lane_jobs", Given: "overtaking", Params: "queue now suspects kinds exact_kinds exact limit", Columns: "id"},
 	readLaneJobs:           {File: "lock_lane_jobs", Given: "waiting", Params: "ids", Columns: laneJobColumns},
 	findLaneJobs:           {File: "find_lane_jobs", Params: "lane limit now", Columns: "id"},
 	deleteVacancies:        {File: "delete_vacancies", Params: "ids"},
@@ -352,10 +359,10 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	findDuePriorities:      {File: "find_due_priorities", Params: "queue now kinds exact_kinds exact", Columns: "priority"},
 	findNode:               {File: "hold_node", Params: "node", Columns: "alive pauses handled limited permits"},
 	findSuspect:            {File: "find_suspect", Params: "queue now", Columns: "found"},
-	lockLimitedDueJobs:     {File: "lock_due_jobs", Given: "limited", Params: "queue now kinds exact_kinds exact priority limit window offset", Columns: sqlrows.ClaimedColumns},
-	lockLimitedSuspects:    {File: "lock_suspects", Given: "limited", Params: "queue now kinds exact_kinds exact limit window offset", Columns: sqlrows.ClaimedColumns},
-	lockDueJobs:            {File: "lock_due_jobs", Given: "unlimited", Params: "queue now kinds exact_kinds exact priority limit window offset", Columns: sqlrows.ClaimedColumns},
-	lockSuspects:           {File: "lock_suspects", Given: "unlimited", Params: "queue now kinds exact_kinds exact limit window offset", Columns: sqlrows.ClaimedColumns},
+	lockLimitedDueJobs:     {File: "lock_due_jobs", Given: "limited", Params: "queue now kinds exact_kinds exact priority limit window offset", Columns: sqlrows.ClaimedColumns + " rare"},
+	lockLimitedSuspects:    {File: "lock_suspects", Given: "limited", Params: "queue now kinds exact_kinds exact limit window offset", Columns: sqlrows.ClaimedColumns + " rare"},
+	lockDueJobs:            {File: "lock_due_jobs", Given: "unlimited", Params: "queue now kinds exact_kinds exact priority limit window offset", Columns: sqlrows.ClaimedColumns + " rare"},
+	lockSuspects:           {File: "lock_suspects", Given: "unlimited", Params: "queue now kinds exact_kinds exact limit window offset", Columns: sqlrows.ClaimedColumns + " rare"},
 	countJobs:              {File: "list_jobs", Given: "count", Params: sqlrows.JobFilterParams + sqlrows.JobRangeParams, Columns: "count", Lists: true},
 	cutOutput:              {File: "cut_output", Params: "windows"},
 	deleteAttempts:         {File: "delete_attempts", Params: "ids"},
@@ -389,6 +396,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	insertLimitVacancies:   {File: "insert_limit_vacancies"},
 	insertVacancies:        {File: "insert_vacancies", Params: "limit done_to lanes"},
 	lockLaneJobs:           {File: "lock_lane_jobs", Given: "waiting lock", Params: "ids", Columns: laneJobColumns},
+	lockIdleLanes:          {File: "lock_idle_lanes", Params: "limit", Columns: "id"},
 	lockLanes:              {File: "lock_lanes", Params: "ids", Columns: "id limit_id key used starts waiting tat not_before look_at"},
 	lockNewLaneJobs:        {File: "lock_lane_jobs", Given: "fresh lock", Params: "ids", Columns: laneJobColumns},
 	lockPermittedJobs:      {File: "lock_permitted_jobs", Params: "ids", Columns: "id permits"},
@@ -419,17 +427,21 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	pruneEvents:            {File: "prune_events", Params: "ids"},
 	readFeed:               {File: "read_feed", Columns: "keep gone_id unnumbered"},
 	updateFeed:             {File: "update_feed", Params: "keep"},
-	insertJobs:             {File: "insert_jobs", Params: "run_at created_at slot schedule origin state waits releases args headers {spec}"},
+	insertJobs:             {File: "insert_jobs", Params: "run_at created_at slot schedule origin state waits releases rare args headers {spec}"},
+	insertRare:             {File: "insert_rare", Given: "new", Params: "ids"},
+	insertMissingRare:      {File: "insert_rare", Given: "plain", Params: "ids"},
+	updateRare:             {File: "update_rare", Params: "ids"},
+	deleteRare:             {File: "delete_rare", Params: "ids"},
 	insertNode:             {File: "insert_node", Params: "node name version host labels queues kinds lease now"},
 	insertSlots:            {File: "insert_slots", Params: "schedule slot last count outcome reason job now"},
 	lockBatchJob:           {File: "lock_batch_job", Params: "batch", Columns: "id"},
 	lockCalendars:          {File: "lock_calendars", Params: "names", Columns: sqlrows.CalendarColumns},
-	lockClaims:             {File: "lock_claims", Params: "claims", Columns: "place state reason schedule_id origin handled concerns"},
+	lockClaims:             {File: "lock_claims", Params: "claims", Columns: "place state reason schedule_id origin handled concerns rare"},
 	lockDueSchedules:       {File: "lock_due_schedules", Given: "waiting", Params: "ids until", Columns: "id revision mark next_at paused_at releases"},
 	lockFailing:            {File: "lock_failing", Params: "ids", Columns: "schedule_id failures"},
-	lockHeldJobs:           {File: "lock_held_jobs", Params: "node", Columns: "id token node attempt reason headers schedule_id schedule_name slot origin losses begun {spec}"},
+	lockHeldJobs:           {File: "lock_held_jobs", Params: "node", Columns: sqlrows.HeldColumns},
 	lockJobs:               {File: "lock_jobs", Params: "ids", Columns: sqlrows.TargetColumns},
-	lockLiveNodes:          {File: "lock_live_nodes", Given: "lock", Columns: sqlrows.NodeColumns},
+	lockLiveNodes:          {File: "lock_live_nodes", Given: "lock", Params: "nodes", Columns: sqlrows.NodeColumns},
 	lockLiveJobs:           {File: "lock_live_jobs", Given: "waiting", Params: "ids", Columns: "schedule_id id slot running waiting attempt snoozed origin"},
 	lockTriggeredSchedules: {File: "lock_triggered_schedules", Given: "locking", Params: "ids", Columns: "id mark"},
 	lockWaitingJobs:        {File: "lock_waiting_jobs", Params: "groups", Columns: "place id"},
@@ -497,6 +509,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 type text struct {
 	sqlrows.Text
 	pieces []sqltext.Piece // of the text; nil for a listing, whose lines each call picks
+	rows   *rowsText       // of a statement that inserts rows
 }
 
 // texts holds the text of each statement.
@@ -536,6 +549,7 @@ func textsFor(v variant) (texts, error) {
 //     that neither the time zone of the session nor settings of a program's connections matter.
 //   - {started(X)}: when the last attempt of a live job began, from its column X: NULL for the instant that means none.
 //   - {schedule_columns}: the columns of a schedule; instants are numbers.
+//   - {rare_columns}: see rareColumns.
 //   - {bin}: the collation that compares by bytes, also spaces at the end.
 //   - {share}: at the end of a statement that only finds rows, by which the caller decides. In
 //     a program's transaction, which may see an old snapshot, it makes the statement read, and lock,
@@ -549,7 +563,9 @@ func (v variant) rules() sqltext.Rules {
 	if v.callers {
 		words["share"], words["node_name"] = "LOCK IN SHARE MODE", "COALESCE(o.node_name, _utf8mb4'')"
 	}
-	return sqltext.Rules{Words: words, Macros: conditions, Lists: sqlrows.Lists()}
+	lists := sqlrows.Lists()
+	lists["rare_columns"] = rareColumns
+	return sqltext.Rules{Words: words, Macros: conditions, Lists: lists}
 }
 
 // conditions are conditions that several statements have: {in_queue(queue, name)}, for example.
@@ -600,9 +616,10 @@ func (v variant) read() (texts, error) {
 	for s, one := range read {
 		all[s].Text = one
 		if !sources[s].Lists {
-			all[s].pieces = sqltext.Pieces(one.SQL)
+			all[s].pieces, all[s].rows = sqltext.Pieces(one.SQL), readRows(one.SQL, nil)
 		}
 	}
+	all[insertJobs].rows = readRows(all[insertJobs].SQL, usualJob)
 	return all, nil
 }
 
@@ -616,7 +633,12 @@ func (t *text) complete(s statement, a args, given ...string) (string, error) {
 	} else if len(a) != len(t.Params) {
 		return "", fmt.Errorf("statement %v has the parameters %v, %d are passed", sources[s], t.Params, len(a))
 	}
-	var out []byte
+	out, err := appendPieces(nil, pieces, s, a)
+	return string(out), err
+}
+
+// appendPieces appends a part of a statement with literals in the place of its parameters.
+func appendPieces(out []byte, pieces []sqltext.Piece, s statement, a args) ([]byte, error) {
 	for _, piece := range pieces {
 		out = append(out, piece.Code...)
 		if piece.Parameter == "" {
@@ -624,12 +646,12 @@ func (t *text) complete(s statement, a args, given ...string) (string, error) {
 		}
 		value, passed := a[piece.Parameter]
 		if !passed {
-			return "", fmt.Errorf("statement %v: parameter %s is not passed", sources[s], piece.Parameter)
+			return nil, fmt.Errorf("statement %v: parameter %s is not passed", sources[s], piece.Parameter)
 		}
 		var err error
 		if out, err = appendLiteral(out, value); err != nil {
-			return "", fmt.Errorf("statement %v: parameter %s: %w", sources[s], piece.Parameter, err)
+			return nil, fmt.Errorf("statement %v: parameter %s: %w", sources[s], piece.Parameter, err)
 		}
 	}
-	return string(out), nil
+	return out, nil
 }

@@ -71,8 +71,32 @@ func emptied(t *testing.T, a, b *Backend, begin func(context.Context) (storetest
 	return func(t *testing.T) storetest.Store {
 		t.Helper()
 		empty(t, a, tables)
+		t.Cleanup(func() { checkRares(t, a) })
 		return s
 	}
+}
+
+// checkRares compares the rows of hourbell_job_rare with their jobs.
+func checkRares(t *testing.T, b *Backend) {
+	t.Helper()
+	columns := strings.Split(rareColumns, ", ")
+	for i, name := range columns {
+		columns[i] = "r." + name + " <=> j." + name
+	}
+	rows, err := b.db.QueryContext(context.WithoutCancel(t.Context()), `
+		SELECT r.job_id, 'differs from its job' FROM hourbell_job_rare AS r LEFT JOIN hourbell_job AS j ON j.id = r.job_id
+		WHERE j.id IS NULL OR NOT (j.rare = 1 AND r.unique_kind <=> IF(j.unique_key IS NULL, NULL, j.kind) AND `+strings.Join(columns, " AND ")+`)
+		UNION ALL
+		SELECT j.id, 'is missing' FROM hourbell_job AS j
+		WHERE NOT EXISTS (SELECT 1 FROM hourbell_job_rare AS r WHERE r.job_id = j.id) AND (j.rare = 1 OR j.schedule_id IS NOT NULL OR j.batch IS NOT NULL
+			OR j.lane IS NOT NULL OR j.losses > 0 OR j.group_name IS NOT NULL OR j.job_key IS NOT NULL OR j.unique_key IS NOT NULL)`)
+	must(t, eachRow(rows, err, func(r row) error {
+		var id int64
+		var what string
+		err := r.Scan(&id, &what)
+		t.Errorf("the row of job %d in hourbell_job_rare %s", id, what)
+		return err
+	}))
 }
 
 // tablesOf names the tables of a backend that hold what calls write.
@@ -134,6 +158,11 @@ func TestAnswers(t *testing.T) {
 func TestFailingJobsDoNotHoldUpFreshJobs(t *testing.T) {
 	b, _ := fresh(t)
 	clienttest.Order(t, b)
+}
+
+func TestPrioritiesAge(t *testing.T) {
+	b, _ := fresh(t)
+	clienttest.Ageing(t, b)
 }
 
 func TestControl(t *testing.T) { clienttest.Control(t, pair) }

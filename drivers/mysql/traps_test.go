@@ -182,18 +182,27 @@ func TestNumbersOfInserts(t *testing.T) {
 	}
 }
 
-// TestSettingsThatDoNotFit are refused, with the remedy.
+// TestSettingsThatDoNotFit: New refuses them, with the remedy. The connections of Open have settings of their own.
 func TestSettingsThatDoNotFit(t *testing.T) {
 	for parameters, remedy := range map[string]string{
-		"sql_mode=%27%27": "STRICT_TRANS_TABLES",
-		"autocommit=0":    "autocommit",
+		"sql_mode=%27%27":               "STRICT_TRANS_TABLES",
+		"autocommit=0":                  "autocommit",
+		"charset=latin1":                "charset=utf8mb4",
+		"charset=utf8mb3":               "charset=utf8mb4", // has no characters of four bytes
+		"character_set_results=NULL":    "charset=utf8mb4",
+		"collation=latin1_swedish_ci":   "charset=utf8mb4",
+		"completion_type=1":             "completion_type=0",
+		"completion_type=%27RELEASE%27": "completion_type=0",
+		"sql_select_limit=3":            "sql_select_limit=18446744073709551615",
+		"sql_safe_updates=1":            "sql_safe_updates=0",
 	} {
-		_, db := newDatabase(t, parameters)
+		url, db := newDatabase(t, parameters)
 		b, err := New(t.Context(), db)
 		wantInError(t, err, remedy)
 		if err == nil {
 			b.Close()
 		}
+		openStore(t, url)
 	}
 }
 
@@ -227,6 +236,32 @@ func TestSnapshotsDecideNothing(t *testing.T) {
 	if len(jobs) != 1 {
 		t.Errorf("a job that was claimed after the snapshot was not asked to end: %+v", res)
 	}
+}
+
+// TestOldSnapshotsAreRefused: MariaDB can refuse changes of rows that are newer than the snapshot of a caller's transaction. Then the error
+// names what the caller has to do.
+func TestOldSnapshotsAreRefused(t *testing.T) {
+	b, db := fresh(t)
+	if !b.server.mariaDB {
+		t.Skip("MySQL has no innodb_snapshot_isolation")
+	}
+	id := insertPlain(t, b, 1)[0]
+	conn, err := db.Conn(t.Context())
+	must(t, err)
+	defer conn.Close()
+	_, err = conn.ExecContext(t.Context(), "SET innodb_snapshot_isolation = ON")
+	must(t, err)
+	tx, err := conn.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
+	must(t, err)
+	defer tx.Rollback()
+	var n int
+	must(t, tx.QueryRow("SELECT COUNT(*) FROM hourbell_job").Scan(&n)) // the snapshot
+	if claimed := claimPlain(t, b, register(t, b, time.Hour), 1); len(claimed) != 1 {
+		t.Fatalf("claimed %v", claimed)
+	}
+	_, err = b.ChangeJobs(t.Context(), store.ChangeJobsRequest{Tx: Tx(tx), Action: store.CancelJobs, IDs: []int64{id}})
+	wantInError(t, err, "Error 1020")
+	wantInError(t, err, "begin a new transaction")
 }
 
 // TestServerSettings works with the formats ROW and MIXED of the binary log, with interleaved numbers, and with small
@@ -285,5 +320,36 @@ func TestStoppedTransactionsEnd(t *testing.T) {
 	must(t, other.db.QueryRow("SELECT @@wait_timeout").Scan(&seconds))
 	if seconds != int(idleLimit.Seconds()) {
 		t.Errorf("the server ends a transaction of a stopped process after %d s", seconds)
+	}
+}
+
+// TestStatementsThatCommit calls the store in a transaction that one of its statements has committed: the call writes nothing.
+func TestStatementsThatCommit(t *testing.T) {
+	b, db := fresh(t)
+	job := store.NewJob{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Args: []byte("{}"), Priority: 1, MaxAttempts: 5}}
+	for _, mariaDB := range []bool{b.server.mariaDB, false} { // the check of MySQL works on MariaDB, too
+		b.server.mariaDB = mariaDB
+		tx, err := db.BeginTx(t.Context(), nil)
+		must(t, err)
+		_, err = b.Insert(t.Context(), store.InsertRequest{Tx: Tx(tx), Jobs: []store.NewJob{job}})
+		must(t, err)
+		_, err = tx.ExecContext(t.Context(), "CREATE OR REPLACE TEMPORARY TABLE harmless (n INT)")
+		must(t, err)
+		_, err = b.Insert(t.Context(), store.InsertRequest{Tx: Tx(tx), Jobs: []store.NewJob{job}})
+		must(t, err)
+		must(t, tx.Rollback())
+		tx, err = db.BeginTx(t.Context(), nil)
+		must(t, err)
+		_, err = tx.ExecContext(t.Context(), "CREATE OR REPLACE VIEW committing AS SELECT 1 AS n")
+		must(t, err)
+		if _, err = b.Insert(t.Context(), store.InsertRequest{Tx: Tx(tx), Jobs: []store.NewJob{job}}); !errors.Is(err, store.ErrTxEnded) {
+			t.Errorf("in a transaction that a statement has committed: %v", err)
+		}
+		must(t, tx.Rollback())
+		var jobs int
+		must(t, db.QueryRowContext(t.Context(), "SELECT count(*) FROM hourbell_job").Scan(&jobs))
+		if jobs != 0 {
+			t.Errorf("%d jobs are stored", jobs)
+		}
 	}
 }

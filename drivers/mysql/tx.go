@@ -13,7 +13,6 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
-	"github.com/hourbell/hourbell/store/sqltext"
 )
 
 // args are the values of a statement's parameters, by name.
@@ -39,6 +38,7 @@ type session struct {
 	cluster  bool                     // the server is a node of a cluster; see touchJobs
 	wakes    wakeSet                  // what the writes of the transaction wake
 	apart    map[int64]bool           // jobs that LockClaims locked last, whose ends concern no dependents and no limits
+	plain    map[int64]bool           // jobs that LockClaims locked last, which have no row in hourbell_job_rare
 	failing  map[int64]int64          // what LockFailing returned last
 	again    bool                     // a row of another transaction prevented it before
 	bound    func(text string) string // makes the server give up a slow statement; nil: no bound
@@ -52,10 +52,12 @@ func (b *Backend) newSession(tx conn) *session {
 }
 
 // Transactions that the server gives up because of other transactions are begun again, up to
-// tries times, and not after lockWait.
+// tries times, and not after lockWait. A statement waits for locks for rowWait at most: a claim that waits for the counter of tokens has locked the
+// row of its node, and the heartbeats of the node wait for the end of the claim, even after the node has given the claim up.
 const (
 	tries    = 20
 	lockWait = 10 * time.Second
+	rowWait  = time.Second
 )
 
 // errMoved: rows went from where they were looked for; the transaction begins again.
@@ -240,7 +242,7 @@ func (b *Backend) within(ctx context.Context, doing string, tx store.Tx, work fu
 			return s.wakeInTx(ctx)
 		})
 		if !errors.Is(err, errMoved) && numberOf(err) != errDuplicate || n == tries {
-			return b.explain(ctx, doing, err)
+			return b.explainIn(ctx, doing, err)
 		}
 		s.again = true
 	}
@@ -266,7 +268,7 @@ func (b *Backend) readIn(ctx context.Context, doing string, tx store.Tx, work fu
 	if err != nil {
 		return err
 	}
-	return b.explain(ctx, doing, work(s))
+	return b.explainIn(ctx, doing, work(s))
 }
 
 // callers returns a session in the caller's transaction.
@@ -283,15 +285,29 @@ func (b *Backend) callers(ctx context.Context, doing string, tx store.Tx) (*sess
 	return s, nil
 }
 
-// checkStore returns an error if a caller's transaction has ended, or is on another
+// checkStore returns an error if a caller's transaction has ended, also if one of its statements has committed it, or is on another
 // database than the Backend.
 func (b *Backend) checkStore(ctx context.Context, s *session) error {
+	query := "SELECT COALESCE(DATABASE(), ''), 1"
+	if b.server.mariaDB {
+		query = "SELECT COALESCE(DATABASE(), ''), @@in_transaction"
+	}
 	var name string
-	if err := s.tx.QueryRowContext(ctx, "SELECT COALESCE(DATABASE(), '')").Scan(&name); err != nil {
+	var open bool
+	if err := s.tx.QueryRowContext(ctx, query).Scan(&name, &open); err != nil {
 		return err
 	}
 	if name != b.database {
 		return fmt.Errorf("%w: it is in the database %q, and the store is in %q", store.ErrForeignTx, name, b.database)
+	}
+	if !b.server.mariaDB { // a savepoint outside of a transaction is gone at once
+		err := s.inSavepoint(ctx, func(*session) error { return nil })
+		if open = numberOf(err) != errNoSavepoint; open && err != nil {
+			return err
+		}
+	}
+	if !open {
+		return fmt.Errorf("%w: one of its statements has committed it, such as CREATE TABLE, TRUNCATE or a procedure that commits; what it did before stays; send such statements outside of the transaction", store.ErrTxEnded)
 	}
 	return nil
 }
@@ -374,77 +390,6 @@ func (s *session) query(ctx context.Context, text string) (*sql.Rows, error) {
 		text = s.bound(text)
 	}
 	return s.tx.QueryContext(ctx, text)
-}
-
-// rowBytes is about how long the text of one insert of many rows may be, on servers that accept messages of
-// four times this size. A row that is longer goes alone.
-const rowBytes = 4 << 20
-
-// insertRows runs a statement that ends in "VALUES" and a row in parentheses, perhaps with
-// ON DUPLICATE KEY after it, with that row for each of the rows, in as many messages as are needed. It
-// returns the numbers of the rows, which mean nothing where the table does not number its rows, or where rows were
-// not inserted.
-func (s *session) insertRows(ctx context.Context, name statement, rows []args) ([]int64, error) {
-	t := &s.texts[name]
-	const values = "VALUES\n"
-	at := strings.Index(t.SQL, values)
-	if at < 0 {
-		return nil, fmt.Errorf("statement %v has no line VALUES", sources[name])
-	}
-	head, template, tail := t.SQL[:at+len(values)], t.SQL[at+len(values):], ""
-	if end := strings.Index(template, "\nON DUPLICATE KEY"); end >= 0 {
-		template, tail = template[:end], template[end:]
-	}
-	one := text{pieces: sqltext.Pieces(template), Text: sqlrows.Text{Params: t.Params}}
-	head = sqltext.Pieces(head)[0].Code
-	ids := make([]int64, 0, len(rows))
-	for len(rows) > 0 {
-		var all strings.Builder
-		all.WriteString(head)
-		n := 0
-		for ; n < len(rows) && (n == 0 || all.Len() < s.rowBytes); n++ {
-			literal, err := one.complete(name, rows[n])
-			if err != nil {
-				return nil, err
-			}
-			if n > 0 {
-				all.WriteString(",\n")
-			}
-			all.WriteString(literal)
-		}
-		all.WriteString(tail)
-		result, err := s.runText(ctx, name, all.String())
-		if err != nil {
-			return nil, err
-		}
-		some, err := s.insertedNumbers(ctx, result, n)
-		if err != nil {
-			return nil, err
-		}
-		ids, rows = append(ids, some...), rows[n:]
-	}
-	return ids, nil
-}
-
-// insertedNumbers returns the numbers that an insert of n rows gave. The number of rows was known to the
-// server before it inserted them, so that it reserved the numbers at once, whatever
-// innodb_autoinc_lock_mode is: they are one increment of the session apart.
-func (s *session) insertedNumbers(ctx context.Context, result sql.Result, n int) ([]int64, error) {
-	first, err := result.LastInsertId()
-	if err != nil {
-		return nil, err
-	}
-	step := int64(1)
-	if n > 1 && first > 0 {
-		if err := s.One(ctx, readIncrement, nil, &step); err != nil {
-			return nil, err
-		}
-	}
-	ids := make([]int64, n)
-	for i := range ids {
-		ids[i] = first + int64(i)*step
-	}
-	return ids, nil
 }
 
 // onEach runs a statement for each of some arguments.

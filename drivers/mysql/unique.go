@@ -3,6 +3,7 @@ package mysql
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 	"time"
 
@@ -41,6 +42,14 @@ func (s *session) LockKeys(ctx context.Context, keys []store.JobKey, now time.Ti
 		if holders, err = s.uniqueJobs(ctx, lockUniqueJobs, keys, rows); err != nil {
 			return nil, err
 		}
+		ids := make([]int64, 0, len(holders))
+		for _, h := range holders {
+			ids = append(ids, h.ID)
+		}
+		slices.Sort(ids)
+		if err := s.touchJobs(ctx, ids); err != nil { // the jobs may have ended on other servers
+			return nil, err
+		}
 	}
 	var free []uniqueKey
 	for i, key := range keys {
@@ -48,37 +57,89 @@ func (s *session) LockKeys(ctx context.Context, keys []store.JobKey, now time.Ti
 			free = append(free, uniqueKey{i, key.Kind, key.Unique})
 		}
 	}
-	err := s.Each(ctx, lockKeyHolds, args{"keys": sqlrows.JSONList(free), "now": sqlrows.Micros(now)}, func(r row) error {
-		var place int
-		var h store.KeyHolder
-		err := r.Scan(&place, &h.ID)
-		holders[keys[place]] = h
-		return err
-	})
+	held, err := s.lockHolds(ctx, free, now)
+	for place, job := range held {
+		holders[keys[place]] = store.KeyHolder{ID: job}
+	}
 	return holders, err
 }
 
 // uniqueJobs returns the live jobs that have some keys.
 func (s *session) uniqueJobs(ctx context.Context, name statement, keys []store.JobKey, rows []uniqueKey) (map[store.JobKey]store.KeyHolder, error) {
 	holders := map[store.JobKey]store.KeyHolder{}
-	err := s.Each(ctx, name, args{"keys": sqlrows.JSONList(rows)}, func(r row) error {
-		var place int
-		h := store.KeyHolder{Live: true}
-		err := r.Scan(&place, &h.ID, &h.Begun, &h.Queue, &h.Priority, sqlrows.IntoTime(&h.RunAt), sqlrows.IntoTime(&h.CreatedAt))
-		holders[keys[place]] = h
-		return err
-	})
-	return holders, err
+	for part := range s.parts(rows) {
+		err := s.Each(ctx, name, args{"keys": sqlrows.JSONList(part)}, func(r row) error {
+			var place int
+			h := store.KeyHolder{Live: true}
+			err := r.Scan(&place, &h.ID, &h.Begun, &h.Queue, &h.Priority, sqlrows.IntoTime(&h.RunAt), sqlrows.IntoTime(&h.CreatedAt))
+			holders[keys[place]] = h
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return holders, nil
 }
 
-// SaveKeyHolds implements rowwise.Jobs.
-func (s *session) SaveKeyHolds(ctx context.Context, holds []store.KeyHold) error {
-	rows := make([]args, len(holds))
+// parts returns keys in parts that the server accepts in one message.
+func (s *session) parts(keys []uniqueKey) iter.Seq[[]uniqueKey] {
+	return func(yield func([]uniqueKey) bool) {
+		begin, size := 0, 0
+		for i, key := range keys {
+			more := 2*len(key.Kind) + 2*len(key.Unique) + keyText
+			if size+more > s.rowBytes && i > begin {
+				if !yield(keys[begin:i]) {
+					return
+				}
+				begin, size = i, 0
+			}
+			size += more
+		}
+		if begin < len(keys) {
+			yield(keys[begin:])
+		}
+	}
+}
+
+// keyText is at most about how long the JSON of a key is without its kind and its text.
+const keyText = 60
+
+// SaveKeyHolds implements rowwise.Jobs. Before the inserts of the jobs, which nothing prevents while a key is free, another
+// transaction may have inserted a job with the same key, and the job may have ended already.
+func (s *session) SaveKeyHolds(ctx context.Context, holds []store.KeyHold, now time.Time) error {
+	rows, keys := make([]args, len(holds)), make([]uniqueKey, len(holds))
 	for i, h := range holds {
 		rows[i] = args{"kind": h.Kind, "unique": h.Unique, "id": h.ID, "until": sqlrows.Micros(h.Until)}
+		keys[i] = uniqueKey{i, h.Kind, h.Unique}
 	}
-	_, err := s.insertRows(ctx, upsertKeyHolds, rows)
+	taken, err := s.lockHolds(ctx, keys, now)
+	if err != nil {
+		return err
+	}
+	if len(taken) > 0 {
+		return errMoved
+	}
+	_, err = s.insertRows(ctx, upsertKeyHolds, rows)
 	return err
+}
+
+// lockHolds locks the holds of some keys that have not expired, and returns their jobs by the places of the keys.
+func (s *session) lockHolds(ctx context.Context, keys []uniqueKey, now time.Time) (map[int]int64, error) {
+	jobs := map[int]int64{}
+	for part := range s.parts(keys) {
+		err := s.Each(ctx, lockKeyHolds, args{"keys": sqlrows.JSONList(part), "now": sqlrows.Micros(now)}, func(r row) error {
+			var place int
+			var job int64
+			err := r.Scan(&place, &job)
+			jobs[place] = job
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return jobs, nil
 }
 
 // ReplaceJobs implements rowwise.Jobs.
@@ -92,5 +153,5 @@ func (s *session) ReplaceJobs(ctx context.Context, jobs []rowwise.Replaced) erro
 	if err := s.leaveLanes(ctx, ids, false); err != nil {
 		return err
 	}
-	return s.onEach(ctx, replaceJob, each)
+	return s.updateAfter(ctx, ids, s.onEach(ctx, replaceJob, each))
 }

@@ -42,10 +42,18 @@ func (b *Backend) claimTended(ctx context.Context, req store.ClaimRequest, from 
 		b.limited.set(req.Queue, true)
 		return out, found, nil
 	}
-	if err != nil || found.stored == (storedPauses{}) {
+	if err != nil {
 		return out, found, err
 	}
-	err = b.tendPauses(ctx, req.Now, found.ended, !req.Now.IsZero())
+	return b.tendAfterClaim(ctx, req, out, found, limited)
+}
+
+// tendAfterClaim tends to the pauses that a claim has found. If one has ended, so that the claim took no job, it claims again.
+func (b *Backend) tendAfterClaim(ctx context.Context, req store.ClaimRequest, out store.ClaimResult, found claimFound, limited bool) (store.ClaimResult, claimFound, error) {
+	if found.stored == (storedPauses{}) {
+		return out, found, nil
+	}
+	err := b.tendPauses(ctx, req.Now, found.ended, !req.Now.IsZero())
 	if found.ended && err == nil {
 		out, found, err = b.claimOnce(ctx, req, cursors{}, true, limited)
 	} else if err != nil && len(out.Jobs) > 0 {
@@ -73,37 +81,53 @@ type storedPauses struct {
 // claimOnce makes one claim; despiteEnds: also if a pause has ended. With limited, it leaves out jobs that need permits and hold none;
 // without, it has no jobs if there may be such jobs.
 func (b *Backend) claimOnce(ctx context.Context, req store.ClaimRequest, from cursors, despiteEnds, limited bool) (out store.ClaimResult, found claimFound, err error) {
-	if req.Permits.Rated || limited && req.Starts {
+	if req.Permits.Rated() || limited && req.Starts {
 		return b.claimRated(ctx, req, from, despiteEnds, limited)
 	}
 	req.Starts = false // this claim is no transaction that uses starts
-	text, args := b.claimStatement(&req, from, despiteEnds, limited)
+	text, args := b.claimStatement(&req, from, despiteEnds, limited, noPermits)
 	err = b.pipeline(ctx, nodeConns, "claim jobs", func(s sender) (err error) {
-		var batch pgx.Batch
-		batch.Queue(b.q(holdNode), when(req.Now), req.Node)
-		batch.Queue(text, args...)
-		batch.Queue(b.q(findNextDue), when(req.Now), req.Queue, req.Limited())
-		b.queuePolled(&batch, req.Polled)
-		answers := s.SendBatch(ctx, &batch)
-		out, found, err = readClaim(answers, req)
-		return cmp.Or(err, answers.Close())
+		out, found, err = b.sendClaim(ctx, s, req, text, args)
+		return err
 	})
 	if err != nil {
 		return store.ClaimResult{}, found, err
 	}
-	if req.Polled != "" && len(out.Jobs) >= req.Limit {
-		// The jobs are claimed. If this fails, other nodes poll after a while.
-		_ = b.pipeline(ctx, nodeConns, "wake other nodes", func(s sender) error {
-			var batch pgx.Batch
-			b.queueWake(&batch, store.Wake{Kind: store.WakeJobs, Queue: req.Queue})
-			return send(ctx, s, &batch)
-		})
-	}
+	b.wakeAfterPoll(ctx, &req, &out)
 	return out, found, nil
 }
 
-// claimStatement returns the statement of a claim, and its arguments. limited is as for claimOnce.
-func (b *Backend) claimStatement(req *store.ClaimRequest, from cursors, despiteEnds, limited bool) (text string, args []any) {
+// sendClaim sends the statements of a claim, and reads their answers.
+func (b *Backend) sendClaim(ctx context.Context, s sender, req store.ClaimRequest, text string, args []any) (store.ClaimResult, claimFound, error) {
+	var batch pgx.Batch
+	batch.Queue(b.q(holdNode), when(req.Now), req.Node)
+	batch.Queue(text, args...)
+	batch.Queue(b.q(findNextDue), when(req.Now), req.Queue, req.Limited())
+	b.queuePolled(&batch, req.Polled)
+	answers := s.SendBatch(ctx, &batch)
+	out, found, err := readClaim(answers, req)
+	return out, found, cmp.Or(err, answers.Close())
+}
+
+// wakeAfterPoll wakes other nodes after a shared poll whose claim may have left jobs. The jobs of the claim are claimed: if
+// the call fails, other nodes poll after a while.
+func (b *Backend) wakeAfterPoll(ctx context.Context, req *store.ClaimRequest, out *store.ClaimResult) {
+	if req.Polled == "" || len(out.Jobs) < req.Limit {
+		return
+	}
+	_ = b.pipeline(ctx, nodeConns, "wake other nodes", func(s sender) error {
+		var batch pgx.Batch
+		b.queueWake(&batch, store.Wake{Kind: store.WakeJobs, Queue: req.Queue})
+		return send(ctx, s, &batch)
+	})
+}
+
+// noPermits are the permits that a claim brings for jobs that hold none: see claim_jobs.sql.
+const noPermits = "{}"
+
+// claimStatement returns the statement of a claim, and its arguments. limited is as for claimOnce; permits are permits for jobs that
+// hold none, as claim_jobs.sql describes.
+func (b *Backend) claimStatement(req *store.ClaimRequest, from cursors, despiteEnds, limited bool, permits string) (text string, args []any) {
 	lowRunAt, lowID := from.columns()
 	args = []any{
 		when(req.Now), req.Node, req.Queue, req.Kinds, req.Limit, lowRunAt, lowID, req.Limit - req.Ahead, despiteEnds,
@@ -115,11 +139,18 @@ func (b *Backend) claimStatement(req *store.ClaimRequest, from cursors, despiteE
 		name, limitedName = claimExactSuspects, limitedExactSuspects
 	case req.Suspects:
 		name, limitedName = claimSuspects, limitedSuspects
+	case req.DueFor > 0 && len(req.Exact) > 0:
+		name, limitedName = claimExactAgedJobs, limitedExactAgedJobs
+	case req.DueFor > 0:
+		name, limitedName = claimAgedJobs, limitedAgedJobs
 	case len(req.Exact) > 0:
 		name, limitedName = claimExactJobs, limitedExactJobs
 	}
+	if req.DueFor > 0 && !req.Suspects {
+		args = append(args, req.DueFor.Microseconds())
+	}
 	if limited {
-		name, args = limitedName, append(args, req.Starts)
+		name, args = limitedName, append(args, req.Starts, permits)
 	}
 	if len(req.Exact) > 0 {
 		args = append(args, exactColumns(req.Exact)...)

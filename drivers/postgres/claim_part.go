@@ -14,11 +14,11 @@ import (
 // cursors of the node and queue.
 func (b *Backend) ClaimPart(ctx context.Context, req store.ClaimRequest) (store.PartialClaim, error) {
 	// Suspects are few and have their own index; a claim with a rate may leave out jobs; cursors follow the clock of the store, not of a test.
-	if !req.Now.IsZero() || req.Suspects || req.Permits.Rated {
+	if !req.Now.IsZero() || req.Suspects || req.Permits.Rated() {
 		out, _, err := b.claim(ctx, req, cursors{})
 		return store.PartialClaim{ClaimResult: out}, err
 	}
-	scan := b.scans.of(req.Node, req.Queue)
+	scan := b.scans.of(req.Node, req.Queue, req.DueFor > 0)
 	from, next, behind := scan.begin()
 	switch next {
 	case fullScan:
@@ -98,7 +98,7 @@ func (b *Backend) scanClaim(ctx context.Context, req store.ClaimRequest, scan *c
 		return out, true, nil
 	case err == nil:
 		took(len(out.Jobs), time.Since(began))
-		scan.found(out.Jobs, len(out.Jobs) >= req.Limit, out.Now)
+		scan.found(out.Jobs, len(out.Jobs) >= req.Limit, req.DueBy(out.Now))
 	case errors.Is(err, store.ErrNodeGone):
 		b.scans.forget(req.Node)
 	}

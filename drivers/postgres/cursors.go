@@ -62,8 +62,9 @@ type cursors [priorities]cursor
 //
 // It is safe for concurrent use.
 type claimScan struct {
-	mu  sync.Mutex
-	low cursors
+	aged bool // of claims of aged jobs (store.ClaimRequest.DueFor), which have the same cursor in each priority
+	mu   sync.Mutex
+	low  cursors
 	// scanned is when the last full or catch-up scan ended, on this process's
 	// monotonic clock.
 	scanned time.Time
@@ -320,12 +321,22 @@ func (s *claimScan) again(jobs int) (wait time.Duration, over bool) {
 }
 
 // found records a committed claim: its jobs in their order, whether it got as many
-// as it asked for, and the store's clock.
-func (s *claimScan) found(jobs []store.Claimed, full bool, now time.Time) {
+// as it asked for, and by when they were due (store.ClaimRequest.DueBy), on the store's clock.
+func (s *claimScan) found(jobs []store.Claimed, full bool, dueBy time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.clear, s.now = s.clear && len(jobs) == 0, now
-	horizon := now.Add(-slack)
+	s.clear, s.now = s.clear && len(jobs) == 0, dueBy
+	horizon := dueBy.Add(-slack)
+	if s.aged && full { // the claim stopped at the same position in each priority
+		var at cursor
+		for _, job := range jobs {
+			at.raise(cursor{runAt: job.RunAt, id: job.ID})
+		}
+		for p := range s.low {
+			s.low[p] = at
+		}
+		return
+	}
 	last := int16(store.LastPriority + 1) // where the claim stopped
 	if full {
 		last = jobs[len(jobs)-1].Priority
@@ -428,18 +439,19 @@ type claimScans struct {
 type claimScanKey struct {
 	node  int64
 	queue string
+	aged  bool
 }
 
-// of returns a node's scan of a queue, and makes the scan if there is none.
-func (s *claimScans) of(node int64, queue string) *claimScan {
+// of returns a node's scan of a queue, or of its claims of aged jobs, and makes the scan if there is none.
+func (s *claimScans) of(node int64, queue string, aged bool) *claimScan {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := claimScanKey{node, queue}
+	key := claimScanKey{node, queue, aged}
 	if s.all[key] == nil {
 		if s.all == nil {
 			s.all = map[claimScanKey]*claimScan{}
 		}
-		s.all[key] = &claimScan{}
+		s.all[key] = &claimScan{aged: aged}
 	}
 	return s.all[key]
 }

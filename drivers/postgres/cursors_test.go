@@ -262,7 +262,7 @@ func TestAJobBehindTheCursorIsFound(t *testing.T) {
 	if got := len(claimN(t, b, node, 10)); got != 10 {
 		t.Fatalf("claimed %d of 10", got)
 	}
-	scan := b.scans.of(node, "q")
+	scan := b.scans.of(node, "q", false)
 	for range scan.costs {
 		scan.recordFullScan(0, 5*time.Millisecond+cheapFullScan) // so that the next catch-up scan is due in 100 ms
 	}
@@ -315,7 +315,7 @@ func TestAJobOfALateCommitIsFoundBehindAForeignBacklog(t *testing.T) {
 	req := store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10}
 	_, err := b.ClaimPart(ctx, req)
 	must(t, err)
-	scan := b.scans.of(node, "q")
+	scan := b.scans.of(node, "q", false)
 	for range scan.costs {
 		scan.recordFullScan(0, time.Minute) // so that the next catch-up scan is due in 20 minutes
 	}
@@ -360,6 +360,12 @@ func TestAJobOfALateCommitIsFoundBehindAForeignBacklog(t *testing.T) {
 // TestAHeldSnapshotDoesNotSlowClaims counts the pages a claim touches while a
 // snapshot keeps the entries of 20,000 jobs that have ended.
 func TestAHeldSnapshotDoesNotSlowClaims(t *testing.T) {
+	for name, dueFor := range map[string]time.Duration{"by priority": 0, "aged": time.Microsecond} {
+		t.Run(name, func(t *testing.T) { claimUnderASnapshot(t, dueFor) })
+	}
+}
+
+func claimUnderASnapshot(t *testing.T, dueFor time.Duration) {
 	b := fresh(t)
 	node := register(t, b)
 	ctx := t.Context()
@@ -371,10 +377,12 @@ func TestAHeldSnapshotDoesNotSlowClaims(t *testing.T) {
 	_, err = old.Exec(ctx, "select txid_current(), count(*) from "+withSchema("{schema}.job", b.schema))
 	must(t, err)
 	for range dead / batch {
-		finishAll(t, b, claimN(t, b, node, batch), batch)
+		res, err := b.ClaimPart(ctx, store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: batch, DueFor: dueFor})
+		must(t, err)
+		finishAll(t, b, res.Jobs, batch)
 	}
-	scan := b.scans.of(node, "q")
-	with, without := claimPages(t, b, scan.low), claimPages(t, b, cursors{})
+	scan := b.scans.of(node, "q", dueFor > 0)
+	with, without := claimPages(t, b, dueFor, scan.low), claimPages(t, b, dueFor, cursors{})
 	t.Logf("pages touched by a claim of 100: %d with cursors, %d without", with, without)
 	if with > 600 {
 		t.Errorf("a claim of 100 jobs touched %d pages", with)
@@ -387,11 +395,11 @@ func TestAHeldSnapshotDoesNotSlowClaims(t *testing.T) {
 var pagesTouched = regexp.MustCompile(`Buffers: shared hit=(\d+)(?: read=(\d+))?`)
 
 // claimPages counts the pages that a claim of 100 touches, and undoes it.
-func claimPages(t *testing.T, b *Backend, from cursors) (pages int) {
+func claimPages(t *testing.T, b *Backend, dueFor time.Duration, from cursors) (pages int) {
 	t.Helper()
 	undo := errors.New("undone")
 	err := b.work(t.Context(), programConns, "explain", func(tx pgx.Tx) error {
-		text, args := b.claimStatement(&store.ClaimRequest{Node: register(t, b), Queue: "q", Kinds: []string{"k"}, Limit: 100}, from, false, false)
+		text, args := b.claimStatement(&store.ClaimRequest{Node: register(t, b), Queue: "q", Kinds: []string{"k"}, Limit: 100, DueFor: dueFor}, from, false, false, noPermits)
 		plan, err := collect(t.Context(), tx, pgx.RowTo[string], "explain (analyze, buffers, timing off) "+text, args...)
 		if err != nil {
 			return err

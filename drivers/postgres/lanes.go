@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,8 @@ const (
 	// before other jobs may overtake these.
 	mostLaneSteps = 50
 	fewLaneSteps  = 4
+	// parkingShare is how much longer a claim lets jobs wait than it has looked for jobs that overtake them.
+	parkingShare = 4
 	// busyLanes is when a claim comes back whose step met lanes that another transaction had locked.
 	busyLanes = 100 * time.Millisecond
 )
@@ -34,6 +37,77 @@ const (
 type limitedQueues struct {
 	mu     sync.Mutex
 	queues map[string]bool
+	left   map[leftOffKey]leftOff
+}
+
+// leftOff is where the steps before a claim have left off, because very many due jobs have to wait. The next claim goes on there, so that
+// it does not read the entries in the index again of all jobs that wait now.
+type leftOff struct {
+	node   int64
+	kinds  []string
+	from   cursors // where the claim began
+	behind cursors
+	at     time.Time
+}
+
+// leftOffRest is after which time a claim begins at the start again, because jobs may have appeared there.
+const leftOffRest = time.Second
+
+// leftOffKey separates claims with cursors from full scans, because both come in turn.
+type leftOffKey struct {
+	queue string
+	full  bool
+}
+
+// leave records where the steps before a claim have left off.
+func (q *limitedQueues) leave(req *store.ClaimRequest, from, behind cursors) {
+	if !resumable(req) {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	key := leftOffKey{req.Queue, from == cursors{}}
+	next := leftOff{node: req.Node, kinds: req.Kinds, from: from, behind: behind, at: time.Now()}
+	if last := q.left[key]; last.fits(req, from) {
+		next.at = last.at
+	}
+	if q.left == nil {
+		q.left = map[leftOffKey]leftOff{}
+	}
+	q.left[key] = next
+}
+
+// resume returns where the steps before a claim begin.
+func (q *limitedQueues) resume(req *store.ClaimRequest, from cursors) cursors {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	key := leftOffKey{req.Queue, from == cursors{}}
+	last := q.left[key]
+	if !last.fits(req, from) {
+		delete(q.left, key)
+		return from
+	}
+	for i, at := range last.behind {
+		if at.after(from[i]) {
+			from[i] = at
+		}
+	}
+	return from
+}
+
+// fits reports whether a claim may go on. It may not if it begins before a position where the last claim began.
+func (l *leftOff) fits(req *store.ClaimRequest, from cursors) bool {
+	for i, at := range l.from {
+		if at.after(from[i]) {
+			return false
+		}
+	}
+	return resumable(req) && l.node == req.Node && time.Since(l.at) < leftOffRest && slices.Equal(l.kinds, req.Kinds)
+}
+
+// resumable reports whether a claim takes all due jobs of its kinds in the order of their priorities, so that the next such claim may go on.
+func resumable(req *store.ClaimRequest) bool {
+	return len(req.Exact) == 0 && !req.Suspects && req.DueFor == 0
 }
 
 func (q *limitedQueues) has(queue string) bool {
@@ -71,17 +145,23 @@ type laneWork struct {
 	paused        bool // the queue
 	next          time.Time
 	fresh         []int64 // jobs that need permits
+	behind        cursors // the positions of the last fresh jobs of each priority, or where the search began
 	left          bool    // due jobs may be left that have neither permits nor wait
 }
 
 // claimLimited is claim for a queue that limits concern whose permits jobs hold.
-func (b *Backend) claimLimited(ctx context.Context, req store.ClaimRequest, from cursors) (store.ClaimResult, claimFound, error) {
-	work, err := b.tendLanes(ctx, req, from)
+func (b *Backend) claimLimited(ctx context.Context, req store.ClaimRequest, from cursors) (out store.ClaimResult, found claimFound, err error) {
+	claim := stepClaim{req: req, from: from}
+	work, err := b.tendLanes(ctx, req, from, &claim)
 	if err != nil {
 		return store.ClaimResult{}, claimFound{}, err
 	}
 	b.limited.set(req.Queue, work.limited)
-	out, found, err := b.claimTended(ctx, req, from, work.limited)
+	if claim.made {
+		out, found, err = b.tendAfterClaim(ctx, req, claim.out, claim.found, work.limited)
+	} else {
+		out, found, err = b.claimTended(ctx, req, from, work.limited)
+	}
 	found.left = work.left
 	if err == nil && len(out.Jobs) < req.Limit && !req.Suspects {
 		if work.left {
@@ -102,13 +182,27 @@ func earliest(a, b time.Time) time.Time {
 
 // tendLanes passes on permits, and gives permits to jobs that a claim may take, until nothing is left to do or enough jobs
 // can be claimed. If very many due jobs have to wait, it lets jobs of other lanes overtake them, and leaves what takes much longer than
-// to look for such jobs to the next claim, which follows at once.
-func (b *Backend) tendLanes(ctx context.Context, req store.ClaimRequest, from cursors) (work laneWork, err error) {
+// to look for such jobs to the next claim, which follows at once. The last step makes the claim, if it knows that it is the last. So that
+// most claims need one step, the first is narrow: it looks at little more than what the claim takes.
+func (b *Backend) tendLanes(ctx context.Context, req store.ClaimRequest, from cursors, claim *stepClaim) (work laneWork, err error) {
 	admitted, tended := 0, false
+	narrow := !req.Starts && !req.Permits.Rated() && req.DueFor == 0
+	behind := b.limited.resume(&req, from) // fresh jobs before these positions have been in a step
+	defer func() {
+		if work.left {
+			b.limited.leave(&req, from, behind)
+		}
+	}()
 	var overtaken time.Time // when jobs may have overtaken others
 	var looked time.Duration
 	for step := range mostLaneSteps {
-		if work, err = b.lookForLanes(ctx, req, from); err != nil || !work.limited || !work.alive || work.paused || work.rated && !req.Starts {
+		rows := max(rowwise.FreshRows, req.Limit)
+		scan := req.Limit + rows
+		if narrow {
+			scan = req.Limit + req.Limit/8 + 16 // the claim is full although some of these jobs have to wait
+			rows = scan
+		}
+		if work, err = b.lookForLanes(ctx, req, behind, scan, rows); err != nil || !work.limited || !work.alive || work.paused || work.rated && !req.Starts {
 			return work, err
 		}
 		if work.pauses && !tended {
@@ -121,7 +215,17 @@ func (b *Backend) tendLanes(ctx context.Context, req store.ClaimRequest, from cu
 		if !work.found && len(work.fresh) == 0 {
 			return work, nil
 		}
-		passed, err := b.passOnPermits(ctx, req.Now, work.fresh)
+		all := len(work.fresh) < rows && !narrow // all fresh jobs that the claim may take
+		claim.last = func(passed *rowwise.Passed) bool {
+			switch {
+			case work.rated || req.Permits.Rated(): // the claim is a transaction that uses starts
+				return false
+			case all || narrow && passed.Waits == 0:
+				return !passed.More
+			}
+			return admitted+passed.Admitted >= req.Limit
+		}
+		passed, err := b.passOnPermits(ctx, req.Now, work.fresh, claim)
 		if codeOf(err) == lockNotAvailable {
 			work.next = time.Now().Add(busyLanes)
 			return work, nil
@@ -129,17 +233,21 @@ func (b *Backend) tendLanes(ctx context.Context, req store.ClaimRequest, from cu
 		if err != nil {
 			return work, err
 		}
+		if !passed.More { // otherwise the step may have left fresh jobs
+			behind = work.behind
+		}
 		work.next = earliest(work.next, passed.Next)
 		admitted += passed.Admitted
-		if !passed.More && len(work.fresh) < rowwise.FreshRows {
+		if claim.made || all && !passed.More {
 			return work, nil
 		}
-		if len(work.fresh) < rowwise.FreshRows {
+		if all || narrow {
+			narrow = false
 			continue
 		}
 		if looked == 0 && admitted < req.Limit && step+1 >= fewLaneSteps && !req.Suspects {
 			began := time.Now()
-			n, err := b.overtake(ctx, req, from)
+			n, err := b.overtake(ctx, req, behind)
 			if err != nil {
 				return work, err
 			}
@@ -147,11 +255,45 @@ func (b *Backend) tendLanes(ctx context.Context, req store.ClaimRequest, from cu
 			overtaken = time.Now()
 			looked = max(overtaken.Sub(began), 1)
 		}
-		if work.left = looked > 0; admitted >= req.Limit || work.left && time.Since(overtaken) > looked {
+		if work.left = looked > 0; admitted >= req.Limit || work.left && time.Since(overtaken) > parkingShare*looked {
 			return work, nil
 		}
 	}
 	return work, nil
+}
+
+// stepClaim is a claim in the transaction of a step. Jobs that get their first permits then and are claimed are updated once
+// instead of twice.
+type stepClaim struct {
+	req   store.ClaimRequest
+	from  cursors
+	last  func(*rowwise.Passed) bool // reports whether the claim is to be made after a step
+	made  bool
+	out   store.ClaimResult
+	found claimFound
+}
+
+// make makes the claim, with the permits of jobs that are not stored yet. It returns the jobs among them that were not claimed.
+func (c *stepClaim) make(ctx context.Context, b *Backend, tx pgx.Tx, admitted []store.Admission) (rest []store.Admission, err error) {
+	permits := make(map[int64]string, len(admitted))
+	for _, a := range admitted {
+		permits[a.Job.ID] = arrayOf(a.Held)
+	}
+	held, err := json.Marshal(permits)
+	if err != nil {
+		return nil, err
+	}
+	req := c.req
+	req.Starts = false // no rate concerns the queue
+	text, args := b.claimStatement(&req, c.from, false, true, string(held))
+	if c.out, c.found, err = b.sendClaim(ctx, tx, req, text, args); err != nil {
+		return nil, err
+	}
+	c.made = true
+	for i := range c.out.Jobs {
+		delete(permits, c.out.Jobs[i].ID)
+	}
+	return slices.DeleteFunc(admitted, func(a store.Admission) bool { _, left := permits[a.Job.ID]; return !left }), nil
 }
 
 // overtake gives permits to the first jobs in whose lanes no job waits, at most as many as the claim takes, and returns how many jobs
@@ -165,51 +307,64 @@ func (b *Backend) overtake(ctx context.Context, req store.ClaimRequest, from cur
 	var ids []int64
 	err := b.pipeline(ctx, nodeConns, "look for permits", func(s sender) error {
 		ids = nil
-		var id int64
+		var at cursor
+		var priority int16
 		var batch pgx.Batch
-		batch.Queue(b.q(name), args...).Query(scanEach([]any{&id}, func() { ids = append(ids, id) }))
+		batch.Queue(b.q(name), args...).Query(scanEach([]any{&at.id, &priority, into(&at.runAt)}, func() { ids = append(ids, at.id) }))
 		return send(ctx, s, &batch)
 	})
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
-	passed, err := b.passOnPermits(ctx, req.Now, ids)
+	passed, err := b.passOnPermits(ctx, req.Now, ids, nil)
 	if codeOf(err) == lockNotAvailable {
 		return 0, nil
 	}
 	return passed.Admitted, err
 }
 
-// lookForLanes finds out what is to be done before a claim. It locks nothing.
-func (b *Backend) lookForLanes(ctx context.Context, req store.ClaimRequest, from cursors) (work laneWork, err error) {
+// lookForLanes finds out what is to be done before a claim, with at most rows fresh jobs among the first scan jobs of each
+// priority. It locks nothing.
+func (b *Backend) lookForLanes(ctx context.Context, req store.ClaimRequest, from cursors, scan, rows int) (work laneWork, err error) {
 	lowRunAt, lowID := from.columns()
 	name := findNewLaneJobs
-	args := []any{when(req.Now), req.Queue, req.Kinds, lowRunAt, lowID, req.Suspects, req.Limit + rowwise.FreshRows, rowwise.FreshRows}
+	args := []any{when(req.Now), req.Queue, req.Kinds, lowRunAt, lowID, req.Suspects, scan, rows}
 	if len(req.Exact) > 0 {
 		name, args = findNewExactLaneJobs, append(args, exactColumns(req.Exact)...)
 	}
 	err = b.pipeline(ctx, nodeConns, "look for permits", func(s sender) error {
-		work = laneWork{}
-		var id int64
+		work = laneWork{behind: from}
+		var at cursor
+		var priority int16
 		var batch pgx.Batch
 		batch.Queue(b.q(findLaneWork), when(req.Now), req.Queue, req.Node).QueryRow(func(row pgx.Row) error {
 			return row.Scan(&work.limited, &work.rated, &work.found, &work.pauses, &work.ended, into(&work.next), &work.alive, &work.paused)
 		})
-		batch.Queue(b.q(name), args...).Query(scanEach([]any{&id}, func() { work.fresh = append(work.fresh, id) }))
+		batch.Queue(b.q(name), args...).Query(scanEach([]any{&at.id, &priority, into(&at.runAt)}, func() {
+			work.fresh = append(work.fresh, at.id)
+			work.behind[priority-store.FirstPriority] = at
+		}))
 		return send(ctx, s, &batch)
 	})
 	return work, err
 }
 
 // passOnPermits makes one step; see rowwise.PassOnPermits. fresh are jobs that need permits. It does not wait long for
-// other transactions.
-func (b *Backend) passOnPermits(ctx context.Context, asked time.Time, fresh []int64) (passed rowwise.Passed, err error) {
+// other transactions. If claim is not nil, the step may make it.
+func (b *Backend) passOnPermits(ctx context.Context, asked time.Time, fresh []int64, claim *stepClaim) (passed rowwise.Passed, err error) {
 	err = b.transact(ctx, nodeConns, "pass on permits", b.workBegin()+impatient, func(tx pgx.Tx) error {
-		now, err := b.instantOf(ctx, tx, asked)
+		t := lanesTx{auditTx: auditTx{b, tx}}
+		var now time.Time
+		var err error
+		if claim == nil {
+			now, err = b.instantOf(ctx, tx, asked)
+		} else { // a claim locks the row of its node before all else
+			claim.made, t.aside = false, new([]store.Admission)
+			err = nodeAlive(claim.req.Node, tx.QueryRow(ctx, b.q(holdNode), when(asked), claim.req.Node).Scan(into(&now)))
+		}
 		if err != nil {
 			return err
 		}
-		t := lanesTx{auditTx{b, tx}}
 		var jobs []store.LaneJob
 		if len(fresh) > 0 {
 			if jobs, err = t.laneJobs(ctx, lockNewLaneJobs, fresh); err != nil {
@@ -219,36 +374,53 @@ func (b *Backend) passOnPermits(ctx context.Context, asked time.Time, fresh []in
 		if passed, err = rowwise.PassOnPermits(ctx, t, jobs, now); err != nil {
 			return err
 		}
+		if claim != nil {
+			rest := *t.aside
+			if claim.last(&passed) {
+				if rest, err = claim.make(ctx, b, tx, rest); err != nil {
+					return err
+				}
+			}
+			if err := t.admit(ctx, rest, now); err != nil {
+				return err
+			}
+		}
 		return b.wakeQueues(ctx, tx, passed.Queues)
 	})
+	if err == nil && claim != nil && claim.made {
+		b.wakeAfterPoll(ctx, &claim.req, &claim.out)
+	}
 	return passed, err
 }
 
-// passOnSoon passes on permits after a transaction that may have given some back. What it does not do is done before later claims.
+// passOnSoon passes on permits after a transaction that may have given some back, if jobs may wait for them. What it does not do is
+// done before later claims.
 func (b *Backend) passOnSoon(ctx context.Context, asked *time.Time) {
 	if asked != nil || !b.limited.any() {
 		return
 	}
 	for range mostLaneSteps {
-		var work laneWork
+		var found bool
 		err := b.pipeline(ctx, nodeConns, "look for permits", func(s sender) error {
 			var batch pgx.Batch
-			batch.Queue(b.q(findLaneWork), nil, "", 0).QueryRow(func(row pgx.Row) error {
-				return row.Scan(&work.limited, &work.rated, &work.found, &work.pauses, &work.ended, into(&work.next), &work.alive, &work.paused)
-			})
+			batch.Queue(b.q(findLaneWaits), asked).QueryRow(func(row pgx.Row) error { return row.Scan(&found) })
 			return send(ctx, s, &batch)
 		})
-		if err != nil || !work.found {
+		if err != nil || !found {
 			return
 		}
-		if passed, err := b.passOnPermits(ctx, time.Time{}, nil); err != nil || !passed.More {
+		if passed, err := b.passOnPermits(ctx, time.Time{}, nil, nil); err != nil || !passed.More {
 			return
 		}
 	}
 }
 
 // lanesTx implements rowwise.LanesTx.
-type lanesTx struct{ auditTx }
+type lanesTx struct {
+	auditTx
+	// aside, if not nil, gets the permits of jobs that had none before and did not wait, instead of the store: see stepClaim.
+	aside *[]store.Admission
+}
 
 // laneJobColumns are the columns that lanesTx.laneJobs scans.
 const laneJobColumns = "id lane first run_at queue kind job_key priority"
@@ -301,18 +473,33 @@ func (t lanesTx) FindDueLanes(ctx context.Context, now time.Time, most int) ([]i
 
 // MakeLanes implements rowwise.LanesTx.
 func (t lanesTx) MakeLanes(ctx context.Context, keys []store.LaneKey) (map[store.LaneKey]int64, error) {
-	limits, names := make([]int64, len(keys)), make([]string, len(keys))
-	for i, key := range keys {
-		limits[i], names[i] = key.Limit, key.Key
+	ids := make(map[store.LaneKey]int64, len(keys))
+	if err := t.findLaneKeys(ctx, keys, ids); err != nil || len(ids) == len(keys) {
+		return ids, err
 	}
+	missing := slices.DeleteFunc(slices.Clone(keys), func(key store.LaneKey) bool { _, found := ids[key]; return found })
+	limits, names := laneColumns(missing)
 	if _, err := t.tx.Exec(ctx, t.b.q(insertLanes), limits, names); err != nil {
 		return nil, err
 	}
-	ids := make(map[store.LaneKey]int64, len(keys))
+	return ids, t.findLaneKeys(ctx, missing, ids)
+}
+
+// findLaneKeys adds the numbers of lanes to ids; a lane that does not exist has none.
+func (t lanesTx) findLaneKeys(ctx context.Context, keys []store.LaneKey, ids map[store.LaneKey]int64) error {
+	limits, names := laneColumns(keys)
 	var key store.LaneKey
 	var id int64
-	err := each(ctx, t.tx, []any{&key.Limit, &key.Key, &id}, func() { ids[key] = id }, t.b.q(findLaneKeys), limits, names)
-	return ids, err
+	return each(ctx, t.tx, []any{&key.Limit, &key.Key, &id}, func() { ids[key] = id }, t.b.q(findLaneKeys), limits, names)
+}
+
+// laneColumns returns the limits and the keys of lanes.
+func laneColumns(keys []store.LaneKey) (limits []int64, names []string) {
+	limits, names = make([]int64, len(keys)), make([]string, len(keys))
+	for i, key := range keys {
+		limits[i], names[i] = key.Limit, key.Key
+	}
+	return limits, names
 }
 
 // LockLanes implements rowwise.LanesTx.
@@ -340,7 +527,26 @@ func (t lanesTx) FindOccupied(ctx context.Context, lanes []int64) ([]int64, erro
 
 // Admit implements rowwise.LanesTx.
 func (t lanesTx) Admit(ctx context.Context, admissions []store.Admission, now time.Time) error {
+	if t.aside != nil {
+		var stored []store.Admission
+		for _, a := range admissions {
+			if a.Job.Lane == 0 && len(a.Held) > 0 {
+				*t.aside = append(*t.aside, a)
+			} else {
+				stored = append(stored, a)
+			}
+		}
+		admissions = stored
+	}
+	return t.admit(ctx, admissions, now)
+}
+
+// admit stores what becomes of jobs.
+func (t lanesTx) admit(ctx context.Context, admissions []store.Admission, now time.Time) error {
 	n := len(admissions)
+	if n == 0 {
+		return nil
+	}
 	ids, states, lanes, permits := make([]int64, n), make([]int16, n), make([]int64, n), make([]string, n)
 	for i, a := range admissions {
 		ids[i], lanes[i], permits[i] = a.Job.ID, a.Wait, arrayOf(a.Held)
@@ -429,6 +635,11 @@ func (t lanesTx) holders(ctx context.Context, most int, name statement, args ...
 // LockHolders implements rowwise.LanesTx.
 func (t lanesTx) LockHolders(ctx context.Context, lanes []int64, most int) ([]store.LaneJob, int64, error) {
 	return t.holders(ctx, most, lockLaneHolders, lanes, most)
+}
+
+// LockIdleLanes implements rowwise.LanesTx.
+func (t lanesTx) LockIdleLanes(ctx context.Context, most int) ([]int64, error) {
+	return collect(ctx, t.tx, pgx.RowTo[int64], t.b.q(lockIdleLanes), most)
 }
 
 // DeleteLanes implements rowwise.LanesTx.

@@ -287,7 +287,7 @@ func scanHeld(r pgx.CollectableRow) (j heldJob, err error) {
 		&j.ID, &j.Token, &j.node, &j.Attempt, &j.Headers, (*number)(&j.Schedule), (*word)(&j.ScheduleName), into(&j.Slot),
 		(*int16)(&j.Origin), &l.Losses, &l.Begun,
 	}, specTargets(&j.JobSpec)...)...)
-	l.OnLoss, l.Attempt, l.MaxAttempts, l.Group = j.OnLoss, j.Attempt, j.MaxAttempts, store.SerialGroupOf(j.Schedule, j.Origin)
+	l.SetJob(&j.LostJob)
 	return j, err
 }
 

@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -39,7 +38,7 @@ func (b *Backend) claimRated(ctx context.Context, req store.ClaimRequest, from c
 		whole := req.Limit
 		part := req
 		var lanes []rateLane
-		if req.Permits.Rated {
+		if req.Permits.Rated() {
 			part.Ahead = 0
 			if lanes, err = b.lockRates(ctx, tx, req.Limited()); err != nil {
 				return err
@@ -48,24 +47,29 @@ func (b *Backend) claimRated(ctx context.Context, req store.ClaimRequest, from c
 		for _, lane := range lanes {
 			part.Limit = min(part.Limit, lane.rate.Room(lane.tat, now, whole))
 		}
-		text, args := b.claimStatement(&part, from, despiteEnds, limited)
-		var batch pgx.Batch
-		batch.Queue(b.q(holdNode), when(req.Now), req.Node)
-		batch.Queue(text, args...)
-		batch.Queue(b.q(findNextDue), when(req.Now), req.Queue, req.Limited())
-		b.queuePolled(&batch, req.Polled)
-		answers := tx.SendBatch(ctx, &batch)
-		out, found, err = readClaim(answers, part)
-		if err = cmp.Or(err, answers.Close()); err != nil {
+		text, args := b.claimStatement(&part, from, despiteEnds, limited, noPermits)
+		if out, found, err = b.sendClaim(ctx, tx, part, text, args); err != nil {
 			return err
 		}
+		clock := func() (now time.Time, err error) {
+			if out.StartsFrom.IsZero() {
+				out.StartsFrom = time.Now()
+			}
+			err = tx.QueryRow(ctx, b.q(readClockAgain), when(req.Now)).Scan(into(&now))
+			return now, err
+		}
 		if limited && out.Rated { // not starts of a limit that has ended
-			next, err := rowwise.StartJobs(ctx, lanesTx{auditTx{b, tx}}, out.Jobs, now)
+			next, err := rowwise.StartJobs(ctx, lanesTx{auditTx: auditTx{b, tx}}, out.Jobs, clock)
 			if err != nil {
 				return err
 			}
 			if len(out.Jobs) < whole && !req.Suspects {
 				out.NextDue = earliest(out.NextDue, next)
+			}
+		}
+		if len(lanes) > 0 && len(out.Jobs) > 0 {
+			if now, err = clock(); err != nil {
+				return err
 			}
 		}
 		return b.recordStarts(ctx, tx, lanes, now, &out, whole)

@@ -334,7 +334,7 @@ func (p *crowd) claimKinds(queue string, kinds ...string) []store.Claimed {
 	p.t.Helper()
 	res, err := p.b.ClaimPart(p.t.Context(), store.ClaimRequest{Node: p.node, Queue: queue, Kinds: kinds, Limit: planBatch})
 	must(p.t, err)
-	scan := p.b.scans.of(p.node, queue)
+	scan := p.b.scans.of(p.node, queue, false)
 	for range scan.costs { // so that the next full scan is due in a day
 		scan.recordFullScan(0, time.Hour)
 	}

@@ -16,6 +16,7 @@ import (
 // hot are the statements that run all the time, and the tables that they may
 // never walk from end to end.
 var hot = map[statement]string{
+	claimAgedJobs: "job|schedule", claimExactAgedJobs: "job|schedule", limitedAgedJobs: "job|schedule", limitedExactAgedJobs: "job|schedule",
 	claimJobs: "job|schedule", claimExactJobs: "job|schedule", claimSuspects: "job|schedule", claimExactSuspects: "job|schedule",
 	countRunningJobs: "job", beginJobs: "lease|job", countLosses: "job", findBehindCursors: "job", findExactBehindCursors: "job", findNextDue: "job", finishJobs: "job|history|feed", finishJobsWithResults: "job|history|feed", finishKeptJobs: "job|history|feed", forgetJobs: "feed|job|attempt|history|key_hold|progress", lockClaims: "job", requeueJobs: "job", endJobs: "job|feed",
 	insertAttempts: "job|attempt", upsertOutput: "job|output", listOutput: "job|output", deleteOutput: "output", readPrinted: "attempt", checkRecorded: "history|job", lockJobs: "job", lockFinishedJobs: "history", matchJobs: "job|history|attempt", updateJobs: "job", findScheduleJobs: "job|schedule",
@@ -65,6 +66,7 @@ func TestPlans(t *testing.T) {
 // with OFFSET 0 for what must not be.
 func checkWalks(t *testing.T, b *Backend) {
 	ordered := []statement{
+		claimAgedJobs, claimExactAgedJobs, limitedAgedJobs, limitedExactAgedJobs,
 		claimJobs, claimExactJobs, claimSuspects, claimExactSuspects, findNextDue, pruneJobs, // these want it, and stop in time
 		limitedJobs, limitedExactJobs, limitedSuspects, limitedExactSuspects, lockPermittedJobs, returnPausedPermits, findWrongLanes, returnIdlePermits, // and job_permit has few jobs
 	}
@@ -126,6 +128,13 @@ func checkPlans(t *testing.T, b *Backend) {
 	claim := []string{"Index Scan using job_ready", "(queue = ", "(priority = ", "(run_at <= ", "Tid Scan on job"}
 	wantInPlan(t, b, claimJobs, claim...)
 	wantInPlan(t, b, claimExactJobs, append(claim, "hashed SubPlan")...)
+	for _, name := range []statement{claimAgedJobs, claimExactAgedJobs, limitedAgedJobs, limitedExactAgedJobs} {
+		// What is sorted are the jobs that a claim may take, at most as many as it asks for of each priority.
+		wantInPlan(t, b, name, append(claim, "Sort Key: due.run_at, due.id", "interval")...)
+		if plan := planOf(t, b, name); !regexp.MustCompile(`LockRows .*\n +-> +Index Scan using job_ready`).MatchString(plan) {
+			t.Errorf("%v does not read the jobs of a priority in the order of the index\n%s", name, plan)
+		}
+	}
 	wantInPlan(t, b, claimSuspects, "Index Scan using job_suspect", "(queue = ", "(priority = ", "(run_at <= ", "Tid Scan on job")
 	wantInPlan(t, b, findBehindCursors, "Index Scan using job_ready", "ROW(run_at, id) <= ")
 	wantInPlan(t, b, finishJobs, "Index Scan using job_pkey")

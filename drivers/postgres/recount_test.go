@@ -14,3 +14,8 @@ func TestWrongCountsAreRepaired(t *testing.T) {
 			insert into {schema}.node_permit (limit_id, node, permits, wants) select id, -1, 1, 0 from {schema}.job_limit where name = 'whole'`, b.schema))
 	})
 }
+
+func TestIdleLanesAreDeleted(t *testing.T) {
+	b := fresh(t)
+	storetest.IdleLanes(t, b, func() int { return count(t, b, "select count(*) from {schema}.lane") })
+}

@@ -512,7 +512,7 @@ func (r *ruleTest) planned(req store.ChangeJobsRequest, ids []int64) []store.Job
 	for _, id := range plan.Revive {
 		j := r.table.jobs[id]
 		finished = append(finished, store.FinishedJob{
-			ID: id, Attempt: j.Attempt, MaxAttempts: j.MaxAttempts, Kind: j.Kind, Unique: j.Unique, Mark: r.table.marks[j.Schedule],
+			ID: id, Attempt: j.Attempt, MaxAttempts: j.MaxAttempts, JobKey: store.JobKey{Kind: j.Kind, Unique: j.Unique}, Mark: r.table.marks[j.Schedule],
 		})
 	}
 	revive, holders := store.TakeKeys(finished, r.liveKeys())

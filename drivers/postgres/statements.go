@@ -39,6 +39,10 @@ const (
 	limitedExactSuspects
 	claimJobs
 	limitedJobs
+	claimAgedJobs
+	limitedAgedJobs
+	claimExactAgedJobs
+	limitedExactAgedJobs
 	claimSuspects
 	limitedSuspects
 	closeChainEnds
@@ -78,6 +82,7 @@ const (
 	findDueLanes
 	findLaneKeys
 	findLaneJobs
+	findLaneWaits
 	findLaneWork
 	findWrongLanes
 	returnIdlePermits
@@ -94,6 +99,7 @@ const (
 	returnPausedPermits
 	insertVacancies
 	lockLaneJobs
+	lockIdleLanes
 	lockLanes
 	lockLaneHolders
 	lockNewLaneJobs
@@ -256,6 +262,7 @@ const (
 	raiseSequences
 	readCancels
 	readClock
+	readClockAgain
 	readFeed
 	readPosition
 	readPrinted
@@ -339,14 +346,18 @@ var sources = [statementCount]source{
 	beginFailing:           {file: "begin_failing", params: "now ids failures", columns: "schedule_id"},
 	beginJobs:              {file: "begin_jobs", params: "now node batch ids tokens handled", columns: "node handled paused"},
 	checkRecorded:          {file: "check_recorded", params: "ids tokens states forgets", columns: "id token"},
+	claimAgedJobs:          {file: "claim_jobs", given: "plain aged unlimited", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision due_for", columns: claimedColumns},
+	limitedAgedJobs:        {file: "claim_jobs", given: "plain aged limited", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision due_for at_once new_permits", columns: claimedColumns},
+	claimExactAgedJobs:     {file: "claim_jobs", given: "exact plain aged unlimited", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision due_for exact_kinds exact_jobs exact_digests", columns: claimedColumns},
+	limitedExactAgedJobs:   {file: "claim_jobs", given: "exact plain aged limited", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision due_for at_once new_permits exact_kinds exact_jobs exact_digests", columns: claimedColumns},
 	claimExactJobs:         {file: "claim_jobs", given: "exact plain unlimited", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision exact_kinds exact_jobs exact_digests", columns: claimedColumns},
-	limitedExactJobs:       {file: "claim_jobs", given: "exact plain limited", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision at_once exact_kinds exact_jobs exact_digests", columns: claimedColumns},
+	limitedExactJobs:       {file: "claim_jobs", given: "exact plain limited", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision at_once new_permits exact_kinds exact_jobs exact_digests", columns: claimedColumns},
 	claimExactSuspects:     {file: "claim_jobs", given: "exact suspects unlimited", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision exact_kinds exact_jobs exact_digests", columns: claimedColumns},
-	limitedExactSuspects:   {file: "claim_jobs", given: "exact suspects limited", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision at_once exact_kinds exact_jobs exact_digests", columns: claimedColumns},
+	limitedExactSuspects:   {file: "claim_jobs", given: "exact suspects limited", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision at_once new_permits exact_kinds exact_jobs exact_digests", columns: claimedColumns},
 	claimJobs:              {file: "claim_jobs", given: "plain unlimited", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision", columns: claimedColumns},
-	limitedJobs:            {file: "claim_jobs", given: "plain limited", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision at_once", columns: claimedColumns},
+	limitedJobs:            {file: "claim_jobs", given: "plain limited", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision at_once new_permits", columns: claimedColumns},
 	claimSuspects:          {file: "claim_jobs", given: "suspects unlimited", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision", columns: claimedColumns},
-	limitedSuspects:        {file: "claim_jobs", given: "suspects limited", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision at_once", columns: claimedColumns},
+	limitedSuspects:        {file: "claim_jobs", given: "suspects limited", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision at_once new_permits", columns: claimedColumns},
 	completeJob:            {file: "finish_jobs", given: "commits results", params: "now ids tokens states reasons handled noted results identity", columns: "ended releases"},
 	completeKeptJob:        {file: "finish_jobs", given: "commits results kept", params: "now ids tokens states reasons handled noted results keeps identity", columns: "ended releases"},
 	countBatchJobs:         {file: "list_jobs", given: "numbers open count batch", params: jobFilterParams + jobRangeParams, columns: "count"},
@@ -482,6 +493,7 @@ var sources = [statementCount]source{
 	raiseSequences:         {file: "raise_sequences", params: "token node margin nodes_margin", columns: "token node"},
 	readCancels:            {file: "read_cancels", params: "ids", columns: "job_id reason"},
 	readClock:              {file: "read_clock", params: "now", columns: "now"},
+	readClockAgain:         {file: "read_clock_again", params: "now", columns: "now"},
 	readServer:             {file: "read_server", params: "schema", columns: "version version_number database role encoding standby autovacuum connections_left has_schema may_migrate"},
 	findBrokenIndexes:      {file: "find_broken_indexes", params: "schema", columns: "name"},
 	findMissingRights:      {file: "find_missing_rights", params: "schema", columns: "kind name rights"},
@@ -534,12 +546,13 @@ var sources = [statementCount]source{
 	returnIdlePermits:      {file: "return_idle_permits", params: "limit"},
 	deleteGonePermits:      {file: "delete_gone_permits"},
 	readOldestNode:         {file: "read_oldest_node", columns: "node"},
+	findLaneWaits:          {file: "find_lane_waits", params: "now", columns: "found"},
 	findLaneWork:           {file: "find_lane_work", params: "now queue node", columns: "limited rated found pauses ended next alive paused"},
 	findLanes:              {file: "find_lanes", params: "limit_id after_id limit", columns: "id"},
-	findNewExactLaneJobs:   {file: "find_new_lane_jobs", given: "window exact", params: "now queue kinds low_run_ats low_ids suspects scan limit exact_kinds exact_jobs exact_digests", columns: "id"},
-	findNewLaneJobs:        {file: "find_new_lane_jobs", given: "window", params: "now queue kinds low_run_ats low_ids suspects scan limit", columns: "id"},
-	findExactOvertakers:    {file: "find_new_lane_jobs", given: "overtaking exact", params: "now queue kinds low_run_ats low_ids suspects limit exact_kinds exact_jobs exact_digests", columns: "id"},
-	findOvertakers:         {file: "find_new_lane_jobs", given: "overtaking", params: "now queue kinds low_run_ats low_ids suspects limit", columns: "id"},
+	findNewExactLaneJobs:   {file: "find_new_lane_jobs", given: "window exact", params: "now queue kinds low_run_ats low_ids suspects scan limit exact_kinds exact_jobs exact_digests", columns: "id priority run_at"},
+	findNewLaneJobs:        {file: "find_new_lane_jobs", given: "window", params: "now queue kinds low_run_ats low_ids suspects scan limit", columns: "id priority run_at"},
+	findExactOvertakers:    {file: "find_new_lane_jobs", given: "overtaking exact", params: "now queue kinds low_run_ats low_ids suspects limit exact_kinds exact_jobs exact_digests", columns: "id priority run_at"},
+	findOvertakers:         {file: "find_new_lane_jobs", given: "overtaking", params: "now queue kinds low_run_ats low_ids suspects limit", columns: "id priority run_at"},
 	findOccupiedLanes:      {file: "find_occupied_lanes", params: "ids", columns: "id"},
 	insertLanes:            {file: "insert_lanes", params: "limits keys"},
 	insertLimitVacancies:   {file: "insert_limit_vacancies"},
@@ -547,6 +560,7 @@ var sources = [statementCount]source{
 	insertVacancies:        {file: "insert_vacancies", params: "limits done_tos"},
 	lockLaneJobs:           {file: "lock_lane_jobs", given: "lock", params: "now lanes most", columns: laneJobColumns},
 	lockLaneHolders:        {file: "lock_lane_holders", params: "lanes limit", columns: "id permits"},
+	lockIdleLanes:          {file: "lock_idle_lanes", params: "limit", columns: "id"},
 	lockLanes:              {file: "lock_lanes", params: "ids", columns: "id limit_id key used starts waiting tat not_before look_at"},
 	lockNewLaneJobs:        {file: "lock_new_lane_jobs", params: "ids", columns: laneJobColumns},
 	lockPermittedJobs:      {file: "lock_permitted_jobs", params: "queue kind by_key after_id limit", columns: "id permits"},

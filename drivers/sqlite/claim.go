@@ -31,7 +31,7 @@ func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.Clai
 }
 
 // claim claims jobs, of exact jobs only the jobs with digests. again means that it has claimed none, because jobs that became
-// claimable may need digests before the claim, or because more permits have to be passed on before. last: it takes
+// claimable may need digests before the claim, or because more jobs have to be parked or more permits to be passed on before. last: it takes
 // what it can, although permits are left to be passed on.
 func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, last bool) (out store.ClaimResult, again bool, err error) {
 	const doing = "claim jobs"
@@ -57,8 +57,8 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, last bool) 
 			return err
 		}
 		if there.pauses {
-			moved, err := s.tendPauses(ctx, now)
-			if again = moved > 0 && len(req.Exact) > 0; err != nil || again {
+			moved, left, err := s.tendPauses(ctx, now)
+			if again = left || moved > 0 && len(req.Exact) > 0; err != nil || again {
 				return err
 			}
 			var paused bool
@@ -82,25 +82,29 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, last bool) 
 			return nil
 		}
 		if there.pauses || work.limited {
-			if due, err = s.due(ctx, req, now); err != nil {
+			if due, err = s.due(ctx, req, req.DueBy(now)); err != nil {
 				return err
 			}
 		}
 		if out.Jobs, err = s.claim(ctx, req, due, work.limited, now); err != nil {
 			return err
 		}
+		clock := func() (time.Time, error) { return s.StartsFrom(ctx, req.Now, &out) }
 		if work.rated {
-			next, err := rowwise.StartJobs(ctx, s, out.Jobs, now)
+			next, err := rowwise.StartJobs(ctx, s, out.Jobs, clock)
 			if err != nil {
 				return err
 			}
 			work.next = earliest(work.next, next)
 		}
-		if err := s.recordStarts(ctx, &rates, now, len(out.Jobs)); err != nil {
+		err = rates.Record(len(out.Jobs), clock, func(limit int64, tat time.Time) error {
+			return s.Exec(ctx, upsertRateLane, args{"limit": limit, "tat": sqlrows.Micros(tat)})
+		})
+		if err != nil {
 			return err
 		}
-		if len(out.Jobs) < asked && req.Permits.Rated {
-			out.NextStart = rates.next(now)
+		if len(out.Jobs) < asked && req.Permits.Rated() {
+			out.NextStart = rates.Next(now)
 		}
 		if len(out.Jobs) == req.Limit || req.Suspects {
 			return nil
@@ -161,7 +165,7 @@ func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.Claim
 		if req.Suspects {
 			return s.One(ctx, findSuspect, args{"queue": req.Queue, "now": sqlrows.Micros(now)}, &found)
 		}
-		due, err = s.due(ctx, req, now)
+		due, err = s.due(ctx, req, req.DueBy(now))
 		if found = len(due) > 0; err != nil || found {
 			return err
 		}
@@ -249,16 +253,16 @@ func addExact(a args, jobs []store.ExactJob) {
 	a["exact"], a["bytes"] = sqlrows.JSON(exact), pack.Parameter()
 }
 
-// due returns the streams of a claim in which a job is due. Exact jobs are
+// due returns the streams of a claim in which a job is due by an instant. Exact jobs are
 // looked for only where a job of their kind with a digest is due.
-func (s *session) due(ctx context.Context, req store.ClaimRequest, now time.Time) ([]stream, error) {
+func (s *session) due(ctx context.Context, req store.ClaimRequest, by time.Time) ([]stream, error) {
 	kinds := slices.Compact(slices.Sorted(slices.Values(req.Kinds)))
 	exact := exactKinds(req)
 	streams := kindStreams(kinds)
 	for _, kind := range exact {
 		streams = append(streams, stream{Kind: kind, Digested: true})
 	}
-	due, err := s.dueStreams(ctx, req.Queue, streams, now)
+	due, err := s.dueStreams(ctx, req.Queue, streams, by)
 	if err != nil || len(exact) == 0 {
 		return due, err
 	}
@@ -270,16 +274,16 @@ func (s *session) due(ctx context.Context, req store.ClaimRequest, now time.Time
 		behind = append(behind, one.Kind)
 		return true
 	})
-	found, err := s.dueStreams(ctx, req.Queue, exactStreams(req.Exact, behind), now)
+	found, err := s.dueStreams(ctx, req.Queue, exactStreams(req.Exact, behind), by)
 	return append(due, found...), err
 }
 
-// dueStreams returns, of some streams, the ones in which a job is due.
-func (s *session) dueStreams(ctx context.Context, queue string, streams []stream, now time.Time) (due []stream, err error) {
+// dueStreams returns, of some streams, the ones in which a job is due by an instant.
+func (s *session) dueStreams(ctx context.Context, queue string, streams []stream, by time.Time) (due []stream, err error) {
 	if len(streams) == 0 {
 		return nil, nil
 	}
-	err = s.Each(ctx, findDueStreams, args{"queue": queue, "now": sqlrows.Micros(now), "streams": sqlrows.JSON(streams)}, func(r row) error {
+	err = s.Each(ctx, findDueStreams, args{"queue": queue, "due_by": sqlrows.Micros(by), "streams": sqlrows.JSON(streams)}, func(r row) error {
 		var text string
 		var one stream
 		if err := r.Scan(&text); err != nil {
@@ -315,26 +319,15 @@ func (s *session) checkNode(ctx context.Context, node int64) (there found, err e
 
 // limitClaim returns the claim that the limits of the whole queue allow, perhaps of no job, and writes the newest
 // limit, and the next start if nothing may start now, to the answer.
-func (s *session) limitClaim(ctx context.Context, req store.ClaimRequest, there found, now time.Time, out *store.ClaimResult) (store.ClaimRequest, queueRates, error) {
-	var rates queueRates
+func (s *session) limitClaim(ctx context.Context, req store.ClaimRequest, there found, now time.Time, out *store.ClaimResult) (store.ClaimRequest, rowwise.QueueRates, error) {
+	var rates rowwise.QueueRates
 	if there.limited {
 		var err error
 		if rates, err = s.queueRates(ctx, req.Limited()); err != nil {
 			return req, rates, err
 		}
 	}
-	out.LimitRevision = rates.revision
-	switch {
-	case rates.revision != req.Permits.Revision:
-		req.Limit = 0
-	case rates.notBefore.After(now):
-		req.Limit, out.NextStart = 0, rates.next(now)
-	case req.Permits.Rated:
-		if req.Limit, req.Ahead = rates.room(now, req.Limit), 0; req.Limit == 0 {
-			out.NextStart = rates.next(now)
-		}
-	}
-	return req, rates, nil
+	return rates.Bound(req, now, out), rates, nil
 }
 
 // claim takes up to req.Limit jobs, from the streams in which a look has just found
@@ -345,17 +338,26 @@ func (s *session) claim(ctx context.Context, req store.ClaimRequest, due []strea
 	}
 	if len(due) > 1 && !req.Suspects { // what claim does for one stream is no more than the look
 		var err error
-		if due, err = s.due(ctx, req, now); err != nil || len(due) == 0 {
+		if due, err = s.due(ctx, req, req.DueBy(now)); err != nil || len(due) == 0 {
 			return nil, err
 		}
 	}
 	name, limitedName, a := claimStreams, limitedStreams, args{"queue": req.Queue, "now": sqlrows.Micros(now), "limit": req.Limit, "begin": req.Limit - req.Ahead, "node": req.Node}
+	if !req.Suspects {
+		a["due_by"] = sqlrows.Micros(req.DueBy(now))
+	}
+	digested := slices.ContainsFunc(due, func(s stream) bool { return s.Digested })
 	switch {
 	case req.Suspects:
 		name, limitedName = claimSuspects, limitedSuspects
 		a["kinds"] = sqlrows.JSONList(req.Kinds)
 		addExact(a, req.Exact)
-	case slices.ContainsFunc(due, func(s stream) bool { return s.Digested }):
+	case req.DueFor > 0:
+		if name, limitedName = agedStreams, limitedAgedStreams; digested {
+			name, limitedName = agedDigestedStreams, limitedAgedDigested
+		}
+		a["streams"] = sqlrows.JSON(due)
+	case digested:
 		name, limitedName = claimDigestedStreams, limitedDigestedStreams
 		a["streams"] = sqlrows.JSON(due)
 	case len(due) > 1 || due[0].Digest != nil:

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -90,7 +91,7 @@ func (b *Backend) Rescue(ctx context.Context, req store.RescueRequest) (out stor
 		if err != nil {
 			return err
 		}
-		living, err := s.LockLivingNodes(ctx)
+		living, err := s.FindLivingNodes(ctx)
 		some = len(store.Expired(living, req.Node, now)) > 0
 		return err
 	})
@@ -119,9 +120,15 @@ func (b *Backend) Leave(ctx context.Context, req store.LeaveRequest) (out store.
 	return out, nil
 }
 
-// LockLivingNodes implements rowwise.Nodes.
-func (s *session) LockLivingNodes(ctx context.Context) ([]store.NodeInfo, error) {
+// FindLivingNodes implements rowwise.Nodes.
+func (s *session) FindLivingNodes(ctx context.Context) ([]store.NodeInfo, error) {
 	return s.ReadNodes(ctx, lockLiveNodes, args{})
+}
+
+// LockLivingNodes implements rowwise.Nodes.
+func (s *session) LockLivingNodes(ctx context.Context, ids []int64) ([]store.NodeInfo, error) {
+	living, err := s.FindLivingNodes(ctx)
+	return slices.DeleteFunc(living, func(n store.NodeInfo) bool { return !slices.Contains(ids, n.ID) }), err
 }
 
 // EndNodes implements rowwise.Nodes.
@@ -136,16 +143,7 @@ func (s *session) EndNodes(ctx context.Context, ids []int64, died bool, now time
 func (s *session) LockHeldJobs(ctx context.Context, nodes []int64) ([]rowwise.HeldJob, error) {
 	var held []rowwise.HeldJob
 	err := s.Each(ctx, lockHeldJobs, args{"nodes": sqlrows.JSONList(nodes)}, func(r row) error {
-		var h rowwise.HeldJob
-		var why *string
-		l := &h.Loss
-		err := r.Scan(append([]any{
-			&h.ID, &h.Token, &h.Node, &h.Attempt, &why, &h.Headers, &h.Schedule, &h.ScheduleName, sqlrows.IntoTime(&h.Slot), &h.Origin, &l.Losses, &l.Begun,
-		}, sqlrows.SpecTargets(&h.JobSpec)...)...)
-		l.OnLoss, l.Attempt, l.MaxAttempts, l.Group = h.OnLoss, h.Attempt, h.MaxAttempts, store.SerialGroupOf(h.Schedule, h.Origin)
-		if why != nil {
-			l.Asked, l.Why = true, *why
-		}
+		h, err := sqlrows.ScanHeld(r)
 		held = append(held, h)
 		return err
 	})

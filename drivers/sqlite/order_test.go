@@ -7,3 +7,5 @@ import (
 )
 
 func TestFailingJobsDoNotHoldUpFreshJobs(t *testing.T) { clienttest.Order(t, openFile(t, newFile(t))) }
+
+func TestPrioritiesAge(t *testing.T) { clienttest.Ageing(t, openFile(t, newFile(t))) }

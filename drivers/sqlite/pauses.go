@@ -64,15 +64,15 @@ func (s *session) endPauses(ctx context.Context, now time.Time) (int, error) {
 }
 
 // tendPauses prepares a claim in a store with pauses: it makes some parked jobs claimable
-// whose pauses have ended, and parks all due jobs of paused groups and keys. It returns how many
-// jobs became claimable.
-func (s *session) tendPauses(ctx context.Context, now time.Time) (int, error) {
-	moved, err := s.endPauses(ctx, now)
-	if err != nil {
-		return 0, err
+// whose pauses have ended, and parks due jobs of paused groups and keys. It returns how many
+// jobs became claimable, and whether jobs may be left to park: then the claim has to come back in
+// another transaction, so that other writers do not wait while very many jobs are parked.
+func (s *session) tendPauses(ctx context.Context, now time.Time) (moved int, left bool, err error) {
+	if moved, err = s.endPauses(ctx, now); err != nil {
+		return 0, false, err
 	}
-	const all = 1 << 40
-	return moved, s.Exec(ctx, parkJobs, args{"now": sqlrows.Micros(now), "limit": all})
+	parked, err := s.Count(ctx, parkJobs, args{"now": sqlrows.Micros(now), "limit": pauseStep})
+	return moved, parked >= pauseStep, err
 }
 
 // withoutPaused returns a claim without the kinds that are paused, and whether its queue is

@@ -21,69 +21,18 @@ func (b *Backend) ExchangePermits(ctx context.Context, req store.ExchangePermits
 	return out, nil
 }
 
-// queueRates is what a claim has to know of the limits of a whole queue.
-type queueRates struct {
-	revision int64
-	rates    []store.Rate
-	tats     []time.Time
-	ids      []int64 // of the limits
-	// notBefore is until when a worker has asked that nothing of the queue starts; zero: no such instant.
-	notBefore time.Time
-}
-
 // queueRates reads the limits of a whole queue.
-func (s *session) queueRates(ctx context.Context, queue string) (q queueRates, err error) {
+func (s *session) queueRates(ctx context.Context, queue string) (q rowwise.QueueRates, err error) {
 	err = s.Each(ctx, findQueueRates, args{"queue": queue}, func(r row) error {
 		var limit store.Limit
 		var tat, notBefore time.Time
 		if err := r.Scan(&limit.ID, &limit.Revision, &limit.Rate, sqlrows.IntoDuration(&limit.Per), &limit.Burst, sqlrows.IntoTime(&tat), sqlrows.IntoTime(&notBefore)); err != nil {
 			return err
 		}
-		q.revision = max(q.revision, limit.Revision)
-		if notBefore.After(q.notBefore) {
-			q.notBefore = notBefore
-		}
-		if rate, rated := limit.Pace(); rated {
-			q.rates, q.tats, q.ids = append(q.rates, rate), append(q.tats, tat), append(q.ids, limit.ID)
-		}
+		q.Add(&limit, tat, notBefore)
 		return nil
 	})
 	return q, err
-}
-
-// room returns how many jobs may start now, at most most.
-func (q *queueRates) room(now time.Time, most int) int {
-	for i, rate := range q.rates {
-		most = rate.Room(q.tats[i], now, most)
-	}
-	return most
-}
-
-// next returns when the next job may start; zero: now.
-func (q *queueRates) next(now time.Time) (next time.Time) {
-	if q.notBefore.After(now) {
-		next = q.notBefore
-	}
-	for i, rate := range q.rates {
-		if at := rate.Next(q.tats[i], now); at.After(now) && at.After(next) {
-			next = at
-		}
-	}
-	return next
-}
-
-// recordStarts moves the lanes of the rates by the jobs that were claimed.
-func (s *session) recordStarts(ctx context.Context, q *queueRates, now time.Time, jobs int) error {
-	if jobs == 0 {
-		return nil
-	}
-	for i, rate := range q.rates {
-		q.tats[i] = rate.After(q.tats[i], now, jobs)
-		if err := s.Exec(ctx, upsertRateLane, args{"limit": q.ids[i], "tat": sqlrows.Micros(q.tats[i])}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // AwaitClaims implements rowwise.PermitsTx: a transaction that writes has waited for all others.

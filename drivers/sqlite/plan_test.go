@@ -45,6 +45,11 @@ var plans = []struct {
 		"SEARCH hourbell_job USING INDEX hourbell_job_digested (queue=? AND kind=? AND priority=? AND run_at=? AND id>?)",
 		"SEARCH hourbell_job USING INDEX hourbell_job_digested (queue=? AND kind=? AND priority=? AND run_at>? AND run_at<?)",
 	}, streamPlan...)},
+	{statement: agedStreams, want: streamPlan, sorts: true}, // the jobs that it takes
+	{statement: agedDigestedStreams, want: append([]string{
+		"SEARCH hourbell_job USING INDEX hourbell_job_digested (queue=? AND kind=? AND priority=? AND run_at=? AND id>?)",
+		"SEARCH hourbell_job USING INDEX hourbell_job_digested (queue=? AND kind=? AND priority=? AND run_at>? AND run_at<?)",
+	}, streamPlan...), sorts: true},
 	{statement: limitedJobs, want: []string{
 		"SEARCH hourbell_job USING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=? AND priority=? AND run_at<?)",
 		"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)",

@@ -19,3 +19,13 @@ func TestWrongCountsAreRepaired(t *testing.T) {
 		}
 	})
 }
+
+func TestIdleLanesAreDeleted(t *testing.T) {
+	b := openFile(t, newFile(t), Synchronous("NORMAL"))
+	storetest.IdleLanes(t, b, func() (n int) {
+		if err := b.writer.QueryRowContext(t.Context(), "SELECT count(*) FROM hourbell_lane").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	})
+}

@@ -25,10 +25,14 @@ const (
 	beginFailing
 	beginJobs
 	checkRecorded
+	agedDigestedStreams
+	agedStreams
 	claimDigestedStreams
 	claimJobs
 	claimStreams
 	claimSuspects
+	limitedAgedDigested
+	limitedAgedStreams
 	limitedDigestedStreams
 	limitedJobs
 	limitedStreams
@@ -157,6 +161,7 @@ const (
 	insertLimitVacancies
 	insertVacancies
 	lockLaneJobs
+	lockIdleLanes
 	lockLanes
 	lockLaneHolders
 	lockNewLaneJobs
@@ -195,13 +200,17 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	beginFailing:           {File: "begin_failing", Params: "now failing"},
 	beginJobs:              {File: "begin_jobs", Params: "claims node"},
 	checkRecorded:          {File: "check_recorded", Params: "claims", Columns: "place state"},
-	claimDigestedStreams:   {File: "claim_jobs", Given: "digested several", Params: "streams queue now limit node begin", Columns: sqlrows.ClaimedColumns},
-	claimJobs:              {File: "claim_jobs", Given: "one", Params: "node now begin queue kind limit", Columns: sqlrows.ClaimedColumns},
-	claimStreams:           {File: "claim_jobs", Given: "several", Params: "streams queue now limit node begin", Columns: sqlrows.ClaimedColumns},
+	agedDigestedStreams:    {File: "claim_jobs", Given: "digested several by_age", Params: "streams queue due_by now limit node begin", Columns: sqlrows.ClaimedColumns},
+	agedStreams:            {File: "claim_jobs", Given: "several by_age", Params: "streams queue due_by now limit node begin", Columns: sqlrows.ClaimedColumns},
+	claimDigestedStreams:   {File: "claim_jobs", Given: "digested several by_priority", Params: "streams queue due_by now limit node begin", Columns: sqlrows.ClaimedColumns},
+	claimJobs:              {File: "claim_jobs", Given: "one", Params: "node now begin queue kind due_by limit", Columns: sqlrows.ClaimedColumns},
+	claimStreams:           {File: "claim_jobs", Given: "several by_priority", Params: "streams queue due_by now limit node begin", Columns: sqlrows.ClaimedColumns},
 	claimSuspects:          {File: "claim_suspects", Params: "node now begin queue kinds exact bytes limit", Columns: sqlrows.ClaimedColumns},
-	limitedDigestedStreams: {File: "claim_jobs", Given: "digested several limited_digested limited_several", Params: "streams queue now limit node begin", Columns: sqlrows.ClaimedColumns},
-	limitedJobs:            {File: "claim_jobs", Given: "one limited_one", Params: "node now begin queue kind limit", Columns: sqlrows.ClaimedColumns},
-	limitedStreams:         {File: "claim_jobs", Given: "several limited_several", Params: "streams queue now limit node begin", Columns: sqlrows.ClaimedColumns},
+	limitedAgedDigested:    {File: "claim_jobs", Given: "digested several by_age limited_digested limited_several", Params: "streams queue due_by now limit node begin", Columns: sqlrows.ClaimedColumns},
+	limitedAgedStreams:     {File: "claim_jobs", Given: "several by_age limited_several", Params: "streams queue due_by now limit node begin", Columns: sqlrows.ClaimedColumns},
+	limitedDigestedStreams: {File: "claim_jobs", Given: "digested several by_priority limited_digested limited_several", Params: "streams queue due_by now limit node begin", Columns: sqlrows.ClaimedColumns},
+	limitedJobs:            {File: "claim_jobs", Given: "one limited_one", Params: "node now begin queue kind due_by limit", Columns: sqlrows.ClaimedColumns},
+	limitedStreams:         {File: "claim_jobs", Given: "several by_priority limited_several", Params: "streams queue due_by now limit node begin", Columns: sqlrows.ClaimedColumns},
 	limitedSuspects:        {File: "claim_suspects", Given: "limited", Params: "node now begin queue kinds exact bytes limit", Columns: sqlrows.ClaimedColumns},
 	countJobs:              {File: "list_jobs", Given: "numbers count", Params: sqlrows.JobFilterParams + sqlrows.JobRangeParams, Columns: "count", Lists: true},
 	cutOutput:              {File: "cut_output", Params: "windows"},
@@ -236,6 +245,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	insertVacancies:        {File: "insert_vacancies", Params: "vacancies"},
 	lockLaneJobs:           {File: "lock_lane_jobs", Params: "lanes limit now", Columns: laneJobColumns},
 	lockLaneHolders:        {File: "lock_lane_holders", Params: "lanes limit", Columns: "id permits"},
+	lockIdleLanes:          {File: "lock_idle_lanes", Params: "limit", Columns: "id"},
 	lockLanes:              {File: "lock_lanes", Params: "ids", Columns: "id limit_id key used starts waiting tat not_before look_at"},
 	lockNewLaneJobs:        {File: "lock_new_lane_jobs", Params: "streams queue now scan limit", Columns: laneJobColumns},
 	lockNewLaneSuspects:    {File: "lock_new_lane_suspects", Params: "queue now kinds exact bytes limit", Columns: laneJobColumns},
@@ -256,7 +266,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	findClaim:              {File: "find_claim", Params: "id token", Columns: "state"},
 	findDueSchedules:       {File: "find_due_schedules", Params: "soon after_at after_id limit", Columns: sqlrows.ScheduleColumns},
 	findDueSchedulesNamed:  {File: "find_due_schedules_named", Params: "names now limit", Columns: sqlrows.ScheduleColumns},
-	findDueStreams:         {File: "find_due_streams", Params: "streams queue now", Columns: "stream"},
+	findDueStreams:         {File: "find_due_streams", Params: "streams queue due_by", Columns: "stream"},
 	findKeyHolds:           {File: "find_key_holds", Params: "ids now", Columns: "job_id until"},
 	findKeyHolders:         {File: "find_key_holders", Params: "ids now", Columns: "kind unique_key id"},
 	findNextExpiry:         {File: "find_next_expiry", Params: "node", Columns: "next_expiry"},
@@ -287,7 +297,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	lockDueSchedules:       {File: "lock_due_schedules", Params: "ids until", Columns: "id revision mark next_at paused_at releases"},
 	lockFailing:            {File: "lock_failing", Params: "ids", Columns: "schedule_id failures"},
 	lockFile:               {File: "lock_file"},
-	lockHeldJobs:           {File: "lock_held_jobs", Params: "nodes", Columns: "id token node attempt reason headers schedule_id schedule_name slot origin losses begun {spec}"},
+	lockHeldJobs:           {File: "lock_held_jobs", Params: "nodes", Columns: sqlrows.HeldColumns},
 	lockJobs:               {File: "lock_jobs", Params: "ids", Columns: sqlrows.TargetColumns},
 	lockLiveNodes:          {File: "lock_live_nodes", Columns: sqlrows.NodeColumns},
 	lockLiveJobs:           {File: "lock_live_jobs", Params: "ids", Columns: "schedule_id id slot running waiting attempt snoozed origin"},

@@ -24,7 +24,7 @@ func (s *session) LockKeys(ctx context.Context, keys []store.JobKey, now time.Ti
 }
 
 // SaveKeyHolds implements rowwise.Jobs.
-func (s *session) SaveKeyHolds(ctx context.Context, holds []store.KeyHold) error {
+func (s *session) SaveKeyHolds(ctx context.Context, holds []store.KeyHold, _ time.Time) error {
 	type row struct {
 		Kind, Unique string
 		ID, Until    int64

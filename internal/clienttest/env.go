@@ -1,7 +1,7 @@
 // Package clienttest tests a running client on stores of the caller's: what workers
 // answer, how jobs are controlled while nodes run them, and that failing jobs do not hold
-// up new jobs, that schedules start after other schedules, that handlers make jobs, and that
-// jobs run at their places. Each driver calls Answers, Control, Order, Chains, Handlers and
+// up new jobs, that priorities age, that schedules start after other schedules, that handlers make jobs, and that
+// jobs run at their places. Each driver calls Answers, Control, Order, Ageing, Chains, Handlers and
 // Places and EveryHost from tests of its own.
 package clienttest
 
@@ -50,9 +50,22 @@ func (e *env) runWorkers(backend store.Backend, workers *hourbell.Workers) *hour
 // runNode runs a client with this configuration, until the test ends.
 func (e *env) runNode(backend store.Backend, cfg hourbell.Config) *hourbell.Client {
 	e.Helper()
+	client := e.newClient(backend, cfg)
+	e.start(client)
+	return client
+}
+
+// newClient returns a client with this configuration.
+func (e *env) newClient(backend store.Backend, cfg hourbell.Config) *hourbell.Client {
+	e.Helper()
 	cfg.Logger = slog.New(slog.DiscardHandler)
 	client, err := hourbell.New(backend, cfg)
 	e.must(err)
+	return client
+}
+
+// start runs a client until the test ends.
+func (e *env) start(client *hourbell.Client) {
 	ended := make(chan error, 1)
 	go func() { ended <- client.Run(context.Background()) }()
 	e.Cleanup(func() {
@@ -60,7 +73,6 @@ func (e *env) runNode(backend store.Backend, cfg hourbell.Config) *hourbell.Clie
 			e.Error(err)
 		}
 	})
-	return client
 }
 
 // eventually waits for a condition.

@@ -31,10 +31,15 @@ type Key struct {
 	// the default.
 	write func(s hourbell.Schedule) string
 	clear func(s *hourbell.Schedule)
+	// option returns the schedule's value as an option of a job; nil: jobs have no such key.
+	option func(s hourbell.Schedule) hourbell.Option
 }
 
 // Clear sets the schedule's field to the key's default.
 func (k Key) Clear(s *hourbell.Schedule) { k.clear(s) }
+
+// Option returns the key's value of a schedule as an option of a job. The key is one of JobKeys.
+func (k Key) Option(s hourbell.Schedule) hourbell.Option { return k.option(s) }
 
 // Text returns the key's value of a schedule as Set reads it; "" is the
 // default, which files leave out.
@@ -74,15 +79,23 @@ func (k Key) Set(s *hourbell.Schedule, text string) error {
 }
 
 var scheduleKeys = []Key{
-	name("queue", "The queue of the jobs; default: default", func(s *hourbell.Schedule) *string { return &s.Queue }),
-	number("priority", "The priority of the jobs, 1 is first; default 5", 1, 9, func(s *hourbell.Schedule) *int { return &s.Priority }),
-	number("max_attempts", "How often a job is tried; default 25", 1, hourbell.MaxAttemptsLimit, func(s *hourbell.Schedule) *int { return &s.MaxAttempts }),
+	name("queue", "The queue of the jobs; default: default", func(s *hourbell.Schedule) *string { return &s.Queue }).
+		ofJob(func(s hourbell.Schedule) hourbell.Option { return hourbell.Queue(s.Queue) }),
+	number("priority", "The priority of the jobs, 1 is first; default 5", 1, 9, func(s *hourbell.Schedule) *int { return &s.Priority }).
+		ofJob(func(s hourbell.Schedule) hourbell.Option { return hourbell.Priority(s.Priority) }),
+	number("max_attempts", "How often a job is tried; default 25", 1, hourbell.MaxAttemptsLimit, func(s *hourbell.Schedule) *int { return &s.MaxAttempts }).
+		ofJob(func(s hourbell.Schedule) hourbell.Option { return hourbell.MaxAttempts(s.MaxAttempts) }),
 	choice("on_loss", "What becomes of a job whose node died while it ran: retry runs it again, fail never starts it twice; default retry",
-		[]string{"retry", "fail"}, func(s *hourbell.Schedule) *store.OnLoss { return &s.OnLoss }, hourbell.RetryOnLoss, hourbell.FailOnLoss),
-	duration("timeout", "How long an attempt may take; default 1h for commands, HTTP calls and SQL statements", func(s *hourbell.Schedule) *time.Duration { return &s.Timeout }),
-	name("backoff", "The delays between attempts, such as linear:10s:1h; default the fourth power of the attempt in seconds, at most 24h", func(s *hourbell.Schedule) *string { return &s.Backoff }),
-	name("group", "The group of the schedule and its jobs", func(s *hourbell.Schedule) *string { return &s.Group }),
-	name("key", "The key of the jobs: what they are for, such as a customer", func(s *hourbell.Schedule) *string { return &s.Key }),
+		[]string{"retry", "fail"}, func(s *hourbell.Schedule) *store.OnLoss { return &s.OnLoss }, hourbell.RetryOnLoss, hourbell.FailOnLoss).
+		ofJob(func(s hourbell.Schedule) hourbell.Option { return hourbell.OnLoss(s.OnLoss) }),
+	duration("timeout", "How long an attempt may take; default 1h for commands, HTTP calls and SQL statements", func(s *hourbell.Schedule) *time.Duration { return &s.Timeout }).
+		ofJob(func(s hourbell.Schedule) hourbell.Option { return hourbell.Timeout(s.Timeout) }),
+	name("backoff", "The delays between attempts, such as linear:10s:1h; default the fourth power of the attempt in seconds, at most 24h", func(s *hourbell.Schedule) *string { return &s.Backoff }).
+		ofJob(func(s hourbell.Schedule) hourbell.Option { return hourbell.Backoff(s.Backoff) }),
+	name("group", "The group of the schedule and its jobs", func(s *hourbell.Schedule) *string { return &s.Group }).
+		ofJob(func(s hourbell.Schedule) hourbell.Option { return hourbell.Group(s.Group) }),
+	name("key", "The key of the jobs: what they are for, such as a customer", func(s *hourbell.Schedule) *string { return &s.Key }).
+		ofJob(func(s hourbell.Schedule) hourbell.Option { return hourbell.Key(s.Key) }),
 	truth("paused", "Whether the schedule is put paused; default false", func(s *hourbell.Schedule) *bool { return &s.Paused }),
 	choice("overlap", "What a slot does while a job of the schedule runs; default skip", []string{"skip", "queue", "allow", "replace"},
 		func(s *hourbell.Schedule) *hourbell.Overlap { return &s.Overlap }, hourbell.OverlapSkip, hourbell.OverlapQueue, hourbell.OverlapAllow, hourbell.OverlapReplace),
@@ -145,9 +158,12 @@ var place = keyOf(PlaceKey, "Where the jobs run: one (any node; the default), ev
 func Keys() []Key { return scheduleKeys }
 
 // KeyNames returns the names of Keys.
-func KeyNames() []string {
-	names := make([]string, len(scheduleKeys))
-	for i, k := range scheduleKeys {
+func KeyNames() []string { return NamesOf(scheduleKeys) }
+
+// NamesOf returns the names of keys.
+func NamesOf(keys []Key) []string {
+	names := make([]string, len(keys))
+	for i, k := range keys {
 		names[i] = k.Name
 	}
 	return names
@@ -164,6 +180,11 @@ func SlotKeys() []string {
 func PolicyKeys() []Key {
 	names := KeyNames()
 	return scheduleKeys[slices.Index(names, "overlap") : slices.Index(names, "pause_after_failures")+1]
+}
+
+// JobKeys returns the Keys that a job has, too, which no schedule makes.
+func JobKeys() []Key {
+	return slices.DeleteFunc(slices.Clone(scheduleKeys), func(k Key) bool { return k.option == nil })
 }
 
 // FindKey returns the key of that name.
@@ -200,6 +221,12 @@ func keyOf[T comparable](name, about, remedy string, form Form, field func(*hour
 			*field(s) = zero
 		},
 	}
+}
+
+// ofJob makes the key a key of jobs, too.
+func (k Key) ofJob(option func(s hourbell.Schedule) hourbell.Option) Key {
+	k.option = option
+	return k
 }
 
 func name(key, about string, field func(*hourbell.Schedule) *string) Key {

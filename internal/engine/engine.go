@@ -29,6 +29,9 @@ type Config struct {
 	Queues  map[string]int // number of workers by queue; empty: the node runs no jobs
 	// MaxRunning is how many jobs of a kind run at once on the node; kinds without an entry have no bound.
 	MaxRunning map[string]int
+	// Ageing is by queue after which time a due job starts before younger jobs, whatever their priority; queues without
+	// an entry start jobs by priority.
+	Ageing map[string]time.Duration
 	// Admission reports whether the node may claim jobs at present; nil: always. Its calls are one at a time.
 	Admission func() bool
 	// Kinds are the kinds that this node runs with any args. Jobs of the kinds in Restricted run
@@ -113,7 +116,7 @@ func New(cfg Config) *Engine {
 	e.runner = work.New(work.Config{
 		Claims: store.PartialClaims(cfg.Backend), Store: cfg.Backend, Far: func() bool { return store.RoundTrip(cfg.Backend) > 0 },
 		Node: e.node, InFlight: e.jobs, Wakes: e.wakes, Travel: traveller,
-		Queues: cfg.Queues, Places: places, MaxRunning: cfg.MaxRunning, Admission: cfg.Admission, Kinds: cfg.Kinds, Restricted: cfg.Restricted, Carried: cfg.Carried,
+		Queues: cfg.Queues, Places: places, MaxRunning: cfg.MaxRunning, Ageing: cfg.Ageing, Admission: cfg.Admission, Kinds: cfg.Kinds, Restricted: cfg.Restricted, Carried: cfg.Carried,
 		Work: cfg.Work, Timeout: cfg.Timeout, Backoff: cfg.Backoff, KeepFor: cfg.KeepFor,
 		TxTimeout: cfg.TxTimeout,
 		Heartbeat: cfg.Heartbeat, Alone: cfg.Alone, CallTimeout: cfg.CallTimeout, PollBusy: cfg.PollBusy, PollIdle: cfg.PollIdle,
@@ -135,6 +138,10 @@ func (e *Engine) SetWorkers(queue string, n int) bool { return e.runner.SetWorke
 
 // SetMaxRunning changes how many jobs of a kind run at once on the node; 0: no bound.
 func (e *Engine) SetMaxRunning(kind string, n int) { e.runner.SetMaxRunning(kind, n) }
+
+// SetAgeing changes after which time a due job of a queue starts before younger jobs, whatever their priority; 0: jobs start by priority
+// only.
+func (e *Engine) SetAgeing(queue string, bound time.Duration) { e.runner.SetAgeing(queue, bound) }
 
 // Start registers the node, or takes it over. If Start fails, nothing is running.
 func (e *Engine) Start(ctx context.Context) error {
@@ -200,7 +207,7 @@ func (e *Engine) move(ctx context.Context) *motion {
 	m.endLiving, m.endWriting, m.endClaiming = endLiving, endWriting, endClaiming
 	m.living.Go(func() { e.node.Live(living, e.runner.CompareClaims) })
 	m.living.Go(func() { e.runner.WatchCancels(living) })
-	m.living.Go(func() { e.runner.ReturnPermits(living) })
+	m.living.Go(func() { e.runner.KeepPermits(living) })
 	m.writing.Go(func() { e.runner.WriteOutcomes(writing) })
 	m.writing.Go(func() { e.runner.SaveProgress(writing) })
 	m.writing.Go(func() { e.runner.SaveOutput(writing) })

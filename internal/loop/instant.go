@@ -22,6 +22,9 @@ var processStart = time.Now()
 // Now returns the present instant.
 func Now() Instant { return Instant(time.Since(processStart)) }
 
+// InstantOf returns the instant of a time that has a monotonic reading of this process.
+func InstantOf(t time.Time) Instant { return Instant(t.Sub(processStart)) }
+
 // Add returns the instant d after i.
 func (i Instant) Add(d time.Duration) Instant { return i + Instant(d) }
 

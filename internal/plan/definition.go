@@ -153,6 +153,12 @@ func (d Definition) Job(schedule int64, origin store.Origin) store.NewJob {
 	}
 }
 
+// setSpec changes the job of the schedule. headers are the user's headers.
+func (d *Definition) setSpec(spec store.JobSpec, headers map[string]string) {
+	d.Kind, d.Args, d.Queue, d.Priority, d.MaxAttempts = spec.Kind, string(spec.Args), spec.Queue, spec.Priority, spec.MaxAttempts
+	d.OnLoss, d.Timeout, d.Group, d.Key, d.Headers = spec.OnLoss, spec.Timeout, spec.Group, spec.Key, headers
+}
+
 // hooks returns the hooks that are stored with the schedule's jobs.
 func (d Definition) hooks() Hooks {
 	d.Hooks.Count = d.PauseAfter > 0

@@ -232,6 +232,27 @@ func (h *Hook) spec(queue string) store.JobSpec {
 	}
 }
 
+// setSpec changes the hook to another job. usual is the job that the hook has now: options that are
+// equal to its options stay as they are.
+func (h *Hook) setSpec(usual *store.JobSpec, spec store.JobSpec, headers map[string]string) {
+	h.Kind, h.Headers, h.OnLoss = spec.Kind, headers, spec.OnLoss
+	if string(spec.Args) != string(usual.Args) {
+		h.Args = string(spec.Args)
+	}
+	if spec.Queue != usual.Queue {
+		h.Queue = spec.Queue
+	}
+	if spec.Priority != usual.Priority {
+		h.Priority = spec.Priority
+	}
+	if spec.MaxAttempts != usual.MaxAttempts {
+		h.MaxAttempts = spec.MaxAttempts
+	}
+	if spec.Timeout != usual.Timeout {
+		h.Timeout = spec.Timeout
+	}
+}
+
 const hookPriority = 5
 
 // FollowUp returns the follow-up of an attempt at a schedule's job; nil: none.

@@ -42,25 +42,8 @@ func (d *Definition) Parts() []Part {
 // the options that differ from part.
 func (d *Definition) Adopt(part Part, spec store.JobSpec, headers map[string]string) {
 	if part.hook == nil {
-		d.Kind, d.Args, d.Queue, d.Priority, d.MaxAttempts = spec.Kind, string(spec.Args), spec.Queue, spec.Priority, spec.MaxAttempts
-		d.OnLoss, d.Timeout, d.Group, d.Key, d.Headers = spec.OnLoss, spec.Timeout, spec.Group, spec.Key, headers
+		d.setSpec(spec, headers)
 		return
 	}
-	h := part.hook
-	h.Kind, h.Headers, h.OnLoss = spec.Kind, headers, spec.OnLoss
-	if string(spec.Args) != string(part.Spec.Args) {
-		h.Args = string(spec.Args)
-	}
-	if spec.Queue != part.Spec.Queue {
-		h.Queue = spec.Queue
-	}
-	if spec.Priority != part.Spec.Priority {
-		h.Priority = spec.Priority
-	}
-	if spec.MaxAttempts != part.Spec.MaxAttempts {
-		h.MaxAttempts = spec.MaxAttempts
-	}
-	if spec.Timeout != part.Spec.Timeout {
-		h.Timeout = spec.Timeout
-	}
+	part.hook.setSpec(&part.Spec, spec, headers)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/hourbell/hourbell/store"
 )
@@ -93,10 +94,10 @@ func (r *Runner) running(kind string) (n int) {
 	return n
 }
 
-// claimParts claims up to limit jobs: of the kinds without a bound by one claim, and of each kind with
+// claimParts claims up to limit jobs that have been due for dueFor: of the kinds without a bound by one claim, and of each kind with
 // a bound by a claim of its own. Each of these parts is the first part in turn, so that no part gets
 // all workers for ever. Polls of such a node are not shared, because they leave out kinds.
-func (f *fetcher) claimParts(ctx context.Context, limit int, bounds map[string]int) (store.PartialClaim, error) {
+func (f *fetcher) claimParts(ctx context.Context, limit int, dueFor time.Duration, bounds map[string]int) (store.PartialClaim, error) {
 	all, short := store.PartialClaim{}, false
 	all.LimitRevision, all.Rated = f.granted.Revision, f.rated
 	kinds := append(slices.Sorted(maps.Keys(bounds)), "") // "": the kinds without a bound
@@ -110,9 +111,9 @@ func (f *fetcher) claimParts(ctx context.Context, limit int, bounds map[string]i
 		var res store.PartialClaim
 		var err error
 		if kind == "" {
-			res, err = f.take(ctx, left, "", func(kind string) bool { return bounds[kind] == 0 })
+			res, err = f.take(ctx, left, dueFor, "", func(kind string) bool { return bounds[kind] == 0 })
 		} else if n := f.runner.reserve(kind, left); n > 0 {
-			res, err = f.take(ctx, n, "", func(other string) bool { return other == kind })
+			res, err = f.take(ctx, n, dueFor, "", func(other string) bool { return other == kind })
 			f.runner.unreserve(kind, n)
 			short = short || len(res.Jobs) == n && n < left
 		} else {

@@ -70,18 +70,24 @@ func (r *Runner) settle(run *Run, res result, cause error) {
 		res.outcome = r.outcomeOf(run, nil, nil)
 		r.end(run, res, false)
 	case store.ClaimHeld:
-		if res.err == nil {
-			res.err = ErrNotCommitted
-			res.outcome = r.outcomeOf(run, ErrNotCommitted, cause)
-		}
-		r.deliver(run, res)
+		r.deliver(run, r.uncommitted(run, res, cause))
 	case store.ClaimLost:
 		r.end(run, res, true)
 	default: // still unknown when the lease ended: a rescue decides, or this node, if it regains its lease under its number
 		r.inFlight.leave(run)
+		r.undecided.add(run, r.uncommitted(run, res, cause))
 		r.lostAnswers.note()
 		r.end(run, res, true)
 	}
+}
+
+// uncommitted returns the result of a run whose completion is not committed.
+func (r *Runner) uncommitted(run *Run, res result, cause error) result {
+	if res.err == nil {
+		res.err = ErrNotCommitted
+		res.outcome = r.outcomeOf(run, ErrNotCommitted, cause)
+	}
+	return res
 }
 
 // end reports the end of a run whose outcome the node does not write. lost: the claim was lost, or may have been lost.

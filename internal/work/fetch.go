@@ -23,8 +23,8 @@ type fetcher struct {
 	jobs     chan *Run
 	pace     pace
 	inFlight atomic.Int64 // claimed jobs that are not over
-	refill   atomic.Int64 // room is sent when inFlight falls to this number
-	room     loop.Signal
+	depth    atomic.Int64 // of pace
+	room     loop.Signal  // is sent when inFlight falls so far that it is not full any more
 	wake     loop.Signal
 	turn     *loop.Turn // decides when to claim without any other reason
 	polls    bool       // the next claim is such a poll
@@ -37,9 +37,12 @@ type fetcher struct {
 	rebound atomic.Bool // the bound of a kind has changed
 	turns   int         // counts claims of parts, so that each part is first in turn
 
+	ageing ageing
+
 	permits *permits           // of the queue, or of the queue within which its place is
 	within  string             // if the queue is the queue of a place: the queue to which the place belongs; otherwise empty
 	granted store.QueuePermits // what the next claim says of permits
+	leads   bool               // the next claim has a permit, because it is the turn of the fetcher
 	rated   bool               // a rate of a kind or of keys concerns the queue, as far as is known
 	askedAt loop.Instant       // when the last claim was sent
 
@@ -48,18 +51,24 @@ type fetcher struct {
 	dormant bool
 	workers *sync.WaitGroup // counts the workers
 
-	begun    atomic.Int64 // jobs that workers have taken
-	workTime atomic.Int64 // total run time of the jobs that have ended, in nanoseconds
-	// The values of begun and workTime at the last claim.
-	begunAtClaim, workTimeAtClaim int64
-	suspectsReadAt                loop.Instant // when the queue was last searched for suspects
+	claiming int          // jobs that the claim in progress may return; guarded by permits.mu
+	closed   bool         // no worker waits for a permit any more; guarded by permits.mu
+	wants    atomic.Int64 // the number of workers for which there is work, as far as is known; 0: as many as jobs in flight
+	gated    atomic.Int64 // workers that wait for a permit
+
+	begun    atomic.Int64 // jobs that workers have begun or given back
+	ended    atomic.Int64 // jobs that have begun and ended
+	workTime atomic.Int64 // their total run time, in nanoseconds
+	// The values of ended and workTime when the pace was last limited by the speed of jobs.
+	endedBefore, workTimeBefore int64
+	suspectsReadAt              loop.Instant // when the queue was last searched for suspects
 	// Start and target of the present check for a stale prefetch: see prefetchIsStale.
 	checkMarkedAt loop.Instant
 	checkBegun    int64
 }
 
 // newFetcher returns a fetcher of a queue or, if within is not empty, of a place within that queue.
-func newFetcher(r *Runner, queue, within string, width int, permits *permits) *fetcher {
+func newFetcher(r *Runner, queue, within string, width int, bound time.Duration, permits *permits) *fetcher {
 	f := &fetcher{
 		runner: r, queue: queue, within: within, width: width, permits: permits,
 		dormant: within != "" && r.cfg.Travel == nil,
@@ -67,15 +76,25 @@ func newFetcher(r *Runner, queue, within string, width int, permits *permits) *f
 		room:    loop.NewSignal(), wake: r.wakes.Jobs(queue), turn: r.wakes.JobTurn(queue),
 	}
 	f.crew.resize(width)
-	permits.fetchers = append(permits.fetchers, f)
+	f.ageing.bound.Store(int64(bound))
 	return f
 }
 
-// run takes up the runs that were left, and claims jobs until ctx ends; then it closes the channel of
+// count counts runs that were left, which the fetcher will take up, as in flight and with permits.
+func (f *fetcher) count(left []*Run) {
+	f.inFlight.Add(int64(len(left)))
+	for _, run := range left {
+		if !run.permitted { // otherwise this program has left it, and it has kept its permit
+			run.permitted = true
+			f.permits.running.Add(1)
+		}
+	}
+}
+
+// run takes up the runs that were left and counted, and claims jobs until ctx ends; then it closes the channel of
 // the workers. Workers release the jobs that they have not begun, and finish the jobs that run.
 func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run) {
 	f.starts.begin = func(runs []*Run) bool { return f.begin(ctx, runs) }
-	f.inFlight.Add(int64(len(left)))
 	for _, run := range left {
 		workers.Go(func() { f.attend(run) })
 	}
@@ -83,6 +102,7 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run)
 		f.hire()
 	}
 	defer close(f.jobs)
+	defer f.permits.dismiss(f, true)
 	f.learn(func() {})
 	poll := f.runner.cfg.PollBusy
 	if f.dormant {
@@ -99,6 +119,7 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run)
 			continue
 		}
 		if f.width > 0 && !f.runner.admission.admits() {
+			f.wants.Store(0)
 			f.runner.cfg.Travel.Refused(f.queue)
 			f.await(ctx, time.After(admissionPause), nil)
 			continue
@@ -118,19 +139,26 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run)
 			_ = loop.Sleep(ctx, 2*time.Millisecond)
 			continue
 		}
-		limit := max(min(f.pace.limit(f.width, int(f.inFlight.Load())), cap(f.jobs)-len(f.jobs)), 1)
+		width := f.width
 		if f.dormant && f.permits.limited() {
-			limit = 1 // most places have no jobs
+			width = 1 // most places have no jobs
 		}
-		if limit = f.permits.take(ctx, f, limit); limit == 0 {
-			f.awaitPermits(ctx)
-			continue
+		f.permits.ask(ctx, f, width)
+		most := max(min(f.pace.limit(min(f.breadth(), width), int(f.inFlight.Load())), cap(f.jobs)-len(f.jobs)), 1)
+		limit := f.permits.reserve(f, most)
+		if limit == 0 {
+			if limit = f.awaitTurn(ctx); limit == 0 {
+				continue
+			}
 		}
+		dueFor := f.ageing.dueFor()
 		started, tick := loop.Now(), f.runner.cfg.Travel.BeginClaims()
-		res, err := f.claim(ctx, limit)
-		f.permits.release(limit)
+		res, err := f.claim(ctx, limit, dueFor)
+		f.permits.release(f)
 		refused := err == nil && (res.LimitRevision != f.granted.Revision || res.Rated && !f.rated)
-		f.runner.cfg.Travel.EndClaims(f.queue, tick, &res.ClaimResult, err != nil || refused)
+		held := !res.NextStart.IsZero() // a rate allows no more jobs
+		again := dueFor > 0 && !held    // a claim of aged jobs leaves the other jobs to the next claim
+		f.runner.cfg.Travel.EndClaims(f.queue, tick, &res.ClaimResult, err != nil || refused || again)
 		if err != nil {
 			if !errors.Is(err, errNoLease) {
 				_ = loop.Sleep(ctx, loop.RetryWait(failures)) // the loop condition checks ctx
@@ -142,18 +170,25 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run)
 		if f.rated = res.Rated; refused { // the next claim exchanges permits first, or starts its jobs at once
 			continue
 		}
+		f.ageing.claimed(dueFor, len(res.Jobs) == limit || held, f.short.Load())
 		if len(res.Jobs) == limit {
-			if poll = f.runner.cfg.PollBusy; !f.tight() {
+			if poll = f.runner.cfg.PollBusy; !f.tight() && limit == most {
 				f.awaitRoom(ctx)
 			}
+			continue
+		}
+		if again {
 			continue
 		}
 		poll = f.awaitWork(ctx, res, started, poll)
 	}
 }
 
-// tight reports whether jobs should not be claimed in advance.
-func (f *fetcher) tight() bool { return f.rated || f.permits.tight() }
+// tight reports whether jobs should not be claimed in advance, because of a rate.
+func (f *fetcher) tight() bool { return f.rated || f.permits.rated() }
+
+// breadth returns how many workers may run jobs at a time. It may be called concurrently.
+func (f *fetcher) breadth() int { return min(f.crew.width(), int(max(f.permits.width.Load(), 1))) }
 
 // hire starts the workers that are missing.
 func (f *fetcher) hire() {
@@ -194,7 +229,8 @@ const dormantPause = time.Second
 //
 // When poll has grown to the interval of idle nodes, the turn decides, which nodes share.
 func (f *fetcher) awaitWork(ctx context.Context, res store.PartialClaim, started loop.Instant, poll time.Duration) (next time.Duration) {
-	f.learn(func() { f.pace.less(f.width) })
+	f.wants.Store(0)
+	f.learn(func() { f.pace.less(f.breadth()) })
 	f.turn.SetWork(f.runner.Runs() + " " + f.queue)
 	next = 2 * poll
 	if len(res.Jobs) > 0 {
@@ -202,7 +238,7 @@ func (f *fetcher) awaitWork(ctx context.Context, res store.PartialClaim, started
 	}
 	now := loop.Now()
 	latest := loop.Never
-	if len(f.jobs) > 0 {
+	if f.unbegun() > 0 {
 		latest = now.Add(stalePrefetchAge)
 	}
 	if res.Again > 0 {
@@ -251,18 +287,18 @@ func (f *fetcher) awaitWork(ctx context.Context, res store.PartialClaim, started
 // learnSpeed limits the depth by the mean run time of the jobs that have ended since the last
 // claim, if there are any.
 func (f *fetcher) learnSpeed() {
-	begun, took := f.begun.Load(), f.workTime.Load()
-	if begun > f.begunAtClaim && took > f.workTimeAtClaim {
-		f.learn(func() { f.pace.bound(f.width, time.Duration((took-f.workTimeAtClaim)/(begun-f.begunAtClaim))) })
-		f.begunAtClaim, f.workTimeAtClaim = begun, took
+	ended, took := f.ended.Load(), f.workTime.Load()
+	if ended > f.endedBefore && took > f.workTimeBefore {
+		f.learn(func() { f.pace.bound(f.breadth(), time.Duration((took-f.workTimeBefore)/(ended-f.endedBefore))) })
+		f.endedBefore, f.workTimeBefore = ended, took
 	}
 }
 
-// learn changes the pace, and then calculates when the next claim is worth sending.
+// learn changes the pace.
 func (f *fetcher) learn(change func()) {
 	f.pace.far = f.runner.cfg.Far()
 	change()
-	f.refill.Store(int64(f.pace.refillAt(f.width)))
+	f.depth.Store(int64(f.pace.depth))
 }
 
 // awaitRoom waits until so many jobs of the last claim are done that the next claim is worth
@@ -273,24 +309,30 @@ func (f *fetcher) awaitRoom(ctx context.Context) {
 	for f.full() && ctx.Err() == nil && !f.prefetchIsStale() && !f.hasChanged() {
 		f.await(ctx, f.stalePrefetchTimer(), f.room)
 	}
-	f.learn(func() { f.pace.used(f.width, handed.Elapsed()) })
+	f.learn(func() { f.pace.used(f.breadth(), handed.Elapsed()) })
 }
 
 // hasChanged reports whether follow has something to take over.
 func (f *fetcher) hasChanged() bool { return f.crew.width() != f.width || f.rebound.Load() }
 
-// full reports whether so many jobs are in flight that another claim is not worth sending yet.
-func (f *fetcher) full() bool { return f.inFlight.Load() > f.refill.Load() }
+// full reports whether so many jobs are in flight that another claim is not worth sending yet. It may be called concurrently.
+func (f *fetcher) full() bool {
+	at := pace{depth: int(f.depth.Load())}
+	return int(f.inFlight.Load()) > at.refillAt(f.breadth())
+}
 
-// stalePrefetchAge is how long a prefetched job may wait for a worker.
+// unbegun returns how many claimed jobs wait for a worker or for a permit.
+func (f *fetcher) unbegun() int { return len(f.jobs) + int(f.gated.Load()) }
+
+// stalePrefetchAge is how long a prefetched job may wait for a worker and a permit.
 const stalePrefetchAge = 500 * time.Millisecond
 
 // prefetchIsStale reports whether prefetched jobs have not begun in time. Each check remembers the
-// last job in the channel, and expects a worker to take that job within stalePrefetchAge.
+// last job that has not begun, and expects that job to begin within stalePrefetchAge.
 func (f *fetcher) prefetchIsStale() bool {
 	now, begun := loop.Now(), f.begun.Load()
 	if begun >= f.checkBegun {
-		f.checkMarkedAt, f.checkBegun = now, begun+int64(len(f.jobs))
+		f.checkMarkedAt, f.checkBegun = now, begun+int64(f.unbegun())
 	}
 	return begun < f.checkBegun && now.Sub(f.checkMarkedAt) >= stalePrefetchAge
 }
@@ -298,16 +340,17 @@ func (f *fetcher) prefetchIsStale() bool {
 // stalePrefetchTimer returns a channel on which a time is sent when the prefetch has to be checked
 // again; nil if no job is prefetched.
 func (f *fetcher) stalePrefetchTimer() <-chan time.Time {
-	if len(f.jobs) == 0 {
+	if f.unbegun() == 0 {
 		return nil
 	}
 	return time.After(stalePrefetchAge)
 }
 
-// releaseUnstarted releases the jobs that no worker has taken, so that other nodes can claim them,
+// releaseUnstarted releases the jobs that have not begun, so that other nodes can claim them,
 // and stops prefetching until jobs are short again.
 func (f *fetcher) releaseUnstarted() {
 	f.learn(func() { f.pace = pace{} })
+	defer f.permits.dismiss(f, false)
 	for {
 		select {
 		case run := <-f.jobs:
@@ -335,36 +378,36 @@ var errNoLease = errors.New("the lease is not confirmed")
 // maxStopWait limits how long a stopping node waits for a claim that has been sent.
 const maxStopWait = 2 * time.Second
 
-// claim claims up to limit jobs and passes them to the workers. When the node begins to stop, claim
+// claim claims up to limit jobs that have been due for dueFor and passes them to the workers. When the node begins to stop, claim
 // still waits for a claim that has been sent, up to maxStopWait: its jobs are released at once,
 // while the jobs of a claim without an answer would wait for the lease to expire.
-func (f *fetcher) claim(ctx context.Context, limit int) (store.PartialClaim, error) {
+func (f *fetcher) claim(ctx context.Context, limit int, dueFor time.Duration) (store.PartialClaim, error) {
 	if !f.runner.solo.beginClaim() {
 		return store.PartialClaim{}, errNoLease
 	}
 	defer f.runner.solo.endClaim()
 	if bounds := f.runner.bounds.all(); len(bounds) > 0 {
-		return f.claimParts(ctx, limit, bounds)
+		return f.claimParts(ctx, limit, dueFor, bounds)
 	}
 	note := ""
-	if f.polls && !f.permits.limited() && !f.rated {
+	if f.polls && dueFor == 0 && !f.permits.limited() && !f.rated {
 		note = f.turn.Note()
 	}
 	f.polls = false
-	return f.take(ctx, limit, note, nil)
+	return f.take(ctx, limit, dueFor, note, nil)
 }
 
-// take claims up to limit jobs of the kinds that only accepts, or of all kinds if only is nil, and
+// take claims up to limit jobs that have been due for dueFor, of the kinds that only accepts, or of all kinds if only is nil, and
 // passes them to the workers.
-func (f *fetcher) take(ctx context.Context, limit int, note string, only func(kind string) bool) (store.PartialClaim, error) {
+func (f *fetcher) take(ctx context.Context, limit int, dueFor time.Duration, note string, only func(kind string) bool) (store.PartialClaim, error) {
 	ahead := f.pace.ahead(limit)
 	switch {
-	case f.granted.Rated || f.rated:
+	case f.granted.Rated() || f.rated:
 		ahead = 0 // what is claimed starts at once
 	case f.handled:
 		ahead = limit
 	}
-	res, session, err := f.ask(ctx, store.ClaimRequest{Limit: limit, Ahead: ahead, Polled: note}, only)
+	res, session, err := f.ask(ctx, store.ClaimRequest{Limit: limit, Ahead: ahead, DueFor: dueFor, Polled: note}, only)
 	if err == nil {
 		f.turn.Polled(note != "")
 		f.handled = res.Handled
@@ -378,7 +421,7 @@ func (f *fetcher) take(ctx context.Context, limit int, note string, only func(ki
 func (f *fetcher) ask(ctx context.Context, req store.ClaimRequest, only func(kind string) bool) (store.PartialClaim, context.Context, error) {
 	r := f.runner
 	number, session, ok := r.node.Session()
-	if !ok || r.node.Blocked() {
+	if !ok || r.node.Blocked() || !f.permits.belong(number) {
 		_ = loop.Sleep(ctx, 50*time.Millisecond)
 		return store.PartialClaim{}, nil, errNoLease
 	}
@@ -489,14 +532,18 @@ func (f *fetcher) addRuns(session context.Context, res store.ClaimResult) []*Run
 		f.hire()
 	}
 	runs := make([]*Run, len(res.Jobs))
+	startsFrom := f.askedAt
+	if !res.StartsFrom.IsZero() {
+		startsFrom = max(startsFrom, loop.InstantOf(res.StartsFrom))
+	}
 	greatest := int64(0)
 	for i, job := range res.Jobs {
 		runs[i] = &Run{Claimed: job, sessionCtx: session, node: f.runner.node, declared: &f.runner.allowList, runner: f.runner}
 		if res.Handled || plan.HasStartHooks(&job) {
 			runs[i].starts = &f.starts
 		}
-		if f.granted.Rated || job.Rated {
-			runs[i].beginBy = f.askedAt.Add(store.StartSlack)
+		if slack := store.LeastSlack(f.granted.Slack, job.Slack); slack > 0 {
+			runs[i].beginBy = startsFrom.Add(slack)
 		}
 		greatest = max(greatest, job.Token)
 	}
@@ -526,7 +573,6 @@ func (f *fetcher) work(number int) {
 				over = true
 				return
 			}
-			f.begun.Add(1)
 			f.workOn(run)
 		case <-size.changed:
 		}
@@ -534,11 +580,29 @@ func (f *fetcher) work(number int) {
 	over = true
 }
 
-func (f *fetcher) workOn(run *Run) { f.workTime.Add(int64(f.attend(run))) }
+// workOn attends to a run when there is a permit, or gives it back.
+func (f *fetcher) workOn(run *Run) {
+	if !f.permits.begin(f) {
+		f.releaseRuns([]*Run{run}, "it was claimed in advance, and no permit of its queue was free in time")
+		f.room.Notify()
+		return
+	}
+	f.begun.Add(1)
+	run.permitted = true
+	f.attend(run)
+}
 
-// attend executes a run that is counted as in flight, and returns how long the attempt took.
-func (f *fetcher) attend(run *Run) time.Duration {
+// attend executes a run that is counted as in flight and has a permit.
+func (f *fetcher) attend(run *Run) {
+	took := time.Duration(0)
 	defer func() {
+		if took > 0 { // before the fetcher learns of the room
+			f.workTime.Add(int64(took))
+			f.ended.Add(1)
+		}
+		if !run.isLeft() { // otherwise the job goes on
+			f.permits.end()
+		}
 		if f.inFlight.Add(-1); !f.full() {
 			f.room.Notify()
 		}
@@ -546,5 +610,5 @@ func (f *fetcher) attend(run *Run) time.Duration {
 			f.wake.Notify()
 		}
 	}()
-	return f.runner.execute(run)
+	took = f.runner.execute(run)
 }

@@ -30,6 +30,7 @@ type Run struct {
 	delivered  atomic.Bool     // the outcome was passed to outcomes
 	completing atomic.Int32    // see completion.go
 	paused     atomic.Bool     // a pause concerns the job: the run does not begin
+	permitted  bool            // the run has a permit of its queue; written before the attempt
 
 	mu       sync.Mutex
 	endCause error           // why the run was ended; nil: it was not, or the session ended

@@ -31,6 +31,8 @@ type Config struct {
 	Places plan.Places    // of the node; each has a queue within each of Queues, with as many workers
 	// MaxRunning is how many jobs of a kind run at once on the node, at the start; see SetMaxRunning.
 	MaxRunning map[string]int
+	// Ageing is by queue after which time a due job starts before younger jobs, at the start; see SetAgeing.
+	Ageing map[string]time.Duration
 	// Admission reports whether the node may claim jobs at present; nil: always. Its calls are one at a time.
 	Admission func() bool
 	// Kinds are the kinds that this node runs with any args. Jobs of the kinds in Restricted run
@@ -88,6 +90,7 @@ type Runner struct {
 	lostAnswers lostAnswers
 	solo        solo
 	unknown     unknownClaims
+	undecided   undecided
 	allowList   allowList
 	leaving     leaving
 	widths      widths
@@ -105,7 +108,9 @@ func New(cfg Config) *Runner {
 		output:   newOutput(cfg.Store, cfg.CallTimeout, report),
 	}
 	r.setRuns(nil)
-	r.widths.byQueue, r.widths.bounded = maps.Clone(cfg.Queues), loop.NewSignal()
+	r.widths.byQueue, r.widths.permits, r.widths.bounded = maps.Clone(cfg.Queues), map[string]*permits{}, loop.NewSignal()
+	r.widths.ageing = map[string]time.Duration{}
+	maps.Copy(r.widths.ageing, cfg.Ageing)
 	r.admission.ask, r.admission.report = cfg.Admission, report
 	for kind, most := range cfg.MaxRunning {
 		r.SetMaxRunning(kind, most)
@@ -117,14 +122,14 @@ func New(cfg Config) *Runner {
 // ends. workers counts the goroutines of the workers, which finish the jobs that run.
 func (r *Runner) Fetch(ctx context.Context, workers *sync.WaitGroup) {
 	var loops sync.WaitGroup
-	left := r.left()
-	fetch := func(f *fetcher) {
+	left, fetchers := r.left(), r.fetchers()
+	for _, f := range fetchers { // before one of them exchanges permits
+		f.count(left[f.queue])
+	}
+	for _, f := range fetchers {
 		runs := left[f.queue]
 		delete(left, f.queue)
 		loops.Go(func() { f.run(ctx, workers, runs) })
-	}
-	for _, f := range r.fetchers() {
-		fetch(f)
 	}
 	for _, runs := range left { // of queues that this program does not serve
 		for _, run := range runs {

@@ -121,17 +121,11 @@ func (f *fetcher) runSuspect(ctx context.Context) bool {
 		return false
 	}
 	f.suspectsReadAt = now
-	if f.permits.take(ctx, f, 1) == 0 {
+	f.permits.ask(ctx, f, 1)
+	if f.permits.reserve(f, 1) == 0 {
 		return false
 	}
-	reserved := true
-	release := func() {
-		if reserved {
-			f.permits.release(1)
-		}
-		reserved = false
-	}
-	defer release()
+	defer f.permits.release(f)
 	if !r.solo.startLooking(r.inFlight.Len(), now) {
 		return false
 	}
@@ -144,7 +138,7 @@ func (f *fetcher) runSuspect(ctx context.Context) bool {
 	suspect := slices.Clone(f.addRuns(session, res.ClaimResult)) // a copy, because inFlight changes the list that it was given
 	run := suspect[0]
 	run.beginBy = 0 // it begins when the node is empty
-	release()       // the job is in flight
+	f.permits.release(f)
 	r.solo.close(run)
 	empty := func() bool { return r.solo.noClaims() && r.inFlight.Len() <= 1 }
 	if !f.waitAlone(ctx, empty) {

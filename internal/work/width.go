@@ -3,6 +3,7 @@ package work
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/hourbell/hourbell/internal/loop"
 )
@@ -11,23 +12,29 @@ import (
 type widths struct {
 	mu       sync.Mutex
 	byQueue  map[string]int
-	fetchers map[string][]*fetcher // of a queue and of its places
-	permits  []*permits            // of each queue
-	bounded  loop.Signal           // a queue has got permits
+	ageing   map[string]time.Duration // by queue; see Runner.SetAgeing
+	fetchers map[string][]*fetcher    // of a queue and of its places
+	permits  map[string]*permits      // of each queue
+	bounded  loop.Signal              // a queue has got permits
 }
 
 // fetchers makes a fetcher for each queue of the node.
 func (r *Runner) fetchers() (all []*fetcher) {
 	r.widths.mu.Lock()
 	defer r.widths.mu.Unlock()
-	r.widths.fetchers, r.widths.permits = make(map[string][]*fetcher, len(r.widths.byQueue)), nil
+	r.widths.fetchers = make(map[string][]*fetcher, len(r.widths.byQueue))
 	for queue, width := range r.widths.byQueue {
-		permits := newPermits(r, queue)
-		r.widths.permits = append(r.widths.permits, permits)
-		of := []*fetcher{newFetcher(r, queue, "", width, permits)}
-		for _, place := range r.cfg.Places {
-			of = append(of, newFetcher(r, place.Queue(queue), queue, width, permits))
+		permits := r.widths.permits[queue]
+		if permits == nil { // otherwise Fetch was called before, and runs of then may have permits
+			permits = newPermits(r, queue)
+			r.widths.permits[queue] = permits
 		}
+		bound := r.widths.ageing[queue]
+		of := []*fetcher{newFetcher(r, queue, "", width, bound, permits)}
+		for _, place := range r.cfg.Places {
+			of = append(of, newFetcher(r, place.Queue(queue), queue, width, bound, permits))
+		}
+		permits.serve(of)
 		r.widths.fetchers[queue] = of
 		all = append(all, of...)
 	}

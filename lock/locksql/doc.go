@@ -26,6 +26,9 @@
 //	                  | whose grant is later than now                        |
 //	check.sql         | blocks the next grant, in a caller's transaction     | a row if the token is the last
 //	check_shared.sql  | check, for tables that other programs use too        | a row if the token is the last
+//	touch.sql         | writes the row of a lock before check; optional, for | – (no rows)
+//	                  | clusters whose servers share no locks of rows        |
+//	touch_shared.sql  | touch, for tables that other programs use too        | – (no rows)
 //	tables.sql        | creates the tables where they are missing            | –
 //	trigger.sql       | draws tokens for grants of other programs            | – (users run it)
 //	seed.sql          | makes the rows of a name; optional, for databases    | –

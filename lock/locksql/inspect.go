@@ -43,23 +43,46 @@ func (p *Provider) ForceRelease(ctx context.Context, req lock.ForceReleaseReques
 
 // Check does the work of lock.Checker in a transaction of the caller.
 func (p *Provider) Check(ctx context.Context, tx Querier, name string, token int64) error {
+	return p.check(ctx, tx, name, token, false)
+}
+
+// CheckInCluster is Check on a server of a cluster whose servers share no locks
+// of rows: it also writes the row of the lock, so that the commit of the
+// transaction fails if another server has granted the lock. The dialect needs
+// touch.sql and touch_shared.sql.
+func (p *Provider) CheckInCluster(ctx context.Context, tx Querier, name string, token int64) error {
+	return p.check(ctx, tx, name, token, true)
+}
+
+func (p *Provider) check(ctx context.Context, tx Querier, name string, token int64, cluster bool) error {
 	what := fmt.Sprintf("check lock %q", name)
 	if p.invalid != nil {
 		return fmt.Errorf("%s: %w", what, p.invalid)
 	}
-	file := checkSQL
-	if p.shared {
-		file = checkSharedSQL
-	}
-	commands, err := p.dialect.command(file, p.schema, p.table, &values{pName: name, pToken: token})
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
+	files := []statement{checkSQL}
+	switch {
+	case p.shared && cluster:
+		files = []statement{touchSharedSQL, checkSharedSQL}
+	case p.shared:
+		files = []statement{checkSharedSQL}
+	case cluster:
+		files = []statement{touchSQL, checkSQL}
 	}
 	stands := false
-	err = tx.Query(ctx, commands[0], func(Row) error {
-		stands = true
-		return nil
-	})
+	var err error
+	for _, file := range files {
+		commands, wrong := p.dialect.command(file, p.schema, p.table, &values{pName: name, pToken: token})
+		if wrong != nil {
+			return fmt.Errorf("%s: %w", what, wrong)
+		}
+		err = tx.Query(ctx, commands[0], func(Row) error {
+			stands = true
+			return nil
+		})
+		if err != nil {
+			break
+		}
+	}
 	switch {
 	case err == nil && !stands:
 		err = lock.ErrLost

@@ -340,6 +340,19 @@ func TestCheckInATransaction(t *testing.T) {
 		}
 		wantRan(t, tx, test.ran)
 	}
+	for ran, config := range map[string]Config{"touch check": {}, "touch_shared check_shared": {Table: "app.job", Named: true}} {
+		tx := &script{}
+		if err := scripted(tx, config).CheckInCluster(t.Context(), tx, "a", 1); !errors.Is(err, lock.ErrLost) {
+			t.Errorf("in a cluster: %v", err)
+		}
+		wantRan(t, tx, ran)
+		tx = &script{failed: errBusy}
+		if err := scripted(tx, config).CheckInCluster(t.Context(), tx, "a", 1); !errors.Is(err, lock.ErrBusy) {
+			t.Errorf("in a cluster: %v", err)
+		}
+		first, _, _ := strings.Cut(ran, " ")
+		wantRan(t, tx, first)
+	}
 }
 
 func TestListingAndForce(t *testing.T) {

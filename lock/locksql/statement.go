@@ -28,6 +28,8 @@ const (
 	tablesSQL
 	takeSQL
 	takeSlotSQL
+	touchSQL
+	touchSharedSQL
 	triggerSQL
 	statementCount
 )
@@ -35,11 +37,14 @@ const (
 // files has the name of each statement's file, without ".sql".
 var files = [statementCount]string{
 	checkSQL: "check", checkSharedSQL: "check_shared", columnsSQL: "columns", extendSQL: "extend", freeSQL: "free", listSQL: "list", lookSQL: "look",
-	ownedSQL: "owned", releaseSQL: "release", seedSQL: "seed", tablesSQL: "tables", takeSQL: "take", takeSlotSQL: "take_slot", triggerSQL: "trigger",
+	ownedSQL: "owned", releaseSQL: "release", seedSQL: "seed", tablesSQL: "tables", takeSQL: "take", takeSlotSQL: "take_slot",
+	touchSQL: "touch", touchSharedSQL: "touch_shared", triggerSQL: "trigger",
 }
 
 // optional reports whether a dialect may lack a statement.
-func (s statement) optional() bool { return s == columnsSQL || s == ownedSQL || s == seedSQL }
+func (s statement) optional() bool {
+	return s == columnsSQL || s == ownedSQL || s == seedSQL || s == touchSQL || s == touchSharedSQL
+}
 
 // parameter is a named parameter of the statements.
 type parameter uint8

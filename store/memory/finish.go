@@ -112,7 +112,7 @@ func (s *Store) finish(o store.Outcome, now time.Time) bool {
 	case o.Result == store.Failed:
 		s.end(j, store.StateFailed, o.Error, now)
 		s.keep(j, o.Keep, now)
-	case o.Result == store.Cancelled && o.Error != "":
+	case o.Result == store.Cancelled && o.Error != "" && !cancel:
 		s.end(j, store.StateCancelled, o.Error, now)
 	case o.Result == store.Cancelled || cancel:
 		s.end(j, store.StateCancelled, asked, now)

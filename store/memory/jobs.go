@@ -112,7 +112,7 @@ func (s *Store) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimR
 	asked := req.Limit
 	if out.LimitRevision != req.Permits.Revision {
 		req.Limit = 0
-	} else if req.Permits.Rated {
+	} else if req.Permits.Rated() {
 		req.Limit, req.Ahead = s.startable(limits, now, req.Limit), 0
 	}
 	if until := s.closedUntil(limits, now); !until.IsZero() {
@@ -123,7 +123,9 @@ func (s *Store) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimR
 	}
 	for i, j := range s.claimable(req, now) {
 		claimed := s.claim(j, node, now)
-		claimed.Rated = out.Rated && s.useStarts(j, now)
+		if out.Rated {
+			claimed.Slack = s.useStarts(j, now)
+		}
 		out.Jobs = append(out.Jobs, claimed)
 		j.begun = i < req.Limit-req.Ahead
 	}
@@ -136,7 +138,7 @@ func (s *Store) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimR
 	if len(out.Jobs) < asked && !req.Suspects {
 		out.NextDue = earliest(out.NextDue, s.nextInLanes(req.Queue, now))
 	}
-	if next := s.started(limits, now, len(out.Jobs)); req.Permits.Rated && len(out.Jobs) < asked && next.After(out.NextStart) {
+	if next := s.started(limits, now, len(out.Jobs)); req.Permits.Rated() && len(out.Jobs) < asked && next.After(out.NextStart) {
 		out.NextStart = next
 	}
 	return out, nil
@@ -146,14 +148,16 @@ func (s *Store) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimR
 func (s *Store) claimable(req store.ClaimRequest, now time.Time) []*job {
 	var due []*job
 	for _, j := range s.live {
-		if j.State == store.StateReady && !j.waits && j.Queue == req.Queue && !j.RunAt.After(now) && admitted(req, j) &&
+		if j.State == store.StateReady && !j.waits && j.Queue == req.Queue && !j.RunAt.After(req.DueBy(now)) && admitted(req, j) &&
 			!s.jobPaused(j, now) && (j.Losses >= store.SuspectLosses) == req.Suspects {
 			due = append(due, j)
 		}
 	}
-	slices.SortFunc(due, func(a, b *job) int {
-		return cmp.Or(cmp.Compare(a.Priority, b.Priority), a.RunAt.Compare(b.RunAt), cmp.Compare(a.ID, b.ID))
-	})
+	slices.SortFunc(due, func(a, b *job) int { return cmp.Or(a.RunAt.Compare(b.RunAt), cmp.Compare(a.ID, b.ID)) })
+	if req.DueFor > 0 {
+		due = due[:min(len(due), req.Limit)]
+	}
+	slices.SortStableFunc(due, func(a, b *job) int { return cmp.Compare(a.Priority, b.Priority) })
 	return due[:min(len(due), req.Limit)]
 }
 

@@ -81,6 +81,10 @@ func (s *Store) givePermits(req store.ClaimRequest, now time.Time) {
 			j.waits = true
 			continue
 		}
+		if j.waits && j.RunAt.After(now) && !limits.KeepPermit(&j.JobSpec) {
+			j.permits = permits{}
+			continue
+		}
 		var rated []store.LaneKey
 		for _, lane := range lanes {
 			used[lane]++
@@ -112,21 +116,21 @@ func (s *Store) rated(queue string) bool {
 	return slices.ContainsFunc(s.jobLimits(), func(l store.Limit) bool { return l.Rate > 0 && (l.Queue == "" || store.InQueue(queue, l.Queue)) })
 }
 
-// useStarts uses the starts that a job holds, and reports whether it holds any.
-func (s *Store) useStarts(j *job, now time.Time) (held bool) {
+// useStarts uses the starts that a job holds, and returns the least slack of their rates; zero: it holds none.
+func (s *Store) useStarts(j *job, now time.Time) (slack time.Duration) {
 	limits := s.jobLimits()
-	held = len(j.starts) > 0
 	for _, key := range j.starts {
 		if limit := limits.ByID(key.Limit); limit != nil {
 			if rate, rated := limit.Pace(); rated {
 				lane := s.lanes[key]
 				lane.tat = rate.After(lane.tat, now, 1)
 				s.lanes[key] = lane
+				slack = rate.SlackWith(slack)
 			}
 		}
 	}
 	j.starts = nil
-	return held
+	return slack
 }
 
 // capRates lets no start wait longer than the changed limits require.

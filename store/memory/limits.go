@@ -40,9 +40,9 @@ func (s *Store) checkLimits(puts []store.PutLimit, gone []string) error {
 		row, known := s.limits[put.Limit.Name]
 		switch {
 		case put.IfRevision != 0 && (!known || row.Revision != put.IfRevision):
-			return fmt.Errorf("limit %q: %w", put.Limit.Name, store.ErrConflict)
+			return &store.LimitConflictError{Name: put.Limit.Name, Missing: !known, Owner: row.Owner, PutOwner: row.Owner}
 		case known && row.Owner != put.Limit.Owner:
-			return fmt.Errorf("limit %q: %w: it belongs to owner %q", put.Limit.Name, store.ErrConflict, row.Owner)
+			return &store.LimitConflictError{Name: put.Limit.Name, Owner: row.Owner, PutOwner: put.Limit.Owner}
 		case !known:
 			added++
 		}

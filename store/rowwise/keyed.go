@@ -104,7 +104,7 @@ func (p *keyedPlan) write(ctx context.Context, tx Tx) ([]store.Inserted, error) 
 			return nil, err
 		}
 		if holds := store.KeyHolds(p.fresh, inserted, p.now); len(holds) > 0 {
-			if err := tx.SaveKeyHolds(ctx, holds); err != nil {
+			if err := tx.SaveKeyHolds(ctx, holds, p.now); err != nil {
 				return nil, err
 			}
 		}

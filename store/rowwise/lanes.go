@@ -98,6 +98,10 @@ type LanesTx interface {
 	// does.
 	LockHolders(ctx context.Context, lanes []int64, most int) (jobs []store.LaneJob, to int64, err error)
 
+	// LockIdleLanes locks idle lanes (store.Room.Idle) without a LookAt, at most a number, and returns their numbers. It leaves out
+	// lanes that other transactions have locked.
+	LockIdleLanes(ctx context.Context, most int) ([]int64, error)
+
 	// DeleteLanes deletes lanes, and then the limits that have ended and have no lanes.
 	DeleteLanes(ctx context.Context, ids []int64) error
 }
@@ -108,6 +112,7 @@ type UsedStart struct{ Job, Lane int64 }
 // Passed is what a step of PassOnPermits has done.
 type Passed struct {
 	Admitted int      // how many jobs can be claimed that could not before
+	Waits    int      // how many fresh jobs wait from now on
 	Queues   []string // of jobs that have waited and can be claimed now
 	More     bool     // another step has something to do now
 	// Next is when one of the lanes has to be looked at next; zero: not, or now.
@@ -118,7 +123,7 @@ type Passed struct {
 // there and to fresh jobs: due jobs that limits concern, that hold no permit and are locked. A fresh job
 // that gets no permit waits from then on. The step leaves to later steps what exceeds its bounds.
 func PassOnPermits(ctx context.Context, tx LanesTx, fresh []store.LaneJob, now time.Time) (out Passed, err error) {
-	s := passing{tx: tx, now: now, began: map[int64]bool{}, look: map[int64]bool{}, lock: map[int64]bool{}, rooms: map[int64]*store.Room{}}
+	s := passing{tx: tx, now: now, began: map[int64]bool{}, look: map[int64]bool{}, lock: map[int64]bool{}}
 	if err := s.begin(ctx); err != nil {
 		return out, err
 	}
@@ -138,11 +143,14 @@ func PassOnPermits(ctx context.Context, tx LanesTx, fresh []store.LaneJob, now t
 	}
 	admissions := store.Admit(s.rooms, jobs)
 	for i := range admissions {
-		if a := &admissions[i]; a.Wait == 0 {
+		switch a := &admissions[i]; {
+		case a.Admits():
 			out.Admitted++
 			if a.Job.Lane != 0 && !slices.Contains(out.Queues, a.Job.Queue) {
 				out.Queues = append(out.Queues, a.Job.Queue)
 			}
+		case a.Wait != 0 && a.Job.Lane == 0:
+			out.Waits++
 		}
 	}
 	if len(admissions) > 0 {
@@ -166,8 +174,9 @@ type passing struct {
 	returned []store.LaneJob // unclaimed jobs that give back permits, as LockUnclaimed returns them
 	began    map[int64]bool  // lanes in which jobs wait that did not before, or may do so
 	look     map[int64]bool
+	due      []int64        // lanes in look that are looked at because of their LookAt
 	lock     map[int64]bool // further lanes that jobs need
-	before   map[int64]store.Lane
+	before   map[int64]*store.Lane
 	rooms    map[int64]*store.Room
 	missed   map[int64]bool // lanes whose first jobs need a lane that is not locked
 	ids      map[store.LaneKey]int64
@@ -229,12 +238,12 @@ func (s *passing) begin(ctx context.Context) error {
 			return err
 		}
 	}
-	due, err := s.tx.FindDueLanes(ctx, s.now, laneRows)
-	s.more = s.more || len(due) == laneRows
-	for _, lane := range due {
+	s.due, err = s.tx.FindDueLanes(ctx, s.now, laneRows)
+	s.more = s.more || len(s.due) == laneRows
+	for _, lane := range s.due {
 		s.look[lane] = true
 	}
-	s.peek = len(s.limits) != 1 || s.ends || len(due) > 0
+	s.peek = len(s.limits) != 1 || s.ends || len(s.due) > 0
 	return err
 }
 
@@ -269,7 +278,7 @@ func (s *passing) findLanes(ctx context.Context, fresh []store.LaneJob) error {
 		}
 		jobs = slices.Concat(fresh, waiting)
 	}
-	keys := map[store.LaneKey]bool{}
+	keys := make(map[store.LaneKey]bool, len(jobs))
 	for i := range jobs {
 		for _, key := range s.limits.Lanes(&jobs[i].JobSpec) {
 			keys[key] = true
@@ -285,6 +294,7 @@ func (s *passing) findLanes(ctx context.Context, fresh []store.LaneJob) error {
 	if s.ids, err = s.tx.MakeLanes(ctx, sorted); err != nil {
 		return err
 	}
+	s.lock = make(map[int64]bool, len(s.ids)+len(s.look))
 	for _, id := range s.ids {
 		s.lock[id] = true
 	}
@@ -293,21 +303,22 @@ func (s *passing) findLanes(ctx context.Context, fresh []store.LaneJob) error {
 
 // lockRooms locks all lanes of the step, and takes back permits.
 func (s *passing) lockRooms(ctx context.Context) error {
-	ids := maps.Clone(s.lock)
-	maps.Copy(ids, s.look)
-	if len(ids) == 0 {
+	maps.Copy(s.lock, s.look)
+	if len(s.lock) == 0 {
 		return nil
 	}
-	lanes, err := s.tx.LockLanes(ctx, slices.Sorted(maps.Keys(ids)))
+	lanes, err := s.tx.LockLanes(ctx, slices.Sorted(maps.Keys(s.lock)))
 	if err != nil {
 		return err
 	}
-	s.before = map[int64]store.Lane{}
-	s.ids = map[store.LaneKey]int64{}
-	for _, lane := range lanes {
+	s.before = make(map[int64]*store.Lane, len(lanes))
+	s.rooms = make(map[int64]*store.Room, len(lanes))
+	s.ids = make(map[store.LaneKey]int64, len(lanes))
+	for i := range lanes {
+		lane := &lanes[i]
 		s.before[lane.ID] = lane
 		s.ids[lane.LaneKey] = lane.ID
-		s.rooms[lane.ID] = store.NewRoom(lane, s.limits.ByID(lane.Limit), s.now)
+		s.rooms[lane.ID] = store.NewRoom(*lane, s.limits.ByID(lane.Limit), s.now)
 	}
 	for _, held := range s.freed {
 		lane, start := store.PermitOf(held)
@@ -377,9 +388,11 @@ func (s *passing) lockWaiting(ctx context.Context) ([]store.LaneJob, error) {
 
 // able gives jobs the numbers of their lanes, and returns those whose lanes are locked.
 func (s *passing) able(jobs []store.LaneJob) (able []store.LaneJob) {
+	able = make([]store.LaneJob, 0, len(jobs))
 	for i := range jobs {
 		job := &jobs[i]
 		job.Lanes = nil
+		job.Leaves = job.Lane != 0 && job.RunAt.After(s.now) && !s.limits.KeepPermit(&job.JobSpec)
 		locked := true
 		for _, key := range s.limits.Lanes(&job.JobSpec) {
 			id, found := s.ids[key]
@@ -401,7 +414,8 @@ func (s *passing) able(jobs []store.LaneJob) (able []store.LaneJob) {
 	return able
 }
 
-// save writes the lanes that have changed, and deletes those that are empty.
+// save writes the lanes that have changed. It deletes idle lanes of limits that have ended, and idle lanes that were due. The other
+// idle lanes stay until RecountPermits, because the next job of a key often comes soon.
 func (s *passing) save(ctx context.Context) error {
 	var left, empty []int64
 	for id, room := range s.rooms {
@@ -426,9 +440,9 @@ func (s *passing) save(ctx context.Context) error {
 	for _, id := range slices.Sorted(maps.Keys(s.rooms)) {
 		room := s.rooms[id]
 		switch {
-		case room.Idle():
+		case room.Idle() && (room.Ended || slices.Contains(s.due, id)):
 			empty = append(empty, id)
-		case room.Lane != s.before[id]:
+		case room.Lane != *s.before[id]:
 			changed = append(changed, room.Lane)
 		}
 		s.next = earliest(s.next, room.LookAt, s.now)
@@ -454,7 +468,10 @@ func earliest(next, at, now time.Time) time.Time {
 
 // StartJobs uses the starts that claimed jobs hold, in the transaction of their claim, and marks the jobs: each start moves the rate of
 // its lane. next is when one of the lanes has to be looked at next; zero: not, or now.
-func StartJobs(ctx context.Context, tx LanesTx, claimed []store.Claimed, now time.Time) (next time.Time, err error) {
+//
+// The starts count from when clock reads the store's clock, after the lanes are locked, so that a wait for their locks takes nothing from
+// the slack of the jobs.
+func StartJobs(ctx context.Context, tx LanesTx, claimed []store.Claimed, clock func() (time.Time, error)) (next time.Time, err error) {
 	if len(claimed) == 0 {
 		return next, nil
 	}
@@ -466,13 +483,9 @@ func StartJobs(ctx context.Context, tx LanesTx, claimed []store.Claimed, now tim
 	if err != nil || len(starts) == 0 {
 		return next, err
 	}
-	rated, used := map[int64]bool{}, map[int64]int{}
+	used := map[int64]int{}
 	for _, start := range starts {
-		rated[start.Job] = true
 		used[start.Lane]++
-	}
-	for i := range claimed {
-		claimed[i].Rated = rated[claimed[i].ID]
 	}
 	limits, err := tx.ReadLimits(ctx)
 	if err != nil {
@@ -482,10 +495,27 @@ func StartJobs(ctx context.Context, tx LanesTx, claimed []store.Claimed, now tim
 	if err != nil {
 		return next, err
 	}
+	now, err := clock()
+	if err != nil {
+		return next, err
+	}
+	rates := make(map[int64]store.Rate, len(lanes))
 	for i := range lanes {
 		room := store.NewRoom(lanes[i], limits.ByID(lanes[i].Limit), now)
 		room.Use(used[room.ID])
+		if room.Rated {
+			rates[room.ID] = room.Rate
+		}
 		lanes[i], next = room.Lane, earliest(next, room.LookAt, now)
+	}
+	slack := make(map[int64]time.Duration, len(claimed))
+	for _, start := range starts {
+		if rate, rated := rates[start.Lane]; rated {
+			slack[start.Job] = rate.SlackWith(slack[start.Job])
+		}
+	}
+	for i := range claimed {
+		claimed[i].Slack = slack[claimed[i].ID]
 	}
 	return next, tx.SaveLanes(ctx, lanes)
 }

@@ -12,7 +12,11 @@ import (
 // living nodes, so a driver first looks without locks whether store.Expired
 // returns a node.
 func Rescue(ctx context.Context, tx Tx, req store.RescueRequest, now time.Time) (store.RescueResult, error) {
-	living, err := tx.LockLivingNodes(ctx)
+	living, err := tx.FindLivingNodes(ctx)
+	if err != nil {
+		return store.RescueResult{}, err
+	}
+	expired, err := lockExpired(ctx, tx, living, req.Node, now)
 	if err != nil {
 		return store.RescueResult{}, err
 	}
@@ -22,7 +26,26 @@ func Rescue(ctx context.Context, tx Tx, req store.RescueRequest, now time.Time) 
 			return store.RescueResult{}, err
 		}
 	}
-	return endNodes(ctx, tx, store.Expired(living, req.Node, now), left, true, req.After, now)
+	return endNodes(ctx, tx, expired, left, true, req.After, now)
+}
+
+// lockExpired locks and returns the nodes whose leases have expired. No other node is locked, because the transaction
+// may take long, also when the connection of the node that asks fails: heartbeats of living nodes must not wait for it.
+func lockExpired(ctx context.Context, tx Nodes, living []store.NodeInfo, asker int64, now time.Time) ([]store.NodeInfo, error) {
+	expired := store.Expired(living, asker, now)
+	if len(expired) == 0 {
+		return nil, nil
+	}
+	ids := make([]int64, len(expired))
+	for i := range expired {
+		ids[i] = expired[i].ID
+	}
+	locked, err := tx.LockLivingNodes(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	asking := slices.DeleteFunc(slices.Clone(living), func(n store.NodeInfo) bool { return n.ID != asker })
+	return store.Expired(append(asking, locked...), asker, now), nil // a heartbeat may have come before the lock
 }
 
 // LeftNodes is implemented by a Tx whose LockHeldJobs leaves out jobs that other transactions
@@ -39,11 +62,10 @@ type LeftNodes interface {
 
 // Leave ends the registration of a node; see store.Nodes.
 func Leave(ctx context.Context, tx Tx, req store.LeaveRequest, now time.Time) (store.RescueResult, error) {
-	living, err := tx.LockLivingNodes(ctx)
+	leaving, err := tx.LockLivingNodes(ctx, []int64{req.Node})
 	if err != nil {
 		return store.RescueResult{}, err
 	}
-	leaving := slices.DeleteFunc(living, func(n store.NodeInfo) bool { return n.ID != req.Node })
 	return endNodes(ctx, tx, leaving, nil, false, req.After, now)
 }
 

@@ -43,9 +43,25 @@ func RecountPermits(ctx context.Context, tx RecountTx, req store.RecountRequest)
 	if out.Nodes, err = tx.DeleteGonePermits(ctx); err != nil {
 		return out, err
 	}
+	idle, err := deleteIdleLanes(ctx, tx)
+	if err != nil {
+		return out, err
+	}
 	out.Jobs, err = tx.ReturnIdlePermits(ctx, req.Limit)
-	out.More = len(out.Lanes) >= req.Limit || out.Jobs >= req.Limit
+	out.More = len(out.Lanes) >= req.Limit || out.Jobs >= req.Limit || idle >= idleLaneRows
 	return out, err
+}
+
+// idleLaneRows is how many idle lanes a step deletes.
+const idleLaneRows = 10_000
+
+// deleteIdleLanes deletes lanes that PassOnPermits has left, and returns how many.
+func deleteIdleLanes(ctx context.Context, tx RecountTx) (int, error) {
+	ids, err := tx.LockIdleLanes(ctx, idleLaneRows)
+	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	return len(ids), tx.DeleteLanes(ctx, ids)
 }
 
 // repairLanes repairs the counts of lanes, at most a number.

@@ -116,8 +116,9 @@ type Jobs interface {
 	// holds the key after its end. Keys that are free are missing.
 	LockKeys(ctx context.Context, keys []store.JobKey, now time.Time) (map[store.JobKey]store.KeyHolder, error)
 
-	// SaveKeyHolds stores holds; each replaces the hold of its key.
-	SaveKeyHolds(ctx context.Context, holds []store.KeyHold) error
+	// SaveKeyHolds stores holds of jobs that were inserted; each replaces the hold of its key, which has expired. The call begins again if
+	// another transaction has stored a hold that has not expired since LockKeys.
+	SaveKeyHolds(ctx context.Context, holds []store.KeyHold, now time.Time) error
 
 	// ReplaceJobs gives live jobs, which have not begun, another JobSpec with the
 	// same kind and key.
@@ -130,10 +131,13 @@ type Jobs interface {
 
 // Nodes reads and writes nodes.
 type Nodes interface {
-	// LockLivingNodes returns the nodes that have not ended, ordered by number.
-	// Claims and heartbeats of these nodes wait until the transaction ends.
-	// NodeInfo.Running is not needed.
-	LockLivingNodes(ctx context.Context) ([]store.NodeInfo, error)
+	// FindLivingNodes returns the nodes that have not ended, ordered by number.
+	// It locks nothing. NodeInfo.Running is not needed.
+	FindLivingNodes(ctx context.Context) ([]store.NodeInfo, error)
+
+	// LockLivingNodes returns the nodes among some that have not ended, ordered by number. Claims and
+	// heartbeats of these nodes wait until the transaction ends, and no others. NodeInfo.Running is not needed.
+	LockLivingNodes(ctx context.Context, ids []int64) ([]store.NodeInfo, error)
 
 	// EndNodes records that nodes ended now, and whether they died.
 	EndNodes(ctx context.Context, ids []int64, died bool, now time.Time) error

@@ -114,6 +114,15 @@ func auditEachChange(e *env) {
 	e.must(e.a.DeleteCalendars(e.ctx, store.DeleteCalendarsRequest{Now: e.now, By: operator, Names: []string{"c"}}))
 	e.last(e.entry(store.AuditCalendarsDelete, "", store.AuditCalendar, "c"), "deleted calendars must be recorded")
 
+	limit := store.Limit{Name: "l", Queue: "q", ByKey: true, Concurrency: 2, Strict: true, Weights: map[string]int{"gold": 3}}
+	_, err = e.a.PutLimits(e.ctx, store.PutLimitsRequest{Now: e.now, By: operator, Limits: []store.PutLimit{{Limit: limit}, {Limit: store.Limit{Name: "m", Kind: "k", Rate: 10, Per: time.Second, Burst: 20}}}})
+	e.must(err)
+	e.last(e.entry(store.AuditLimitsPut, "l: queue q, each key: 2 at a time, strict, weights gold=3; m: kind k: 10/s burst 20", store.AuditLimit, "l", "m"), "new limits must be recorded")
+	e.must(e.a.DeleteLimits(e.ctx, store.DeleteLimitsRequest{Now: e.now, By: operator, Names: []string{"l", "m"}}))
+	e.last(e.entry(store.AuditLimitsDelete, "", store.AuditLimit, "l", "m"), "deleted limits must be recorded")
+
+	e.must(e.a.PauseSubject(e.ctx, store.PauseRequest{Now: e.now, Subject: store.SubjectQueue, Name: "s", Reason: "repair", By: operator, CancelRunning: true}))
+	e.last(e.entry(store.AuditQueuesPause, "running jobs are cancelled; repair", store.AuditQueue, "s"), "that running jobs are cancelled must be recorded")
 	until := e.now.Add(time.Hour)
 	e.must(e.a.PauseSubject(e.ctx, store.PauseRequest{Now: e.now, Name: "g", Until: until, Reason: "repair", By: operator}))
 	e.last(e.entry(store.AuditGroupsPause, "until "+until.Format(time.RFC3339)+"; repair", store.AuditGroup, "g"), "a pause of a group must be recorded")

@@ -11,6 +11,8 @@ import (
 
 var claimTests = []scenario{
 	{"Order", claimOrder},
+	{"AgedJobs", claimAged},
+	{"AgedExactJobs", claimAgedExact},
 	{"KindsQueueAndLimit", claimFilter},
 	{"NotYetDue", claimNotYet},
 	{"NextDue", claimNextDue},
@@ -35,6 +37,58 @@ func claimOrder(e *env) {
 		"a claim must give the lowest priority number first, then run_at, then number")
 	ids = e.insert(job(5, time.Second), job(9, time.Hour), job(5, time.Minute), job(1, 0))
 	e.want(claimedIDs(e.claim(e.node("n"), 2)), []int64{ids[3], ids[2]}, "a limited claim must take the first in order")
+}
+
+// dueSince returns a job of a priority that has been due for a while.
+func (e *env) dueSince(priority int16, ago time.Duration, changes ...func(*store.NewJob)) store.NewJob {
+	return with(func(j *store.NewJob) {
+		j.Priority, j.RunAt = priority, e.now.Add(-ago)
+		for _, change := range changes {
+			change(j)
+		}
+	})
+}
+
+func claimAged(e *env) {
+	n := e.nodeFor("n", time.Hour)
+	claim := func(limit, ahead int, dueFor time.Duration) []int64 {
+		res, err := e.a.Claim(e.ctx, store.ClaimRequest{Now: e.now, Node: n, Queue: "q", Kinds: []string{"k", "l"}, Limit: limit, Ahead: ahead, DueFor: dueFor})
+		e.must(err)
+		return claimedIDs(res.Jobs)
+	}
+	kind := func(kind string) func(*store.NewJob) { return func(j *store.NewJob) { j.Kind = kind } }
+	ids := e.insert(
+		e.dueSince(1, 0), e.dueSince(1, 9*time.Second), e.dueSince(9, 10*time.Second), e.dueSince(4, time.Hour), e.dueSince(4, time.Minute, kind("l")),
+		e.dueSince(1, 10*time.Second-time.Microsecond), e.dueSince(2, 20*time.Second), e.dueSince(9, 2*time.Hour), e.dueSince(5, time.Minute),
+		e.dueSince(3, 3*time.Hour, kind("other")), e.dueSince(3, 3*time.Hour, func(j *store.NewJob) { j.Queue = "r" }))
+	e.want(claim(9, 0, 4*time.Hour), []int64(nil), "a claim of aged jobs must take no younger job")
+	e.want(claim(3, 2, 10*time.Second), []int64{ids[3], ids[4], ids[7]},
+		"a claim of aged jobs must take the jobs that have been due for longest, then the first numbers, and return them in the order of every claim")
+	alive := e.nodeFor("alive", 24*time.Hour)
+	before := e.now
+	e.tick(2 * time.Hour)
+	e.want(e.lose(alive), map[int64]bool{ids[3]: true, ids[4]: false, ids[7]: false}, "of a claim of aged jobs, the first jobs in the order of every claim may begin")
+	n = alive
+	e.changeOne(store.DeleteJobs, ids[3])
+	e.changeOne(store.DeleteJobs, ids[4])
+	e.changeOne(store.DeleteJobs, ids[7])
+	e.want(claim(9, 0, e.now.Sub(before)+10*time.Second), []int64{ids[6], ids[8], ids[2]}, "a claim of aged jobs must take all jobs that have been due for so long, to the microsecond")
+	e.want(claim(1, 0, 0), ids[5:6], "a claim without an age must take the first in order")
+	e.want(claim(9, 0, time.Hour), []int64{ids[1], ids[0]}, "a claim of aged jobs must take what is left")
+}
+
+func claimAgedExact(e *env) {
+	n := e.node("n")
+	args := func(args string) func(*store.NewJob) { return func(j *store.NewJob) { j.Args = []byte(args) } }
+	kind := func(j *store.NewJob) { j.Kind = "l" }
+	ids := e.insert(e.dueSince(1, time.Second, args("1")), e.dueSince(8, 3*time.Minute, args("1")), e.dueSince(7, 4*time.Minute, args("2")), e.dueSince(9, time.Minute, kind), e.dueSince(2, 2*time.Minute, args("1")))
+	claim := func(limit int) []int64 {
+		res, err := e.a.Claim(e.ctx, store.ClaimRequest{Now: e.now, Node: n, Queue: "q", Kinds: []string{"l"}, Exact: []store.ExactJob{exactly("k", "1")}, Limit: limit, DueFor: time.Minute})
+		e.must(err)
+		return claimedIDs(res.Jobs)
+	}
+	e.want(claim(2), []int64{ids[4], ids[1]}, "a claim of aged jobs must take exact jobs, the oldest whatever their priority")
+	e.want(claim(9), ids[3:4], "a claim of aged jobs must take jobs of its kinds, and leave younger jobs and other args")
 }
 
 func claimFilter(e *env) {

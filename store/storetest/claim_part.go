@@ -12,6 +12,7 @@ import (
 var claimPartTests = []scenario{
 	{"ClaimsAsClaimDoes", partAsWhole},
 	{"ReachesEveryJob", partReaches},
+	{"ReachesEveryAgedJob", partReachesAged},
 	{"ReachesLateCommits", partLateCommits},
 	{"ReachesExactJobs", partExact},
 	{"ClaimLeavesOutNoJob", partThenWhole},
@@ -74,18 +75,36 @@ func partReaches(e *env) {
 	node := e.nodeFor("n", time.Hour)
 	req := store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10}
 	for _, ago := range []time.Duration{0, time.Second, time.Hour, 24 * time.Hour} {
-		var jobs []store.NewJob
-		for range 25 {
-			jobs = append(jobs, with(func(j *store.NewJob) {
-				j.RunAt, j.Priority = now.Add(-ago), int16(store.FirstPriority+len(jobs)%store.LastPriority)
-			}))
-		}
-		ids := e.insert(jobs...)
-		got := claimedIDs(e.reach(req, len(ids)))
-		slices.Sort(got)
-		e.want(got, ids, "partial claims must reach each due job, once")
+		e.reachesAll(req, now.Add(-ago), "partial claims must reach each due job, once")
 	}
 	e.want(len(e.claim(node, 10)), 0, "no job is left")
+}
+
+// reachesAll inserts jobs of all priorities with a run_at, and requires that partial claims take each of them, once, and no other job.
+func (e *env) reachesAll(req store.ClaimRequest, runAt time.Time, what string) {
+	e.t.Helper()
+	var jobs []store.NewJob
+	for range 25 {
+		jobs = append(jobs, with(func(j *store.NewJob) {
+			j.RunAt, j.Priority = runAt, int16(store.FirstPriority+len(jobs)%store.LastPriority)
+		}))
+	}
+	ids := e.insert(jobs...)
+	got := claimedIDs(e.reach(req, len(ids)))
+	slices.Sort(got)
+	e.want(got, ids, what)
+}
+
+// partReachesAged makes jobs aged that lie before jobs which were claimed already, while jobs of a better priority are due all the time.
+func partReachesAged(e *env) {
+	now := e.real()
+	node := e.nodeFor("n", time.Hour)
+	req := store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10, DueFor: 10 * time.Minute}
+	first := e.insertN(1)
+	for _, ago := range []time.Duration{time.Hour, 20 * time.Minute, 24 * time.Hour} {
+		e.reachesAll(req, now.Add(-ago), "partial claims of aged jobs must reach each job that has been due for so long, once, and no other job")
+	}
+	e.want(claimedIDs(e.claim(node, 10)), first, "a job that is no older than that is left")
 }
 
 func partLateCommits(e *env) {

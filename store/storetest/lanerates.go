@@ -55,12 +55,19 @@ func (e *env) wantNext(node int64, after time.Duration, rule string) {
 	e.want(res.NextDue.Sub(e.now).String(), after.String(), "the claim must know when the next job may start")
 }
 
+// slackOf returns how late a job under the rate of a limit may begin.
+func slackOf(limit store.Limit) time.Duration {
+	rate, _ := limit.Pace()
+	return rate.Slack()
+}
+
 func laneRatesByKey(e *env) {
 	e.putLimits(ratePerKey(1))
+	slack := slackOf(ratePerKey(1))
 	n := e.node("a")
 	ids := e.insert(limited("x"), limited("x"), limited("x"), limited("y"), newJob(), newJob())
 	jobs := e.wantStarted(n, "one job of each key starts, and jobs without a key are not limited", ids[0], ids[3], ids[4], ids[5])
-	e.want([]bool{jobs[0].Rated, jobs[1].Rated, jobs[2].Rated}, []bool{true, true, false}, "a claimed job must know whether a rate let it start")
+	e.want([]time.Duration{jobs[0].Slack, jobs[1].Slack, jobs[2].Slack}, []time.Duration{slack, slack, 0}, "a claimed job must know whether a rate let it start, and how late it may begin")
 	e.wantNext(n, 100*time.Millisecond, "the end of jobs is of no account")
 	for _, j := range jobs {
 		e.finishWell(outcome(j, store.Completed))
@@ -74,7 +81,8 @@ func laneRatesByKey(e *env) {
 }
 
 func laneRatesByKind(e *env) {
-	e.putLimits(store.Limit{Name: "rate", Kind: "k", Rate: 10, Per: time.Second, Burst: 2}, store.Limit{Name: "other", Queue: "r", Kind: "k", Rate: 1, Per: time.Second, Burst: 1})
+	rate := store.Limit{Name: "rate", Kind: "k", Rate: 10, Per: time.Second, Burst: 2}
+	e.putLimits(rate, store.Limit{Name: "other", Queue: "r", Kind: "k", Rate: 1, Per: time.Second, Burst: 1})
 	n := e.node("a")
 	inR := func(j *store.NewJob) { j.Queue = "r" }
 	ids := e.insert(newJob(), newJob(), newJob(), with(inR), with(inR))
@@ -83,7 +91,7 @@ func laneRatesByKind(e *env) {
 		e.want(claimedIDs(e.startIn("r", n, 10).Jobs), ids, rule)
 	}
 	e.wantStarted(n, "a job that starts late must leave room in the burst", ids[0])
-	e.tick(store.StartSlack)
+	e.tick(slackOf(rate))
 	e.wantStarted(n, "as many jobs of the kind start as the rate allows", ids[1])
 	startedInR("in all queues together")
 	e.tick(100 * time.Millisecond)
@@ -137,8 +145,8 @@ func laneRatesUsed(e *env) {
 	e.tick(time.Hour)
 	e.want(claimedIDs(e.startIn("q", n, 2).Jobs), ids[1:3], "a start that was not used for long")
 	e.want(claimedIDs(e.startIn("q", n, 9).Jobs), ids[3:5], "must not allow more than the burst, however late it is used")
-	e.wantNext(n, store.StartSlack, "and starts count from when they are used")
-	e.tick(store.StartSlack)
+	e.wantNext(n, slackOf(ratePerKey(5)), "and starts count from when they are used")
+	e.tick(slackOf(ratePerKey(5)))
 	e.wantStarted(n, "the next start", ids[5])
 	e.tick(100 * time.Millisecond)
 	e.wantStarted(n, "and the next", ids[6])
@@ -155,7 +163,7 @@ func laneRatesRest(e *env) {
 	e.wantStarted(n, "the burst", ids[0], ids[1])
 	e.tick(time.Hour)
 	e.wantStarted(n, "an outage must not be made up for", ids[2], ids[3])
-	e.tick(store.StartSlack)
+	e.tick(slackOf(ratePerKey(3)))
 	e.wantStarted(n, "one more", ids[4])
 	e.tick(200 * time.Millisecond)
 	e.wantStarted(n, "as many as became due since", ids[5], ids[6])
@@ -281,11 +289,11 @@ func queueRateChanged(e *env) {
 	e.want(len(claim().Jobs), 4, "the burst")
 	waits, err := e.b.FindLimitWaits(e.ctx, store.FindLimitWaitsRequest{Now: e.now, Jobs: ids[19:]})
 	e.must(err)
-	e.ok(len(waits) == 1 && waits[0].Until.Equal(e.now.Add(store.StartSlack)), "a job of the queue must know when the next job may start:", waits)
+	e.ok(len(waits) == 1 && waits[0].Until.Equal(e.now.Add(slackOf(slow))), "a job of the queue must know when the next job may start:", waits)
 	fast := rated("l")
 	e.putLimits(fast)
 	e.want(len(claim().Jobs), 0, "a faster rate holds from when it was put")
-	e.tick(100*time.Millisecond + store.StartSlack)
+	e.tick(100*time.Millisecond + slackOf(fast))
 	e.want(len(claim().Jobs), 1, "and waits no longer than its own interval")
 	e.must(e.a.DeleteLimits(e.ctx, store.DeleteLimitsRequest{Now: e.now, Names: []string{"l"}}))
 	e.putLimits(fast)

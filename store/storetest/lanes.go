@@ -19,9 +19,11 @@ var laneTests = []scenario{
 	{"EveryEndGivesBack", lanesGivenBack},
 	{"RetryGoesFirst", lanesRetry},
 	{"Strict", lanesStrict},
+	{"NoLongerStrict", lanesNoLongerStrict},
 	{"DeadNode", lanesRescue},
 	{"Pause", lanesPause},
 	{"MovedJobs", lanesMoved},
+	{"MovedOut", lanesMovedOut},
 	{"MovedThereAndBack", lanesMovedBack},
 	{"MovedJobsGoBehindExceptRetries", lanesMovedOrder},
 	{"ReplacedJobs", lanesReplaced},
@@ -264,6 +266,32 @@ func lanesStrict(e *env) {
 	e.wantClaimed(n, "and runs later", ids[0])
 }
 
+// lanesNoLongerStrict lets jobs that wait for their next attempts hold permits while their limit stops being strict.
+func lanesNoLongerStrict(e *env) {
+	limit := perKey(2)
+	limit.Strict = true
+	e.putLimits(limit)
+	n := e.node("a")
+	ids := e.insert(limited("x"), limited("x"), limited("x"), limited("x"))
+	jobs := e.wantClaimed(n, "the first jobs", ids[0], ids[1])
+	e.finishWell(retryIn(jobs[0], 10*time.Minute))
+	e.finishWell(retryIn(jobs[1], 20*time.Minute))
+	e.putLimits(perKey(1))
+	e.want(e.inUse("per key"), int64(0), "jobs that are not due give their permits back")
+	jobs = e.wantClaimed(n, "and let the next job pass", ids[2])
+	e.tick(10 * time.Minute)
+	e.wantClaimed(n, "the limit is in force")
+	e.finishWell(outcome(jobs[0], store.Completed))
+	jobs = e.wantClaimed(n, "the retry goes first when it is due", ids[0])
+	e.want(e.inUse("per key"), int64(1), "its permit is the only permit in use")
+	e.finishWell(outcome(jobs[0], store.Completed))
+	jobs = e.wantClaimed(n, "the other retry is not due", ids[3])
+	e.finishWell(outcome(jobs[0], store.Completed))
+	e.tick(10 * time.Minute)
+	e.wantClaimed(n, "and runs when it is due", ids[1])
+	e.want(e.recount(0), store.RecountResult{}, "all permits are counted")
+}
+
 func lanesRescue(e *env) {
 	e.putLimits(perKey(1))
 	dead := e.node("dead")
@@ -321,6 +349,15 @@ func lanesMoved(e *env) {
 	e.want(claimedIDs(res.Jobs), ids[1:3], "no limit concerns the other queue")
 	e.change(store.ChangeJobsRequest{Action: store.ReprioritiseJobs, Priority: 9, IDs: ids[3:]})
 	e.wantClaimed(n, "a job gets a permit with another priority", ids[3])
+}
+
+func lanesMovedOut(e *env) {
+	e.putLimits(store.Limit{Name: "kind", Queue: "q", Kind: "k", Concurrency: 1})
+	n := e.node("a")
+	ids := e.insert(newJob(), newJob())
+	e.wantClaimed(n, "one job of the kind", ids[0])
+	e.change(store.ChangeJobsRequest{Action: store.MoveJobs, Queue: "r", IDs: ids[1:]})
+	e.want(claimedIDs(e.startIn("r", n, 9).Jobs), ids[1:], "no limit concerns the other queue, where a job without a key has nothing rare")
 }
 
 func lanesMovedBack(e *env) {

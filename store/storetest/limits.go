@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"sync"
@@ -109,9 +110,19 @@ func limitsConflicts(e *env) {
 		_, err := e.a.PutLimits(e.ctx, store.PutLimitsRequest{Now: e.now, Limits: []store.PutLimit{{Limit: fullLimit("other")}, put}})
 		return err
 	}
-	e.is(try(func(put *store.PutLimit) { put.IfRevision = row.Revision + 1 }), store.ErrConflict, "a put with another revision than the row's must be refused")
-	e.is(try(func(put *store.PutLimit) { put.Limit.Name, put.IfRevision = "new", row.Revision }), store.ErrConflict, "a put with a revision of a limit that does not exist must be refused")
-	e.is(try(func(put *store.PutLimit) { put.Limit.Owner = "" }), store.ErrConflict, "a put of another owner's limit must be refused")
+	refused := func(want store.LimitConflictError, claim string, change func(put *store.PutLimit)) {
+		err := try(change)
+		e.is(err, store.ErrConflict, claim)
+		got := &store.LimitConflictError{}
+		e.ok(errors.As(err, &got), "a refused put must have its cause")
+		e.want(*got, want, claim)
+	}
+	refused(store.LimitConflictError{Name: "l", Owner: row.Owner, PutOwner: row.Owner}, "a put with another revision than the row's must be refused",
+		func(put *store.PutLimit) { put.IfRevision = row.Revision + 1 })
+	refused(store.LimitConflictError{Name: "new", Missing: true}, "a put with a revision of a limit that does not exist must be refused",
+		func(put *store.PutLimit) { put.Limit.Name, put.IfRevision = "new", row.Revision })
+	refused(store.LimitConflictError{Name: "l", Owner: row.Owner}, "a put of another owner's limit must be refused",
+		func(put *store.PutLimit) { put.Limit.Owner = "" })
 	e.want(e.limits(), []store.Limit{row}, "a refused put must write nothing")
 	e.is(try(func(put *store.PutLimit) { put.IfRevision = row.Revision }), nil, "a put with the row's revision must succeed")
 }

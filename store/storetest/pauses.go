@@ -95,8 +95,9 @@ func pauseMany(e *env) {
 	}
 	ids := e.insert(jobs...)
 	e.pause("g", time.Time{})
+	ids = append(ids, e.insert(jobs...)...)
 	plain := e.insertOne(newJob())
-	e.want(e.claimedIDs(n, 10), []int64{plain}, "a job behind many paused jobs")
+	e.want(e.claimedIDs(n, 10), []int64{plain}, "a job behind many paused jobs, also behind jobs that became due in the pause")
 	e.resume("g")
 	var got []int64
 	for len(got) < len(ids) {

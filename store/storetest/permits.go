@@ -20,6 +20,7 @@ var permitTests = []scenario{
 	{"NeverTooMany", permitsNeverTooMany},
 	{"Rate", rateOfQueue},
 	{"RateOfPlaces", rateOfPlaces},
+	{"RateAndKeys", rateAndKeys},
 	{"RateAtOnce", rateAtOnce},
 }
 
@@ -118,7 +119,7 @@ func permitsOfSeveralLimits(e *env) {
 	e.putLimits(queueLimit("wide", 9), queueLimit("narrow", 3), store.Limit{Name: "rate", Queue: "q", Rate: 1, Per: time.Second, Burst: 1})
 	rows := e.limits()
 	p := e.exchange(a, 0, 5)
-	e.want([]any{p.Permits, p.Bounded, p.Rated}, []any{3, true, true}, "the narrowest limit must decide")
+	e.want([]any{p.Permits, p.Bounded, p.Rated()}, []any{3, true, true}, "the narrowest limit must decide")
 	revision := int64(0)
 	for _, row := range rows {
 		revision = max(revision, row.Revision)
@@ -202,7 +203,7 @@ func rateOfQueue(e *env) {
 	e.insertN(40)
 	e.putLimits(rated("l"))
 	permits := e.exchange(n, 0, 9)
-	e.want([]any{permits.Bounded, permits.Rated}, []any{false, true}, "a rate needs no permits")
+	e.want([]any{permits.Bounded, permits.Rated()}, []any{false, true}, "a rate needs no permits")
 	claimed := func(limit int) []any {
 		e.t.Helper()
 		res, err := e.a.Claim(e.ctx, store.ClaimRequest{Now: e.now, Node: n, Queue: "q", Kinds: []string{"k"}, Limit: limit, Ahead: limit - 1, Permits: permits})
@@ -213,7 +214,8 @@ func rateOfQueue(e *env) {
 		}
 		return []any{len(res.Jobs), next.String()}
 	}
-	const slack = store.StartSlack
+	slack := permits.Slack
+	e.want(slack, 100*time.Millisecond, "a rate must allow a job to begin late")
 	e.want(claimed(2), []any{2, "0s"}, "a claim of few jobs must take them")
 	e.want(claimed(9), []any{2, slack.String()}, "a claim must take no more jobs than may start, and know when the next may start")
 	e.tick(slack - time.Millisecond)
@@ -230,6 +232,17 @@ func rateOfQueue(e *env) {
 	e.want(claimed(9), []any{0, slack.String()}, "a refused claim must not change the rate")
 }
 
+func rateAndKeys(e *env) {
+	n := e.node("n")
+	e.putLimits(rated("l"), perKey(1))
+	e.insert(limited("a"), limited("b"), limited("b"), limited("c"), limited("d"), limited("e"), limited("f"))
+	permits := e.exchange(n, 0, 0)
+	e.want(len(e.claimWith(n, 9, permits).Jobs), 4, "jobs that get permits of their keys must keep the rate of the queue")
+	e.want(len(e.claimWith(n, 9, permits).Jobs), 0, "no job may start before its time")
+	e.tick(time.Hour)
+	e.want(len(e.claimWith(n, 9, permits).Jobs), 2, "later the other jobs must start, except the second of a key")
+}
+
 func rateOfPlaces(e *env) {
 	n := e.node("n")
 	e.insertN(9)
@@ -238,7 +251,7 @@ func rateOfPlaces(e *env) {
 	}
 	e.putLimits(rated("l"), queueLimit("c", 2))
 	permits := e.exchange(n, 0, 9)
-	e.want([]any{permits.Permits, permits.Rated}, []any{2, true}, "a queue may have a rate and a bound")
+	e.want([]any{permits.Permits, permits.Rated()}, []any{2, true}, "a queue may have a rate and a bound")
 	claimed := func(queue, within string) int {
 		e.t.Helper()
 		res, err := e.a.Claim(e.ctx, store.ClaimRequest{Now: e.now, Node: n, Queue: queue, Within: within, Kinds: []string{"k"}, Limit: 3, Permits: permits})

@@ -225,15 +225,22 @@ func (w *world) claim() {
 		req.Ahead = w.rng.IntN(req.Limit + 1)
 	}
 	req.Suspects, req.Starts = w.chance(4), !w.chance(5)
+	if !req.Suspects && w.chance(4) {
+		req.DueFor = pick(w, time.Microsecond, time.Second, time.Minute)
+	}
 	want, wantErr := w.model.Claim(w.ctx, req)
 	sent := req
 	sent.Node = w.names.nodes.real(req.Node)
+	sentAt := time.Now()
 	got, gotErr := w.sendClaim(sent)
 	if !w.agree("Claim", req, gotErr, wantErr, true) {
 		return
 	}
+	if from := got.StartsFrom; !from.IsZero() && (from.Before(sentAt) || from.After(time.Now())) {
+		w.fail(fmt.Sprintf("Claim: the starts of a claim that was sent at %v must count from then or later, and not from %v", sentAt, from))
+	}
 	b := batch{id: got.Batch}
-	got.Batch = 0
+	got.Batch, got.StartsFrom = 0, time.Time{}
 	if len(got.Jobs) == 0 {
 		got.Jobs = nil
 	}

@@ -30,6 +30,7 @@ func (w *world) changeLimits() {
 	if limit.Concurrency == 0 {
 		limit.Weights = nil
 	}
+	limit.Strict = limit.Rate == 0 && !limit.WholeQueue() && w.chance(3)
 	req := store.PutLimitsRequest{Now: w.now, Limits: []store.PutLimit{{Limit: limit}}}
 	want, err := w.model.PutLimits(w.ctx, req)
 	w.must(err)

@@ -172,3 +172,21 @@ func WrongCounts(t *testing.T, b store.Backend, spoil func()) {
 	}
 	e.wantStarted(n, "the next job of each key runs when the permit is free", ids[1], ids[3])
 }
+
+// IdleLanes is a test for drivers that keep lanes as rows. count returns how many there are. A lane stays when its last job has ended,
+// and a recount deletes it.
+func IdleLanes(t *testing.T, b store.Backend, count func() int) {
+	e := newEnv(t, Store{Clients: [2]store.Backend{b, b}})
+	e.putLimits(perKey(1))
+	n := e.node("n")
+	ids := e.insert(limited("x"), limited("y"))
+	jobs := e.wantStarted(n, "a job of each key runs", ids...)
+	e.finishWell(outcome(jobs[0], store.Completed))
+	e.wantStarted(n, "no other job is there", []int64(nil)...)
+	e.want(count(), 2, "the lane of a key without jobs stays")
+	e.recount(n)
+	e.want(count(), 1, "a recount deletes it, and no lane of a job that runs")
+	next := e.insertOne(limited("x"))
+	e.wantStarted(n, "the next job of the key gets another lane", next)
+	e.want(count(), 2, "which is a row")
+}

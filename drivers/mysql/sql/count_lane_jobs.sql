@@ -1,2 +1,2 @@
 -- How many jobs wait in a lane, at most :most.
-SELECT :lane AS lane, count(*) AS jobs FROM (SELECT 1 FROM hourbell_job WHERE lane = :lane LIMIT :most) AS c
+SELECT :lane AS lane, count(*) AS jobs FROM (SELECT 1 FROM hourbell_job_rare WHERE lane = :lane LIMIT :most) AS c

@@ -10,6 +10,6 @@ SELECT (SELECT coalesce(sum(n.used), 0) FROM hourbell_lane AS n WHERE n.limit_id
     - (SELECT count(*) FROM hourbell_vacancy AS v JOIN JSON_TABLE(v.lanes, '$[*]' COLUMNS (lane BIGINT PATH '$')) AS p   -- if lanes
        STRAIGHT_JOIN hourbell_lane AS n ON n.id = p.lane WHERE n.limit_id = :limit) AS in_use,                           -- if lanes
   (SELECT count(*) FROM (                                                                                                -- if lanes
-    SELECT 1 FROM hourbell_lane AS n STRAIGHT_JOIN hourbell_job AS j ON j.lane = n.id WHERE n.limit_id = :limit LIMIT :most) AS c) AS waiting, -- if lanes
+    SELECT 1 FROM hourbell_lane AS n STRAIGHT_JOIN hourbell_job_rare AS j ON j.lane = n.id WHERE n.limit_id = :limit LIMIT :most) AS c) AS waiting, -- if lanes
   (SELECT count(*) FROM hourbell_lane AS n WHERE n.limit_id = :limit AND (n.used > 0
-    OR (SELECT j.id FROM hourbell_job AS j WHERE j.lane = n.id LIMIT 1) IS NOT NULL)) AS lanes
+    OR (SELECT j.job_id FROM hourbell_job_rare AS j WHERE j.lane = n.id LIMIT 1) IS NOT NULL)) AS lanes

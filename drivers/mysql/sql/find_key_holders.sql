@@ -5,8 +5,8 @@ FROM hourbell_history AS h FORCE INDEX (PRIMARY)
 STRAIGHT_JOIN hourbell_key_hold AS u ON u.kind = h.kind AND u.unique_key = h.unique_key AND u.until > {at(:now)}
 WHERE h.id IN (:ids)
 UNION ALL
-SELECT j.kind, j.unique_key, j.id, 1
+SELECT r.unique_kind, r.unique_key, r.job_id, 1
 FROM hourbell_history AS h FORCE INDEX (PRIMARY)
-STRAIGHT_JOIN hourbell_job AS j ON j.unique_kind = h.kind AND j.unique_key = h.unique_key
+STRAIGHT_JOIN hourbell_job_rare AS r ON r.unique_kind = h.kind AND r.unique_key = h.unique_key
 WHERE h.id IN (:ids)
 ORDER BY live

@@ -1,6 +1,7 @@
 -- The first jobs that wait in a lane and are not paused.
-SELECT w.id FROM hourbell_job AS w FORCE INDEX (hourbell_job_lane)
-WHERE w.lane = :lane AND NOT EXISTS (
+SELECT r.job_id AS id FROM hourbell_job_rare AS r FORCE INDEX (hourbell_rare_lane)
+STRAIGHT_JOIN hourbell_job AS w FORCE INDEX (PRIMARY) ON w.id = r.job_id
+WHERE r.lane = :lane AND NOT EXISTS (
   SELECT 1 FROM hourbell_pause AS p WHERE {concerns(p.subject, p.name, w)}
     AND (p.until IS NULL OR p.until > {at(:now)}))
-ORDER BY w.lane, w.priority, w.state, w.run_at, w.id LIMIT :limit
+ORDER BY r.lane, r.priority, r.state, r.run_at, r.job_id LIMIT :limit

@@ -5,5 +5,6 @@ SELECT o.place, j.id, (j.state = 2 OR j.attempt > 0 OR j.refunds > 0 OR COALESCE
 FROM (SELECT * FROM JSON_TABLE(:keys, '$[*]' COLUMNS (place BIGINT PATH '$.place',
   kind VARCHAR(200) CHARACTER SET utf8mb4 COLLATE {bin} PATH '$.kind', unique_key VARCHAR(200) CHARACTER SET utf8mb4 COLLATE {bin} PATH '$.unique')) AS x) AS o
 
-STRAIGHT_JOIN hourbell_job AS j FORCE INDEX (hourbell_job_unique) ON j.unique_kind = o.kind AND j.unique_key = o.unique_key
+STRAIGHT_JOIN hourbell_job_rare AS r FORCE INDEX (hourbell_rare_unique) ON r.unique_kind = o.kind AND r.unique_key = o.unique_key
+STRAIGHT_JOIN hourbell_job AS j FORCE INDEX (PRIMARY) ON j.id = r.job_id
 FOR UPDATE -- if lock

@@ -10,7 +10,7 @@ WITH page AS (
 SELECT p.id, {micros(p.created_at)} AS created_at, CASE WHEN p.last_state IS NULL THEN 0 ELSE p.finally_id END AS finally_id, coalesce(p.last_state, 0) AS finally_state, c.state, c.jobs
 FROM page AS p STRAIGHT_JOIN (
   SELECT q.id AS batch, j.state, count(j.state) AS jobs
-  FROM page AS q LEFT JOIN hourbell_job AS j ON j.batch = q.id AND NOT j.id <=> q.finally_id GROUP BY q.id, j.state
+  FROM page AS q LEFT JOIN hourbell_job_rare AS j ON j.batch = q.id AND NOT j.job_id <=> q.finally_id GROUP BY q.id, j.state
   UNION ALL
   SELECT q.id, h.state, count(*)
   FROM page AS q STRAIGHT_JOIN hourbell_history AS h ON h.batch = q.id AND NOT h.id <=> q.finally_id GROUP BY q.id, h.state

@@ -7,7 +7,7 @@ FROM (
   GROUP BY group_name
   UNION ALL
   SELECT group_name, 0, sum(state <= 0 AND run_at <= {at(:now)}), sum(state <= 0 AND run_at > {at(:now)}), sum(state = 2), sum(state = 1)
-  FROM hourbell_job WHERE group_name IS NOT NULL
+  FROM hourbell_job_rare WHERE group_name IS NOT NULL
     AND group_name = :name -- if name
   GROUP BY group_name) AS counted
 GROUP BY name

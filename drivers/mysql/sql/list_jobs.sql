@@ -18,7 +18,7 @@ WHERE :live
   AND j.id < :before                                                                                            -- if before
   AND j.id > :after_id                                                                                          -- if after
   AND j.id IN (:ids)                                                                                            -- if ids
-  AND j.schedule_id = (SELECT s.id FROM hourbell_schedule AS s WHERE s.name = :schedule)                        -- if schedule
+  AND j.id IN (SELECT r.job_id FROM hourbell_job_rare AS r WHERE r.schedule_id = (SELECT s.id FROM hourbell_schedule AS s WHERE s.name = :schedule) {share})-- if schedule
   AND j.schedule_id IN (SELECT s.id FROM hourbell_schedule AS s WHERE s.name = :hosts_of                      -- if hosts
     UNION ALL SELECT s.id FROM hourbell_schedule AS s WHERE s.owner = concat(_utf8mb4'every:', :hosts_of)               -- if hosts
       AND s.name >= concat(:hosts_of, _utf8mb4'@') AND s.name < concat(:hosts_of, _utf8mb4'A'))                                 -- if hosts
@@ -28,11 +28,11 @@ WHERE :live
     OR j.state <= 0 AND j.attempt > 0 AND :retrying)                                                            -- if narrowed
   AND j.queue = :queue                                                                                          -- if queue
   AND j.kind = :kind                                                                                            -- if kind
-  AND j.group_name = :group_name                                                                                -- if group
-  AND j.job_key = :job_key                                                                                      -- if key
-  AND j.unique_key = :unique_key                                                                                -- if unique
-  AND j.unique_kind = :kind                                                                                     -- if keyed
-  AND j.batch = :batch                                                                                          -- if batch
+  AND j.id IN (SELECT r.job_id FROM hourbell_job_rare AS r WHERE r.group_name = :group_name {share})            -- if group
+  AND j.id IN (SELECT r.job_id FROM hourbell_job_rare AS r WHERE r.job_key = :job_key {share})                  -- if key
+  AND j.id IN (SELECT r.job_id FROM hourbell_job_rare AS r WHERE r.unique_key = :unique_key {share})            -- if unique
+  AND j.id IN (SELECT r.job_id FROM hourbell_job_rare AS r WHERE r.unique_kind = :kind AND r.unique_key = :unique_key {share})-- if keyed
+  AND j.id IN (SELECT r.job_id FROM hourbell_job_rare AS r WHERE r.batch = :batch {share})                      -- if batch
   AND j.created_at >= {at(:created_since)}                                                                      -- if created_since
   AND j.created_at < {at(:created_until)}                                                                       -- if created_until
   AND locate(:error, (SELECT a.error FROM hourbell_attempt AS a WHERE a.job_id = j.id AND a.error <> _utf8mb4''         -- if error

@@ -5,7 +5,7 @@
 -- leaves out jobs that need permits and hold none.
 SELECT j.id, j.token, j.args, j.headers, j.attempt, j.origin, {micros(j.run_at)} AS run_at, {micros(j.created_at)} AS created_at,
   COALESCE(j.schedule_id, 0) AS schedule_id, COALESCE((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = j.schedule_id), _utf8mb4'') AS schedule_name,
-  {micros(j.slot)} AS slot, j.losses, j.refunds, {j.spec}
+  {micros(j.slot)} AS slot, j.losses, j.refunds, {j.spec}, j.rare
 FROM (
   SELECT f.id FROM hourbell_job AS f FORCE INDEX (hourbell_job_ready)
   WHERE f.priority = :priority AND f.losses < 2 AND {claimable(f)}

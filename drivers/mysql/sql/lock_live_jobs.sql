@@ -3,8 +3,9 @@
 -- is left out, and the transaction that has locked the job would wait for it.
 SELECT j.schedule_id, j.id, {micros(j.slot)} AS slot, j.state = 2 AS running, j.state = 1 AS waiting, j.attempt, j.snoozes IS NOT NULL AS snoozed, j.origin
 FROM (
-  SELECT l.id FROM hourbell_job AS l FORCE INDEX (hourbell_job_schedule)
-  WHERE l.schedule_id IN (:ids) AND l.origin NOT {backfill}
+  SELECT l.id FROM hourbell_job_rare AS r FORCE INDEX (hourbell_rare_schedule)
+  STRAIGHT_JOIN hourbell_job AS l FORCE INDEX (PRIMARY) ON l.id = r.job_id
+  WHERE r.schedule_id IN (:ids) AND l.origin NOT {backfill}
   ORDER BY l.id LIMIT 1000000000
   {share}
 ) AS o STRAIGHT_JOIN hourbell_job AS j FORCE INDEX (PRIMARY) ON j.id = o.id

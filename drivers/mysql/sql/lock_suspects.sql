@@ -5,10 +5,11 @@
 -- leaves out jobs that need permits and hold none.
 SELECT j.id, j.token, j.args, j.headers, j.attempt, j.origin, {micros(j.run_at)} AS run_at, {micros(j.created_at)} AS created_at,
   COALESCE(j.schedule_id, 0) AS schedule_id, COALESCE((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = j.schedule_id), _utf8mb4'') AS schedule_name,
-  {micros(j.slot)} AS slot, j.losses, j.refunds, {j.spec}
+  {micros(j.slot)} AS slot, j.losses, j.refunds, {j.spec}, j.rare
 FROM (
-  SELECT f.id FROM hourbell_job AS f FORCE INDEX (hourbell_job_suspect)
-  WHERE f.losses >= 2 AND {claimable(f)}
+  SELECT f.id FROM hourbell_job_rare AS r FORCE INDEX (hourbell_rare_losses)
+  STRAIGHT_JOIN hourbell_job AS f FORCE INDEX (PRIMARY) ON f.id = r.job_id
+  WHERE r.losses >= 2 AND f.losses >= 2 AND {claimable(f)}
     AND (f.permits IS NOT NULL OR NOT EXISTS (SELECT 1 FROM hourbell_job_limit AS t                                   -- if limited
       WHERE t.ended_at IS NULL AND (t.by_key <> 0 OR t.kind <> _utf8mb4'') AND {in_scope(t.queue, t.kind, t.by_key, f)}))    -- if limited
     AND NOT EXISTS (SELECT 1 FROM hourbell_job_limit AS t                                                             -- if unlimited

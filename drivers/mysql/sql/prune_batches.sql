@@ -1,5 +1,5 @@
 -- Deletes batches whose jobs are gone, the oldest first.
 DELETE FROM hourbell_batch
-WHERE created_at < {at(:before)} AND (SELECT j.id FROM hourbell_job AS j WHERE j.batch = hourbell_batch.id LIMIT 1) IS NULL
+WHERE created_at < {at(:before)} AND (SELECT j.job_id FROM hourbell_job_rare AS j WHERE j.batch = hourbell_batch.id LIMIT 1) IS NULL
   AND (SELECT h.id FROM hourbell_history AS h WHERE h.batch = hourbell_batch.id LIMIT 1) IS NULL
 ORDER BY id LIMIT :limit

@@ -9,18 +9,24 @@
 -- pause has ended, no job is claimed unless :despite_ends, because parked jobs have to be made
 -- claimable first. If the newest limit of the whole queue :limited is not the limit that the caller knows, no job is claimed.
 -- The variant for a queue that no limit concerns whose permits jobs hold claims no job
--- if such a limit does concern it. The other variant leaves out jobs that need permits and hold none, and claims no job if a
--- rate is among these limits, unless :at_once. While a worker has asked that nothing of the whole queue :limited starts, no job is claimed.
+-- if such a limit does concern it. The other variant leaves out jobs that need permits and hold none, unless :new_permits has permits for
+-- them, which they hold from then on, and claims no job if a rate is among these limits, unless :at_once. The variant for aged jobs takes
+-- the jobs that have been due for longest, of the jobs that have been due for :due_for microseconds: it locks up to :limit such jobs of each
+-- priority, and takes :limit of them. While a worker has asked that nothing of the whole queue :limited starts, no job is claimed.
 WITH claimed AS (
     UPDATE {schema}.job
     SET running = true, node = :node::bigint, attempt = attempt + 1, started_at = coalesce(:now::timestamptz, now()),
         token = greatest(nextval('{schema_text}.token'), token + 1)
+        , permits = coalesce(permits, (:new_permits::jsonb ->> id::text)::bigint[])                                        -- if limited
     WHERE ctid = ANY (ARRAY(
         SELECT due.ctid
         FROM unnest(:low_run_ats::timestamptz[], :low_ids::bigint[]) WITH ORDINALITY AS m (run_at, id, priority), LATERAL (
-            SELECT j.ctid FROM {schema}.job AS j
+            SELECT j.ctid
+                , j.run_at, j.id                                                                                   -- if aged
+            FROM {schema}.job AS j
             WHERE j.state = 0 AND j.queue = :queue::text AND j.priority = m.priority AND (j.run_at, j.id) > (m.run_at, m.id)
                 AND j.run_at <= coalesce(:now::timestamptz, now())
+                    - :due_for::bigint * interval '1 microsecond'                                                  -- if aged
                 AND NOT j.running AND (j.kind = ANY (:kinds::text[])
                     OR j.kind = ANY (:exact_kinds::text[])                                                                   -- if exact
                         AND (j.kind, sha256(convert_to(j.args, 'UTF8'))) IN (                                      -- if exact
@@ -34,7 +40,7 @@ WITH claimed AS (
                     WHERE p.subject = 0 AND p.name = j.group_name AND coalesce(p.until > coalesce(:now::timestamptz, now()), true)))
                 AND (j.job_key IS NULL OR NOT EXISTS (SELECT FROM {schema}.pause AS p
                     WHERE p.subject = 3 AND p.name = j.job_key AND coalesce(p.until > coalesce(:now::timestamptz, now()), true)))
-                AND (j.permits IS NOT NULL OR NOT EXISTS (SELECT FROM {schema}.job_limit AS t                      -- if limited
+                AND (j.permits IS NOT NULL OR :new_permits::jsonb ? j.id::text OR NOT EXISTS (SELECT FROM {schema}.job_limit AS t -- if limited
                     WHERE t.ended_at IS NULL AND (t.by_key OR t.kind <> '') AND {in_scope(t.queue, t.kind, t.by_key, j)}))                 -- if limited
             ORDER BY j.run_at, j.id LIMIT :limit::bigint FOR UPDATE SKIP LOCKED
         ) AS due
@@ -49,6 +55,7 @@ WITH claimed AS (
                 WHERE t.rate > 0 AND t.ended_at IS NULL AND (t.by_key OR t.kind <> '') AND (t.queue = '' OR {in_queue(:queue::text, t.queue)}))) -- if limited
             AND NOT EXISTS (SELECT FROM {schema}.job_limit AS t                                                    -- if unlimited
                 WHERE (t.by_key OR t.kind <> '') AND (t.queue = '' OR {in_queue(:queue::text, t.queue)}))          -- if unlimited
+        ORDER BY due.run_at, due.id                                                                                -- if aged
         LIMIT :limit::bigint))
     RETURNING id, token, args, headers, attempt, origin, run_at, created_at, schedule_id, slot, losses, refunds, {spec_claimed}
 ), batch AS (

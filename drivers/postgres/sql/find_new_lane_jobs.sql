@@ -1,7 +1,7 @@
 -- Due ready jobs of a queue that limits concern, that hold no permits, and that a claim may take, in the order of claims. It reads
 -- the first :scan jobs of each priority that no node has claimed, because what lies behind them is not needed yet. Or the first of these
 -- jobs, however many come before them, in whose lanes no job waits. Locks nothing.
-SELECT due.id
+SELECT due.id, m.priority::smallint AS priority, due.run_at
 FROM unnest(:low_run_ats::timestamptz[], :low_ids::bigint[]) WITH ORDINALITY AS m (run_at, id, priority), LATERAL (
     SELECT s.id, s.run_at FROM (
         SELECT j.id, j.run_at, j.permits, j.queue, j.kind, j.job_key FROM {schema}.job AS j

@@ -7,7 +7,8 @@
 -- each job that is taken the one behind it in the index: with the same run_at, or
 -- a later one. The recursion takes the first of the jobs that it holds, so it looks at
 -- no more jobs than it takes and one for each stream and priority. A stream is the jobs
--- of a kind with one digest, or without; or, digested, with any.
+-- of a kind with one digest, or without; or, digested, with any. By age, the recursion takes the jobs that
+-- have been due for longest, whatever their priority.
 -- The plus before :limit, here and elsewhere: SQLite plans a statement anew for
 -- each value of a bare parameter in LIMIT. The first :begin jobs may begin.
 WITH RECURSIVE merged (priority, run_at, id, kind, digest, digested) AS (                                                                                                -- if several
@@ -16,11 +17,11 @@ WITH RECURSIVE merged (priority, run_at, id, kind, digest, digested) AS (       
   WHERE f.id =                                                                                                                                                           -- if several
     CASE WHEN s.value ->> 'digested' THEN (                                                                                                                              -- if digested
       SELECT id FROM hourbell_job                                                                                                                                        -- if digested
-      WHERE state = 0 AND digest IS NOT NULL AND queue = :queue AND kind = s.value ->> 'kind' AND priority = p.value AND losses < 2 AND run_at <= :now                   -- if digested
+      WHERE state = 0 AND digest IS NOT NULL AND queue = :queue AND kind = s.value ->> 'kind' AND priority = p.value AND losses < 2 AND run_at <= :due_by                   -- if digested
         AND {permitted}                                                                                                                                                  -- if limited_digested
       ORDER BY run_at, id LIMIT 1) ELSE                                                                                                                                  -- if digested
     (SELECT id FROM hourbell_job                                                                                                                                         -- if several
-     WHERE state = 0 AND queue = :queue AND kind = s.value ->> 'kind' AND digest IS unhex(s.value ->> 'digest') AND priority = p.value AND losses < 2 AND run_at <= :now -- if several
+     WHERE state = 0 AND queue = :queue AND kind = s.value ->> 'kind' AND digest IS unhex(s.value ->> 'digest') AND priority = p.value AND losses < 2 AND run_at <= :due_by -- if several
        AND {permitted}                                                                                                                                                   -- if limited_several
      ORDER BY run_at, id LIMIT 1)                                                                                                                                        -- if several
     END                                                                                                                                                                  -- if digested
@@ -34,7 +35,7 @@ WITH RECURSIVE merged (priority, run_at, id, kind, digest, digested) AS (       
         AND {permitted}                                                                                                                                                  -- if limited_digested
       ORDER BY id LIMIT 1), (                                                                                                                                            -- if digested
       SELECT id FROM hourbell_job                                                                                                                                        -- if digested
-      WHERE state = 0 AND digest IS NOT NULL AND queue = :queue AND kind = m.kind AND priority = m.priority AND losses < 2 AND run_at > m.run_at AND run_at <= :now      -- if digested
+      WHERE state = 0 AND digest IS NOT NULL AND queue = :queue AND kind = m.kind AND priority = m.priority AND losses < 2 AND run_at > m.run_at AND run_at <= :due_by      -- if digested
         AND {permitted}                                                                                                                                                  -- if limited_digested
       ORDER BY run_at, id LIMIT 1)) ELSE                                                                                                                                 -- if digested
     coalesce((                                                                                                                                                           -- if several
@@ -43,22 +44,24 @@ WITH RECURSIVE merged (priority, run_at, id, kind, digest, digested) AS (       
         AND {permitted}                                                                                                                                                  -- if limited_several
       ORDER BY id LIMIT 1), (                                                                                                                                            -- if several
       SELECT id FROM hourbell_job                                                                                                                                        -- if several
-      WHERE state = 0 AND queue = :queue AND kind = m.kind AND digest IS m.digest AND priority = m.priority AND losses < 2 AND run_at > m.run_at AND run_at <= :now      -- if several
+      WHERE state = 0 AND queue = :queue AND kind = m.kind AND digest IS m.digest AND priority = m.priority AND losses < 2 AND run_at > m.run_at AND run_at <= :due_by      -- if several
         AND {permitted}                                                                                                                                                  -- if limited_several
       ORDER BY run_at, id LIMIT 1))                                                                                                                                      -- if several
     END                                                                                                                                                                  -- if digested
-  ORDER BY 1, 2, 3 LIMIT +:limit)                                                                                                                                        -- if several
+  ORDER BY 1, 2, 3 LIMIT +:limit)                                                                                                                                        -- if by_priority
+  ORDER BY 2, 3 LIMIT +:limit)                                                                                                                                           -- if by_age
 UPDATE hourbell_job AS j
 SET state = 2, node = :node, attempt = min(j.attempt + 1, 32767), started_at = :now,
     token = max((SELECT value FROM hourbell_counter WHERE name = 'token'), j.token) + due.place, begun = due.place <= :begin
 FROM (
   SELECT id, row_number() OVER () AS place FROM (
-    SELECT value AS id FROM json_each((SELECT json_group_array(id) FROM merged))                                                        -- if several
+    SELECT value AS id FROM json_each((SELECT json_group_array(id) FROM merged))                                                        -- if by_priority
+    SELECT value AS id FROM json_each((SELECT json_group_array(id) FROM (SELECT id FROM merged ORDER BY priority, run_at, id)))         -- if by_age
     SELECT pick.value AS id                                                                                                             -- if one
     FROM json_each('[1,2,3,4,5,6,7,8,9]') AS p, json_each((                                                                             -- if one
       SELECT json_group_array(id) FROM (                                                                                                -- if one
         SELECT id FROM hourbell_job                                                                                                     -- if one
-        WHERE state = 0 AND queue = :queue AND kind = :kind AND digest IS NULL AND priority = p.value AND losses < 2 AND run_at <= :now -- if one
+        WHERE state = 0 AND queue = :queue AND kind = :kind AND digest IS NULL AND priority = p.value AND losses < 2 AND run_at <= :due_by -- if one
           AND {permitted}                                                                                                                                                -- if limited_one
         ORDER BY run_at, id LIMIT +:limit))) AS pick                                                                                    -- if one
     LIMIT +:limit                                                                                                                       -- if one

@@ -15,11 +15,9 @@ import (
 var (
 	graphKeys     = []string{"jobs", "finally"}
 	graphWorkKeys = workKeys.names()
-	// graphOptionKeys are keys of a schedule that a job of a graph has, too.
-	graphOptionKeys = []string{"queue", "priority", "max_attempts", "on_loss", "timeout", "backoff", "group", "key"}
-	graphJobKeys    = slices.Concat(graphWorkKeys, graphOptionKeys, []string{"in", "at", "after", "need"})
-	graphEdgeKeys   = []string{"on", "delay"}
-	graphLastKeys   = slices.Concat(graphWorkKeys, graphOptionKeys, []string{"in", "at", "on"})
+	graphJobKeys  = slices.Concat(graphWorkKeys, declared.NamesOf(declared.JobKeys()), []string{"in", "at", "after", "need"})
+	graphEdgeKeys = []string{"on", "delay"}
+	graphLastKeys = slices.Concat(graphWorkKeys, declared.NamesOf(declared.JobKeys()), []string{"in", "at", "on"})
 )
 
 // ReadGraph reads a graph of jobs for hourbell.Client.EnqueueGraph, in YAML or JSON:
@@ -105,34 +103,10 @@ func (e *entry) graphWork() (hourbell.Args, []hourbell.Option) {
 	var s hourbell.Schedule
 	e.work(&s)
 	var options []hourbell.Option
-	for _, key := range declared.Keys() {
-		if slices.Contains(graphOptionKeys, key.Name) {
-			e.set(key, &s)
+	for _, key := range declared.JobKeys() {
+		if e.set(key, &s) {
+			options = append(options, key.Option(s))
 		}
-	}
-	if s.Queue != "" {
-		options = append(options, hourbell.Queue(s.Queue))
-	}
-	if s.Priority != 0 {
-		options = append(options, hourbell.Priority(s.Priority))
-	}
-	if s.MaxAttempts != 0 {
-		options = append(options, hourbell.MaxAttempts(s.MaxAttempts))
-	}
-	if e.has("on_loss") {
-		options = append(options, hourbell.OnLoss(s.OnLoss))
-	}
-	if s.Timeout != 0 {
-		options = append(options, hourbell.Timeout(s.Timeout))
-	}
-	if s.Group != "" {
-		options = append(options, hourbell.Group(s.Group))
-	}
-	if s.Key != "" {
-		options = append(options, hourbell.Key(s.Key))
-	}
-	if s.Backoff != "" {
-		options = append(options, hourbell.Backoff(s.Backoff))
 	}
 	if in := e.duration("in"); in > 0 {
 		options = append(options, hourbell.In(time.Duration(in)))

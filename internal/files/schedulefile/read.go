@@ -168,8 +168,8 @@ func (e *entry) startWord() string {
 // atStart reports whether the entry runs at the start of a node.
 func (e *entry) atStart() bool { return e.startWord() != "" }
 
-// set reads one of the keys that also exist in crontabs.
-func (e *entry) set(key declared.Key, s *hourbell.Schedule) {
+// set reads one of the keys that also exist in crontabs, and reports whether it has a valid value.
+func (e *entry) set(key declared.Key, s *hourbell.Schedule) (valid bool) {
 	f := e.find(key.Name)
 	switch {
 	case f == nil:
@@ -178,8 +178,11 @@ func (e *entry) set(key declared.Key, s *hourbell.Schedule) {
 	case key.Bare() && !f.value.plain:
 		e.add(key.Name, fmt.Sprintf("%q is in quotes, which make it a text", declared.Label(f.value.text, 60)), key.Remedy)
 	default:
-		e.addFields(key.Set(s, f.value.text))
+		err := key.Set(s, f.value.text)
+		e.addFields(err)
+		return err == nil
 	}
+	return false
 }
 
 // nameIt puts the name into the label, and refuses an empty name and a second

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // CountLosses implements rowwise.Nodes.
@@ -23,6 +24,24 @@ func (s *Session) DeleteHost(ctx context.Context, host string) error {
 		return err
 	}
 	return s.Exec(ctx, DeleteHostCopies, Args{"host": host})
+}
+
+// HeldColumns are the columns that ScanHeld scans.
+const HeldColumns = "id token node attempt reason headers schedule_id schedule_name slot origin losses begun {spec}"
+
+// ScanHeld scans a running job of a node that ends.
+func ScanHeld(r Row) (rowwise.HeldJob, error) {
+	var h rowwise.HeldJob
+	var why *string
+	l := &h.Loss
+	err := r.Scan(append([]any{
+		&h.ID, &h.Token, &h.Node, &h.Attempt, &why, &h.Headers, &h.Schedule, &h.ScheduleName, IntoTime(&h.Slot), &h.Origin, &l.Losses, &l.Begun,
+	}, SpecTargets(&h.JobSpec)...)...)
+	l.SetJob(&h.LostJob)
+	if why != nil {
+		l.Asked, l.Why = true, *why
+	}
+	return h, err
 }
 
 // NodeColumns are the columns that ReadNodes scans.

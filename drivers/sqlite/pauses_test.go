@@ -1,0 +1,37 @@
+package sqlite
+
+import (
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// TestClaimsParkInSteps checks that no transaction of a claim parks more than a step of the jobs that became due in a pause.
+func TestClaimsParkInSteps(t *testing.T) {
+	b := openFile(t, newFile(t))
+	node := register(t, b, time.Hour)
+	must(t, b.PauseSubject(t.Context(), store.PauseRequest{Subject: store.SubjectGroup, Name: "g"}))
+	jobs := make([]store.NewJob, 2*pauseStep+1)
+	for i := range jobs {
+		jobs[i] = store.NewJob{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Group: "g", Args: []byte("{}"), Priority: 1, MaxAttempts: 5}}
+	}
+	_, err := b.Insert(t.Context(), store.InsertRequest{Jobs: jobs})
+	must(t, err)
+	plain := insertPlain(t, b, 1)
+	parked := func() (n int) {
+		t.Helper()
+		must(t, b.reader.QueryRowContext(t.Context(), "SELECT count(*) FROM hourbell_job WHERE state = -1").Scan(&n))
+		return n
+	}
+	for step := 1; step <= 2; step++ {
+		out, again, err := b.claim(t.Context(), store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10}, true)
+		must(t, err)
+		if n := parked(); len(out.Jobs) > 0 || !again || n != step*pauseStep {
+			t.Fatalf("step %d of a claim: %d jobs are claimed and %d parked, again: %v", step, len(out.Jobs), n, again)
+		}
+	}
+	if claimed := claimPlain(t, b, node, 10); len(claimed) != 1 || claimed[0].ID != plain[0] || parked() != len(jobs) {
+		t.Errorf("a claim took %d jobs, and %d are parked", len(claimed), parked())
+	}
+}

@@ -397,7 +397,7 @@ func TestSchedules(t *testing.T) {
 	var s view.ScheduleRecord
 	w := b.ok(&s, "PUT", "/api/v1/schedules/nightly", full)
 	want := view.ScheduleRecord{
-		Name: "nightly", Kind: "report", Queue: "q", On: "host=web1", Priority: 2, MaxAttempts: 3, OnLoss: "fail", Overlap: "queue", Misfire: "all", State: "paused", Paused: true, Revision: s.Revision,
+		Name: "nightly", Kind: "report", Queue: "q", On: "host=web1", EffortRecord: view.EffortRecord{Priority: 2, MaxAttempts: 3, OnLoss: "fail"}, Overlap: "queue", Misfire: "all", State: "paused", Paused: true, Revision: s.Revision,
 	}
 	if s.Name != want.Name || s.Kind != want.Kind || s.Queue != want.Queue || s.On != want.On || s.Priority != want.Priority || s.MaxAttempts != want.MaxAttempts || s.OnLoss != want.OnLoss ||
 		s.Overlap != want.Overlap || s.Misfire != want.Misfire || s.State != want.State || *s.Cron != "30 2 * * *" || *s.TZ != "Europe/Prague" || *s.Gap != "skip" ||
@@ -521,6 +521,28 @@ func TestNamesOfAnyForm(t *testing.T) {
 	b.fails(422, "PUT", "/ops/api/v1/schedules?name=a%0Ab", body)
 	b.fails(422, "PUT", "/ops/api/v1/schedules/a%FFb", body)
 	b.fails(404, "GET", "/api/v1/schedules", "")
+}
+
+// TestEveryNameInTheQuery checks that every route with a name also finds the name in the query.
+func TestEveryNameInTheQuery(t *testing.T) {
+	b := newBench(t, Options{Prefix: "/ops"})
+	h := newHandler(b.client, Options{Prefix: "/ops"})
+	routes := 0
+	for path := range h.api.OpenAPI().Paths {
+		before, after, named := strings.Cut(path, "/{name}")
+		if !named {
+			continue
+		}
+		routes++
+		moved := h.nameInPath(httptest.NewRequest(http.MethodGet, "/ops"+before+after+"?name=a/b&x=1", nil))
+		if got, want := moved.URL.String(), "/ops"+before+"/a%2Fb"+after+"?x=1"; got != want {
+			t.Errorf("%s: the name leads to %s, want %s", path, got, want)
+		}
+	}
+	if routes < 20 {
+		t.Errorf("only %d routes have a name", routes)
+	}
+	b.fails(422, "GET", "/ops/api/v1/jobs?name=a/b", "") // jobs have no names
 }
 
 // TestPauseOfQueuesAndKinds checks the routes that list, pause and resume queues and kinds.

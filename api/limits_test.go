@@ -39,4 +39,11 @@ func TestLimits(t *testing.T) {
 	b.fails(422, "DELETE", "/api/v1/limits/c", "", "If-Match", tag)
 	b.ok(nil, "DELETE", "/api/v1/limits/c", "")
 	b.fails(404, "DELETE", "/api/v1/limits/c", "")
+	b.ok(&l, "PUT", "/api/v1/limits?name=a/b", `{"queue":"q","concurrency":5}`)
+	b.ok(&l, "GET", "/api/v1/limits?name=a/b", "")
+	if l.Name != "a/b" || *l.Concurrency != 5 {
+		t.Errorf("the limit of ?name=: %+v", l)
+	}
+	b.ok(nil, "DELETE", "/api/v1/limits?name=a/b", "")
+	b.fails(404, "GET", "/api/v1/limits/a%2Fb", "")
 }

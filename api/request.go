@@ -147,13 +147,13 @@ func checkQuery(query string) error {
 	return nil
 }
 
-// nameInPath moves the query parameter name into the path, as the segment behind
-// schedules, calendars, groups, queues, kinds, keys, handlers or locks, because some proxies change escaped slashes in paths.
+// nameInPath moves the query parameter name into the path, as the segment behind schedules, limits and every other
+// collection with names, because some proxies change escaped slashes in paths.
 func (h *handler) nameInPath(r *http.Request) *http.Request {
 	name := r.URL.Query().Get("name")
 	rest, ok := strings.CutPrefix(r.URL.EscapedPath(), h.o.Prefix+"/api/v1/")
 	collection, action, _ := strings.Cut(rest, "/")
-	if !ok || name == "" || !slices.Contains([]string{"schedules", "calendars", "groups", "queues", "kinds", "keys", "handlers", "locks"}, collection) || strings.Contains(action, "/") {
+	if !ok || name == "" || h.api.OpenAPI().Paths["/api/v1/"+collection+"/{name}"] == nil || strings.Contains(action, "/") {
 		return r
 	}
 	segment := strings.ReplaceAll(url.PathEscape(name), ".", "%2E") // a segment of dots means another place

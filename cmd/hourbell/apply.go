@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -32,6 +33,9 @@ func (p *program) applyCommand() *cobra.Command {
 			p.printWarnings(set)
 			return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
 				done, err := files.Apply(c.Context(), client, set, prune)
+				if errors.Is(err, hourbell.ErrStale) && prune && set.Revision == 0 {
+					err = fmt.Errorf("%w; apply it without --prune", err) // a file without a revision is not compared then
+				}
 				if err != nil {
 					return err
 				}
@@ -43,7 +47,7 @@ func (p *program) applyCommand() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().BoolVar(&prune, "prune", false, "delete the owner's schedules that are not in the file")
+	c.Flags().BoolVar(&prune, "prune", false, "delete the owner's schedules and limits that are not in the file")
 	f.addTo(c)
 	return c
 }

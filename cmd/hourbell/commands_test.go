@@ -317,7 +317,14 @@ func TestApplyAndCheck(t *testing.T) {
 	equal(t, "apply stdin", b.ok("apply", "-"), "owner \"ops\": 0 changed, 1 unchanged, 0 deleted\n")
 	equal(t, "prune", b.ok("apply", "--prune", "-"), "owner \"ops\": 0 changed, 1 unchanged, 1 deleted\n")
 	b.stdin = strings.Replace(first, "revision: 5", "revision: 4", 1)
-	b.fails(exitFailed, []string{"ops", "newer revision", "give the file a revision"}, "apply", "--prune", "-")
+	for _, args := range [][]string{{"apply", "-"}, {"apply", "--prune", "-"}} {
+		if got := b.fails(exitFailed, []string{"ops", "newer revision", "give the file a revision"}, args...); strings.Contains(got.err, "without --prune") {
+			t.Errorf("an older revision is refused without --prune, too: %s", got.err)
+		}
+	}
+	b.stdin = strings.NewReplacer("revision: 5\n", "", "  - {name: a, every: 90s, shell: date}\n", "").Replace(first)
+	b.fails(exitFailed, []string{"newer revision", "apply it without --prune"}, "apply", "--prune", "-")
+	b.ok("apply", "-")
 	b.stdin = strings.Replace(first, "owner: ops", "owner: dev", 1)
 	b.fails(exitFailed, []string{"ops"}, "apply", "-")
 	if got := b.objects("schedules", "list", "--owner", "ops"); len(got) != 1 || got[0]["name"] != "b" {

@@ -135,16 +135,9 @@ func (p *program) noteWaits(ctx context.Context, client *hourbell.Client, id int
 }
 
 func (f enqueueFlags) options(c *cobra.Command) ([]hourbell.Option, error) {
-	onLoss, err := parseOnLoss(f.work.onLoss)
+	options, err := f.work.options(c)
 	if err != nil {
 		return nil, err
-	}
-	options := []hourbell.Option{
-		hourbell.Queue(f.work.queue), hourbell.Priority(f.work.priority), hourbell.MaxAttempts(f.work.maxAttempts),
-		hourbell.OnLoss(onLoss), hourbell.Timeout(f.work.timeout),
-	}
-	if c.Flags().Changed("backoff") {
-		options = append(options, hourbell.Backoff(f.work.backoff))
 	}
 	if c.Flags().Changed("group") {
 		options = append(options, hourbell.Group(f.group))

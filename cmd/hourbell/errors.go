@@ -12,6 +12,7 @@ import (
 	"github.com/hourbell/hourbell/internal/files"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/recur"
+	"github.com/hourbell/hourbell/store"
 )
 
 // The exit codes.
@@ -59,18 +60,38 @@ func printError(w io.Writer, err error) {
 // remedy returns the remedy for errors of the library that leave the remedy to
 // the program; empty for all other errors.
 func remedy(err error) string {
-	var meant suggestion
+	var (
+		missing notFoundError
+		limit   *store.LimitConflictError
+	)
 	switch {
-	case errors.As(err, &meant):
-		return fmt.Sprintf("; did you mean %q?", meant.name)
+	case errors.As(err, &missing):
+		return missing.remedy()
+	case errors.As(err, &limit):
+		return limitRemedy(limit)
 	case errors.Is(err, hourbell.ErrConflict):
 		return "; `hourbell schedules show` shows its owner and revision: change it in the owner's file, or start from the current revision"
 	case errors.Is(err, hourbell.ErrStale):
-		return "; give the file a revision that is not less, or apply it without --prune"
+		return "; give the file a revision that is not less"
 	case errors.Is(err, hourbell.ErrNotFound):
 		return "; `hourbell schedules list` and `hourbell jobs list` show what exists"
 	}
 	return ""
+}
+
+// limitRemedy returns the remedy for a put of a limit that was refused.
+func limitRemedy(e *store.LimitConflictError) string {
+	name := plain.OneLine(e.Name)
+	switch {
+	case e.Missing:
+		return "; leave the revision out to create it, or look at `hourbell limits list`"
+	case e.Owner == e.PutOwner:
+		return fmt.Sprintf("; `hourbell limits show %s` shows its revision: start from the current revision", name)
+	case e.PutOwner == "":
+		return fmt.Sprintf("; `hourbell limits show %s` shows its owner and revision: change it in the owner's file, or give --owner", name)
+	default:
+		return fmt.Sprintf("; delete it with `hourbell limits delete %s`, or give the new limit another name", name)
+	}
 }
 
 // each calls do for every item. It continues after failures, which it prints;

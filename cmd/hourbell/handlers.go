@@ -82,11 +82,8 @@ func (p *program) handlersPutCommand(f *storeFlags) *cobra.Command {
 }
 
 func (p *program) handlersPut(c *cobra.Command, f storeFlags, h handlerFlags, name string, argv []string) error {
-	job, onLoss, workErr := h.work.read(p, c, h.job, argv)
-	handler := hourbell.EventHandler{
-		Name: name, On: h.on, Kind: h.kind, Group: h.group, Job: job,
-		Queue: h.work.queue, Priority: h.work.priority, MaxAttempts: h.work.maxAttempts, OnLoss: onLoss, Timeout: h.work.timeout, Backoff: h.work.backoff,
-	}
+	handler := hourbell.EventHandler{Name: name, On: h.on, Kind: h.kind, Group: h.group}
+	workErr := h.work.setHandler(&handler, p, c, h.job, argv)
 	err := errors.Join(check.Name("NAME", name), workErr, notEmpty(c, "kind"), notEmpty(c, "group"))
 	if err == nil {
 		err = handler.Validate()

@@ -32,7 +32,8 @@ func (p *program) limitsListCommand(f *storeFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "Lists limits by name, with what they hold", Args: takes(false),
 		Long: "Lists limits by name: which jobs they concern, how many permits are in use, how many due jobs wait for a permit\n" +
-			"(counted up to 10,000), and of limits by key how many keys there are and the key in which most jobs wait.",
+			"(counted up to 10,000), and of limits by key how many keys there are and the key in which most jobs wait.\n" +
+			"IN USE of a limit of a whole queue counts the permits that nodes hold, also idle nodes for a short while.",
 		Example: "  hourbell limits list\n  hourbell limits list --output ndjson",
 		RunE: listsAll(p, f, &l, view.LimitListing, func(ctx context.Context, client *hourbell.Client) ([]hourbell.LimitInfo, error) {
 			return client.Limits.List(ctx)
@@ -161,6 +162,9 @@ func (l limitFlags) read(c *cobra.Command, name string) (hourbell.Limit, error) 
 		}
 		if limit.Weights == nil {
 			limit.Weights = map[string]int{}
+		}
+		if _, given := limit.Weights[text[:i]]; given {
+			errs = append(errs, &check.FieldError{Field: "weight", Value: check.Shorten(text[:i]), Problem: "is given twice", Remedy: "give each key once"})
 		}
 		limit.Weights[text[:i]] = n
 	}

@@ -50,11 +50,14 @@ func TestLimits(t *testing.T) {
 	b.fails(2, []string{"queue", "concurrency"}, "limits", "put", "x")
 	b.fails(2, []string{"rate"}, "limits", "put", "x", "--queue", "q", "--rate", "often")
 	b.fails(2, []string{"weight"}, "limits", "put", "x", "--by-key", "--concurrency", "1", "--weight", "gold")
+	b.fails(2, []string{"weight", "a=b", "given twice"}, "limits", "put", "x", "--by-key", "--concurrency", "1", "--weight", "a=b=2", "--weight", "a=b=5")
 	b.fails(2, []string{"concurrency"}, "limits", "put", "x", "--queue", "q", "--concurrency", "0")
-	b.fails(1, []string{"changed"}, "limits", "put", "api", "--queue", "api", "--rate", "1/s", "--if-revision", "1000000")
-	b.fails(1, []string{"not found"}, "limits", "delete", "api", "missing")
+	b.fails(1, []string{"changed", "`hourbell limits show api` shows its revision"}, "limits", "put", "api", "--queue", "api", "--rate", "1/s", "--if-revision", "1000000")
+	b.fails(1, []string{`"x" does not exist`, "leave the revision out"}, "limits", "put", "x", "--queue", "api", "--rate", "1/s", "--if-revision", "1")
+	b.fails(1, []string{"not found", "`hourbell limits list`"}, "limits", "delete", "api", "missing")
 	b.ok("limits", "delete", "api")
-	b.fails(1, []string{"not found"}, "limits", "show", "api")
+	b.fails(1, []string{"not found", "`hourbell limits list`"}, "limits", "show", "api")
+	b.fails(1, []string{`did you mean "exports"?`}, "limits", "show", "export")
 
 	const file = "limits.yaml"
 	write := func(text string) {
@@ -67,7 +70,17 @@ func TestLimits(t *testing.T) {
 	if got := b.ok("apply", file); !strings.Contains(got, "limits: 1 changed, 0 unchanged, 0 deleted") {
 		t.Errorf("apply: %s", got)
 	}
-	b.fails(1, []string{`owner "o"`}, "limits", "put", "mail", "--queue", "mail", "--concurrency", "4")
+	b.fails(1, []string{`owner "o"`, "`hourbell limits show mail`", "--owner"}, "limits", "put", "mail", "--queue", "mail", "--concurrency", "4")
+	b.fails(1, []string{`owner "o"`, "another name"}, "limits", "put", "mail", "--queue", "mail", "--concurrency", "4", "--owner", "p")
+	write("owner: o\nlimits:\n  exports: {queue: mail, concurrency: 3}\nschedules: []\n")
+	for _, args := range [][]string{{"apply", file}, {"serve", "--file", file}} {
+		got := b.run(args...)
+		for _, want := range []string{`"exports" exists already and belongs to no owner`, "`hourbell limits delete exports`", "another name"} {
+			if got.code != exitFailed || !strings.Contains(got.err, want) {
+				t.Errorf("%v of a limit that was put by hand: %+v, want %s", args, got, want)
+			}
+		}
+	}
 	write("owner: o\nschedules: []\n")
 	if got := b.ok("apply", "--prune", file); !strings.Contains(got, "limits: 0 changed, 0 unchanged, 1 deleted") {
 		t.Errorf("apply --prune: %s", got)

@@ -47,7 +47,8 @@ func newDatabase(t *testing.T) (store string, admin *sql.DB, name string) {
 // TestMySQLStore checks the commands that treat each kind of store in their own way.
 func TestMySQLStore(t *testing.T) {
 	b := newBench(t)
-	b.env[storeVariable], _, _ = newDatabase(t)
+	url, admin, name := newDatabase(t)
+	b.env[storeVariable] = url
 	if sql := b.ok("migrate", "print"); !strings.Contains(sql, "CREATE TABLE IF NOT EXISTS hourbell_job") {
 		t.Errorf("migrate print: %s", sql)
 	}
@@ -62,4 +63,14 @@ func TestMySQLStore(t *testing.T) {
 		t.Errorf("bench: %v", rows)
 	}
 	b.fails(exitUsage, []string{"schema", "has none"}, "jobs", "list", "--schema", "other")
+
+	if _, err := admin.Exec("ALTER TABLE " + name + ".hourbell_job ENGINE = MyISAM"); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range [][]string{{"enqueue", "one"}, {"enqueue", "one", "--no-migrate"}, {"migrate", "up"}, {"serve"}} {
+		b.fails(exitFailed, []string{"hourbell_job (MyISAM)", "ENGINE = InnoDB"}, command...)
+	}
+	if code, found := b.doctor(); code != exitFailed || found["tables"]["result"] != "error" {
+		t.Errorf("doctor: %d, %v", code, found)
+	}
 }

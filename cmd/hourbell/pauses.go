@@ -83,7 +83,10 @@ func (p *program) resumeCommand(f *storeFlags, s pausable) *cobra.Command {
 				resumed, err := s.service(client).Resume(c.Context(), names[0])
 				if err == nil && !resumed {
 					done = "was not paused"
-					err = s.find(c.Context(), client, names[0]) // a misspelt name is an error
+					err = s.find(c.Context(), client, names[0])
+					if errors.Is(err, hourbell.ErrNotFound) { // the name is misspelt, or the pause has ended
+						err = fmt.Errorf("%s %q is not paused: %w", s.noun, names[0], hourbell.ErrNotFound)
+					}
 				}
 				if err != nil {
 					return err

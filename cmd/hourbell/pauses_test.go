@@ -45,7 +45,7 @@ func TestQueuesKindsAndKeysPause(t *testing.T) {
 			if got := b.objects("audit", "--subject", noun+":"+name); len(got) != 2 || got[0]["action"] != command+" resume" || got[1]["detail"] != "repair" {
 				t.Errorf("the audit: %v", got)
 			}
-			b.fails(1, []string{`"typo"`, "not found"}, command, "resume", "typo")
+			b.fails(1, []string{noun + ` "typo" is not paused`, "not found; `hourbell " + command + " list` shows "}, command, "resume", "typo")
 			b.fails(2, []string{"until"}, command, "pause", "g", "--until", "soon")
 			b.fails(2, []string{"NAME"}, command, "pause")
 		})

@@ -207,6 +207,11 @@ func TestHelpSucceeds(t *testing.T) {
 			t.Errorf("%q prints %q", args, out)
 		}
 	}
+	for _, scheme := range []string{"sqlite:", "postgres://", "mysql://"} {
+		if out := b.ok("--help"); !strings.Contains(out, scheme) {
+			t.Errorf("the help does not name stores %s…: %q", scheme, out)
+		}
+	}
 	for _, args := range [][]string{{"version"}, {"--version"}} {
 		if out := b.ok(args...); !strings.HasPrefix(out, "hourbell "+hourbell.Version+" ") {
 			t.Errorf("%q prints %q", args, out)

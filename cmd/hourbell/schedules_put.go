@@ -87,13 +87,12 @@ func (p *program) schedulesPut(c *cobra.Command, f storeFlags, s putFlags, name 
 
 // newSchedule reads the flags and reports all mistakes.
 func (p *program) newSchedule(c *cobra.Command, s putFlags, name string, argv []string) (hourbell.Schedule, error) {
-	job, onLoss, workErr := s.work.read(p, c, s.kind, argv)
 	after, afterErr := s.after.read()
 	schedule := hourbell.Schedule{
-		Name: name, Rule: s.rule.Spec, After: after, Job: job,
-		Queue: s.work.queue, Priority: s.work.priority, MaxAttempts: s.work.maxAttempts, OnLoss: onLoss, Timeout: s.work.timeout, Backoff: s.work.backoff,
+		Name: name, Rule: s.rule.Spec, After: after,
 		Group: s.group, Key: s.key, Paused: s.paused, Revision: s.ifRevision,
 	}
+	workErr := s.work.setSchedule(&schedule, p, c, s.kind, argv)
 	errs := []error{check.Name("NAME", name), afterErr, workErr, allPolicies.apply(c, &schedule, false), s.exclude.apply(c, &schedule, false)}
 	if len(after) == 0 {
 		errs = append(errs, s.rule.check(c))

@@ -50,6 +50,7 @@ type serveFlags struct {
 	ownCrontabs   []string
 	queues        string
 	maxRunning    string
+	ageing        string
 	commands      string
 	httpPrivate   bool
 	mail          string
@@ -95,6 +96,7 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.StringArrayVar(&f.ownCrontabs, "crontab-local", nil, "a crontab of this host alone, or a directory of them: the lines run here and nowhere else; may be repeated")
 	flags.StringVar(&f.queues, "queues", defaultQueue, "queues to work on, with an optional number of jobs at once: a,b=20 (default 4 × cores, at least 10; with crontabs 200); @FILE reads them from a file, again whenever it changes")
 	flags.StringVar(&f.maxRunning, "max-running", "", "how many jobs of a kind run at once on this node, over all queues: command=4,http=20; @FILE reads them from a file, again whenever it changes")
+	flags.StringVar(&f.ageing, "ageing", "", "after which time due jobs of a queue start before younger jobs of better priority: default=10m,reports=1h; @FILE reads them from a file, again whenever it changes")
 	flags.StringVar(&f.commands, "commands", "", "which commands, HTTP calls and SQL statements this node runs: off, declared (in its own files) or any (default any with SQLite, otherwise declared)")
 	flags.BoolVar(&f.httpPrivate, "http-private", false, "let HTTP calls that are not in this node's own files reach private addresses too, such as this machine and its network")
 	flags.StringVar(&f.mail, "mail", "", "mail what the lines of crontabs print, through this program with the arguments of sendmail, such as /usr/sbin/sendmail: to MAILTO, else to the user of the line")
@@ -145,9 +147,11 @@ func (p *program) newNode(c *cobra.Command, f serveFlags) (*node.Node, error) {
 		n.Store, errs[0] = f.notifyURL.apply(p, n.Store)
 	}
 	n.Commands, errs[1] = node.ParseCommands(f.commands, c.Flags().Changed("commands"), n.Store)
-	n.Limits = node.Limits{Queues: widthsFlag{f.queues, parseQueues}.source(), MaxRunning: widthsFlag{f.maxRunning, parseMaxRunning}.source()}
+	n.Limits = node.Limits{
+		Queues: queuesSetting(f.queues), MaxRunning: settingOf(f.maxRunning, parseMaxRunning), Ageing: settingOf(f.ageing, parseAgeing),
+	}
 	n.MaxRunning, errs[9] = n.Limits.MaxRunning.Read()
-	n.Config, errs[2] = f.config(c, n.Limits.Queues)
+	n.Config, errs[2] = f.config(c, n.Limits)
 	n.Config.Logger, errs[3] = logline.New(p.stderr, f.logLevel, f.logFormat)
 	host := cmp.Or(f.host, hourbell.DefaultHost())
 	loader := files.Loader{Strict: f.commands != string(node.NoCommands), Me: files.WhoAmI(), Host: host, Mails: f.mail != ""}
@@ -219,9 +223,10 @@ func (p *program) parseSQL(texts []string) ([]stores.SQLConnection, error) {
 }
 
 // config returns the client's configuration from the flags.
-func (f serveFlags) config(c *cobra.Command, widths node.Widths) (hourbell.Config, error) {
-	queues, err := widths.Read()
-	err = errors.Join(err,
+func (f serveFlags) config(c *cobra.Command, limits node.Limits) (hourbell.Config, error) {
+	queues, err := limits.Queues.Read()
+	ageing, ageingErr := limits.Ageing.Read()
+	err = errors.Join(err, ageingErr,
 		notNegative("drain", f.drain), notNegative("keep-completed", f.keepCompleted),
 		notNegative("keep-failed", f.keepFailed), notNegative("keep-slots", f.keepSlots))
 	if f.lease < minLease || f.lease > maxLease {
@@ -239,7 +244,7 @@ func (f serveFlags) config(c *cobra.Command, widths node.Widths) (hourbell.Confi
 	labels, labelErr := parseLabels(f.labels)
 	err = errors.Join(err, labelErr)
 	return hourbell.Config{
-		Queues: queues, Name: f.name, Host: f.host, Labels: labels, Lease: f.lease, Drain: zeroIsNegative(f.drain),
+		Queues: queues, Ageing: ageing, Name: f.name, Host: f.host, Labels: labels, Lease: f.lease, Drain: zeroIsNegative(f.drain),
 		StateDir: f.stateDir, LogCompleted: completedLines, NoMigrate: true, // opening the store has migrated it already
 		Keep: hourbell.Keep{
 			Completed: zeroIsNegative(f.keepCompleted), Failed: zeroIsNegative(f.keepFailed), Slots: zeroIsNegative(f.keepSlots),
@@ -279,13 +284,13 @@ func parseLabels(texts []string) (map[string]string, error) {
 	return labels, errors.Join(errs...)
 }
 
-// parseQueues reads a list such as a,b=20.
-func parseQueues(text string) (map[string]int, error) {
+// parseQueues reads a list such as a,b=20. least is how many workers a queue has at least: 0 in a file, because a file changes.
+func parseQueues(text string, least int) (map[string]int, error) {
 	queues := map[string]int{}
 	var errs []error
 	for _, part := range strings.Split(text, ",") {
-		name, width, err := parseQueue(strings.TrimSpace(part))
-		if err == nil && queues[name] != 0 {
+		name, width, err := parseQueue(strings.TrimSpace(part), least)
+		if _, given := queues[name]; err == nil && given {
 			err = &check.FieldError{Field: "queues", Value: check.Shorten(name), Problem: "is given twice", Remedy: "give each queue once"}
 		}
 		queues[name] = width
@@ -294,19 +299,22 @@ func parseQueues(text string) (map[string]int, error) {
 	return queues, errors.Join(errs...)
 }
 
-// widthsFlag is the value of --queues or --max-running.
-type widthsFlag struct {
-	text  string
-	parse func(text string) (map[string]int, error)
+// queuesSetting returns where the numbers of workers are read.
+func queuesSetting(flag string) node.Setting[int] {
+	least := 1
+	if strings.HasPrefix(flag, "@") {
+		least = 0
+	}
+	return settingOf(flag, func(text string) (map[string]int, error) { return parseQueues(text, least) })
 }
 
-// source returns from where the numbers are read.
-func (w widthsFlag) source() node.Widths {
-	path, isFile := strings.CutPrefix(w.text, "@")
+// settingOf returns where the values of --queues, --max-running or --ageing are read: the value of the flag, or a file that it names.
+func settingOf[V comparable](flag string, parse func(text string) (map[string]V, error)) node.Setting[V] {
+	path, isFile := strings.CutPrefix(flag, "@")
 	if !isFile {
-		return node.Widths{Parse: func(string) (map[string]int, error) { return w.parse(w.text) }}
+		return node.Setting[V]{Parse: func(string) (map[string]V, error) { return parse(flag) }}
 	}
-	return node.Widths{Path: path, Parse: func(text string) (map[string]int, error) {
+	return node.Setting[V]{Path: path, Parse: func(text string) (map[string]V, error) {
 		var parts []string
 		for line := range strings.Lines(text) {
 			line, _, _ = strings.Cut(line, "#")
@@ -314,7 +322,7 @@ func (w widthsFlag) source() node.Widths {
 				parts = append(parts, line)
 			}
 		}
-		return w.parse(strings.Join(parts, ","))
+		return parse(strings.Join(parts, ","))
 	}}
 }
 
@@ -339,9 +347,30 @@ func parseMaxRunning(text string) (map[string]int, error) {
 	return most, nil
 }
 
+// parseAgeing reads a list such as default=10m,reports=1h. The range of the times and the queues are
+// checked later.
+func parseAgeing(text string) (map[string]time.Duration, error) {
+	bounds := map[string]time.Duration{}
+	if text == "" {
+		return bounds, nil
+	}
+	for _, part := range strings.Split(text, ",") {
+		queue, after, _ := strings.Cut(strings.TrimSpace(part), "=")
+		bound, err := time.ParseDuration(after)
+		switch {
+		case err != nil || bound <= 0 || queue == "":
+			return nil, &check.FieldError{Field: "ageing", Value: check.Shorten(part), Problem: "is not a queue with a time", Remedy: "write queues with the time after which their jobs go first, separated by commas: default=10m,reports=1h"}
+		case bounds[queue] != 0:
+			return nil, &check.FieldError{Field: "ageing", Value: check.Shorten(queue), Problem: "is given twice", Remedy: "give each queue once"}
+		}
+		bounds[queue] = bound
+	}
+	return bounds, nil
+}
+
 // parseQueue reads one queue. The range of the number is checked later,
 // together with the name.
-func parseQueue(text string) (name string, width int, err error) {
+func parseQueue(text string, least int) (name string, width int, err error) {
 	const remedy = "write names separated by commas, each with how many jobs at once if you like: a,b=20"
 	name, number, given := strings.Cut(text, "=")
 	if name == "" {
@@ -350,7 +379,7 @@ func parseQueue(text string) (name string, width int, err error) {
 	if !given {
 		return name, max(4*runtime.GOMAXPROCS(0), 10), nil
 	}
-	if width, err = strconv.Atoi(number); err != nil || width < 1 {
+	if width, err = strconv.Atoi(number); err != nil || width < least {
 		return "", 0, &check.FieldError{Field: "queues", Value: check.Shorten(text), Problem: "has no number of jobs after the =", Remedy: remedy}
 	}
 	return name, width, nil

@@ -340,12 +340,13 @@ func TestServeStartFails(t *testing.T) {
 	}
 }
 
-// TestServeChangesWorkers checks that a node follows the files of --queues and --max-running.
+// TestServeChangesWorkers checks that a node follows the files of --queues, --max-running and --ageing.
 func TestServeChangesWorkers(t *testing.T) {
 	b := newBench(t)
-	writeFile(t, "queues", "default=1 # of this host\nreports=2\n")
+	writeFile(t, "queues", "default=1 # of this host\nreports=0\n")
 	writeFile(t, "kinds", "command=4\n")
-	p := b.serve("--queues", "@queues", "--max-running", "@kinds")
+	writeFile(t, "ages", "default=1h\nreports=24h # few workers\n")
+	p := b.serve("--queues", "@queues", "--max-running", "@kinds", "--ageing", "@ages")
 	p.awaits("node started", 1)
 	for range 6 {
 		b.ok("enqueue", "command", "--", "sleep", "1000")
@@ -354,10 +355,14 @@ func TestServeChangesWorkers(t *testing.T) {
 		t.Helper()
 		eventually(t, fmt.Sprintf("%d jobs run", n), func() bool { return len(b.objects("jobs", "list", "--state", "running")) == n })
 	}
+	id := strings.TrimSpace(b.ok("enqueue", "command", "--queue", "reports", "--", "true"))
 	running(1)
 	writeFile(t, "queues", "default=5\nother=1\n")
 	running(4)
-	p.awaits("workers of queues changed", 2)
+	p.awaits("workers of queues changed", 1)
+	if job := b.objects("jobs", "show", id)[0]; job["state"] != "ready" {
+		t.Errorf("a job of a queue without workers: %v", job)
+	}
 	p.awaits("other", 1)
 	writeFile(t, "kinds", "command=x\n")
 	p.awaits("jobs at once by kind not changed", 1)
@@ -365,7 +370,12 @@ func TestServeChangesWorkers(t *testing.T) {
 	running(5)
 	writeFile(t, "queues", "default=5\nreports=3")
 	p.signal(syscall.SIGHUP)
-	p.awaits("workers of queues changed", 3)
+	p.awaits("workers of queues changed", 2)
+	eventually(t, "the job of the queue ends", func() bool { return b.objects("jobs", "show", id)[0]["state"] == "completed" })
+	writeFile(t, "ages", "default=10m\n")
+	p.awaits("ageing of queues changed", 2)
+	writeFile(t, "ages", "default=10m,other=1h\n")
+	p.awaits("ageing of queues not changed", 1)
 	p.signal(syscall.SIGTERM)
 	p.signal(syscall.SIGTERM)
 }
@@ -375,6 +385,12 @@ func TestServeRefusesWidths(t *testing.T) {
 	b.fails(exitUsage, []string{"max-running", "command", "write kinds"}, "serve", "--max-running", "command")
 	b.fails(exitUsage, []string{"max-running", "given twice"}, "serve", "--max-running", "command=1,command=2")
 	b.fails(exitUsage, []string{"nowhere", "cannot be read"}, "serve", "--queues", "@nowhere")
+	b.fails(exitUsage, []string{"queues", "given twice"}, "serve", "--queues", "default=2,default=3")
+	b.fails(exitUsage, []string{"queues", "default=0", "no number of jobs"}, "serve", "--queues", "default=0")
 	b.fails(exitUsage, []string{"max running of kind command", "out of range"}, "serve", "--max-running", "command=10001")
 	b.fails(exitUsage, []string{"max-running", "other", "command, http"}, "serve", "--max-running", "other=1")
+	b.fails(exitUsage, []string{"ageing", "default", "write queues"}, "serve", "--ageing", "default")
+	b.fails(exitUsage, []string{"ageing", "given twice"}, "serve", "--ageing", "default=1h,default=2h")
+	b.fails(exitUsage, []string{"ageing of queue default", "out of range"}, "serve", "--ageing", "default=10ms")
+	b.fails(exitUsage, []string{"other", "is not served"}, "serve", "--ageing", "other=1h")
 }

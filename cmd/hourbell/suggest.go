@@ -13,6 +13,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/store"
 )
 
 // nearestCommand returns the command of a group that was probably meant; it may be empty.
@@ -58,7 +59,9 @@ func askedFor(c *cobra.Command, args []string) (names []asked) {
 	case c.Name() == "explain":
 		what = "schedule"
 	case c.HasParent():
-		what = map[string]string{"schedules": "schedule", "groups": "group", "queues": "queue", "kinds": "kind", "calendars": "calendar"}[c.Parent().Name()]
+		what = map[string]string{
+			"schedules": "schedule", "groups": "group", "queues": "queue", "kinds": "kind", "keys": "key", "calendars": "calendar", "limits": "limit", "handlers": "handler",
+		}[c.Parent().Name()]
 	}
 	if what != "" {
 		for _, name := range args {
@@ -79,7 +82,8 @@ const (
 )
 
 // known returns names that exist: the first calendars, the first schedules and the schedules
-// that follow the first letter of the name, all groups, the queues, and the kinds that nodes know.
+// that follow the first letter of the name, all groups, limits and handlers, the keys that are paused, the queues, and the kinds
+// that nodes know.
 func (a asked) known(ctx context.Context, client *hourbell.Client) (names []string, err error) {
 	pages := []string{""}
 	if len(a.name) > 0 {
@@ -101,16 +105,19 @@ func (a asked) known(ctx context.Context, client *hourbell.Client) (names []stri
 		}
 	case "calendar":
 		found, err := client.Calendars.List(ctx, hourbell.CalendarFilter{Limit: namesRead})
-		for _, c := range found {
-			names = append(names, c.Name)
-		}
-		return names, err
+		return namesOf(found, func(c hourbell.CalendarInfo) string { return c.Name }), err
 	case "group":
 		found, err := client.Groups.List(ctx)
-		for _, g := range found {
-			names = append(names, g.Name)
-		}
-		return names, err
+		return namesOf(found, func(g hourbell.GroupInfo) string { return g.Name }), err
+	case "limit":
+		found, err := client.Limits.List(ctx)
+		return namesOf(found, func(l hourbell.LimitInfo) string { return l.Name }), err
+	case "handler":
+		found, err := client.Handlers.List(ctx)
+		return namesOf(found, func(h hourbell.EventHandlerInfo) string { return h.Name }), err
+	case "key":
+		found, err := client.Keys.List(ctx)
+		return namesOf(found, func(k store.Pause) string { return k.Name }), err
 	case "queue":
 		found, err := client.Queues.List(ctx)
 		for _, q := range found {
@@ -131,17 +138,38 @@ func (a asked) known(ctx context.Context, client *hourbell.Client) (names []stri
 	return names, nil
 }
 
-// suggestion is an error about a name that does not exist, and the name that was probably
-// meant.
-type suggestion struct {
-	error
-	name string
+// namesOf returns the names of what a listing has found.
+func namesOf[T any](found []T, name func(T) string) []string {
+	names := make([]string, len(found))
+	for i := range found {
+		names[i] = name(found[i])
+	}
+	return names
 }
 
-func (s suggestion) Unwrap() error { return s.error }
+// notFoundError is an error about a name that does not exist.
+type notFoundError struct {
+	error
+	what  string // such as a limit
+	meant string // the name that was probably meant; may be empty
+}
+
+func (m notFoundError) Unwrap() error { return m.error }
+
+// remedy names the name that was probably meant or, if no name is similar, the command that lists the names.
+func (m notFoundError) remedy() string {
+	switch {
+	case m.meant != "":
+		return fmt.Sprintf("; did you mean %q?", m.meant)
+	case m.what == "key":
+		return "; `hourbell keys list` shows the keys that are paused"
+	default:
+		return fmt.Sprintf("; `hourbell %ss list` shows what exists", m.what)
+	}
+}
 
 // suggest adds to an error about a name that does not exist the name that was probably
-// meant. Where a listing found nothing, it prints such a name.
+// meant, or the command that lists the names. Where a listing found nothing, it prints such a name.
 func (p *program) suggest(ctx context.Context, client *hourbell.Client, err error) error {
 	notFound := errors.Is(err, hourbell.ErrNotFound)
 	if !notFound && (err != nil || !p.empty) {
@@ -155,11 +183,13 @@ func (p *program) suggest(ctx context.Context, client *hourbell.Client, err erro
 		}
 		known, readErr := a.known(ctx, client)
 		name := plain.Nearest(a.name, known)
+		if readErr != nil {
+			name = ""
+		}
 		switch {
-		case readErr != nil || name == "":
 		case notFound:
-			return suggestion{err, name}
-		default:
+			return notFoundError{err, a.what, name}
+		case name != "":
 			fmt.Fprintf(p.stderr, "hourbell: there is no %s %q; did you mean %q?\n", a.what, a.name, name)
 		}
 	}

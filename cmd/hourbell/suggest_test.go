@@ -66,6 +66,8 @@ func TestDidYouMean(t *testing.T) {
 		b.fails(test.code, []string{"; did you mean \"" + test.meant + "\"?\n"}, test.args...)
 	}
 	b.fails(exitFailed, []string{"`hourbell schedules list`"}, "schedules", "show", "something else")
+	b.fails(exitFailed, []string{"`hourbell calendars list`"}, "calendars", "show", "something else")
+	b.fails(exitFailed, []string{"`hourbell handlers list`"}, "handlers", "delete", "something else")
 	b.ok("jobs", "list", "--queue", "letters")
 	b.ok("jobs", "cancel", "--queue", "letters")
 	b.ok("jobs", "list", "--queue", "leters", "--output", "ndjson")

@@ -45,6 +45,35 @@ func (w *workFlags) addTo(c *cobra.Command) {
 	flags.StringVar(&w.backoff, "backoff", "", "delays between attempts: constant:30s, linear:10s:1h, exponential:1s:10m or default (default the worker's own)")
 }
 
+// options returns the options of a job.
+func (w workFlags) options(c *cobra.Command) ([]hourbell.Option, error) {
+	onLoss, err := parseOnLoss(w.onLoss)
+	if err != nil {
+		return nil, err
+	}
+	options := []hourbell.Option{
+		hourbell.Queue(w.queue), hourbell.Priority(w.priority), hourbell.MaxAttempts(w.maxAttempts), hourbell.OnLoss(onLoss), hourbell.Timeout(w.timeout),
+	}
+	if c.Flags().Changed("backoff") {
+		options = append(options, hourbell.Backoff(w.backoff))
+	}
+	return options, nil
+}
+
+// setSchedule sets the work of a schedule. The error names every mistake in the flags.
+func (w workFlags) setSchedule(s *hourbell.Schedule, p *program, c *cobra.Command, kind string, argv []string) (err error) {
+	s.Job, s.OnLoss, err = w.read(p, c, kind, argv)
+	s.Queue, s.Priority, s.MaxAttempts, s.Timeout, s.Backoff = w.queue, w.priority, w.maxAttempts, w.timeout, w.backoff
+	return err
+}
+
+// setHandler sets the work of a handler. The error names every mistake in the flags.
+func (w workFlags) setHandler(h *hourbell.EventHandler, p *program, c *cobra.Command, kind string, argv []string) (err error) {
+	h.Job, h.OnLoss, err = w.read(p, c, kind, argv)
+	h.Queue, h.Priority, h.MaxAttempts, h.Timeout, h.Backoff = w.queue, w.priority, w.maxAttempts, w.timeout, w.backoff
+	return err
+}
+
 // read returns the job that a schedule or a handler makes, and what happens when the node
 // of such a job dies. The error names every mistake in the flags.
 func (w workFlags) read(p *program, c *cobra.Command, kind string, argv []string) (hourbell.RawArgs, store.OnLoss, error) {

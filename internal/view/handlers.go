@@ -3,7 +3,7 @@ package view
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +29,7 @@ func HandlerListing(secrets bool) Listing[hourbell.EventHandlerInfo] {
 // is set.
 func HandlerFacts(h hourbell.EventHandlerInfo, secrets bool) []Fact {
 	r := NewHandlerRecord(h, secrets)
-	return []Fact{
+	return slices.Concat([]Fact{
 		{"handler", h.Name},
 		{"on", strings.Join(h.On, ", ")},
 		{"of_kind", cmp.Or(h.Kind, "any")},
@@ -37,13 +37,7 @@ func HandlerFacts(h hourbell.EventHandlerInfo, secrets bool) []Fact {
 		{"job", hookText(h.Job, secrets)},
 		{"args", string(r.Job.Args)},
 		{"queue", h.Queue},
-		{"priority", fmt.Sprint(h.Priority)},
-		{"max_attempts", fmt.Sprint(h.MaxAttempts)},
-		{"on_loss", h.OnLoss.String()},
-		{"timeout", h.Timeout.String()},
-		{"backoff", h.Backoff},
-		{"updated_at", plain.Stamp(h.UpdatedAt)},
-	}
+	}, r.Job.facts(), []Fact{{"updated_at", plain.Stamp(h.UpdatedAt)}})
 }
 
 // HandlerRecord is a handler in machine-readable output. Fields are only ever added.
@@ -58,14 +52,10 @@ type HandlerRecord struct {
 
 // HandlerJobRecord is the job of a handler.
 type HandlerJobRecord struct {
-	Kind        string          `json:"kind"`
-	Args        json.RawMessage `json:"args"`
-	Queue       string          `json:"queue"`
-	Priority    int             `json:"priority"`
-	MaxAttempts int             `json:"max_attempts"`
-	OnLoss      string          `json:"on_loss"`
-	Timeout     *string         `json:"timeout"`
-	Backoff     *string         `json:"backoff"`
+	Kind  string          `json:"kind"`
+	Args  json.RawMessage `json:"args"`
+	Queue string          `json:"queue"`
+	EffortRecord
 }
 
 // NewHandlerRecord returns the record of a handler. It hides values that may be secrets unless
@@ -79,8 +69,7 @@ func NewHandlerRecord(h hourbell.EventHandlerInfo, secrets bool) HandlerRecord {
 	return HandlerRecord{
 		Name: h.Name, On: h.On, Kind: orNull(h.Kind), Group: orNull(h.Group), UpdatedAt: timeOrNull(h.UpdatedAt),
 		Job: HandlerJobRecord{
-			Kind: raw.Name, Args: rawJSON(raw.JSON), Queue: h.Queue, Priority: h.Priority, MaxAttempts: h.MaxAttempts,
-			OnLoss: h.OnLoss.String(), Timeout: durationOrNull(h.Timeout), Backoff: orNull(h.Backoff),
+			Kind: raw.Name, Args: rawJSON(raw.JSON), Queue: h.Queue, EffortRecord: handlerEffort(h.EventHandler),
 		},
 	}
 }

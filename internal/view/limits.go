@@ -40,17 +40,7 @@ func Counted(n int64) string {
 
 // limited describes which jobs a limit concerns.
 func limited(l hourbell.Limit) string {
-	var parts []string
-	if l.Queue != "" {
-		parts = append(parts, "queue "+l.Queue)
-	}
-	if l.Kind != "" {
-		parts = append(parts, "kind "+l.Kind)
-	}
-	if l.ByKey {
-		parts = append(parts, "each key")
-	}
-	return strings.Join(parts, ", ")
+	return (&store.Limit{Queue: l.Queue, Kind: l.Kind, ByKey: l.ByKey}).ScopeWords()
 }
 
 // LimitText describes a limit in one line.

@@ -16,45 +16,41 @@ import (
 // ScheduleRecord is a schedule in machine-readable output. Fields are only ever
 // added.
 type ScheduleRecord struct {
-	Name        string          `json:"name"`
-	Owner       *string         `json:"owner"`
-	Revision    int64           `json:"revision"`
-	State       string          `json:"state"`
-	Cron        *string         `json:"cron"`
-	Every       *string         `json:"every"`
-	At          *string         `json:"at"`
-	TZ          *string         `json:"tz"`
-	Kind        string          `json:"kind"`
-	Args        json.RawMessage `json:"args"`
-	Queue       string          `json:"queue"`
-	On          string          `json:"on"` // one, or the place as files have it
-	Priority    int             `json:"priority"`
-	MaxAttempts int             `json:"max_attempts"`
-	OnLoss      string          `json:"on_loss"`
-	Timeout     *string         `json:"timeout"`
-	Backoff     *string         `json:"backoff"`
-	Overlap     string          `json:"overlap"`
-	Rule        string          `json:"rule"`
-	After       []FollowRecord  `json:"after"` // the schedules that it follows instead of a rule
-	Misfire     string          `json:"misfire"`
-	MisfireCap  *int            `json:"misfire_cap"`
-	Grace       *string         `json:"grace"`
-	Window      *string         `json:"window"`
-	Count       *int64          `json:"count"`
-	Jitter      *string         `json:"jitter"`
-	PauseAfter  *int            `json:"pause_after_failures"`
-	Failures    int64           `json:"failures"`
-	Dialect     *string         `json:"dialect"`
-	Start       *string         `json:"start"`
-	Stop        *string         `json:"stop"`
-	Gap         *string         `json:"gap"`
-	Fold        *string         `json:"fold"`
-	PausedUntil *time.Time      `json:"paused_until"`
-	Exclude     []string        `json:"exclude"` // in the syntax of --exclude; the file's calendars by name
-	Group       *string         `json:"group"`
-	Key         *string         `json:"key"`
-	Paused      bool            `json:"paused"`
-	PausedAt    *time.Time      `json:"paused_at"`
+	Name     string          `json:"name"`
+	Owner    *string         `json:"owner"`
+	Revision int64           `json:"revision"`
+	State    string          `json:"state"`
+	Cron     *string         `json:"cron"`
+	Every    *string         `json:"every"`
+	At       *string         `json:"at"`
+	TZ       *string         `json:"tz"`
+	Kind     string          `json:"kind"`
+	Args     json.RawMessage `json:"args"`
+	Queue    string          `json:"queue"`
+	On       string          `json:"on"` // one, or the place as files have it
+	EffortRecord
+	Overlap     string         `json:"overlap"`
+	Rule        string         `json:"rule"`
+	After       []FollowRecord `json:"after"` // the schedules that it follows instead of a rule
+	Misfire     string         `json:"misfire"`
+	MisfireCap  *int           `json:"misfire_cap"`
+	Grace       *string        `json:"grace"`
+	Window      *string        `json:"window"`
+	Count       *int64         `json:"count"`
+	Jitter      *string        `json:"jitter"`
+	PauseAfter  *int           `json:"pause_after_failures"`
+	Failures    int64          `json:"failures"`
+	Dialect     *string        `json:"dialect"`
+	Start       *string        `json:"start"`
+	Stop        *string        `json:"stop"`
+	Gap         *string        `json:"gap"`
+	Fold        *string        `json:"fold"`
+	PausedUntil *time.Time     `json:"paused_until"`
+	Exclude     []string       `json:"exclude"` // in the syntax of --exclude; the file's calendars by name
+	Group       *string        `json:"group"`
+	Key         *string        `json:"key"`
+	Paused      bool           `json:"paused"`
+	PausedAt    *time.Time     `json:"paused_at"`
 	// The pause of its group.
 	GroupPausedAt    *time.Time `json:"group_paused_at"`
 	GroupPausedUntil *time.Time `json:"group_paused_until"`
@@ -147,8 +143,8 @@ func NewScheduleRecord(s Schedule) ScheduleRecord {
 	return ScheduleRecord{
 		Name: s.Name, Owner: orNull(s.Owner), Revision: s.Revision, State: s.State(),
 		Cron: orNull(s.Rule.Cron), Every: orNull(s.Rule.Every), At: orNull(s.Rule.At), TZ: orNull(s.Rule.Zone),
-		Kind: job.Name, Args: rawJSON(job.JSON), Queue: s.Queue, On: s.On.String(), Priority: s.Priority, MaxAttempts: s.MaxAttempts,
-		OnLoss: s.OnLoss.String(), Timeout: durationOrNull(s.Timeout), Backoff: orNull(s.Backoff), Overlap: overlapWord(s.Overlap), Group: orNull(s.Group), Key: orNull(s.Key),
+		Kind: job.Name, Args: rawJSON(job.JSON), Queue: s.Queue, On: s.On.String(), EffortRecord: scheduleEffort(s.Schedule),
+		Overlap: overlapWord(s.Overlap), Group: orNull(s.Group), Key: orNull(s.Key),
 		Paused: s.State() == "paused", PausedAt: timeOrNull(s.PausedAt), GroupPausedAt: timeOrNull(s.GroupPausedAt), GroupPausedUntil: timeOrNull(s.GroupPausedUntil), NextAt: timeOrNull(s.NextAt),
 		Mark: timeOrNull(s.Mark), Anchor: timeOrNull(s.Anchor), Fired: s.Fired,
 		CreatedAt: timeOrNull(s.CreatedAt), UpdatedAt: timeOrNull(s.UpdatedAt), DeletedAt: timeOrNull(s.DeletedAt),
@@ -169,11 +165,7 @@ func overlapWord(o hourbell.Overlap) string {
 // ScheduleFacts returns the facts about a schedule.
 func ScheduleFacts(s Schedule) []Fact {
 	job := declared.Raw(s.Job)
-	timeout := ""
-	if s.Timeout > 0 {
-		timeout = s.Timeout.String()
-	}
-	return []Fact{
+	return slices.Concat([]Fact{
 		{"schedule", s.Name},
 		{"state", s.State()},
 		{"problem", s.Problem},
@@ -190,11 +182,7 @@ func ScheduleFacts(s Schedule) []Fact {
 		{"queue", s.Queue},
 		{"on", placeText(s.On)},
 		{"made_from", s.MadeFrom},
-		{"priority", fmt.Sprint(s.Priority)},
-		{"max_attempts", fmt.Sprint(s.MaxAttempts)},
-		{"on_loss", s.OnLoss.String()},
-		{"timeout", timeout},
-		{"backoff", s.Backoff},
+	}, scheduleEffort(s.Schedule).facts(), []Fact{
 		{"overlap", overlapWord(s.Overlap)},
 		{"policies", shownPolicies(s.Schedule)},
 		{"exclude", strings.Join(excludeTexts(s.Schedule), " | ")},
@@ -217,7 +205,7 @@ func ScheduleFacts(s Schedule) []Fact {
 		{"anchor", plain.Stamp(s.Anchor)},
 		{"created_at", plain.Stamp(s.CreatedAt)},
 		{"updated_at", plain.Stamp(s.UpdatedAt)},
-	}
+	})
 }
 
 // placeText returns a place; empty: any node.

@@ -122,6 +122,9 @@ func envText(c kinds.Command, secrets bool) string {
 	return text
 }
 
+// ownPlaces are keys that have a place of their own in the text of limits.
+var ownPlaces = []string{"priority", "max_attempts", "on_loss", "timeout", "backoff"}
+
 // limits lists the limits of a schedule's jobs: attempts and time.
 func limits(s hourbell.Schedule) string {
 	kind := declared.Raw(s.Job).Name
@@ -149,9 +152,9 @@ func limits(s hourbell.Schedule) string {
 			parts = append(parts, policies)
 		}
 	}
-	for _, f := range []Fact{{"queue", s.Queue}, {"group", s.Group}, {"key", s.Key}} {
-		if f.Value != "" {
-			parts = append(parts, f.Name+" "+f.Value)
+	for _, key := range declared.JobKeys() {
+		if text := key.Text(s); text != "" && !slices.Contains(ownPlaces, key.Name) {
+			parts = append(parts, key.Name+" "+text)
 		}
 	}
 	if s.Priority > 0 {

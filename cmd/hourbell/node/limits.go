@@ -17,37 +17,55 @@ import (
 	"github.com/hourbell/hourbell/internal/plain"
 )
 
-// Widths are numbers of jobs at once, by queue or by kind.
-type Widths struct {
-	Path  string // of the file that has the numbers; empty: they do not change
-	Parse func(text string) (map[string]int, error)
+// Setting is where the values of a setting are read, by queue or by kind.
+type Setting[V comparable] struct {
+	Path  string // of the file that has the values; empty: they do not change
+	Parse func(text string) (map[string]V, error)
 }
 
-// maxWidths is how many bytes a file of Widths has at most.
-const maxWidths = 1 << 20
+// maxSetting is how many bytes the file of a Setting has at most.
+const maxSetting = 1 << 20
 
-// Read returns the numbers as they are now.
-func (w Widths) Read() (map[string]int, error) {
-	if w.Path == "" {
-		return w.Parse("")
+// Read returns the values as they are now.
+func (s Setting[V]) Read() (map[string]V, error) {
+	if s.Path == "" {
+		return s.Parse("")
 	}
 	unreadable := func(problem string) error {
-		return &check.FieldError{Field: "file", Value: check.Shorten(w.Path), Problem: "cannot be read: " + problem, Remedy: "name a readable file of at most 1 MiB after the @"}
+		return &check.FieldError{Field: "file", Value: check.Shorten(s.Path), Problem: "cannot be read: " + problem, Remedy: "name a readable file of at most 1 MiB after the @"}
 	}
-	info, err := os.Stat(w.Path)
-	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxWidths) {
+	info, err := os.Stat(s.Path)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxSetting) {
 		return nil, unreadable("it is not a file, or too large")
 	}
-	text, err := os.ReadFile(w.Path)
+	text, err := os.ReadFile(s.Path)
 	if err != nil {
 		return nil, unreadable(err.Error())
 	}
-	return w.Parse(string(text))
+	return s.Parse(string(text))
 }
 
-// Limits are the numbers of workers of a node.
+// Limits are how much a node takes: numbers of workers by queue, and of jobs at once by kind, and the ageing of queues.
 type Limits struct {
-	Queues, MaxRunning Widths
+	Queues, MaxRunning Setting[int]
+	Ageing             Setting[time.Duration]
+}
+
+// idle returns the queues that have no workers by their file. A client has to begin with at least one worker of each of its
+// queues: they get one, which Client.SetWorkers takes away before the client runs.
+func (l Limits) idle(queues map[string]int) (idle []string) {
+	if l.Queues.Path == "" {
+		return nil
+	}
+	for queue, width := range queues {
+		if width == 0 {
+			idle = append(idle, queue)
+		}
+	}
+	for _, queue := range idle {
+		queues[queue] = 1
+	}
+	return idle
 }
 
 // checkKinds checks that the node runs the kinds that have a bound.
@@ -66,13 +84,17 @@ func checkKinds(maxRunning map[string]int, kinds []string) error {
 // followLimits reads the files of Limits again whenever they change and at each signal, until ctx
 // ends. A file that cannot be used changes nothing.
 func (n *Node) followLimits(ctx context.Context, client *hourbell.Client, resize <-chan os.Signal) {
-	if n.Limits.Queues.Path == "" && n.Limits.MaxRunning.Path == "" {
+	if n.Limits.Queues.Path+n.Limits.MaxRunning.Path+n.Limits.Ageing.Path == "" {
 		return
 	}
-	queues := followed{what: "workers of queues", widths: n.Limits.Queues, log: n.Config.Logger}
-	kinds := followed{what: "jobs at once by kind", widths: n.Limits.MaxRunning, log: n.Config.Logger}
-	queues.now, kinds.now = maps.Clone(n.Config.Queues), n.MaxRunning
+	log := n.Config.Logger
+	queues := followed[int]{what: "workers of queues", setting: n.Limits.Queues, log: log, now: maps.Clone(n.Config.Queues)}
+	kinds := followed[int]{what: "jobs at once by kind", setting: n.Limits.MaxRunning, log: log, now: n.MaxRunning}
+	ageing := followed[time.Duration]{what: "ageing of queues", setting: n.Limits.Ageing, log: log, now: maps.Clone(n.Config.Ageing)}
 	delete(queues.now, n.starting.queue)
+	for _, queue := range n.idle {
+		queues.now[queue] = 0
+	}
 	tick := time.NewTicker(watch.Every)
 	defer tick.Stop()
 	for {
@@ -84,24 +106,25 @@ func (n *Node) followLimits(ctx context.Context, client *hourbell.Client, resize
 		}
 		queues.follow(client.SetWorkers)
 		kinds.follow(client.SetMaxRunning)
+		ageing.follow(client.SetAgeing)
 	}
 }
 
-// followed are numbers of a file that may change.
-type followed struct {
-	what   string
-	widths Widths
-	now    map[string]int
-	log    *slog.Logger
-	failed string // the last complaint, which is not repeated
+// followed are the values of a setting whose file may change.
+type followed[V comparable] struct {
+	what    string
+	setting Setting[V]
+	now     map[string]V
+	log     *slog.Logger
+	failed  string // the last complaint, which is not repeated
 }
 
-// follow passes numbers that have changed to set; 0 for a name that the file does not have any more.
-func (f *followed) follow(set func(name string, n int) error) {
-	if f.widths.Path == "" {
+// follow passes values that have changed to set; the zero value for a name that the file does not have any more.
+func (f *followed[V]) follow(set func(name string, v V) error) {
+	if f.setting.Path == "" {
 		return
 	}
-	next, err := f.widths.Read()
+	next, err := f.setting.Read()
 	if err != nil {
 		f.complain(err)
 		return
@@ -124,13 +147,13 @@ func (f *followed) follow(set func(name string, n int) error) {
 }
 
 // complain logs an error, if it is not the error that was logged last.
-func (f *followed) complain(err error) {
+func (f *followed[V]) complain(err error) {
 	text := ""
 	if err != nil {
 		text = plain.OneLine(err.Error())
 	}
 	if text != "" && text != f.failed {
-		f.log.Warn(f.what+" not changed", "file", f.widths.Path, "error", text)
+		f.log.Warn(f.what+" not changed", "file", f.setting.Path, "error", text)
 	}
 	f.failed = text
 }

@@ -39,8 +39,8 @@ type Node struct {
 	// empty: nothing is mailed.
 	Mail string
 	SQL  []stores.SQLConnection // the connections of the kind sql; none: no jobs of this kind are run
-	// Limits are the numbers of workers, which may be read from files; MaxRunning is what they are at
-	// the start for kinds.
+	// Limits are how much the node takes, which may be read from files; MaxRunning is what the numbers of jobs of kinds are at
+	// the start.
 	Limits     Limits
 	MaxRunning map[string]int
 	// Taken is what the program before has handed over in this process; nil: the process begins as a
@@ -52,6 +52,7 @@ type Node struct {
 	manager  *manager
 	sites    []*site
 	starting starting
+	idle     []string       // the queues that begin without workers
 	backend  stores.Backend // the store; nil before it is open
 	closing  []func() error // of the connections of the kind sql
 }
@@ -100,6 +101,11 @@ func (n *Node) Run(ctx context.Context) error {
 	client, err := hourbell.New(b, n.Config)
 	if err != nil {
 		return err
+	}
+	for _, queue := range n.idle {
+		if err := client.SetWorkers(queue, 0); err != nil {
+			return err
+		}
 	}
 	measured.Watch(client)
 	return n.work(ctx, client, probe, reached, asks, begun)
@@ -178,6 +184,7 @@ func (n *Node) prepare() error {
 		return err
 	}
 	n.Config.Workers = workers
+	n.idle = n.Limits.idle(n.Config.Queues)
 	if n.Commands == NoCommands {
 		n.Watch.AdmitNothing()
 		return n.Config.Validate()

@@ -184,7 +184,7 @@ func TestCommandsOfAStoppedNode(t *testing.T) {
 		stalled := p.serve(store)
 		p.enqueue()
 		rescuer := p.serve(store)
-		stalled.signal(syscall.SIGSTOP)
+		stalled.freeze(store)
 		p.awaitRunAfter(p.latest())
 		stalled.signal(syscall.SIGCONT)
 		until(t, 20*time.Second, "the stalled node is refused", func() bool { return stalled.logged("claim lost: the outcome was refused") > 0 })

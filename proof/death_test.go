@@ -131,7 +131,7 @@ func TestZombieIsRefused(t *testing.T) {
 		until(t, 20*time.Second, "the start", func() bool { return len(w.lines()) == 1 })
 		other := serve(t, store)
 		until(t, 20*time.Second, "the second node", func() bool { return other.logged("node started") == 1 })
-		zombie.signal(syscall.SIGSTOP)
+		zombie.freeze(store)
 		until(t, 3*lease(t)+10*time.Second, "completed elsewhere", func() bool {
 			job := jobByID(t, store, id)
 			return job.State == "completed" && job.Attempt == 2

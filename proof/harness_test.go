@@ -3,6 +3,7 @@ package proof
 import (
 	"bufio"
 	"bytes"
+	"database/sql"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -190,7 +191,11 @@ func start(t *testing.T, cmd *exec.Cmd) *process {
 		p.kill()
 		if t.Failed() {
 			text, _ := os.ReadFile(p.log)
-			t.Logf("log of process %d:\n%s", cmd.Process.Pid, tail(string(text), 60))
+			lines := 2000
+			if os.Getenv("CI") != "" { // so that the failure is not far from the end
+				lines = 20
+			}
+			t.Logf("log of process %d:\n%s", cmd.Process.Pid, tail(string(text), lines))
 		}
 	})
 	return p
@@ -202,6 +207,37 @@ func tail(text string, lines int) string {
 }
 
 func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
+
+// freeze stops a process, which uses a store, so that it holds up no other process: with SQLite, a process that is stopped in a
+// transaction that writes locks the file, so that it goes on and is stopped again.
+func (p *process) freeze(store string) {
+	p.t.Helper()
+	path, isFile := strings.CutPrefix(store, "sqlite:")
+	for range 20 {
+		p.signal(syscall.SIGSTOP)
+		if !isFile || canWrite(p.t, path) {
+			return
+		}
+		p.signal(syscall.SIGCONT)
+		time.Sleep(50 * time.Millisecond)
+	}
+	p.t.Fatal("the process has locked the file whenever it was stopped")
+}
+
+// canWrite reports whether a transaction that writes to a SQLite database can begin within a second.
+func canWrite(t *testing.T, path string) bool {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path+"?_txlock=immediate&_pragma=busy_timeout(1000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		return false
+	}
+	return tx.Rollback() == nil
+}
 
 // kill sends SIGKILL.
 func (p *process) kill() {

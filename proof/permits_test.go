@@ -3,6 +3,7 @@ package proof
 import (
 	"cmp"
 	"context"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -92,6 +93,9 @@ func (v *village) shifts() (all []shift) {
 	return all
 }
 
+// signalTime is how long, in microseconds, a process may go on after a signal to it was sent.
+const signalTime = 100_000
+
 // TestALimitOfAQueueHoldsWhileNodesDie (P5): four nodes run a queue with a limit of 7, while nodes are killed, and stopped for
 // longer than their lease. The rows of the handlers show that 8 jobs never run at a time, and that almost 7 run while nothing
 // has just died.
@@ -99,7 +103,8 @@ func TestALimitOfAQueueHoldsWhileNodesDie(t *testing.T) {
 	const most = 7
 	v, long := newVillage(t), duration(t)
 	v.putLimit(hourbell.Limit{Concurrency: most})
-	v.addShifts(int(long/time.Second)*60, Shift{For: 300 * time.Millisecond})
+	each := []time.Duration{10 * time.Millisecond, 300 * time.Millisecond}[random(t).IntN(2)] // claimed in advance, or not
+	v.addShifts(int(18*long/each), Shift{For: each})
 	nodes := []*process{v.limited(), v.limited(), v.limited(), v.limited()}
 	until(t, 60*time.Second, "jobs of all nodes", func() bool {
 		pids := map[int64]bool{}
@@ -134,16 +139,17 @@ func TestALimitOfAQueueHoldsWhileNodesDie(t *testing.T) {
 	type change struct {
 		at int64
 		by int
+		of shift
 	}
 	var changes []change
 	for _, s := range v.shifts() {
 		died, ended := death[s.pid], s.ended
-		if died != 0 && s.began <= died && (ended == 0 || ended > died) {
-			ended = died // its process did nothing from then on
+		if died != 0 && s.began <= died+signalTime && (ended == 0 || ended > died) {
+			ended = max(died, s.began) // its process did nothing from then on
 		} else if ended == 0 {
 			ended = over
 		}
-		changes = append(changes, change{s.began, 1}, change{ended, -1})
+		changes = append(changes, change{s.began, 1, s}, change{ended, -1, s})
 	}
 	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
 	calm := func(at int64) bool {
@@ -152,22 +158,31 @@ func TestALimitOfAQueueHoldsWhileNodesDie(t *testing.T) {
 			(at < resumed || at > resumed+time.Second.Microseconds())
 	}
 	running, greatest := 0, 0
+	together := map[int64]shift{} // by token
 	var worked, calmly float64
 	for i, c := range changes {
-		running += c.by
+		if running += c.by; c.by > 0 {
+			together[c.of.token] = c.of
+		} else {
+			delete(together, c.of.token)
+		}
+		if running > max(greatest, most) {
+			t.Logf("%d at a time, %d µs after process %d went on, which had stopped %d µs before: %+v", running, c.at-resumed, nodes[1].cmd.Process.Pid,
+				resumed-death[int64(nodes[1].cmd.Process.Pid)], slices.Collect(maps.Values(together)))
+		}
 		greatest = max(greatest, running)
 		if i+1 < len(changes) && calm(c.at) && calm(changes[i+1].at) {
 			part := float64(changes[i+1].at - c.at)
 			worked, calmly = worked+part*float64(running), calmly+part
 		}
 	}
-	t.Logf("%d attempts, at most %d at a time, on average %.2f in %.1f calm seconds", len(changes)/2, greatest, worked/calmly, calmly/1e6)
+	t.Logf("%d attempts of %v, at most %d at a time, on average %.2f in %.1f calm seconds", len(changes)/2, each, greatest, worked/calmly, calmly/1e6)
 	if greatest > most {
 		t.Errorf("%d jobs ran at a time under a limit of %d", greatest, most)
 	}
 	if average := worked / calmly; average < 6.5 && os.Getenv("HOURBELL_PROOF_SECONDS") != "" {
 		t.Errorf("on average %.2f jobs ran while jobs waited", average)
-	} else if average < 3.5 { // the machine may have other work
+	} else if average < 2.5 { // the machine may have other work
 		t.Errorf("on average only %.2f jobs ran while jobs waited", average)
 	}
 }

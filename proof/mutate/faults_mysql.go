@@ -23,7 +23,12 @@ var mysqlFaults = []fault{
 	{"a row of losses does not end", "sql/requeue_jobs.sql", "IF(o.well, 0, ", "IF(o.well, j.losses, "},
 	{"a pause does not wait for claims", "pauses.go", "s.AwaitClaims(ctx); err", "ctx.Err(); err"},
 
+	{"a claim leaves the copy of a rare job as it was", "claim.go", "s.updateRares(ctx, jobs, limited)", "s.updateRares(ctx, jobs[:0], limited)"},
+
 	// Outcomes.
+	{"a job that waits for its next attempt is a running job in its copy", "finish.go", "append(again, snoozed...)", "append(again[:0], snoozed...)"},
+	{"the copy of an ended job stays", "finish.go", "return s.plain[id] })", "return s.plain[id] || id > 0 })"},
+	{"a lost job is not found as a suspect", "finish.go", "if job.LossCounts {", "if job.LossCounts && job.ID < 0 {"},
 	{"an outcome counts with any token", "sql/lock_claims.sql", "WHERE j.token = o.token", "WHERE j.token >= 0 * o.token"},
 	{"outcomes do not lock their jobs", "sql/lock_claims.sql", "\nFOR UPDATE", ""},
 	{"a repeated outcome is refused", rows + "finish.go", "states[i] != o.Result.EndState()", "states[i] == o.Result.EndState()"},
@@ -33,7 +38,7 @@ var mysqlFaults = []fault{
 	{"handlers of starts are not found", "sql/hold_node.sql", "EXISTS (SELECT 1 FROM hourbell_handler WHERE events & 1 <> 0)", "0"},
 	{"two nodes make the hooks of one recovery", "sql/lock_failing.sql", " FOR UPDATE", ""},
 	{"two concurrent ends release no waiting job", "sql/lock_waiting_jobs.sql", "LIMIT 1 FOR UPDATE", "LIMIT 1"},
-	{"a waiting job starts during a running job", "sql/find_busy_groups.sql", "j.state <> 1 AND", "j.state = 7 AND"},
+	{"a waiting job starts during a running job", "sql/find_busy_groups.sql", "r.state <> 1 AND", "r.state = 7 AND"},
 	{"jobs wait for backfilled ones", "sql/find_busy_groups.sql", " AND (j.origin {backfill}) = o.backfill", ""},
 
 	// Nodes.
@@ -68,7 +73,7 @@ var mysqlFaults = []fault{
 	{"a refused completion is committed", "worktx.go", "tx.Rollback() // within", "tx.Commit() // within"},
 	{"a worker is not called again after a deadlock", "worktx.go", "case errDeadlock, errRecordChanged, errLockWaitTimeout:\n		return true", "case errDeadlock, errRecordChanged, errLockWaitTimeout:\n		return false"},
 	{"a caller's commit wakes no other process", "tx.go", "return s.wakeInTx(ctx)", "return nil"},
-	{"numbers of rows are one apart", "tx.go", "first + int64(i)*step", "first + int64(i)"},
+	{"numbers of rows are one apart", "rows.go", "first + int64(i)*step", "first + int64(i)"},
 	{"texts mean other characters in some sessions", "literal.go", "case ' ', '.', ':', '@', '_', '-':", "case ' ', '.', ':', '@', '_', '-', '\\\\', 0xc3, 0xa9:"},
 
 	// Schedules and keys.
@@ -129,6 +134,16 @@ var mysqlChainFaults = []fault{
 	{"later ends wait for ever", "sql/await_chain_ends.sql", "AND e.open = 1)", "AND e.open = 2)"},
 	{"a backfilled job sets off dependents", "sql/insert_releases.sql", "CASE WHEN j.origin {sets_off} THEN j.schedule_id END", "j.schedule_id"},
 	{"a deleted schedule is started", "sql/lock_followers.sql", " AND d.deleted_at IS NULL", ""},
+}
+
+// Faults that tests of the driver outside of the suite notice.
+const mysqlOwnTests = "^(TestHoldOfAnEndedJob|TestStatementsThatCommit|TestAWaitingClaimDelaysNoHeartbeat|TestABacklogDelaysNoOtherKey)$"
+
+var mysqlOwnFaults = []fault{
+	{"two jobs hold a key in its period", "unique.go", "if len(taken) > 0 {", "if len(taken) > 1_000_000 {"},
+	{"a call writes in a transaction that a statement has committed", "tx.go", "	if !open {", "	if false {"},
+	{"heartbeats wait for a claim that waits", "backend.go", "fmt.Sprint(int(rowWait.Seconds()))", "fmt.Sprint(int(lockWait.Seconds()))"},
+	{"a backlog of one key delays other keys", "lanes.go", "const mostLaneSteps = 2", "const mostLaneSteps = 2000"},
 }
 
 // Faults of limits whose permits jobs hold.

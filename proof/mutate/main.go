@@ -39,6 +39,7 @@ type fault struct {
 func main() {
 	driver := flag.String("driver", "", "only this driver")
 	name := flag.String("fault", "", "only the fault of this name")
+	after := flag.String("after", "", "with -driver: only the faults of the driver after the fault of this name, to go on where a run was broken off")
 	flag.Parse()
 	root, err := repository()
 	if err != nil {
@@ -47,12 +48,21 @@ func main() {
 	}
 	began := time.Now()
 	var tried, bad atomic.Int64
+	if *after != "" && *driver == "" {
+		fmt.Fprintln(os.Stderr, "mutate: -after needs -driver")
+		os.Exit(2)
+	}
+	behind := *after != ""
 	run := func(wanted func(faultSet) bool) {
 		for _, set := range faultSets() {
 			if *driver != "" && *driver != set.driver || !wanted(set) {
 				continue
 			}
 			for _, f := range set.faults {
+				if behind {
+					behind = f.name != *after
+					continue
+				}
 				if *name != "" && *name != f.name {
 					continue
 				}
@@ -111,6 +121,7 @@ func faultSets() []faultSet {
 		{driver: "mysql", faults: slices.Concat(mysqlLockFaults, sharedFaults)},
 		{driver: "mysql", first: edgeTests, faults: slices.Concat(mysqlEdgeFaults, sharedEdgeFaults)},
 		{driver: "mysql", first: chainTests, faults: slices.Concat(mysqlChainFaults, sharedChainFaults)},
+		{driver: "mysql", first: mysqlOwnTests, faults: mysqlOwnFaults},
 		{driver: "mysql", first: laneTests, faults: slices.Concat(mysqlLaneFaults, sharedLaneFaults)},
 		{driver: "mysql", proof: "^TestNoWorkIsLost$/^mysql$", faults: mysqlHistoryFaults},
 	}

@@ -23,7 +23,7 @@ var mysqlFaults = []fault{
 	{"a row of losses does not end", "sql/requeue_jobs.sql", "IF(o.well, 0, ", "IF(o.well, j.losses, "},
 	{"a pause does not wait for claims", "pauses.go", "s.AwaitClaims(ctx); err", "ctx.Err(); err"},
 
-	{"a claim leaves the copy of a rare job as it was", "claim.go", "s.updateRares(ctx, jobs, limited)", "s.updateRares(ctx, jobs[:0], limited)"},
+	{"a claim leaves the copy of a rare job as it was", "claim.go", "s.OnIDs(ctx, rares, updateRare)", "s.OnIDs(ctx, nil, updateRare)"},
 
 	// Outcomes.
 	{"a job that waits for its next attempt is a running job in its copy", "finish.go", "append(again, snoozed...)", "append(again[:0], snoozed...)"},
@@ -148,6 +148,7 @@ var mysqlOwnFaults = []fault{
 
 // Faults of limits whose permits jobs hold.
 var mysqlLaneFaults = []fault{
+	{"a claim leaves the copy of a job that waited in a lane", "claim.go", "return jobs, s.OnIDs(ctx, rares, updateRare)", "if !limited {\n\t\trares = nil\n\t}\n\treturn jobs, s.OnIDs(ctx, rares, updateRare)"},
 	{"an ended job keeps its permit", "finish.go", "	if err := s.leaveLanes(ctx, ids, false); err != nil {", "	if err := s.leaveLanes(ctx, nil, false); err != nil {"},
 	{"a retried job keeps its permit", "finish.go", "s.leaveLanes(ctx, again, true)", "s.leaveLanes(ctx, nil, true)"},
 	{"a job that is moved keeps its permit", "sql/update_jobs.sql", "j.lane = NULL, j.permits = NULL,", "j.lane = NULL,"},

@@ -323,6 +323,25 @@ func TestStoppedTransactionsEnd(t *testing.T) {
 	}
 }
 
+// TestWaitsAreNoTries checks that a transaction outlasts any number of waits for locks within lockWait, and tries deadlocks.
+func TestWaitsAreNoTries(t *testing.T) {
+	for _, c := range []struct {
+		number uint16
+		begun  int
+	}{{errLockWaitTimeout, tries + 5}, {errDeadlock, tries}} {
+		var begun int
+		err := new(Backend).again(t.Context(), func() error {
+			if begun++; begun == tries+5 {
+				return nil
+			}
+			return &driver.MySQLError{Number: c.number}
+		})
+		if begun != c.begun || (err == nil) != (begun == tries+5) {
+			t.Errorf("error %d: begun %d times instead of %d: %v", c.number, begun, c.begun, err)
+		}
+	}
+}
+
 // TestStatementsThatCommit calls the store in a transaction that one of its statements has committed: the call writes nothing.
 func TestStatementsThatCommit(t *testing.T) {
 	b, db := fresh(t)

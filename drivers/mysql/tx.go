@@ -51,12 +51,13 @@ func (b *Backend) newSession(tx conn) *session {
 	return s
 }
 
-// Transactions that the server gives up because of other transactions are begun again, up to
-// tries times, and not after lockWait. A statement waits for locks for rowWait at most: a claim that waits for the counter of tokens has locked the
+// Transactions that the server gives up because of other transactions are begun again, up to tries times, not counting waits for
+// locks, and not after lockWait: a transaction outwaits several processes that are stopped one after the other while they hold
+// a row. A statement waits for locks for rowWait at most: a claim that waits for the counter of tokens has locked the
 // row of its node, and the heartbeats of the node wait for the end of the claim, even after the node has given the claim up.
 const (
 	tries    = 20
-	lockWait = 10 * time.Second
+	lockWait = 4 * idleLimit
 	rowWait  = time.Second
 )
 
@@ -75,14 +76,17 @@ func passing(err error) bool {
 // again runs a transaction until it succeeds, fails for its own reasons, or has been given up too often.
 func (b *Backend) again(ctx context.Context, try func() error) error {
 	deadline := time.Now().Add(lockWait)
-	for n := 1; ; n++ {
+	for n := 0; ; {
 		err := try()
+		if numberOf(err) != errLockWaitTimeout {
+			n++
+		}
 		if err == nil || !passing(err) || n == tries || time.Now().After(deadline) {
 			return err
 		}
 		b.countRetry(err)
 		select {
-		case <-time.After(time.Duration(rand.Int64N(int64(min(n, 10)) * int64(2*time.Millisecond)))):
+		case <-time.After(time.Duration(rand.Int64N(int64(min(n+1, 10)) * int64(2*time.Millisecond)))):
 		case <-ctx.Done():
 			return ctx.Err()
 		}

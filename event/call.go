@@ -8,6 +8,9 @@ type Call struct {
 	Operation string
 	// Took is how long the call took, waits for connections and locks included.
 	Took time.Duration
+	// Repeats is how many transactions of the call were begun again, because the database had ended them in favour of
+	// other transactions; see store.CountRepeats.
+	Repeats int
 	// Err is the error of the call; nil: none. Some errors are answers of a store that
 	// works, such as store.ErrConflict; see store.IsAnswer.
 	Err error

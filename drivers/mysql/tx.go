@@ -84,6 +84,7 @@ func (b *Backend) again(ctx context.Context, try func() error) error {
 		if err == nil || !passing(err) || n == tries || time.Now().After(deadline) {
 			return err
 		}
+		store.Repeated(ctx)
 		b.countRetry(err)
 		select {
 		case <-time.After(time.Duration(rand.Int64N(int64(min(n+1, 10)) * int64(2*time.Millisecond)))):

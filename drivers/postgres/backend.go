@@ -503,9 +503,9 @@ func (b *Backend) retry(ctx context.Context, what string, do func() error) error
 	}
 }
 
-// pause waits a little, the longer the more tries there were. It says false if
-// ctx ended.
+// pause waits a little before a transaction is begun again, the longer the more tries there were. It reports whether ctx has not ended.
 func pause(ctx context.Context, try int) bool {
+	store.Repeated(ctx)
 	timer := time.NewTimer(time.Duration(1+rand.IntN(5<<try)) * time.Millisecond)
 	defer timer.Stop()
 	select {

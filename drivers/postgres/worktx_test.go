@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -217,6 +218,32 @@ type stateError string
 
 func (e stateError) Error() string    { return string(e) }
 func (e stateError) SQLState() string { return string(e) }
+
+// TestRepeatsAreCounted checks that a call counts how often its transaction was begun again, also in the caller's transaction.
+func TestRepeatsAreCounted(t *testing.T) {
+	b := fresh(t)
+	_, tx := openTx(t)
+	for name, call := range map[string]func(ctx context.Context, do func() error) error{
+		"own transaction": func(ctx context.Context, do func() error) error {
+			return b.work(ctx, programConns, "test", func(pgx.Tx) error { return do() })
+		},
+		"caller's transaction": func(ctx context.Context, do func() error) error {
+			return b.within(ctx, "test", tx, time.Time{}, func(querier, time.Time) error { return do() })
+		},
+	} {
+		var repeats atomic.Int64
+		begun := 0
+		must(t, call(store.CountRepeats(t.Context(), &repeats), func() error {
+			if begun++; begun <= 2 {
+				return errMoved
+			}
+			return nil
+		}))
+		if n := repeats.Load(); n != 2 {
+			t.Errorf("%s: begun again %d times, want 2", name, n)
+		}
+	}
+}
 
 // TestACompletionOnAnotherStore is refused, also if that store has a claim with the same
 // numbers.

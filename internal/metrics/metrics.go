@@ -52,6 +52,7 @@ var (
 	storeFailures = &Metric{Name: "hourbell_store_failures_total", Help: "Failed operations of the store.", Labels: []string{"operation"}}
 	calls         = &Metric{Name: "hourbell_store_call_duration_seconds", Help: "How long calls of the store took, by the operation.", Labels: []string{"operation"}, Sort: Histogram, Bounds: callBounds}
 	callErrors    = &Metric{Name: "hourbell_store_call_errors_total", Help: "Calls of the store that failed, by the operation.", Labels: []string{"operation"}}
+	repeats       = &Metric{Name: "hourbell_store_transactions_repeated_total", Help: "Transactions of the store that were begun again after a deadlock, a long wait for a lock, or a conflict in a cluster, by the operation.", Labels: []string{"operation"}}
 	dropped       = &Metric{Name: "hourbell_events_dropped_total", Help: "Events that are missing here because the observer was too slow."}
 	leftOut       = &Metric{Name: "hourbell_labels_left_out_total", Help: "Events that were counted with the label value " + LeftOut + ", because the label has too many values.", Labels: []string{"label"}}
 
@@ -66,7 +67,7 @@ var (
 // All returns all metrics. The caller does not change them.
 func All() []*Metric {
 	return []*Metric{
-		jobs, scheduleJobs, slots, late, took, claimed, rescued, refused, leased, leasesLost, deaths, repaired, storeFailures, calls, callErrors, dropped, leftOut,
+		jobs, scheduleJobs, slots, late, took, claimed, rescued, refused, leased, leasesLost, deaths, repaired, storeFailures, calls, callErrors, repeats, dropped, leftOut,
 		leaseLeft, storeUp, clockOff, nodes, queueJobs, queueOldest,
 	}
 }

@@ -94,6 +94,9 @@ func (r *Recorder) Observe(e event.Event) {
 // store.
 func (r *Recorder) ObserveCall(c event.Call) {
 	r.sink.Record(calls, c.Took.Seconds(), c.Operation)
+	if c.Repeats > 0 {
+		r.sink.Add(repeats, float64(c.Repeats), c.Operation)
+	}
 	if c.Err != nil && !store.IsAnswer(c.Err) && !errors.Is(c.Err, context.Canceled) {
 		r.sink.Add(callErrors, 1, c.Operation)
 	}

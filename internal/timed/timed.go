@@ -3,6 +3,7 @@ package timed
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/hourbell/hourbell/event"
@@ -37,8 +38,9 @@ func New(next store.Backend, observe func(event.Call)) store.Backend {
 // call makes a call and reports it.
 func call[Request, Result any](ctx context.Context, observe func(event.Call), operation string, do func(context.Context, Request) (Result, error), req Request) (Result, error) {
 	began := uptime.Now()
-	res, err := do(ctx, req)
-	observe(event.Call{Operation: operation, Took: uptime.Now().Sub(began), Err: err})
+	var repeats atomic.Int64
+	res, err := do(store.CountRepeats(ctx, &repeats), req)
+	observe(event.Call{Operation: operation, Took: uptime.Now().Sub(began), Repeats: int(repeats.Load()), Err: err})
 	return res, err
 }
 

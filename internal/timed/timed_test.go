@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/internal/timed"
@@ -41,6 +42,28 @@ func (able) ReleaseDependents(context.Context, store.ReleaseRequest) error   { r
 func (able) PoolSize() int                                                   { return 7 }
 
 var word = regexp.MustCompile("[A-Z][a-z]+")
+
+// repeating is a store that begins transactions again.
+type repeating struct{ *memory.Store }
+
+func (repeating) Now(ctx context.Context) (now time.Time, err error) {
+	store.Repeated(ctx)
+	store.Repeated(ctx)
+	return now, err
+}
+
+// TestRepeatsAreReported checks that a call has the number of its own transactions that were begun again.
+func TestRepeatsAreReported(t *testing.T) {
+	var seen []event.Call
+	b := timed.New(repeating{memory.New()}, func(c event.Call) { seen = append(seen, c) })
+	for range 2 {
+		_, err := b.Now(t.Context())
+		if call := seen[len(seen)-1]; err != nil || call.Repeats != 2 {
+			t.Errorf("%+v, want 2 repeats: %v", call, err)
+		}
+	}
+	store.Repeated(t.Context()) // without a counter
+}
 
 // TestEveryCallIsReported calls each method of a store, and of its abilities that do work, with empty
 // requests.

@@ -170,7 +170,12 @@ func TestCallsOfTheStoreFail(t *testing.T) {
 	for _, err := range []error{nil, errors.New("away"), store.ErrConflict, fmt.Errorf("put: %w", store.ErrUnsettled), context.Canceled, context.DeadlineExceeded} {
 		metrics.ObserveCall(event.Call{Operation: "fire", Took: time.Millisecond, Err: err})
 	}
+	metrics.ObserveCall(event.Call{Operation: "claim", Repeats: 2})
+	metrics.ObserveCall(event.Call{Operation: "claim", Repeats: 1})
 	got := values(t, registry)
+	if n := got["hourbell_store_transactions_repeated_total operation=claim"]; n != 3 {
+		t.Errorf("%v transactions were begun again, want 3", n)
+	}
 	if got["hourbell_store_call_duration_seconds operation=fire"] != 6 || got["hourbell_store_call_errors_total operation=fire"] != 2 {
 		t.Errorf("got %v", got)
 	}

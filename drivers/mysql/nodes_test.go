@@ -62,7 +62,7 @@ func TestAWaitingClaimDelaysNoHeartbeat(t *testing.T) {
 		waiting, err = waits(t.Context(), db)
 		must(t, err)
 	}
-	call, cancel := context.WithTimeout(t.Context(), 3*rowWait)
+	call, cancel := context.WithTimeout(t.Context(), lockWait/3)
 	defer cancel()
 	if _, err := b.Heartbeat(call, store.HeartbeatRequest{Node: node.Node}); err != nil {
 		t.Error("a heartbeat waited for a claim:", err)

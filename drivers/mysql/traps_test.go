@@ -348,13 +348,13 @@ func TestWaitsAreNoTries(t *testing.T) {
 func TestStatementsThatCommit(t *testing.T) {
 	b, db := fresh(t)
 	job := store.NewJob{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Args: []byte("{}"), Priority: 1, MaxAttempts: 5}}
-	for _, mariaDB := range []bool{b.server.mariaDB, false} { // the check of MySQL works on MariaDB, too
+	for i, mariaDB := range []bool{b.server.mariaDB, false} { // the check of MySQL works on MariaDB, too
 		b.server.mariaDB = mariaDB
 		tx, err := db.BeginTx(t.Context(), nil)
 		must(t, err)
 		_, err = b.Insert(t.Context(), store.InsertRequest{Tx: Tx(tx), Jobs: []store.NewJob{job}})
 		must(t, err)
-		_, err = tx.ExecContext(t.Context(), "CREATE OR REPLACE TEMPORARY TABLE harmless (n INT)")
+		_, err = tx.ExecContext(t.Context(), fmt.Sprintf("CREATE TEMPORARY TABLE harmless%d (n INT)", i))
 		must(t, err)
 		_, err = b.Insert(t.Context(), store.InsertRequest{Tx: Tx(tx), Jobs: []store.NewJob{job}})
 		must(t, err)

@@ -93,7 +93,7 @@ verify: ## Format, imports, go.mod files, and each module on its own
 	@scripts/check-imports
 	@scripts/check-paths
 	@scripts/statements
-	@scripts/words --check 0.5 >/dev/null
+	@scripts/words --check 0.1 >/dev/null
 	@JOBS=4 scripts/each-module env GOWORK=off go mod tidy -diff
 	@scripts/each-module env GOWORK=off go vet $(RACE) ./...
 

@@ -125,7 +125,7 @@ func TestTheLogOfManyJobs(t *testing.T) {
 			want = jobs
 		}
 		if completed != want || failed != failures || nodes != 2 {
-			t.Errorf("rationed to %d: the log tells of %d completed jobs, want %d; of %d failures, want %d; of %d ends of a node, want 2", rationed, completed, want, failed, failures, nodes)
+			t.Errorf("rationed to %d: the log has %d completed jobs, want %d; of %d failures, want %d; of %d ends of a node, want 2", rationed, completed, want, failed, failures, nodes)
 		}
 	}
 }

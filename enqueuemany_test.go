@@ -82,7 +82,7 @@ func TestEnqueueManyTakesOptionsPerJob(t *testing.T) {
 		}
 	}
 	if made[3].ID != existing.ID || made[5].ID != made[4].ID || made[6].ID == made[4].ID {
-		t.Errorf("answers %+v; the key was that of job %d", made, existing.ID)
+		t.Errorf("answers %+v; the key was the key of job %d", made, existing.ID)
 	}
 }
 

@@ -200,7 +200,7 @@ func rest(ctx context.Context, d time.Duration) {
 // leastFeedKeep is the shortest time for which events can be kept.
 const leastFeedKeep = time.Minute
 
-// Keep sets for how long the store keeps events, for the whole cluster: at least a minute, or 0
+// Keep sets for how long the store keeps the events of the whole cluster: at least a minute, or 0
 // to store none. It is in force for all transactions that begin after the call.
 func (s *EventService) Keep(ctx context.Context, d time.Duration) error {
 	d = d.Truncate(time.Microsecond)

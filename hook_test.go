@@ -261,7 +261,7 @@ func TestWhyJobsWait(t *testing.T) {
 	c.run(node)
 	eventually(t, "the node", func() bool { return strings.Contains(waits(), "has code for kind") })
 	if got := waits(hourbell.Queue("q")); !strings.Contains(got, `serves queue "q"`) {
-		t.Errorf("in a queue nobody serves: %q", got)
+		t.Errorf("in a queue that no node serves: %q", got)
 	}
 	if got := waits(hourbell.In(1e12)); got != "" {
 		t.Errorf("one that is not due: %q", got)

@@ -56,7 +56,7 @@ func EachBatch(do func(jobs []store.JobChange) error) Option {
 
 // DryRun is an option of the calls that change jobs: the call changes nothing, and
 // answers what it would do with the jobs as they are now. Conflicts of unique keys are
-// not foreseen.
+// not predicted.
 func DryRun() Option {
 	return func(e *enqueuing) { e.changes().dryRun = true }
 }
@@ -282,7 +282,7 @@ func (s *JobService) changeBatch(ctx context.Context, c changing, match store.Jo
 	c.req.IDs, c.req.Match = ids, match
 	change := s.client.backend.ChangeJobs
 	if c.dryRun {
-		change = s.foresee
+		change = s.preview
 	}
 	res, err := change(ctx, c.req)
 	if err != nil || named {
@@ -291,8 +291,8 @@ func (s *JobService) changeBatch(ctx context.Context, c changing, match store.Jo
 	return slices.DeleteFunc(res.Changes, func(j store.JobChange) bool { return j.Change == store.Missing }), res.EntryID, nil
 }
 
-// foresee returns what a request would do with the jobs as they are now.
-func (s *JobService) foresee(ctx context.Context, req store.ChangeJobsRequest) (store.ChangeJobsResult, error) {
+// preview returns what a request would do with the jobs as they are now.
+func (s *JobService) preview(ctx context.Context, req store.ChangeJobsRequest) (store.ChangeJobsResult, error) {
 	match := req.Match
 	match.IDs = req.IDs
 	jobs, err := s.client.backend.ListJobs(ctx, store.ListJobsRequest{JobFilter: match, Limit: len(req.IDs)})

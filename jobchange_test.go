@@ -62,7 +62,7 @@ func TestChangesByFilterAreBatches(t *testing.T) {
 		t.Errorf("the batches have %v jobs", sizes)
 	}
 	if got := count(t, client, hourbell.JobFilter{Queue: "a", States: []store.State{store.StateReady}}); got != 3*len(sizes) {
-		t.Errorf("%d jobs are left of the %d that were enqueued meanwhile", got, 3*len(sizes))
+		t.Errorf("%d jobs are left of the %d that were enqueued in between", got, 3*len(sizes))
 	}
 	if got := count(t, client, hourbell.JobFilter{IDs: others, States: []store.State{store.StateReady}}); got != len(others) {
 		t.Errorf("%d of %d jobs of another queue are left", got, len(others))

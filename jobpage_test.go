@@ -45,7 +45,7 @@ func (s *slowStore) CountJobs(ctx context.Context, req store.CountJobsRequest) (
 	return s.Backend.CountJobs(ctx, req)
 }
 
-// rareJobs is a client of a slow store with jobs, of which each hundredth is rare.
+// rareJobs is a client of a slow store with jobs; each hundredth job is rare.
 func rareJobs(t *testing.T, jobs int, s slowStore) (client *hourbell.Client, rare []int64) {
 	t.Helper()
 	s.Backend, s.newest = memory.New(), int64(jobs)

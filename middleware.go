@@ -146,7 +146,7 @@ func newDraft(spec store.JobSpec, origin store.Origin, schedule, hook string) *D
 }
 
 // spec returns the job of a valid draft. The headers that Hourbell uses are
-// kept from the spec of which the draft was made.
+// kept from the spec that the draft was made from.
 func (d *Draft) spec() store.JobSpec {
 	spec := d.JobSpec
 	spec.Headers = plan.WithHeaders(d.made.spec.Headers, d.Headers)

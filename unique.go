@@ -32,7 +32,7 @@ const (
 // OnConflict selects what happens if a live job has the key of Unique or
 // UniqueArgs: KeepOnConflict (the default), ReplaceOnConflict,
 // RescheduleOnConflict or ErrorOnConflict. Only a job that has not begun is
-// changed: a job that runs, or of which an attempt has ended, also by a snooze,
+// changed: a job that runs, or that had an attempt which ended, also by a snooze,
 // stays as it is, as does a job that has ended and holds its key (UniqueFor).
 // Enqueued.Conflict is what happened. In a transaction the change is part of the
 // transaction; until it ends the job does not start, and other changes of the job

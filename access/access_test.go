@@ -370,7 +370,7 @@ func TestTheFileIsReadAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := g.byToken(tokens[Admin], time.Now()); err != nil {
-		t.Errorf("a broken file ends the access of those who are known: %v", err)
+		t.Errorf("a broken file ends the access of known users: %v", err)
 	}
 	if _, err := g.byToken(tokens[Viewer], time.Now()); err == nil {
 		t.Error("a broken file brings a removed token back")

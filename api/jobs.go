@@ -265,7 +265,7 @@ const keyKept = 24 * time.Hour
 // keyPrefix begins the unique key that an Idempotency-Key becomes.
 const keyPrefix = "idempotency-key:"
 
-// options returns the options that a key becomes, for the job at a place of a request.
+// options returns the options that a key becomes. place is the job's place in the request.
 func (i Idempotency) options(ctx context.Context, at string) []hourbell.Option {
 	if i.Key == "" {
 		return nil

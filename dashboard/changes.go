@@ -299,7 +299,7 @@ func (p *pages) changeJobs(ctx context.Context, form url.Values) (done, next str
 	return v.saying(changes, more), next, err
 }
 
-// flashCookie is the cookie with what a form has done, for the next page. It has no path,
+// flashCookie is the cookie with what a form has done; the next page shows it. It has no path,
 // so that the browser keeps it for the pages of this handler only.
 const flashCookie = "hourbell_flash"
 

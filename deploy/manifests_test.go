@@ -21,7 +21,7 @@ import (
 	strict "sigs.k8s.io/yaml"
 )
 
-// folder is where program builds, for the time of the tests.
+// folder is where program builds; it exists while the tests run.
 var folder string
 
 // program builds hourbell, once.

@@ -244,7 +244,7 @@ func TestNothingRunsByItself(t *testing.T) {
 	}
 }
 
-// TestErrorsOfWorkers checks that the errors of attempts are those of the workers, or of the node.
+// TestErrorsOfWorkers checks that attempts have the errors of their workers, or of the node.
 func TestErrorsOfWorkers(t *testing.T) {
 	errFull := errors.New("the disk is full")
 	kit := hourbelltest.New(t, hourbell.Config{Workers: reports(func(_ context.Context, job *hourbell.Job[report]) error {

@@ -26,7 +26,7 @@ type Mailer struct {
 	// Program is the path of a program that takes the arguments -i and -t and reads a message from its
 	// standard input.
 	Program string
-	// Host is the name of this machine, for the subject of the mails.
+	// Host is the name of this machine in the subject of the mails.
 	Host string
 	// Failed, if not nil, is called for each mail that was not sent, for a line in the log.
 	Failed func(job *hourbell.JobRow, err error)

@@ -42,7 +42,7 @@ type running struct {
 	process *supervise.Process
 	State   supervise.State `json:"state"`             // of the process that was handed over
 	Results string          `json:"results,omitempty"` // see ready
-	Note    string          `json:"note,omitempty"`    // about the start, for the output
+	Note    string          `json:"note,omitempty"`    // about the start; the output shows it
 }
 
 // goOn takes over a command that another worker of the attempt has left.

@@ -151,7 +151,7 @@ type HTTPWorker struct {
 	// Client makes the requests; nil means a client that follows the proxy
 	// settings of the environment. Its CheckRedirect is not used. For jobs that
 	// reach public addresses only, its Transport must be nil or an
-	// *http.Transport, of which a copy with another dialer is used.
+	// *http.Transport; a copy of it with another dialer is used.
 	Client *http.Client
 	// Private lets every job reach every address.
 	Private bool

@@ -251,7 +251,7 @@ type chainJob struct {
 	called        bool  // a worker must have been called
 }
 
-// The kinds of findings about schedules that follow schedules, besides those of graphs.
+// The kinds of findings about schedules that follow schedules, besides the findings about graphs.
 const (
 	noJob       = "an end without a job"
 	twoJobs     = "several jobs for an end"

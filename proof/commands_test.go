@@ -119,7 +119,7 @@ func (p *commandProof) neverTwo() {
 	for i, row := range p.w.lines() {
 		token, _ := strconv.ParseInt(row[0], 10, 64)
 		if token < latest {
-			p.t.Errorf("line %d of the witness: the %s of the run with token %d lived beside that with token %d", i+1, row[1], token, latest)
+			p.t.Errorf("line %d of the witness: the %s of the run with token %d lived concurrently with the run with token %d", i+1, row[1], token, latest)
 			return
 		}
 		latest = token

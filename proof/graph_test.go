@@ -59,7 +59,7 @@ type step struct {
 	after  []link
 }
 
-// link is a planned edge: place is that of the predecessor in the plan.
+// link is a planned edge: place is the place of the predecessor in the plan.
 type link struct {
 	place int
 	on    store.On

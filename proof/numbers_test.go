@@ -113,7 +113,7 @@ func (o *office) count(text string) int64 {
 	return n
 }
 
-// mails returns, for the schedules whose names begin with prefix, how late each
+// mails returns, of schedules whose names begin with prefix, how late each
 // mail started, and how many mails each node sent.
 func (o *office) mails(prefix string) (late map[string][]time.Duration, by map[string]int) {
 	o.t.Helper()

@@ -158,7 +158,7 @@ func NotStartedReason(p Ended) string {
 	return fmt.Sprintf("job %d %s", p.ID, p.State)
 }
 
-// Unknown is the end of a predecessor of which nothing is known any more when it is linked;
+// Unknown is the end of a predecessor that is no longer stored when it is linked;
 // see LinksLater. It matches no edge of a program, because the job may have ended in any way.
 func Unknown(id int64, now time.Time) Ended {
 	return Ended{ID: id, State: StateNotStarted, At: now, Reason: fmt.Sprintf("job %d left no record of its end", id)}
@@ -252,7 +252,7 @@ func checkEdges(req InsertRequest, index int) error {
 	return nil
 }
 
-// NoPredecessor returns the error of an insert whose job names a predecessor of which
+// NoPredecessor returns the error of an insert whose job names a predecessor about which
 // nothing is known.
 func NoPredecessor(id int64) error {
 	return fmt.Errorf("%w: %w", ErrNotFound, &check.FieldError{

@@ -286,7 +286,7 @@ func EventRowsRead(req ListEventsRequest) int {
 }
 
 // EventsPage completes a page from rows in the order of their cursors: up to EventRowsRead
-// rows from EventsBegin on or, for the newest events, the last EventRowsRead rows. out has
+// rows from EventsBegin on, or the last EventRowsRead rows if the newest events are asked for. out has
 // all fields but Events, Next and More.
 func EventsPage(req ListEventsRequest, rows []EventRow, from EventCursor, out ListEventsResult) ListEventsResult {
 	out.Next = req.After

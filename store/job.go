@@ -386,7 +386,7 @@ type BeginRequest struct {
 	Starts []Start
 }
 
-// Start is the start of an attempt, for the jobs that it makes. They are inserted once for
+// Start is the start of an attempt and the jobs that it makes. They are inserted once for
 // each BeginJobs that names a claim which the node holds, in the same transaction.
 type Start struct {
 	// Job is the claimed job, for handlers with HandleStart; nil: no handler.

@@ -37,7 +37,7 @@ type LimitStore interface {
 	FindLimitWaits(ctx context.Context, req FindLimitWaitsRequest) ([]LimitWait, error)
 
 	// CloseLanes lets nothing start for a while under all limits that concern some jobs, because their workers have asked for
-	// it: in the lane of a job under each of its limits, and in the whole queue if its limit is that of the queue. An instant that is set is
+	// it: in the lane of a job under each of its limits, and in the whole queue if the limit concerns the queue. An instant that is set is
 	// never made earlier. Jobs that may start there and that no node has claimed wait again, first of all. What nodes have
 	// claimed goes on. Jobs that no limit concerns have no effect.
 	CloseLanes(ctx context.Context, req CloseLanesRequest) error

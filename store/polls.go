@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// PollSharer is implemented by backends whose nodes can share their polls, so that of all nodes
-// that poll for the same work only one does in each interval. Such a backend is a Listener, too. Callers find it by assertion.
+// PollSharer is implemented by backends whose nodes can share their polls, so that only one
+// of all nodes that would poll for the same work polls in each interval. Such a backend is a Listener, too. Callers find it by assertion.
 //
 // A node that polls sends a note with the request (ClaimRequest.Polled,
 // DueSchedulesRequest.Polled), at most 300 bytes. If the call succeeds, every Listen gets the note in

@@ -145,8 +145,8 @@ type PutSchedulesRequest struct {
 	// unless the set ends because of Gone. Not with Tx. PutLimits has when limits are refused.
 	Limits []Limit
 	By     Actor // recorded in the audit
-	// Fields, if not nil, returns the names of the fields that differ between two definitions,
-	// for the audit. It is a pure function.
+	// Fields, if not nil, returns the names of the fields that differ between two definitions;
+	// the audit shows them. It is a pure function.
 	Fields func(before, after []byte) []string
 }
 

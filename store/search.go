@@ -29,7 +29,7 @@ func (s *JobSearch) Before() int64 { return s.before }
 // Part returns the bounds of the next part, as in ListJobsRequest.
 func (s *JobSearch) Part() (after, before int64) { return max(s.before-s.width-1, 0), s.before }
 
-// Done says that the part was searched, and how long that took.
+// Done records that the part was searched, and how long the search took.
 func (s *JobSearch) Done(took time.Duration) {
 	after, _ := s.Part()
 	s.before = after + 1
@@ -41,7 +41,7 @@ func (s *JobSearch) Done(took time.Duration) {
 	}
 }
 
-// Slow says that the part took too long, and reports whether a narrower part can be tried.
+// Slow records that the part took too long, and reports whether a narrower part can be tried.
 func (s *JobSearch) Slow() bool {
 	if s.width == 1 {
 		return false

@@ -507,8 +507,8 @@ var (
 )
 
 // IsAnswer reports whether an error is an answer of a store that works: the request was read, and
-// refused because of what it asks for or because of what others have done. Other errors, but for those
-// of a context that has ended, are failures of the store.
+// refused because of what it asks for or because of what others have done. Other errors are failures of the
+// store, except the error of a context that has ended.
 func IsAnswer(err error) bool {
 	var field *check.FieldError
 	if errors.As(err, &field) {

@@ -142,7 +142,7 @@ type System interface {
 
 // Scheduler is a System that stores schedules.
 type Scheduler interface {
-	// Schedule stores req.Schedules of which req.Due are due at req.At.
+	// Schedule stores req.Schedules schedules; req.Due schedules are due at req.At.
 	Schedule(ctx context.Context, req Request) error
 }
 

@@ -99,7 +99,7 @@ func predecessors(edges child.Edges, i, n int) (on []int) {
 
 const batchJobs = 10_000
 
-// insertDependents enqueues jobs of which some wait for others. A job may only wait for jobs
+// insertDependents enqueues jobs, some with predecessors. A job may only wait for jobs
 // of earlier calls, whose numbers are known.
 func (s *ours) insertDependents(ctx context.Context, jobs []child.Args) error {
 	var requests []hourbell.Request

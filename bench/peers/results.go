@@ -187,11 +187,11 @@ func goalTable(samples []sample) (table, bool) {
 		if !ok {
 			continue
 		}
-		verdict := "missed"
+		answer := "missed"
 		if g.reached(s.median) {
-			verdict = "reached"
+			answer = "reached"
 		}
-		t.rows = append(t.rows, []string{g.text, wanted + times, s.String(), verdict})
+		t.rows = append(t.rows, []string{g.text, wanted + times, s.String(), answer})
 	}
 	return t, len(t.rows) > 1
 }

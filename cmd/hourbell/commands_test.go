@@ -331,7 +331,7 @@ func TestApplyAndCheck(t *testing.T) {
 		t.Errorf("schedules of ops: %v", got)
 	}
 	if got := b.objects("schedules", "list", "--owner", ""); len(got) != 0 {
-		t.Errorf("schedules of nobody: %v", got)
+		t.Errorf("schedules of an unknown owner: %v", got)
 	}
 }
 

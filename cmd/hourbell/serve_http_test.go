@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestServeHTTP checks which HTTP calls a node makes: under declared only those
-// of its own files, however else a job or schedule came to the store; and that
+// TestServeHTTP checks which HTTP calls a node makes: under declared only calls
+// that its own files declare, however else a job or schedule came to the store; and that
 // other calls reach private addresses only with --http-private.
 func TestServeHTTP(t *testing.T) {
 	for _, test := range []struct {

@@ -95,9 +95,8 @@ func (w workFlags) zeroMeansDefault(c *cobra.Command) error {
 	return errors.Join(errs...)
 }
 
-// payload returns the arguments of a job of a kind: the value of --args, or,
-// for the kind command, the arguments from --shell, --env, --dir and the words
-// after --.
+// payload returns the arguments of a job of a kind: the value of --args. The kind command
+// has its arguments from --shell, --env, --dir and the words after -- instead.
 func (p *program) payload(c *cobra.Command, w workFlags, kind string, argv []string) ([]byte, error) {
 	if err := check.Name("kind", kind); err != nil {
 		return nil, err

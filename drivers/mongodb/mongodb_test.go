@@ -182,7 +182,7 @@ func TestRowLostBeforeTheToken(t *testing.T) {
 	_, err := p.TryLock(t.Context(), request("send"))
 	var held *lock.HeldError
 	if !errors.As(err, &held) || held.Owner != "Java" {
-		t.Errorf("a grant whose row was lost meanwhile must be refused as held by Java: %v", err)
+		t.Errorf("a grant whose row was lost in between must be refused as held by Java: %v", err)
 	}
 }
 

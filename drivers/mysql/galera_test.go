@@ -208,7 +208,7 @@ func (p *galeraProcess) kill() {
 	_ = p.cmd.Wait()         // the signal is its error
 }
 
-// stop lets the process end after the job in its hands.
+// stop lets the process end after its current job.
 func (p *galeraProcess) stop() {
 	_ = p.stdin.Close() // it may have ended
 	_ = p.cmd.Wait()    // its claims are looked at, and not its end

@@ -88,8 +88,8 @@ func freshBackend(t *testing.T) *Backend {
 	return b
 }
 
-// TestLiteralsHaveACharacterSet: a literal without a character set has the collation of the session, which differs from that
-// of parameters, so that some servers refuse to compare both.
+// TestLiteralsHaveACharacterSet: a literal without a character set has the collation of the session, which differs from the
+// collation of parameters, so that some servers refuse to compare both.
 func TestLiteralsHaveACharacterSet(t *testing.T) {
 	plain := regexp.MustCompile(`(?i)(^|[ (,=<>])'(|every:|@|A)'`)
 	for s, text := range freshBackend(t).texts {

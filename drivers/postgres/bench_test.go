@@ -173,7 +173,7 @@ func BenchmarkClaim(b *testing.B) {
 	}
 }
 
-// BenchmarkFire fires the slots of 20,000 schedules, 500 a call, each of which
+// BenchmarkFire fires the slots of 20,000 schedules, 500 a call; each slot
 // makes one job; one of 100,000 schedules is due.
 func BenchmarkFire(b *testing.B) {
 	const due, batch = 20_000, 500

@@ -25,12 +25,12 @@ func (b *Backend) ClaimPart(ctx context.Context, req store.ClaimRequest) (store.
 		out, _, err := b.scanClaim(ctx, req, scan, cursors{}, scan.recordFullScan)
 		return out, err
 	case catchUpScan:
-		look := func() { b.catchUp(b.background, req, scan, from, behind) }
+		catchUp := func() { b.catchUp(b.background, req, scan, from, behind) }
 		if behind.number < recentScans {
 			// A recent scan is short: it begins after the claim, on the connection of the claim.
-			defer b.catchUps.Go(look)
+			defer b.catchUps.Go(catchUp)
 		} else {
-			b.catchUps.Go(look)
+			b.catchUps.Go(catchUp)
 		}
 	}
 	out, unsearched, err := b.scanClaim(ctx, req, scan, from, scan.recordClaim)
@@ -50,7 +50,7 @@ const catchUpTimeout = time.Minute
 
 // catchUp makes a catch-up scan or a recent scan, concurrently with claims. If it
 // fails, the next scan repeats it.
-func (b *Backend) catchUp(ctx context.Context, req store.ClaimRequest, scan *claimScan, from cursors, reach look) {
+func (b *Backend) catchUp(ctx context.Context, req store.ClaimRequest, scan *claimScan, from cursors, reach behindScan) {
 	ctx, cancel := context.WithTimeout(ctx, catchUpTimeout)
 	defer cancel()
 	lowRunAt, lowID := from.columns()

@@ -119,9 +119,9 @@ const (
 	catchUpScan      // scan behind the cursors, concurrently with the claim
 )
 
-// look is a scan behind the cursors: a recent scan, or a catch-up scan, which is
+// behindScan is a scan behind the cursors: a recent scan, or a catch-up scan, which is
 // number recentScans.
-type look struct {
+type behindScan struct {
 	number int
 	after  time.Time // of jobs with a later run_at, on the store's clock; zero: of all
 }
@@ -163,16 +163,16 @@ func reach(number int) time.Duration { return time.Second << (2 * number) }
 // begin returns where a claim begins: at the cursors or, as a full scan, at the
 // start; and, in step catchUpScan, what is scanned concurrently. Between two full
 // scans in short succession there is a claim with cursors, to compare them with.
-func (s *claimScan) begin() (from cursors, next step, behind look) {
+func (s *claimScan) begin() (from cursors, next step, behind behindScan) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.rest() <= 0 && s.catchingUpSince.IsZero() && (s.compared || time.Since(s.scanned) > fullScanShare*fullScanRest) {
 		if s.cost() <= cheapFullScan {
-			return cursors{}, fullScan, look{}
+			return cursors{}, fullScan, behindScan{}
 		}
-		s.catchingUpSince, next, behind = time.Now(), catchUpScan, look{number: recentScans}
+		s.catchingUpSince, next, behind = time.Now(), catchUpScan, behindScan{number: recentScans}
 	} else if number, ok := s.recentDue(); ok {
-		s.recent, s.since, next, behind = number, time.Now(), catchUpScan, look{number, s.now.Add(-reach(number))}
+		s.recent, s.since, next, behind = number, time.Now(), catchUpScan, behindScan{number, s.now.Add(-reach(number))}
 		s.reached(number, s.since)
 	}
 	from = s.low
@@ -189,7 +189,7 @@ func (s *claimScan) begin() (from cursors, next step, behind look) {
 // each priority, how long it took in the database, and whether it succeeded. A scan
 // that took no time got no connection: the known costs stay, and the next scan is due
 // after them.
-func (s *claimScan) caughtUp(scan look, found map[int16]cursor, took time.Duration, ok bool) {
+func (s *claimScan) caughtUp(scan behindScan, found map[int16]cursor, took time.Duration, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if scan.number == recentScans {

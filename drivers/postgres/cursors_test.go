@@ -87,7 +87,7 @@ func TestCatchUpScansReplaceExpensiveFullScans(t *testing.T) {
 		t.Errorf("after a full scan of 10 ms the next catch-up scan is due in %v", wait)
 	}
 	s.scanned = s.scanned.Add(-200 * time.Millisecond)
-	if from, next, behind := s.begin(); next != catchUpScan || from != s.low || behind != (look{number: recentScans}) {
+	if from, next, behind := s.begin(); next != catchUpScan || from != s.low || behind != (behindScan{number: recentScans}) {
 		t.Errorf("after 200 ms a claim begins at %v with step %v", from, next)
 	}
 	if _, next, _ := s.begin(); next != claimOnly {
@@ -97,7 +97,7 @@ func TestCatchUpScansReplaceExpensiveFullScans(t *testing.T) {
 		t.Errorf("during a catch-up scan another claim follows after %v", wait)
 	}
 	late := cursor{runAt: now.Add(-time.Hour), id: 3}
-	s.caughtUp(look{number: recentScans}, map[int16]cursor{2: late}, cheapFullScan+10*time.Millisecond, true)
+	s.caughtUp(behindScan{number: recentScans}, map[int16]cursor{2: late}, cheapFullScan+10*time.Millisecond, true)
 	if _, over := s.again(0); over {
 		t.Error("a catch-up scan found a job, and no claim follows")
 	}
@@ -109,7 +109,7 @@ func TestCatchUpScansReplaceExpensiveFullScans(t *testing.T) {
 	if from, _, _ := s.begin(); from != s.low {
 		t.Errorf("two claims begin at a job that a catch-up scan found once: %v", from)
 	}
-	s.caughtUp(look{number: recentScans}, nil, cheapFullScan+10*time.Millisecond, true)
+	s.caughtUp(behindScan{number: recentScans}, nil, cheapFullScan+10*time.Millisecond, true)
 	if wait, over := s.again(0); wait != 0 || !over {
 		t.Error("a catch-up scan found nothing, and claims go on")
 	}
@@ -137,12 +137,12 @@ func TestAScanWithoutAConnectionIsNotCheap(t *testing.T) {
 		t.Fatalf("after a minute comes step %v, want a catch-up scan", next)
 	}
 	for range 3 {
-		s.caughtUp(look{number: recentScans}, nil, 0, false)
+		s.caughtUp(behindScan{number: recentScans}, nil, 0, false)
 	}
 	if s.cost() != time.Second || s.rest() <= 19*time.Second {
 		t.Errorf("scans without a connection: the cost is %v and the next scan is due in %v", s.cost(), s.rest())
 	}
-	s.caughtUp(look{number: 0}, nil, 0, false)
+	s.caughtUp(behindScan{number: 0}, nil, 0, false)
 	if s.recents[0].measured {
 		t.Error("a recent scan without a connection has a cost")
 	}

@@ -655,7 +655,7 @@ func TestClaimBesideAnInsert(t *testing.T) {
 	}
 }
 
-// TestStepsAreNotQuadratic bounds the rows that the plans of a step visit, for the most
+// TestStepsAreNotQuadratic bounds the rows that the plans of a step visit, with the most
 // notes and dependents of a step: pinned plans that search all rows of a batch for each row
 // would visit a million.
 func TestStepsAreNotQuadratic(t *testing.T) {

@@ -43,7 +43,7 @@ func TestNoPasswordInErrors(t *testing.T) {
 		}
 		for ; err != nil; err = errors.Unwrap(err) {
 			if strings.Contains(err.Error(), "s3cret") {
-				t.Errorf("the error tells the password: %v", err)
+				t.Errorf("the error shows the password: %v", err)
 			}
 		}
 	}

@@ -237,7 +237,7 @@ func (b *Backend) queueNote(batch *pgx.Batch, now *time.Time, over ends) {
 	batch.Queue(b.q(insertHistoryBatches), now, done, failed)
 }
 
-// run sends plain ends straight to history; all others look at their job first.
+// run sends plain ends straight to history; the effects of all other outcomes depend on the rows of their jobs.
 func (f *finishing) run(ctx context.Context, outcomes []store.Outcome) ([]store.ClaimRef, error) {
 	var careful []store.Outcome
 	f.ends.aged.grow(len(outcomes))
@@ -249,7 +249,7 @@ func (f *finishing) run(ctx context.Context, outcomes []store.Outcome) ([]store.
 		}
 	}
 	if len(careful) > 0 {
-		if err := f.look(ctx, careful); err != nil {
+		if err := f.finishByRow(ctx, careful); err != nil {
 			return nil, err
 		}
 	}
@@ -268,9 +268,9 @@ func plain(o store.Outcome) bool {
 	return (o.Result == store.Completed || o.Result == store.Failed) && !o.HasRecord() && !o.OutputSaved
 }
 
-// look locks the jobs of outcomes, keeps what the attempts had to say, makes
+// finishByRow locks the jobs of outcomes, keeps what the attempts had to say, makes
 // jobs ready again and notes which of the others end.
-func (f *finishing) look(ctx context.Context, outcomes []store.Outcome) error {
+func (f *finishing) finishByRow(ctx context.Context, outcomes []store.Outcome) error {
 	held, err := f.hold(ctx, outcomes)
 	if err != nil {
 		return err

@@ -83,8 +83,8 @@ func specTargets(s *store.JobSpec, except ...string) []any {
 }
 
 // newJobParams are the parameters of the statements that insert jobs. insertion.send sets
-// the first headParams of them, shared and columns the others. linkedParams follow for jobs
-// of which some are linked.
+// the first headParams of them, shared and columns the others. If some of
+// the jobs are linked, linkedParams follow.
 const (
 	newJobParams = "now channel wake run_at delay slot schedule_id origin waiting args headers {spec}"
 	linkedParams = " waits releases"

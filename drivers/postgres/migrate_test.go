@@ -51,7 +51,7 @@ func statusOf(t *testing.T, b *Backend) []store.MigrationStatus {
 	status, err := b.MigrateStatus(t.Context())
 	must(t, err)
 	if len(status) != len(b.steps) {
-		t.Fatalf("MigrateStatus tells of %d steps, want %d", len(status), len(b.steps))
+		t.Fatalf("MigrateStatus returns %d steps, want %d", len(status), len(b.steps))
 	}
 	return status
 }
@@ -117,7 +117,7 @@ func TestSchemaOfANewerRelease(t *testing.T) {
 }
 
 // TestUpgrade brings the schema of this release to one step more, with jobs in it, as
-// the next release will; this release goes on beside the next release.
+// the next release will; this release runs concurrently with the next release.
 func TestUpgrade(t *testing.T) {
 	b := fresh(t)
 	next := openAt(t, urlFrom(t, serverVariable), b.schema)

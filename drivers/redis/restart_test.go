@@ -26,7 +26,7 @@ func startServer(t *testing.T, port, folder string, settings ...string) (kill fu
 		if running {
 			running = false
 			must(t, cmd.Process.Signal(syscall.SIGKILL))
-			_ = cmd.Wait() // it says that the server was killed
+			_ = cmd.Wait() // the message that the server was killed
 		}
 	}
 	t.Cleanup(kill)

@@ -209,7 +209,7 @@ func kindStreams(kinds []string) []stream {
 	return streams
 }
 
-// exactKinds are the kinds of which a claim takes exact jobs only, each once.
+// exactKinds returns each kind whose jobs a claim takes only with exact arguments, once.
 func exactKinds(req store.ClaimRequest) []string {
 	var kinds []string
 	for i := range req.Exact {
@@ -234,7 +234,7 @@ func exactStreams(jobs []store.ExactJob, kinds []string) []stream {
 	return streams
 }
 
-// exactJob is what a claim of suspects takes beside its kinds, in the JSON of a
+// exactJob is what a claim of suspects takes besides its kinds, in the JSON of a
 // parameter.
 type exactJob struct {
 	Kind    string `json:"kind"`

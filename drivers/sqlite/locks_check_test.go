@@ -18,7 +18,7 @@ func TestCheckInTheDefaultTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := usersDB(t, path, goodPragmas)
-	lease, err := b.Locks().TryLock(t.Context(), lock.Request{Name: "a", Owner: "somebody", Hold: 1e9})
+	lease, err := b.Locks().TryLock(t.Context(), lock.Request{Name: "a", Owner: "another", Hold: 1e9})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,7 @@ func TestMigrateAheadOfRelease(t *testing.T) {
 }
 
 // TestUpgrade brings the schema of this release to one step more, as the next release
-// will; this release goes on beside the next release.
+// will; this release runs concurrently with the next release.
 func TestUpgrade(t *testing.T) {
 	path := newFile(t)
 	b, next := openFile(t, path), openFile(t, path)

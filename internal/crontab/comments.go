@@ -142,8 +142,8 @@ var ofLines = map[string]string{
 }
 
 // lineKeys are the keys that a comment may set for a line. A user's crontab
-// that was read as such (Reader.User) may not name another user, nor, for the
-// file, another owner, because its author has the permissions of that user
+// that was read as such (Reader.User) may not name another user, and not another owner of the
+// file, because its author has the permissions of that user
 // only. The crontab of a host may not name another place or owner.
 func (s *scan) lineKeys() []string {
 	ofSchedule := declared.KeyNames()

@@ -117,7 +117,7 @@ func TestHandOver(t *testing.T) {
 	}
 	time.Sleep(testLease) // on heartbeats of the next engine only
 	if started := next.count(event.JobStarted); started != 0 {
-		t.Errorf("%d jobs were started beside the workers' four", started)
+		t.Errorf("%d jobs were started besides the workers' four", started)
 	}
 	close(c.end)
 	waitUntil(t, "completed", finished(t, backend, store.StateCompleted, ids...))

@@ -15,8 +15,8 @@ import (
 const (
 	// nodesFor is how long a list of the nodes is used to explain why slots are left.
 	nodesFor = 2 * time.Second
-	// saidFor is how long after the last overdue slot of a schedule the next counts as the same case, of
-	// which an event was emitted.
+	// saidFor is how long after the last overdue slot of a schedule the next overdue slot belongs to the same case, which is
+	// reported by one event.
 	saidFor = 10 * time.Minute
 )
 

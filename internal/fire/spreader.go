@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// sweepInterval is how often a node compares all schedules that are, or were, on every host with their hosts. The start of a
+	// spreadAllInterval is how often a node compares all schedules that are, or were, on every host with their hosts. The start of a
 	// node is one of these times, so that a host that joins has its schedules at once.
-	sweepInterval = 10 * time.Minute
+	spreadAllInterval = 10 * time.Minute
 	// spreadBatch is how many schedules are spread within one limit of time.
 	spreadBatch = 50
 )
@@ -62,18 +62,18 @@ func (s *Spreader) take() (names []string) {
 
 // Run spreads schedules until ctx ends.
 func (s *Spreader) Run(ctx context.Context) {
-	sweepAt := loop.AlreadyDue
+	allAt := loop.AlreadyDue
 	for ctx.Err() == nil {
 		switch {
 		case s.node.Blocked():
 			_ = loop.Sleep(ctx, blockedDelay) // the loop condition checks ctx
 			continue
-		case sweepAt <= loop.Now():
-			s.sweep(ctx)
-			sweepAt = loop.Now().Add(time.Duration(float64(sweepInterval) * (0.5 + rand.Float64())))
+		case allAt <= loop.Now():
+			s.spreadAll(ctx)
+			allAt = loop.Now().Add(time.Duration(float64(spreadAllInterval) * (0.5 + rand.Float64())))
 		}
 		s.spread(ctx, s.take())
-		timer := time.NewTimer(sweepAt.Until())
+		timer := time.NewTimer(allAt.Until())
 		select {
 		case <-ctx.Done():
 		case <-timer.C:
@@ -83,8 +83,8 @@ func (s *Spreader) Run(ctx context.Context) {
 	}
 }
 
-// sweep spreads all schedules that are, or were, on every host.
-func (s *Spreader) sweep(ctx context.Context) {
+// spreadAll spreads all schedules that are, or were, on every host.
+func (s *Spreader) spreadAll(ctx context.Context) {
 	call, cancel := context.WithTimeout(ctx, s.callTimeout)
 	defer cancel()
 	names, err := s.settler.Spreading(call)

@@ -146,16 +146,16 @@ func (n *Node) keepStateFile(ctx context.Context) {
 	if n.cfg.StateDir == "" {
 		return
 	}
-	var keeper stateFileWriter
+	var writer stateFileWriter
 	for ended := false; !ended; {
 		ended = loop.Sleep(ctx, min(n.cfg.Heartbeat, stateFileInterval)) != nil
 		seen := n.history.known().seen
-		if !keeper.due(seen, loop.Now(), ended) {
+		if !writer.due(seen, loop.Now(), ended) {
 			continue
 		}
 		err := writeSeen(n.cfg.StateDir, seen)
-		keeper.tried(seen, loop.Now(), err)
-		if err != nil && keeper.failures == 1 {
+		writer.tried(seen, loop.Now(), err)
+		if err != nil && writer.failures == 1 {
 			n.report.Emit(event.Event{Kind: event.StateFailed, Err: err})
 		}
 	}

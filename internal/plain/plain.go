@@ -155,8 +155,8 @@ func ShellQuote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// Relative returns when an instant is, seen from now, in the greatest unit of which there are at
-// least two, such as "3m ago" or "in 50s".
+// Relative returns when an instant is, seen from now, in the greatest unit that fits at least
+// twice, such as "3m ago" or "in 50s".
 func Relative(at, now time.Time) string {
 	d, text := now.Sub(at).Round(time.Second), "%s ago"
 	if d < 0 {

@@ -160,12 +160,12 @@ func (p Plan) Decide(s store.Schedule, now time.Time) store.Firing {
 }
 
 // Resolve is Decide for a schedule that may have no plan because of planErr. Such a schedule is put
-// off. Its slots are accounted for when another release or an edit has made it usable. ends are those
+// off. Its slots are accounted for when another release or an edit has made it usable. ends are the ends
 // of the predecessors of a schedule that has any.
 func Resolve(s store.Schedule, plan Plan, planErr error, ends []store.ScheduleEnd, now time.Time) store.Firing {
 	switch {
 	case planErr == nil && plan.On.Every:
-		return plan.look(s, now)
+		return plan.awaitComparison(s, now)
 	case planErr == nil && plan.Follows():
 		return plan.Follow(s, ends)
 	case planErr == nil:

@@ -40,7 +40,7 @@ type Definition struct {
 	PauseAfter  int           `json:"pause_after_failures,omitempty"` // failed jobs in a row; 0: never
 	Exclude     []Calendar    `json:"exclude,omitempty"`
 	On          Place         `json:"on,omitzero"` // where its jobs run
-	// Anchor is, for the schedule of a host that is made from a schedule on every host, the anchor of that schedule. Zero: the
+	// Anchor is set in the schedule of a host that is made from a schedule on every host: the anchor of the schedule on every host. Zero: the
 	// anchor of the row counts.
 	Anchor time.Time `json:"anchor,omitzero"`
 	// Headers are stored with the schedule's jobs.

@@ -97,9 +97,9 @@ func (p *Plan) boundInstants(s store.Schedule, zones *recur.Zones) error {
 	return err
 }
 
-// look accounts for a schedule on every host, which has no slots: it is due again when its hosts are to be compared with the
+// awaitComparison accounts for a schedule on every host, which has no slots: it is due again when its hosts are to be compared with the
 // nodes.
-func (p Plan) look(s store.Schedule, now time.Time) store.Firing {
+func (p Plan) awaitComparison(s store.Schedule, now time.Time) store.Firing {
 	mark := later(s.Mark, now)
 	return store.Firing{
 		Schedule: s.ID, Revision: s.Revision, Mark: s.Mark, NextAt: s.NextAt, PausedAt: s.LastPausedAt(),

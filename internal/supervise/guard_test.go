@@ -26,7 +26,7 @@ func TestDeafSupervisor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Process{supervisor: deaf, socket: near, done: make(chan struct{}), mark: "nobody bears this"}
+	p := &Process{supervisor: deaf, socket: near, done: make(chan struct{}), mark: "no process has this mark"}
 	session := sessionUnder(t, deaf.Pid)
 	go p.guard()
 	go p.listen(json.NewDecoder(near), io.Discard)

@@ -103,7 +103,7 @@ func TestEveryCallIsReported(t *testing.T) {
 	call(early, reflect.TypeFor[store.EarlyFirer]())
 }
 
-// TestAbilitiesPassThrough compares the abilities of a backend with those of the backend below.
+// TestAbilitiesPassThrough compares the abilities of a backend with the abilities of the backend below.
 func TestAbilitiesPassThrough(t *testing.T) {
 	ignore := func(event.Call) {}
 	for _, below := range []store.Backend{able{memory.New()}, memory.New(), storetest.Plain(memory.New())} {

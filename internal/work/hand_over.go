@@ -30,7 +30,7 @@ import (
 // A run that was left is in flight, and has Run.left. Fetch takes it up: in the next program, or in
 // this one after Resume.
 
-// RunState is a run that was left, for the next program. Releases add fields only, or change
+// RunState is a run that was left and that the next program takes up. Releases add fields only, or change
 // handover.Format.
 type RunState struct {
 	Job       store.Claimed   `json:"job"`
@@ -154,8 +154,8 @@ func (r *Runner) Resume() {
 	r.leaving.narrow, r.leaving.leaves, r.leaving.asked = false, false, nil
 }
 
-// State returns the runs that were left, and the numbers of the batches whose claims have all ended
-// since the last heartbeat, for the next program. Leave and Flush must have succeeded.
+// State returns what the next program needs: the runs that were left, and the numbers of the batches whose claims have all
+// ended since the last heartbeat. Leave and Flush must have succeeded.
 func (r *Runner) State() (runs []RunState, ended []int64, err error) {
 	now := uptime.Now()
 	for _, run := range r.inFlight.all() {

@@ -185,7 +185,7 @@ func checkRaces(e *env) {
 			e.ok(isAny(err, lock.ErrLost, lock.ErrBusy), "a check that comes second is refused as lost:", err)
 			continue
 		}
-		e.ok(got.after, "a takeover beside a check that passed comes after the end of the transaction")
+		e.ok(got.after, "a takeover that is concurrent with a check that passed comes after the end of the transaction")
 	}
 	e.t.Logf("%d checks of %d were refused", refused, rounds)
 }

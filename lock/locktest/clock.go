@@ -52,7 +52,7 @@ func clockStoresOwn(e *env) {
 	lease := e.grant(e.a, e.realRequest(name, hold))
 	_, err := e.b.TryLock(e.ctx, e.realRequest(name, hold))
 	held := e.asHeld(err)
-	e.isStoreTime(held.Now, "the clock is that of the store")
+	e.isStoreTime(held.Now, "the clock is the store's clock")
 	e.isStoreTime(held.Until.Add(-hold), "a hold counts from the store's clock")
 	e.must(lease.Extend(e.ctx, 2*hold))
 	_, err = e.b.TryLock(e.ctx, e.realRequest(name, hold))

@@ -66,7 +66,7 @@ func everyCalls(hours, phase, moved int, lockers []*lock.Locker, random *rand.Ra
 	return calls
 }
 
-// runCalls makes all of the calls, each of which releases its lock at once, and
+// runCalls makes all of the calls, releases the lock of each at once, and
 // checks that each hour had one run.
 func (e *env) runCalls(name string, hours int, calls []call, what string) {
 	e.t.Helper()

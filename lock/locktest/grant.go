@@ -47,7 +47,7 @@ func grantSaysWho(e *env) {
 	e.want(held.Owner, req.Owner, "the refusal names the holder")
 	e.ok(!held.Now.IsZero(), "the refusal says what the store's clock shows")
 	if !e.s.RealTime {
-		e.same(held.Now, e.now, "the clock is that of the request, in a test")
+		e.same(held.Now, e.now, "in a test the clock is the clock of the request")
 		e.same(held.Until, e.now.Add(req.Hold), "lock_until is now + Hold")
 	}
 }
@@ -77,12 +77,12 @@ func grantOneWinner(e *env) {
 					wins++
 				} else {
 					refusals++
-					e.is(err, lock.ErrHeld, "whoever comes second is told that the lock is held, and nothing else")
+					e.is(err, lock.ErrHeld, "the second caller learns that the lock is held, and nothing else")
 				}
 			})
 		}
 		all.Wait()
-		e.want(wins, 1, "of those who come at once, one gets the lock")
+		e.want(wins, 1, "of concurrent callers, one gets the lock")
 		e.want(refusals, rivals-1, "and the others are refused")
 	}
 }

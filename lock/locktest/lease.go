@@ -160,7 +160,7 @@ func leaseNeverGot(e *env) {
 		e.t.Error("work must not run without its lock")
 		return nil
 	})
-	e.is(err, lock.ErrHeld, "whoever does not get the lock is told so")
+	e.is(err, lock.ErrHeld, "a caller that does not get the lock learns so")
 	held := e.holder(e.b, name, "who never got a lock frees nothing")
 	e.want(held.Owner, req.Owner, "the holder is the same")
 }

@@ -79,7 +79,7 @@ func slotOldToken(e *env) {
 			continue
 		}
 		got := e.notDue(e.slotRequest(name, seen), "a decision that rests on another token is refused")
-		e.want(got.State, before, "the refusal has the state to decide anew")
+		e.want(got.State, before, "the refusal has the state for another decision")
 		e.want(got.Name, name, "and the name")
 	}
 	e.want(e.state(name), before, "a refusal changes nothing")

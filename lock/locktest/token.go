@@ -29,7 +29,7 @@ func tokenAfterExpiry(e *env) {
 	first := e.take(e.a, name, 1)
 	e.tick(1.1)
 	second := e.take(e.b, name, 1)
-	e.ok(second.Token() > first.Token(), "a token is greater than that of a holder which expired")
+	e.ok(second.Token() > first.Token(), "a token is greater than the token of a holder that expired")
 }
 
 func tokenAfterDelete(e *env) {

@@ -59,7 +59,7 @@ var sharedFaults = []fault{
 
 var postgresFaults = []fault{
 	{"a token is given twice", "sql/locks/take.sql", "SET token = s.token + 1", "SET token = s.token"},
-	{"a check of a lock holds off nobody", "sql/locks/check.sql", "FOR SHARE OF s", ""},
+	{"a check of a lock holds off no other transaction", "sql/locks/check.sql", "FOR SHARE OF s", ""},
 	{"a release after a step back holds the lock", "sql/locks/release.sql", "CASE WHEN :rest::bigint = 0 THEN {until_down({now})}", "CASE WHEN :rest::bigint = 0 THEN greatest({until_down({now})}, {until({utc_at(locked_at)})})"},
 	{"what may have begun is refunded", "sql/lock_held_jobs.sql", "coalesce(u.id = ANY (l.begun), true)", "coalesce(u.id = ANY (l.begun), false)"},
 	{"an older claim says what has begun", "sql/lock_held_jobs.sql", "l.id DESC", "l.id"},

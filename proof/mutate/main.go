@@ -73,7 +73,7 @@ func main() {
 			}
 		}
 	}
-	// The tests of a driver leave a core idle, so those of the drivers run concurrently. The tests of
+	// The tests of a driver leave a core idle, so the tests of the drivers run concurrently. The tests of
 	// package proof depend on time, and run alone.
 	var drivers sync.WaitGroup
 	for _, one := range []string{"postgres", "sqlite", "mysql"} {
@@ -144,15 +144,15 @@ func repository() (string, error) {
 // try inserts one fault and reports whether the tests failed.
 func try(root string, set faultSet, f fault) bool {
 	started, driver := time.Now(), set.driver
-	verdict, detail := test(root, set, f)
-	fmt.Printf("%-9s %-9s %-45s %5.1f s  %s\n", verdict, driver, f.name, time.Since(started).Seconds(), detail)
-	return verdict == "noticed"
+	result, detail := test(root, set, f)
+	fmt.Printf("%-9s %-9s %-45s %5.1f s  %s\n", result, driver, f.name, time.Since(started).Seconds(), detail)
+	return result == "noticed"
 }
 
 // suites are the tests that run first, because they notice most faults, and within seconds.
 const suites = "^(TestStore|TestLocks)$|KeepsTheRules$|^TestPlans$"
 
-func test(root string, set faultSet, f fault) (verdict, detail string) {
+func test(root string, set faultSet, f fault) (result, detail string) {
 	tmp, err := os.MkdirTemp("", "mutate-")
 	if err != nil {
 		return "error", err.Error()
@@ -224,14 +224,14 @@ func untilFailure(dir, tmp, binary string, args ...string) ([]byte, error) {
 }
 
 // judge returns what the end of the tests of a fault means.
-func judge(out []byte, err error) (verdict, detail string) {
+func judge(out []byte, err error) (result, detail string) {
 	switch {
 	case err == nil:
 		return "SURVIVED", ""
 	case bytes.Contains(out, []byte("[build failed]")), bytes.Contains(out, []byte("[setup failed]")):
 		return "error", "the faulty driver does not compile:\n" + string(out)
 	}
-	return "noticed", "by " + firstFailure(string(out)) + verdictOf(string(out))
+	return "noticed", "by " + firstFailure(string(out)) + auditOf(string(out))
 }
 
 // prepare writes the faulty file and an overlay with that file.
@@ -256,8 +256,8 @@ func prepare(dir, tmp string, f fault) (overlay string, err error) {
 	return overlay, os.WriteFile(overlay, list, 0o600)
 }
 
-// verdictOf returns what the audit of a proof found, or nothing.
-func verdictOf(out string) string {
+// auditOf returns what the audit of a proof found, or nothing.
+func auditOf(out string) string {
 	for line := range strings.Lines(out) {
 		if _, found, ok := strings.Cut(line, "the audit found "); ok {
 			return ": " + strings.TrimSpace(found)

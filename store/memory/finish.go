@@ -207,7 +207,7 @@ func (s *Store) recordAttempt(j *job, o store.Outcome, cancel bool, now time.Tim
 }
 
 // addAttempt stores the record of the last claim of a live job. The first record
-// of a claim stays, unless it says that the attempt was lost. The newest records
+// of a claim stays, unless it is the record that the attempt was lost. The newest records
 // are kept.
 func (s *Store) addAttempt(j *job, a store.Attempt, now time.Time) {
 	a.Attempt, a.Token, a.Node, a.StartedAt, a.FinishedAt = j.Attempt, j.Token, j.Node, j.StartedAt, now

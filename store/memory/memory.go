@@ -62,7 +62,7 @@ type tables struct {
 	handlers  map[string]store.Handler
 	limits    map[string]store.Limit
 	permits   map[permitKey]store.NodePermits
-	lanes     map[store.LaneKey]lane // what is remembered of lanes; those of limits of whole queues have no key
+	lanes     map[store.LaneKey]lane // what is remembered of lanes; lanes of limits of whole queues have no key
 	ended     []endedLimit           // limits of jobs that have ended, and that still concern claims
 	follows   map[int64][]string     // the predecessors of each schedule
 	ends      []*scheduleEnd         // of jobs of predecessors

@@ -59,7 +59,7 @@ type LanesTx interface {
 	// MakeLanes returns the numbers of lanes, and inserts those that do not exist.
 	MakeLanes(ctx context.Context, keys []store.LaneKey) (map[store.LaneKey]int64, error)
 
-	// LockLanes locks and returns those of some lanes that exist, in the order of their numbers.
+	// LockLanes locks and returns the given lanes that exist, in the order of their numbers.
 	LockLanes(ctx context.Context, ids []int64) ([]store.Lane, error)
 
 	// FindLaneJobs returns the first jobs that wait in lanes and that are not paused, of each lane as many as most has in its place.
@@ -68,7 +68,7 @@ type LanesTx interface {
 	// LockLaneJobs is FindLaneJobs with locks. It leaves out jobs that other transactions have locked.
 	LockLaneJobs(ctx context.Context, lanes []int64, most []int, now time.Time) ([]store.LaneJob, error)
 
-	// FindOccupied returns those of some lanes in which jobs wait.
+	// FindOccupied returns the given lanes in which jobs wait.
 	FindOccupied(ctx context.Context, lanes []int64) ([]int64, error)
 
 	// Admit writes what becomes of jobs. A job that has waited is due now, if it was due before.

@@ -67,7 +67,7 @@ type putPlan struct {
 	changed      []*store.Schedule    // rows that are new or change
 	gone         []*store.Schedule    // rows that a sync deletes
 	back         []int64              // the numbers of changed rows that were deleted
-	edits        []store.ScheduleEdit // what changes, for the audit
+	edits        []store.ScheduleEdit // what changes; the audit has it
 	lastRevision int64                // given so far, to any schedule or calendar
 }
 

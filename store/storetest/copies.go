@@ -264,7 +264,7 @@ func copyRace(e *env) {
 		if owner.Declaring()[0] == "h1" {
 			winner = 1
 		}
-		e.want(scheduleNames(e.schedules(store.ListSchedulesRequest{})), slices.Sorted(slices.Values(names(winner))), "the schedules must be those of the version in force")
+		e.want(scheduleNames(e.schedules(store.ListSchedulesRequest{})), slices.Sorted(slices.Values(names(winner))), "the schedules must be the schedules of the version in force")
 	}
 }
 

@@ -160,7 +160,7 @@ func earlyBusy(e *env) {
 	e.leftOut(early, false, "a firing whose time is over is lost, whether a job lives or not")
 	e.now = row.NextAt
 	res := e.fireAhead(aWhile, ringing(row))
-	e.want([]int{len(res.Busy), len(res.Lost), len(res.Slots)}, []int{0, 0, 1}, "at its instant a slot is settled beside the jobs that live, whatever Ahead says")
+	e.want([]int{len(res.Busy), len(res.Lost), len(res.Slots)}, []int{0, 0, 1}, "at its instant a slot is settled while other jobs are live, whatever Ahead is")
 	e.change(store.ChangeJobsRequest{Action: store.CancelJobs, IDs: []int64{waits}})
 }
 
@@ -194,7 +194,7 @@ func earlyBeside(e *env) {
 			f.Overlap = store.OverlapAllow
 		}
 		res := e.fireAhead(aWhile, f)
-		e.want([]int{len(res.Fired), len(res.Busy)}, []int{1, 0}, "a slot fires early beside what it cannot overlap with: "+name)
+		e.want([]int{len(res.Fired), len(res.Busy)}, []int{1, 0}, "a slot fires early while a job that it cannot overlap with is live: "+name)
 	}
 }
 

@@ -82,7 +82,7 @@ func limitsPut(e *env) {
 	full.ByKey = false
 	moved := e.putLimits(full)[1]
 	e.ok(moved.ID != rows[1].ID && moved.Revision > rows[1].Revision, "a limit with another scope must have another number and a greater revision")
-	e.want([]any{moved.CreatedAt, moved.ByKey}, []any{first, false}, "a limit with another scope is still the same limit for those who list it")
+	e.want([]any{moved.CreatedAt, moved.ByKey}, []any{first, false}, "a limit with another scope is still the same limit in listings")
 
 	e.is(e.a.DeleteLimits(e.ctx, store.DeleteLimitsRequest{Now: e.now, Names: []string{"b", "missing"}}), store.ErrNotFound, "an unknown name must be refused")
 	e.want(len(e.limits()), 2, "a refused request must delete nothing")

@@ -155,7 +155,7 @@ func listenEnds(e *env) {
 	}
 }
 
-// listenPolled checks that the note of a poll reaches every listener, also that of the client that
+// listenPolled checks that the note of a poll reaches every listener, also the listener of the client that
 // polls, and that a poll without a note sends nothing.
 func listenPolled(e *env) {
 	sharer, ok := e.b.(store.PollSharer)

@@ -21,7 +21,7 @@ var lossTests = []scenario{
 	{"RefundsAreCounted", lossRefunds},
 }
 
-// claimAhead claims jobs of which all but the first few are claimed ahead.
+// claimAhead claims jobs; all but the first few are claimed ahead.
 func (e *env) claimAhead(node int64, limit, first int) store.ClaimResult {
 	e.t.Helper()
 	res, err := e.a.Claim(e.ctx, store.ClaimRequest{Now: e.now, Node: node, Queue: "q", Kinds: []string{"k"}, Limit: limit, Ahead: limit - first})
@@ -234,7 +234,7 @@ func lossSuspects(e *env) {
 	e.must(err)
 	e.want(claimedIDs(res.Jobs), []int64{ids[2]}, "a claim must take no suspects unless it asks for them")
 	e.want(res.Jobs[0].Losses, int16(0), "a claim must tell how often a job was lost")
-	e.want(res.NextDue, e.now.Add(time.Hour), "NextDue must not be that of a suspect")
+	e.want(res.NextDue, e.now.Add(time.Hour), "NextDue must not be the due time of a suspect")
 	for _, req := range []store.ClaimRequest{{Kinds: []string{"other"}}, {Kinds: []string{"k"}, Queue: "other"}, {Exact: []store.ExactJob{exactly("k", "[]")}}} {
 		req.Now, req.Node, req.Limit, req.Suspects = e.now, n, 9, true
 		if req.Queue == "" {
@@ -250,7 +250,7 @@ func lossSuspects(e *env) {
 	e.want(res.Jobs[0].Losses, int16(store.SuspectLosses), "a claim must tell how often a job was lost")
 	rest := e.claimSuspect(n)
 	e.want(claimedIDs(rest.Jobs), ids[1:2], "a claim of suspects must take all that are left, and nothing else")
-	e.want(rest.NextDue, time.Time{}, "a claim of suspects tells no NextDue")
+	e.want(rest.NextDue, time.Time{}, "a claim of suspects has no NextDue")
 	e.finishWell(outcome(rest.Jobs[0], store.Release))
 	e.want(len(e.claim(n, 9)), 0, "a suspect that was handed back must stay a suspect")
 	e.finishWell(outcome(rest.Jobs[0], store.Completed))

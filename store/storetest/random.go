@@ -85,7 +85,7 @@ type batch struct {
 	refs []store.ClaimRef
 }
 
-// record is one request and its answers, for the report of a mismatch.
+// record is one request and its answers; the report of a mismatch shows them.
 type record struct {
 	step            int
 	op              string

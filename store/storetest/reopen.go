@@ -68,7 +68,7 @@ func reopenGoesOn(e *env) {
 	e.want(e.states(ids...), []store.State{
 		store.StateCompleted, store.StateCompleted, store.StateCompleted, store.StateCompleted, store.StateCompleted, store.StateCompleted, never,
 	}, "the graph goes on, and what ran does not run again")
-	e.want(e.job(ids[6]).Reason, fmt.Sprintf("job %d completed", ids[1]), "the reason is that of the last end")
+	e.want(e.job(ids[6]).Reason, fmt.Sprintf("job %d completed", ids[1]), "the reason is the reason of the last end")
 	e.want(len(e.claim(node, 5)), 0, "nothing is left")
 
 	e.changeOne(store.RetryJobs, ids[0])

@@ -53,7 +53,7 @@ func (e *env) queued() (node int64, running store.Claimed, waiting int64) {
 	running = e.claimOne(node)
 	res := e.ringAs("s", store.OverlapQueue)
 	if len(res.Fired) != 1 {
-		e.t.Fatalf("under queue a slot must fire beside a running job: %+v", res)
+		e.t.Fatalf("under queue a slot must fire while a job runs: %+v", res)
 	}
 	waiting = res.Fired[0].Job
 	e.want(e.state(waiting), store.StateWaiting, "a queued slot's job must wait")

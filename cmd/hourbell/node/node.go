@@ -46,7 +46,7 @@ type Node struct {
 	// Taken is what the program before has handed over in this process; nil: the process begins as a
 	// node.
 	Taken *Message
-	// Env is the environment with which the program was started, for the next program.
+	// Env is the environment with which the program was started; the next program gets it.
 	Env []string
 
 	manager  *manager
@@ -186,7 +186,7 @@ func (n *Node) prepare() error {
 	n.Config.Workers = workers
 	n.idle = n.Limits.idle(n.Config.Queues)
 	if n.Commands == NoCommands {
-		n.Watch.AdmitNothing()
+		n.Watch.KeepAllowList()
 		return n.Config.Validate()
 	}
 	n.starting = starting{host: n.host(), boot: bootID()}.serving(n.Watch.AtStart())

@@ -1,4 +1,4 @@
--- take: grants the lock, or returns why it cannot be granted: {verdict, record}.
+-- take: grants the lock, or returns why it cannot be granted: {answer, record}.
 --
 -- ARGV[2]  owner               ARGV[4]  '' without a slot, else the token of the state that was read
 -- ARGV[3]  hold in ms          ARGV[5…9]  from, until; slot, anchor and interval of the mark

@@ -9,7 +9,7 @@
 -- no more jobs than it takes and one for each stream and priority. A stream is the jobs
 -- of a kind with one digest, or without; or, digested, with any. By age, the recursion takes the jobs that
 -- have been due for longest, whatever their priority.
--- The plus before :limit, here and elsewhere: SQLite plans a statement anew for
+-- The plus before :limit, here and elsewhere: SQLite plans a statement again for
 -- each value of a bare parameter in LIMIT. The first :begin jobs may begin.
 WITH RECURSIVE merged (priority, run_at, id, kind, digest, digested) AS (                                                                                                -- if several
   SELECT f.priority, f.run_at, f.id, f.kind, f.digest, s.value ->> 'digested'                                                                                            -- if several

@@ -1,4 +1,4 @@
--- Inserts those of some lanes that do not exist.
+-- Inserts lanes that do not exist yet.
 INSERT INTO hourbell_lane (limit_id, key)
 SELECT value ->> 'limit', value ->> 'key' FROM jsonb_each(:lanes) WHERE true
 ON CONFLICT DO NOTHING

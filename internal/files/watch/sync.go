@@ -15,12 +15,12 @@ import (
 	"github.com/hourbell/hourbell/internal/plain"
 )
 
-// admit sets how long the client keeps jobs of each kind, and its allow-list to the commands that
+// allow sets how long the client keeps jobs of each kind, and its allow-list to the commands that
 // its files declare.
 // Commands of earlier versions stay allowed while this process lives: otherwise
 // no node would run a job that was made just before an edit, or that waits for
 // a retry.
-func (w *Watcher) admit() {
+func (w *Watcher) allow() {
 	w.keepKinds()
 	if w.off {
 		return
@@ -126,7 +126,7 @@ func (w *Watcher) keptOut(ctx context.Context, f *watched, err error) bool {
 	return true
 }
 
-// as returns a context for changes that a file of this node causes, for the audit.
+// as returns a context for changes that a file of this node causes; the audit shows the file.
 func (w *Watcher) as(ctx context.Context, path string) context.Context {
 	return hourbell.WithActor(ctx, hourbell.Actor{Name: w.client.Name(), Source: "file " + path})
 }

@@ -67,7 +67,7 @@ func (w *Watcher) findUsers() {
 // expired.
 func (w *Watcher) checkUsers() {
 	if !w.off && !maps.Equal(w.userProblems(), w.users) {
-		w.admit()
+		w.allow()
 	}
 }
 

@@ -52,8 +52,8 @@ type Watcher struct {
 	log    *slog.Logger
 	inputs []files.Input
 	files  []*watched
-	off    bool              // this node runs no commands of the files: see AdmitNothing
-	former []declared.Entry  // from versions that are no longer current; see admit
+	off    bool              // this node runs no commands of the files: see KeepAllowList
+	former []declared.Entry  // from versions that are no longer current; see allow
 	users  map[string]string // users whose commands do not start on this machine, and why
 	said   map[string]string // the last message about a directory
 	left   map[string]bool   // ignored files that were logged
@@ -123,9 +123,9 @@ func (w *Watcher) open(tried files.Tried) {
 	f.good, f.pending = tried.Set, true
 }
 
-// AdmitNothing leaves the client's allow-list as it is, for a node that runs no
+// KeepAllowList leaves the client's allow-list as it is, for a node that runs no
 // commands of its files. Call it before Start.
-func (w *Watcher) AdmitNothing() { w.off = true }
+func (w *Watcher) KeepAllowList() { w.off = true }
 
 // Start sets the client and the logger of the watcher, and logs what Open left
 // out.
@@ -178,7 +178,7 @@ func (w *Watcher) sets() []*declared.File {
 // owner in a file of a directory, and a store that went back in time.
 func (w *Watcher) SyncAll(ctx context.Context) error {
 	defer w.publish()
-	w.admit()
+	w.allow()
 	for _, f := range w.files {
 		if f.good == nil {
 			continue
@@ -202,7 +202,7 @@ func (w *Watcher) SyncAll(ctx context.Context) error {
 // SyncLater is SyncAll for a node that works already: Run syncs the files, which have not changed
 // as a rule.
 func (w *Watcher) SyncLater() {
-	w.admit()
+	w.allow()
 	w.publish()
 }
 
@@ -316,7 +316,7 @@ func (w *Watcher) dropGone(ctx context.Context, in files.Input, info os.FileInfo
 		return gone
 	})
 	if len(w.files) < before {
-		w.admit()
+		w.allow()
 	}
 }
 
@@ -385,7 +385,7 @@ func (w *Watcher) take(ctx context.Context, f *watched, set *declared.File) {
 	w.tellStarts(f, set)
 	w.retire(f.good)
 	f.good, f.pending, f.waiting = set, true, nil
-	w.admit()
+	w.allow()
 	w.tellWarnings(f)
 	w.bring(ctx, f)
 }

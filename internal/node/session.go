@@ -102,8 +102,9 @@ func (s *session) current() (node int64, ctx context.Context, ok bool) {
 }
 
 // trustCheckInterval is how long trusted relies on one reading of the uptime. Reading the uptime
-// needs a system call, which costs half as much as the rest of starting a job; reading the
-// monotonic clock does not. The two clocks differ only by the time that the machine was suspended.
+// needs a system call; reading the monotonic clock does not. The two clocks differ only by the time
+// that the machine was suspended. Removing this costs 31 % of the node's CPU time of a job
+// (BenchmarkJob of internal/engine, medians of seven alternating runs).
 const trustCheckInterval = time.Millisecond
 
 // trusted reports whether the lease may be trusted at now, the present instant. After the process

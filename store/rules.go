@@ -83,19 +83,43 @@ func (s *Schedule) pause(now, until time.Time) {
 	s.PausedUntil = until
 }
 
-// Changes reports whether the request changes s, which is no tombstone.
-func (r ChangeSchedulesRequest) Changes(s *Schedule) bool {
+// Plan changes the rows that the request changes, and returns them, in the order of the names. rows has the rows of the names,
+// tombstones too. If one name cannot be changed, the result is an error, and no row may be written.
+func (r ChangeSchedulesRequest) Plan(rows map[string]*Schedule, now time.Time) (changed []*Schedule, err error) {
+	for _, name := range r.Names {
+		if !rows[name].living() {
+			return nil, fmt.Errorf("schedule %q: %w", name, ErrNotFound)
+		}
+	}
+	planned := map[string]bool{}
+	for _, name := range r.Names {
+		row := rows[name]
+		switch {
+		case planned[name] || !r.changes(row):
+			continue
+		case row.Unsettled(now):
+			return nil, fmt.Errorf("schedule %q: %w", name, ErrUnsettled)
+		}
+		planned[name] = true
+		r.apply(row, now)
+		changed = append(changed, row)
+	}
+	return changed, nil
+}
+
+// changes reports whether the request changes s, which is no tombstone.
+func (r ChangeSchedulesRequest) changes(s *Schedule) bool {
 	switch r.Action {
 	case PauseSchedules:
 		return s.PausedAt.IsZero() || !s.PausedUntil.Equal(r.Until.Truncate(time.Microsecond))
 	case ResumeSchedules:
 		return !s.PausedAt.IsZero() || s.Failures > 0
 	}
-	return s.living()
+	return true
 }
 
-// Apply applies the request to s.
-func (r ChangeSchedulesRequest) Apply(s *Schedule, now time.Time) {
+// apply applies the request to s.
+func (r ChangeSchedulesRequest) apply(s *Schedule, now time.Time) {
 	switch r.Action {
 	case PauseSchedules:
 		s.pause(now, r.Until.UTC().Truncate(time.Microsecond))

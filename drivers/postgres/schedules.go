@@ -239,7 +239,7 @@ func (b *Backend) changeSchedules(ctx context.Context, tx querier, req store.Cha
 	if err != nil {
 		return err
 	}
-	changed, err := decideChange(req, rows, now)
+	changed, err := req.Plan(rows, now)
 	if err != nil || len(changed) == 0 {
 		return err
 	}
@@ -270,29 +270,6 @@ func numbersOf(rows []*store.Schedule) []int64 {
 		ids[i] = row.ID
 	}
 	return ids
-}
-
-// decideChange changes the rows that an action does something to and returns
-// them. It is pure.
-func decideChange(req store.ChangeSchedulesRequest, rows map[string]*store.Schedule, now time.Time) ([]*store.Schedule, error) {
-	var changed []*store.Schedule
-	seen := map[string]bool{}
-	for _, name := range req.Names {
-		row := rows[name]
-		if row == nil || (!row.DeletedAt.IsZero() && !seen[name]) {
-			return nil, fmt.Errorf("schedule %q: %w", name, store.ErrNotFound)
-		}
-		if seen[name] || !req.Changes(row) {
-			continue
-		}
-		seen[name] = true
-		if row.Unsettled(now) {
-			return nil, fmt.Errorf("schedule %q: %w", name, store.ErrUnsettled)
-		}
-		req.Apply(row, now)
-		changed = append(changed, row)
-	}
-	return changed, nil
 }
 
 // scheduleFilterParams are the parameters of list_schedules.sql.

@@ -250,7 +250,7 @@ func ChangeSchedules(ctx context.Context, tx Tx, req store.ChangeSchedulesReques
 	if err != nil {
 		return err
 	}
-	rows, err := planChange(req, known, now)
+	rows, err := req.Plan(known, now)
 	if err != nil || len(rows) == 0 {
 		return err
 	}
@@ -270,26 +270,4 @@ func ChangeSchedules(ctx context.Context, tx Tx, req store.ChangeSchedulesReques
 		return err
 	}
 	return Record(ctx, tx, req.Entry(store.ScheduleNames(rows)), now)
-}
-
-// planChange returns the rows that an action changes, as they will be, or why
-// nothing may change.
-func planChange(req store.ChangeSchedulesRequest, known map[string]*store.Schedule, now time.Time) (rows []*store.Schedule, err error) {
-	for _, name := range req.Names {
-		if row := known[name]; row == nil || !row.DeletedAt.IsZero() {
-			return nil, fmt.Errorf("schedule %q: %w", name, store.ErrNotFound)
-		}
-	}
-	for _, name := range req.Names {
-		row := known[name]
-		if !req.Changes(row) {
-			continue
-		}
-		if row.Unsettled(now) {
-			return nil, fmt.Errorf("schedule %q: %w", name, store.ErrUnsettled)
-		}
-		req.Apply(row, now)
-		rows = append(rows, row)
-	}
-	return rows, nil
 }

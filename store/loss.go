@@ -90,8 +90,8 @@ func Expired(living []NodeInfo, asker int64, now time.Time) (expired []NodeInfo)
 	return expired
 }
 
-// MayRescue reports whether Nodes.Rescue does anything for the node that asks: whether it is alive, and
-// was last heard at most half its own lease before or after now.
+// MayRescue reports whether Nodes.Rescue does anything for the node that asks: only if the node is alive, and its last heartbeat
+// is at most half its lease away from now. A heartbeat may be later than now, because the store's clock may be set back.
 func MayRescue(living []NodeInfo, asker int64, now time.Time) bool {
 	return slices.ContainsFunc(living, func(n NodeInfo) bool {
 		return n.ID == asker && now.Sub(n.SeenAt).Abs()*2 <= n.Lease

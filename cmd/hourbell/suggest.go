@@ -81,9 +81,9 @@ const (
 	namesTime = time.Second // how long the names are read
 )
 
-// known returns names that exist: the first calendars, the first schedules and the schedules
-// that follow the first letter of the name, all groups, limits and handlers, the keys that are paused, the queues, and the kinds
-// that nodes know.
+// known returns names that exist, among which the nearest is looked for. Of calendars these are the first in the order of names; of
+// schedules the first, and the first that begin with the same letter or follow it. Of keys these are the paused keys, and of kinds the
+// kinds that nodes know.
 func (a asked) known(ctx context.Context, client *hourbell.Client) (names []string, err error) {
 	pages := []string{""}
 	if len(a.name) > 0 {

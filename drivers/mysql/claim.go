@@ -232,9 +232,9 @@ func (s *session) checkNode(ctx context.Context, name statement, node int64) (th
 	return there, nil
 }
 
-// limitClaim returns the claim that the limits of the whole queue allow, perhaps of no job, and writes the newest
-// limit, and the next start if nothing may start now, to the answer. With lock, claims from a queue with a rate happen one after
-// the other.
+// limitClaim returns the claim, reduced to the jobs that the limits of the whole queue allow, which may be none. It writes the newest
+// limit to the answer and, if nothing may start now, when the next job may start. With lock, claims from a queue with a rate
+// happen one after the other.
 func (s *session) limitClaim(ctx context.Context, req store.ClaimRequest, there found, lock bool, now time.Time, out *store.ClaimResult) (store.ClaimRequest, rowwise.QueueRates, error) {
 	var rates rowwise.QueueRates
 	if there.limited {

@@ -105,8 +105,8 @@ func (s *session) parts(keys []uniqueKey) iter.Seq[[]uniqueKey] {
 // keyText is at most about how long the JSON of a key is without its kind and its text.
 const keyText = 60
 
-// SaveKeyHolds implements rowwise.Jobs. Before the inserts of the jobs, which nothing prevents while a key is free, another
-// transaction may have inserted a job with the same key, and the job may have ended already.
+// SaveKeyHolds implements rowwise.Jobs. While a key is free, nothing prevents that another transaction inserts a job with the
+// same key before this transaction does. Such a job may have ended already, and holds the key; then the transaction begins again.
 func (s *session) SaveKeyHolds(ctx context.Context, holds []store.KeyHold, now time.Time) error {
 	rows, keys := make([]args, len(holds)), make([]uniqueKey, len(holds))
 	for i, h := range holds {

@@ -236,8 +236,8 @@ const (
 	early              // it was moved on before its time
 )
 
-// advance compares firings with the rows of their schedules and moves these on. It
-// counts all the firings' jobs as fired; see uncount.
+// advance compares firings with the rows of their schedules, and moves the marks of the
+// rows that match. It counts all jobs of these firings as fired; see uncount.
 func (f *firing) advance(ctx context.Context, all []store.Firing) (map[int64]moved, error) {
 	ordered := slices.Clone(all)
 	slices.SortFunc(ordered, func(a, b store.Firing) int { return cmp.Compare(a.Schedule, b.Schedule) })

@@ -33,8 +33,8 @@ func each(ctx context.Context, tx querier, targets []any, do func(), text string
 	return err
 }
 
-// send runs statements in one round trip. Their answers go to what was said when
-// they were queued.
+// send runs statements in one round trip. The answer of each goes to the function that was
+// given when the statement was queued.
 func send(ctx context.Context, s sender, batch *pgx.Batch) error {
 	if batch.Len() == 0 {
 		return nil

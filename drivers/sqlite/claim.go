@@ -330,13 +330,14 @@ func (s *session) limitClaim(ctx context.Context, req store.ClaimRequest, there 
 	return rates.Bound(req, now, out), rates, nil
 }
 
-// claim takes up to req.Limit jobs, from the streams in which a look has just found
-// jobs, or suspects, and returns them in the order of their start. With limited, it leaves out jobs that need permits and hold none.
+// claim takes up to req.Limit jobs and returns them in the order of their start. due are the streams in which a read without
+// the write lock has just found jobs; a claim of suspects has none. With limited, claim leaves out jobs that need permits and
+// hold none.
 func (s *session) claim(ctx context.Context, req store.ClaimRequest, due []stream, limited bool, now time.Time) ([]store.Claimed, error) {
 	if len(due) == 0 && !req.Suspects {
 		return nil, nil
 	}
-	if len(due) > 1 && !req.Suspects { // what claim does for one stream is no more than the look
+	if len(due) > 1 && !req.Suspects { // one stream is searched by the claim itself
 		var err error
 		if due, err = s.due(ctx, req, req.DueBy(now)); err != nil || len(due) == 0 {
 			return nil, err

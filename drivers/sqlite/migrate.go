@@ -23,8 +23,8 @@ func (b *Backend) Migrations() []store.Migration { return slices.Clone(b.steps) 
 
 // MigrateUp applies what is missing; see store.Migrator. It creates the file if
 // it is missing and puts it into WAL mode. Where nothing is missing it writes
-// nothing. A schema of a newer release is left alone, and one too new answers
-// store.ErrSchema.
+// nothing. A schema of a newer release is left alone; if this release cannot use that
+// schema, the error is store.ErrSchema.
 func (b *Backend) MigrateUp(ctx context.Context) ([]store.Migration, error) {
 	doing := fmt.Sprintf("migrate SQLite file %q", b.path)
 	if err := b.createFile(); err != nil {

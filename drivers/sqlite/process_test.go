@@ -151,7 +151,7 @@ func startWorker(t *testing.T, path, output string) *worker {
 
 // Five processes share one file from its creation on; some are killed in the
 // middle of what they do. Nothing acknowledged is lost, nothing is done under
-// two claims, each end is told of once, and the file stays sound.
+// two claims, each end is reported once, and the file stays sound.
 func TestProcessesAndKill9(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "shared.db")
 	dir := t.TempDir()

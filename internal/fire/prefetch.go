@@ -72,7 +72,7 @@ func (f *firer) prefetchPage(ctx context.Context) error {
 }
 
 // prefetch decides on a schedule before its slot is due, if the decision depends only on its row
-// and its rule. Else the schedule is left for the round at that instant.
+// and its rule. Otherwise the schedule is decided on at its slot, in the next round.
 func (f *firer) prefetch(s store.Schedule) {
 	p, _, err := f.plans.Get(s)
 	if err != nil || !p.CanPrefetch(s) || !f.cfg.MayRun(p.Definition) {

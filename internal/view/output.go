@@ -115,8 +115,8 @@ func FollowOutput(ctx context.Context, client *hourbell.Client, id int64, show f
 	}
 }
 
-// unfinished returns how many bytes at the end of a text may be the beginning of a
-// character, or of the end of a line, that comes with the next bytes.
+// unfinished returns how many bytes at the end of a text are an incomplete character or
+// an incomplete line end (\r of \r\n), which the next bytes may complete.
 func unfinished(text []byte) int {
 	if n := len(text); n > 0 && text[n-1] == '\r' {
 		return 1

@@ -107,7 +107,8 @@ func meaning(s Schedule) string {
 	return describe(s.Rule, s.Anchor)
 }
 
-// waits returns in words which schedules do not exist, and why no node fires the slots.
+// waits returns in words what a schedule waits for: schedules that it follows and that do not exist yet, and nodes that would
+// fire its slots.
 func waits(s Schedule) string {
 	var texts []string
 	for _, name := range s.WaitsFor {

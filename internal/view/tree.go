@@ -82,8 +82,8 @@ type drawing struct {
 	drawn map[int64]bool
 }
 
-// draw draws a node and the nodes under it. before is the beginning of its own line, and
-// under of the lines below.
+// draw draws a node and the nodes under it. The line of the node begins with before, and the lines below it
+// begin with under.
 func (d *drawing) draw(id int64, before, under, label string) {
 	text := d.nodes[id].text()
 	if label != "" {

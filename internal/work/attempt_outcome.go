@@ -45,8 +45,8 @@ func Final(err error, result store.Result, delay time.Duration) error {
 	return &finalError{err: err, result: result, delay: Within(delay)}
 }
 
-// Limited is Final with store.Snooze, for a worker that asks that nothing starts under the limits that concern its job before delay
-// has passed (store.LimitStore.CloseLanes).
+// Limited returns an error that snoozes the job for delay, and asks that until then no job starts under the limits that concern
+// this job (store.LimitStore.CloseLanes).
 func Limited(err error, delay time.Duration) error {
 	return &finalError{err: err, result: store.Snooze, delay: Within(delay), limited: true}
 }

@@ -39,8 +39,8 @@ type Node struct {
 	// empty: nothing is mailed.
 	Mail string
 	SQL  []stores.SQLConnection // the connections of the kind sql; none: no jobs of this kind are run
-	// Limits are how much the node takes, which may be read from files; MaxRunning is what the numbers of jobs of kinds are at
-	// the start.
+	// Limits are the settings of how much work the node takes, which may be read from files. MaxRunning is, for each kind, how many
+	// of its jobs may run at a time when the node starts.
 	Limits     Limits
 	MaxRunning map[string]int
 	// Taken is what the program before has handed over in this process; nil: the process begins as a

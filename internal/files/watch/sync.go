@@ -66,8 +66,8 @@ func (w *Watcher) keepKinds() {
 // mostFormer bounds the number of entries kept from earlier versions.
 const mostFormer = 1000
 
-// retire keeps the entries of a version that is no longer current; nil if there
-// is none.
+// retire keeps the entries of a version of a file that is no longer current. set may be nil: there was no
+// version.
 func (w *Watcher) retire(set *declared.File) {
 	if set == nil {
 		return

@@ -2,6 +2,90 @@ package store
 
 import "time"
 
+// JobAction is what ChangeJobs does.
+type JobAction int
+
+// The actions.
+const (
+	// CancelJobs ends waiting and ready jobs as cancelled, and records a cancel
+	// request for running jobs, which is pushed to their nodes.
+	CancelJobs JobAction = iota
+	// RetryJobs makes finished jobs ready with run_at now, under their old
+	// number and without their result, with at least one more attempt (max_attempts is raised to attempt
+	// + 1 if it is less), and sets the run_at of ready jobs to now (never later
+	// than it was). The token and the losses stay as they are until the next
+	// claim; refunds are set to 0. Waiting jobs stay as they are.
+	//
+	// Jobs that wait for a finished job which is retried wait for its next end, and jobs
+	// that were not started wait again if they can still start: their edges on it are open
+	// again (Reopening). The same holds for the jobs that follow these. Jobs that have been
+	// released, that ended in another way, or that the request retries too, stay as they are.
+	// This takes steps after the transaction; see Releaser.
+	//
+	// A finished job takes its key back. If another live job of its kind has
+	// that key, or another job holds it after its end (NewJob.UniqueFor), the
+	// answer is KeyTaken and the job stays as it is; RetryJobs waits for
+	// uncommitted transactions that have inserted such a job, as Insert does.
+	RetryJobs
+	// DeleteJobs deletes jobs that are not running, with their attempts. A key
+	// that such a job has or holds is free.
+	DeleteJobs
+	// MoveJobs puts waiting and ready jobs into another queue and wakes its nodes.
+	// A job that is due is due from now on, behind the jobs that are due already, so
+	// that claims that begin at a position in the queue find it.
+	MoveJobs
+	// ReprioritiseJobs gives waiting and ready jobs another priority. A job that is
+	// due is due from now on, as with MoveJobs.
+	ReprioritiseJobs
+)
+
+// ChangeJobsRequest names jobs by number or, for CancelJobs only, by the name of
+// their schedule.
+type ChangeJobsRequest struct {
+	Now      time.Time
+	Tx       Tx // the caller's transaction; nil: one of the driver's own
+	Action   JobAction
+	IDs      []int64
+	Schedule string
+	// Match, without IDs, is compared with the jobs after they have been locked; a
+	// job that does not match is Missing. So a change that selected its jobs before
+	// changes no job that has changed since.
+	Match    JobFilter
+	Reason   string // kept with a cancelled job
+	Queue    string // of MoveJobs
+	Priority int16  // of ReprioritiseJobs
+	// By is recorded in the audit. EntryID, if not 0, is the number of the entry to which the
+	// changes are added, so that a change in several requests has one entry.
+	By      Actor
+	EntryID int64
+}
+
+// Change is what ChangeJobs did with one job.
+type Change int
+
+// The possible changes of a job.
+const (
+	Changed   Change = iota
+	Requested        // the job is running: its node has been asked to cancel it (see also ErrNotInTx)
+	Missing          // the job does not exist, or does not match, (any more)
+	Unchanged        // the job is finished already (all but retry and delete), running (all but cancel) or waiting (retry)
+	KeyTaken         // another job has its key (retry): JobChange.Holder
+)
+
+// JobChange is the answer for one job.
+type JobChange struct {
+	ID     int64
+	Change Change
+	Holder int64 // with KeyTaken, the number of the live job with the same kind and key
+}
+
+// ChangeJobsResult answers in the order of the request's IDs, or by number for
+// a schedule's jobs.
+type ChangeJobsResult struct {
+	Changes []JobChange
+	EntryID int64 // of the entry in the audit, as in the request if nothing was changed; 0: there is none
+}
+
 // JobPlan is what ChangeJobs writes. A job is at most once in all lists together.
 type JobPlan struct {
 	Changes []JobChange // the answers, which WithConflicts completes

@@ -1,0 +1,172 @@
+package store
+
+import (
+	"crypto/sha256"
+	"slices"
+	"time"
+)
+
+// The requests and results of claims, and of their beginnings.
+
+// ClaimRequest asks for due jobs: of one of Kinds, or equal to one of Exact.
+type ClaimRequest struct {
+	Now   time.Time
+	Node  int64
+	Queue string
+	Kinds []string
+	Exact []ExactJob
+	Limit int
+	// Ahead is how many of Limit jobs are claimed ahead: the first Limit - Ahead
+	// of the returned jobs, in their order, may begin at once, and each of the
+	// others only after a BeginJobs that names it.
+	Ahead int
+	// Suspects asks for suspects only (see SuspectLosses). Without it a claim
+	// takes no suspects.
+	Suspects bool
+	// DueFor, if not 0, is for a claim of aged jobs: it takes only jobs that have been due for DueFor or longer, and of
+	// them the jobs that have been due for longest, whatever their priority. The jobs that it takes start in the order
+	// of every claim. Not with Suspects.
+	DueFor time.Duration
+	// Polled, if not empty, is the note of a shared poll; see PollSharer.
+	Polled string
+	// Within is the queue within which Queue is the queue of a place; empty: Queue is none. The limits
+	// of whole queues are the limits of Within.
+	Within string
+	// Permits is the last answer to ExchangePermits for the queue that has the limits; zero:
+	// none. If its Revision is not the present one, the claim takes no job, whatever else there is.
+	// If it is Rated, the claim takes no more jobs than may start, and all of them may begin at once.
+	Permits QueuePermits
+	// Starts means that the caller starts all jobs of the claim at once, as a rate of a kind or of keys requires
+	// (Limit.Rate). Without it, a claim from a queue that such a rate concerns takes no job (ClaimResult.Rated).
+	Starts bool
+}
+
+// Limited returns the queue whose limits of the whole queue concern the claim.
+func (r *ClaimRequest) Limited() string {
+	if r.Within != "" {
+		return r.Within
+	}
+	return r.Queue
+}
+
+// DueBy returns the instant by which jobs must be due that the claim takes, at the instant now.
+func (r *ClaimRequest) DueBy(now time.Time) time.Time { return now.Add(-r.DueFor) }
+
+// ExactJob allows jobs of a kind with exactly these arguments, byte for byte.
+// With it a node that does not run every job of a kind runs the jobs that its
+// own files declare.
+type ExactJob struct {
+	Kind   string
+	Args   []byte
+	SHA256 [sha256.Size]byte // of Args, for drivers that compare it in their place
+}
+
+// NewExactJob returns an ExactJob with its digest.
+func NewExactJob(kind string, args []byte) ExactJob {
+	return ExactJob{Kind: kind, Args: args, SHA256: sha256.Sum256(args)}
+}
+
+// ClaimResult is a batch of claimed jobs, in the order in which they start.
+type ClaimResult struct {
+	Now  time.Time // the store's clock
+	Jobs []Claimed
+	// Batch, if not 0, names this claim for HeartbeatRequest.EndedBatches.
+	Batch int64
+	// NextDue is, if fewer than Limit jobs were returned, the earliest run_at
+	// after now among ready jobs of the queue, of any kind, except suspects, and
+	// Until after now of pauses; only the latter while the queue is paused; zero: none, or
+	// a claim of suspects.
+	NextDue time.Time
+	// LimitRevision is the greatest revision of the limits of the whole queue; 0: there are none.
+	LimitRevision int64
+	// NextStart is, if a rate left out jobs or might have, when the next job may start; zero: now.
+	NextStart time.Time
+	// Rated means that a rate of a kind or of keys concerns the queue: a claim without ClaimRequest.Starts has no jobs.
+	Rated bool
+	// StartsFrom is an instant of this process's clock, with its monotonic reading: the starts of the claim count under their rates as if
+	// they came then or later. Zero: when the claim was sent.
+	StartsFrom time.Time
+	// Handled means that a handler has HandleStart, so that the node lets each job begin by
+	// BeginJobs when a worker has it, and claims all jobs ahead.
+	Handled bool
+}
+
+// Claimed is a job that a node has claimed.
+type Claimed struct {
+	JobSpec
+	ID        int64
+	Token     int64
+	Attempt   int16 // this one counted; the first is 1
+	Origin    Origin
+	RunAt     time.Time
+	CreatedAt time.Time
+	Schedule  int64
+	// ScheduleName is the name of Schedule, also of a deleted one, or empty.
+	ScheduleName string
+	Slot         time.Time
+	// Losses is how often in a row the job was lost (see Loss), and Refunds how often
+	// an attempt was refunded by an Outcome with LeaseLost.
+	Losses  int16
+	Refunds int16
+	// Slack is not zero if the claim has used a start under a rate of a kind or of keys: a job that does not begin so long after
+	// ClaimResult.StartsFrom has to be released then. It is the least Rate.Slack.
+	Slack time.Duration
+}
+
+// BeginRequest names claims whose jobs may begin from now on.
+type BeginRequest struct {
+	Now    time.Time
+	Node   int64
+	Name   string // of the node, for handlers
+	Batch  int64  // ClaimResult.Batch of all of them
+	Claims []ClaimRef
+	// Starts is empty, or has what the start of each claim makes, in the places of Claims, which
+	// are all claims of Node.
+	Starts []Start
+}
+
+// Start is the start of an attempt and the jobs that it makes. They are inserted once for
+// each BeginJobs that names a claim which the node holds, in the same transaction.
+type Start struct {
+	// Job is the claimed job, for handlers with HandleStart; nil: no handler.
+	Job *Claimed
+	// Hooks are inserted in any case. They have no Schedule.
+	Hooks []NewJob
+}
+
+// HasHooks reports whether a start makes jobs without handlers.
+func (r BeginRequest) HasHooks() bool {
+	return slices.ContainsFunc(r.Starts, func(s Start) bool { return len(s.Hooks) > 0 })
+}
+
+// Without returns the request without the claims of some jobs.
+func (r BeginRequest) Without(jobs []int64) BeginRequest {
+	if len(jobs) == 0 {
+		return r
+	}
+	claims, starts := r.Claims, r.Starts
+	r.Claims, r.Starts = nil, nil
+	for i, ref := range claims {
+		if slices.Contains(jobs, ref.ID) {
+			continue
+		}
+		r.Claims = append(r.Claims, ref)
+		if len(starts) > 0 {
+			r.Starts = append(r.Starts, starts[i])
+		}
+	}
+	return r
+}
+
+// BeginResult is the result of BeginJobs.
+type BeginResult struct {
+	// Paused are the numbers of the jobs that do not begin, because a pause concerns them. The
+	// node hands them back.
+	Paused []int64
+}
+
+// ClaimRef names one claim of one job.
+type ClaimRef struct {
+	ID    int64
+	Token int64
+}

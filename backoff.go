@@ -3,11 +3,12 @@ package hourbell
 import (
 	"github.com/hourbell/hourbell/internal/backoff"
 	"github.com/hourbell/hourbell/internal/plan"
+	"github.com/hourbell/hourbell/store"
 )
 
 // BackoffHeader is the header of store.JobInfo.Headers with the back-off that the
 // option Backoff, or the schedule of the job, has selected.
-const BackoffHeader = plan.BackoffHeader
+const BackoffHeader = store.BackoffHeader
 
 // Backoff selects how long the job waits after a failed attempt until its next
 // attempt, instead of the back-off of its kind (DefaultBackoff):

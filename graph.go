@@ -21,7 +21,7 @@ const (
 )
 
 // NameHeader is the header of store.JobInfo.Headers with the name of the job in its Graph.
-const NameHeader = plan.NameHeader
+const NameHeader = store.NameHeader
 
 // Graph is jobs that follow each other, for Client.EnqueueGraph. A job names its
 // predecessors by their names in the graph.

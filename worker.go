@@ -294,8 +294,8 @@ func (w *Workers) backoff(job store.Claimed, err error) time.Duration {
 func userHeaders(text []byte) map[string]string {
 	headers := plan.Headers(text)
 	delete(headers, plan.HooksHeader)
-	delete(headers, plan.BackoffHeader)
-	delete(headers, plan.NameHeader)
+	delete(headers, store.BackoffHeader)
+	delete(headers, store.NameHeader)
 	delete(headers, plan.FollowsHeader)
 	return headers
 }

@@ -149,6 +149,12 @@ type JobSpec struct {
 	Batch int64
 }
 
+// Headers that Hourbell sets itself; see also HookHeader.
+const (
+	BackoffHeader = "hourbell-backoff" // the back-off of a job, as package backoff writes it
+	NameHeader    = "hourbell-name"    // the name of a job in its graph
+)
+
 // Clone returns a copy that shares no memory with s.
 func (s JobSpec) Clone() JobSpec {
 	s.Args, s.Headers = bytes.Clone(s.Args), bytes.Clone(s.Headers)

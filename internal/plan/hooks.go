@@ -71,13 +71,9 @@ type Hook struct {
 	Timeout     time.Duration `json:"timeout,omitempty"`
 }
 
-// Headers of jobs.
+// Headers of jobs that only Hourbell itself reads.
 const (
 	HooksHeader = "hourbell-hooks" // of a schedule's job: its Hooks as JSON; store.HookHeader is of a hook's job
-	// BackoffHeader has the back-off of a job, as package backoff writes it.
-	BackoffHeader = "hourbell-backoff"
-	// NameHeader has the name of a job in its graph.
-	NameHeader = "hourbell-name"
 	// FollowsHeader marks a job that was enqueued with predecessors, so that a node knows
 	// without a query.
 	FollowsHeader = "hourbell-follows"
@@ -170,11 +166,11 @@ func WithBackoff(text []byte, backoff string) []byte {
 	if backoff == "" {
 		return text
 	}
-	return withHeader(text, BackoffHeader, backoff)
+	return withHeader(text, store.BackoffHeader, backoff)
 }
 
 // WithName returns the headers of a job with its name in a graph.
-func WithName(text []byte, name string) []byte { return withHeader(text, NameHeader, name) }
+func WithName(text []byte, name string) []byte { return withHeader(text, store.NameHeader, name) }
 
 // WithFollows returns the headers of a job that follows others.
 func WithFollows(text []byte) []byte { return withHeader(text, FollowsHeader, "yes") }
@@ -200,7 +196,7 @@ func BackoffOf(headers []byte) string {
 	if len(headers) == 0 {
 		return ""
 	}
-	return Headers(headers)[BackoffHeader]
+	return Headers(headers)[store.BackoffHeader]
 }
 
 // hooksOf returns the hooks that are stored with a job.

@@ -60,7 +60,7 @@ func (j *LaneJob) Before(other *LaneJob) int {
 	return cmp.Or(cmp.Compare(j.Priority, other.Priority), first, j.RunAt.Compare(other.RunAt), cmp.Compare(j.ID, other.ID))
 }
 
-// PermitOf returns the lane of a number in Admission.Held, and whether it is a start.
+// PermitOf returns the lane of a number in Allotment.Held, and whether it is a start.
 func PermitOf(held int64) (lane int64, start bool) { return max(held, -held), held < 0 }
 
 // Room is a lane that is locked.
@@ -209,16 +209,16 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// admits reports whether the lane has a permit for a job now. Jobs that wait and were not read go first.
-func (r *Room) admits(job *LaneJob) bool {
+// hasPermit reports whether the lane has a permit for a job now. Jobs that wait and were not read go first.
+func (r *Room) hasPermit(job *LaneJob) bool {
 	if r.Waiting && r.Asked == 0 || r.last != nil && job.Before(r.last) > 0 {
 		return false
 	}
 	return r.Free(1) == 1
 }
 
-// Admission is what a step does with a job.
-type Admission struct {
+// Allotment is what a step does with a job.
+type Allotment struct {
 	Job *LaneJob
 	// Held are the permits that the job holds from now on, so that it can be claimed: the number of a lane for each permit, and its
 	// negative number for a start under the rate of its limit, which the claim uses. A job that no limit concerns any more, and a job that
@@ -228,14 +228,14 @@ type Admission struct {
 	Wait int64
 }
 
-// Admits reports whether the job can be claimed from now on.
-func (a Admission) Admits() bool { return a.Wait == 0 && !a.Job.Leaves }
+// Claimable reports whether the job can be claimed from now on.
+func (a Allotment) Claimable() bool { return a.Wait == 0 && !a.Job.Leaves }
 
-// Admit decides which jobs get permits: all permits that a job needs, or none. jobs are new jobs, and of
-// each lane in rooms the first Asked jobs that wait there. The rooms of all Lanes of the jobs are given. Admit counts the
-// permits in rooms, and sets Waiting and LookAt. A job that stays in its lane has no admission. A job stays as long as its lane has
+// Allot decides which jobs get permits: all permits that a job needs, or none. jobs are new jobs, and of
+// each lane in rooms the first Asked jobs that wait there. The rooms of all Lanes of the jobs are given. Allot counts the
+// permits in rooms, and sets Waiting and LookAt. A job that stays in its lane has no allotment. A job stays as long as its lane has
 // no permit, and otherwise waits in the first of its lanes that has none.
-func Admit(rooms map[int64]*Room, jobs []LaneJob) (out []Admission) {
+func Allot(rooms map[int64]*Room, jobs []LaneJob) (out []Allotment) {
 	slices.SortFunc(jobs, func(a, b LaneJob) int { return a.Before(&b) })
 	stays := map[int64]bool{}
 	for i := range jobs {
@@ -249,7 +249,7 @@ func Admit(rooms map[int64]*Room, jobs []LaneJob) (out []Admission) {
 		job := &jobs[i]
 		wait := int64(0)
 		for _, lane := range job.Lanes {
-			if (wait == 0 || lane == job.Lane) && !rooms[lane].admits(job) {
+			if (wait == 0 || lane == job.Lane) && !rooms[lane].hasPermit(job) {
 				wait = lane
 			}
 		}
@@ -260,12 +260,12 @@ func Admit(rooms map[int64]*Room, jobs []LaneJob) (out []Admission) {
 					held = rooms[lane].give(held)
 				}
 			}
-			out = append(out, Admission{Job: job, Held: held})
+			out = append(out, Allotment{Job: job, Held: held})
 			continue
 		}
 		stays[wait] = true
 		if wait != job.Lane {
-			out = append(out, Admission{Job: job, Wait: wait})
+			out = append(out, Allotment{Job: job, Wait: wait})
 		}
 	}
 	for id, room := range rooms {

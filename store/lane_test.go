@@ -9,9 +9,9 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// words describe what Admit decided: "3:1,2" job 3 gets permits of lanes 1 and 2, "3>1" it waits in lane 1.
-func words(admissions []store.Admission) (out []string) {
-	for _, a := range admissions {
+// words describe what Allot decided: "3:1,2" job 3 gets permits of lanes 1 and 2, "3>1" it waits in lane 1.
+func words(allotments []store.Allotment) (out []string) {
+	for _, a := range allotments {
 		text := fmt.Sprint(a.Job.ID)
 		if a.Wait != 0 {
 			text += fmt.Sprint(">", a.Wait)
@@ -24,7 +24,7 @@ func words(admissions []store.Admission) (out []string) {
 	return out
 }
 
-func TestAdmit(t *testing.T) {
+func TestAllot(t *testing.T) {
 	job := func(id int64, lanes ...int64) store.LaneJob {
 		return store.LaneJob{ID: id, Lanes: lanes, RunAt: time.Unix(id, 0), JobSpec: store.JobSpec{Priority: 5}}
 	}
@@ -96,7 +96,7 @@ func TestAdmit(t *testing.T) {
 			for i := range test.rooms {
 				rooms[test.rooms[i].ID] = &test.rooms[i]
 			}
-			if got := words(store.Admit(rooms, test.jobs)); !slices.Equal(got, test.want) {
+			if got := words(store.Allot(rooms, test.jobs)); !slices.Equal(got, test.want) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 			r := test.rooms[0]

@@ -291,8 +291,8 @@ func (s *session) waiting(ctx context.Context, lanes []int64, most []int, now ti
 	return ids, err
 }
 
-// admission is a job on its way to admit_jobs.sql.
-type admission struct {
+// allotment is a job on its way to allot_permits.sql.
+type allotment struct {
 	ID      int64   `json:"id"`
 	State   int     `json:"state"`
 	Lane    int64   `json:"lane"`
@@ -300,15 +300,15 @@ type admission struct {
 	Waited  int     `json:"waited"`  // 1: the job leaves its lane
 }
 
-// Admit implements rowwise.LanesTx.
-func (s *session) Admit(ctx context.Context, admissions []store.Admission, now time.Time) error {
-	rows, ids := make([]admission, len(admissions)), make([]int64, len(admissions))
+// SaveAllotments implements rowwise.LanesTx.
+func (s *session) SaveAllotments(ctx context.Context, allotments []store.Allotment, now time.Time) error {
+	rows, ids := make([]allotment, len(allotments)), make([]int64, len(allotments))
 	var waiting []int64
-	for i, a := range admissions {
+	for i, a := range allotments {
 		if ids[i] = a.Job.ID; a.Wait != 0 {
 			waiting = append(waiting, a.Job.ID)
 		}
-		rows[i] = admission{ID: a.Job.ID, Lane: a.Wait, Permits: listOrNull(a.Held)}
+		rows[i] = allotment{ID: a.Job.ID, Lane: a.Wait, Permits: listOrNull(a.Held)}
 		switch {
 		case a.Wait != 0 && a.Job.First:
 			rows[i].State = sqlrows.FirstInLane
@@ -321,7 +321,7 @@ func (s *session) Admit(ctx context.Context, admissions []store.Admission, now t
 	if err := s.OnIDs(ctx, waiting, insertMissingRare); err != nil {
 		return err
 	}
-	return s.updateAfter(ctx, ids, s.Exec(ctx, admitJobs, args{"jobs": sqlrows.JSON(rows), "now": sqlrows.Micros(now)}))
+	return s.updateAfter(ctx, ids, s.Exec(ctx, allotPermits, args{"jobs": sqlrows.JSON(rows), "now": sqlrows.Micros(now)}))
 }
 
 // UseStarts implements rowwise.LanesTx.
@@ -331,7 +331,7 @@ func (s *session) UseStarts(ctx context.Context, jobs []int64) ([]rowwise.UsedSt
 		return nil, err
 	}
 	var starts []rowwise.UsedStart
-	var rows []admission
+	var rows []allotment
 	for i := range held {
 		n := len(starts)
 		permits := slices.DeleteFunc(slices.Clone(held[i].Lanes), func(permit int64) bool {
@@ -342,7 +342,7 @@ func (s *session) UseStarts(ctx context.Context, jobs []int64) ([]rowwise.UsedSt
 			return start
 		})
 		if len(starts) > n {
-			rows = append(rows, admission{ID: held[i].ID, Permits: listOrNull(permits)})
+			rows = append(rows, allotment{ID: held[i].ID, Permits: listOrNull(permits)})
 		}
 	}
 	if len(starts) == 0 {

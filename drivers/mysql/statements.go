@@ -132,7 +132,7 @@ const (
 	parkJobs
 	unparkJobs
 	endLimits
-	admitJobs
+	allotPermits
 	clearPermits
 	deleteEndedLimits
 	deleteLanes
@@ -379,7 +379,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	endNodes:               {File: "end_nodes", Params: "now died nodes"},
 	extendLease:            {File: "extend_lease", Params: "now node"},
 	extendSlots:            {File: "extend_slots", Params: "now slots"},
-	admitJobs:              {File: "admit_jobs", Params: "now jobs"},
+	allotPermits:           {File: "allot_permits", Params: "now jobs"},
 	clearPermits:           {File: "clear_permits", Params: "ids"},
 	deleteEndedLimits:      {File: "delete_ended_limits"},
 	deleteLanes:            {File: "delete_lanes", Params: "ids"},

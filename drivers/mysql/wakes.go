@@ -23,7 +23,7 @@ const (
 // fired wake nothing.
 var wakesOf = [statementCount]wakeSet{
 	insertJobs: wakeJobs, replaceJob: wakeJobs, requeueJobs: wakeJobs, sqlrows.ReleaseJobs: wakeJobs, sqlrows.ReviveJobs: wakeJobs, updateJobs: wakeJobs,
-	sqlrows.UpdateWaits: wakeJobs, unparkJobs: wakeJobs, admitJobs: wakeJobs, upsertLimits: wakeJobs, endLimits: wakeJobs, insertLimitVacancies: wakeJobs,
+	sqlrows.UpdateWaits: wakeJobs, unparkJobs: wakeJobs, allotPermits: wakeJobs, upsertLimits: wakeJobs, endLimits: wakeJobs, insertLimitVacancies: wakeJobs,
 	upsertSchedules: wakeSchedules, sqlrows.UpdateNext: wakeSchedules,
 	sqlrows.UpsertPauses: wakeJobs | wakeSchedules | wakeCancels, deletePauses: wakeJobs | wakeSchedules,
 	requestCancels: wakeCancels,

@@ -185,7 +185,7 @@ func earliest(a, b time.Time) time.Time {
 // to look for such jobs to the next claim, which follows at once. The last step makes the claim, if it knows that it is the last. So that
 // most claims need one step, the first is narrow: it looks at little more than what the claim takes.
 func (b *Backend) tendLanes(ctx context.Context, req store.ClaimRequest, from cursors, claim *stepClaim) (work laneWork, err error) {
-	admitted, tended := 0, false
+	claimable, tended := 0, false
 	narrow := !req.Starts && !req.Permits.Rated() && req.DueFor == 0
 	behind := b.limited.resume(&req, from) // fresh jobs before these positions have been in a step
 	defer func() {
@@ -223,7 +223,7 @@ func (b *Backend) tendLanes(ctx context.Context, req store.ClaimRequest, from cu
 			case all || narrow && passed.Waits == 0:
 				return !passed.More
 			}
-			return admitted+passed.Admitted >= req.Limit
+			return claimable+passed.Claimable >= req.Limit
 		}
 		passed, err := b.passOnPermits(ctx, req.Now, work.fresh, claim)
 		if codeOf(err) == lockNotAvailable {
@@ -237,7 +237,7 @@ func (b *Backend) tendLanes(ctx context.Context, req store.ClaimRequest, from cu
 			behind = work.behind
 		}
 		work.next = earliest(work.next, passed.Next)
-		admitted += passed.Admitted
+		claimable += passed.Claimable
 		if claim.made || all && !passed.More {
 			return work, nil
 		}
@@ -245,17 +245,17 @@ func (b *Backend) tendLanes(ctx context.Context, req store.ClaimRequest, from cu
 			narrow = false
 			continue
 		}
-		if looked == 0 && admitted < req.Limit && step+1 >= fewLaneSteps && !req.Suspects {
+		if looked == 0 && claimable < req.Limit && step+1 >= fewLaneSteps && !req.Suspects {
 			began := time.Now()
 			n, err := b.overtake(ctx, req, behind)
 			if err != nil {
 				return work, err
 			}
-			admitted += n
+			claimable += n
 			overtaken = time.Now()
 			looked = max(overtaken.Sub(began), 1)
 		}
-		if work.left = looked > 0; admitted >= req.Limit || work.left && time.Since(overtaken) > parkingShare*looked {
+		if work.left = looked > 0; claimable >= req.Limit || work.left && time.Since(overtaken) > parkingShare*looked {
 			return work, nil
 		}
 	}
@@ -274,9 +274,9 @@ type stepClaim struct {
 }
 
 // make makes the claim, with the permits of jobs that are not stored yet. It returns the jobs among them that were not claimed.
-func (c *stepClaim) make(ctx context.Context, b *Backend, tx pgx.Tx, admitted []store.Admission) (rest []store.Admission, err error) {
-	permits := make(map[int64]string, len(admitted))
-	for _, a := range admitted {
+func (c *stepClaim) make(ctx context.Context, b *Backend, tx pgx.Tx, claimable []store.Allotment) (rest []store.Allotment, err error) {
+	permits := make(map[int64]string, len(claimable))
+	for _, a := range claimable {
 		permits[a.Job.ID] = arrayOf(a.Held)
 	}
 	held, err := json.Marshal(permits)
@@ -293,7 +293,7 @@ func (c *stepClaim) make(ctx context.Context, b *Backend, tx pgx.Tx, admitted []
 	for i := range c.out.Jobs {
 		delete(permits, c.out.Jobs[i].ID)
 	}
-	return slices.DeleteFunc(admitted, func(a store.Admission) bool { _, left := permits[a.Job.ID]; return !left }), nil
+	return slices.DeleteFunc(claimable, func(a store.Allotment) bool { _, left := permits[a.Job.ID]; return !left }), nil
 }
 
 // overtake gives permits to the first jobs in whose lanes no job waits, at most as many as the claim takes, and returns how many jobs
@@ -320,7 +320,7 @@ func (b *Backend) overtake(ctx context.Context, req store.ClaimRequest, from cur
 	if codeOf(err) == lockNotAvailable {
 		return 0, nil
 	}
-	return passed.Admitted, err
+	return passed.Claimable, err
 }
 
 // lookForLanes finds out what is to be done before a claim, with at most rows fresh jobs among the first scan jobs of each
@@ -359,7 +359,7 @@ func (b *Backend) passOnPermits(ctx context.Context, asked time.Time, fresh []in
 		if claim == nil {
 			now, err = b.instantOf(ctx, tx, asked)
 		} else { // a claim locks the row of its node before all else
-			claim.made, t.aside = false, new([]store.Admission)
+			claim.made, t.aside = false, new([]store.Allotment)
 			err = nodeAlive(claim.req.Node, tx.QueryRow(ctx, b.q(holdNode), when(asked), claim.req.Node).Scan(into(&now)))
 		}
 		if err != nil {
@@ -381,7 +381,7 @@ func (b *Backend) passOnPermits(ctx context.Context, asked time.Time, fresh []in
 					return err
 				}
 			}
-			if err := t.admit(ctx, rest, now); err != nil {
+			if err := t.saveAllotments(ctx, rest, now); err != nil {
 				return err
 			}
 		}
@@ -419,7 +419,7 @@ func (b *Backend) passOnSoon(ctx context.Context, asked *time.Time) {
 type lanesTx struct {
 	auditTx
 	// aside, if not nil, gets the permits of jobs that had none before and did not wait, instead of the store: see stepClaim.
-	aside *[]store.Admission
+	aside *[]store.Allotment
 }
 
 // laneJobColumns are the columns that lanesTx.laneJobs scans.
@@ -525,30 +525,30 @@ func (t lanesTx) FindOccupied(ctx context.Context, lanes []int64) ([]int64, erro
 	return collect(ctx, t.tx, pgx.RowTo[int64], t.b.q(findOccupiedLanes), lanes)
 }
 
-// Admit implements rowwise.LanesTx.
-func (t lanesTx) Admit(ctx context.Context, admissions []store.Admission, now time.Time) error {
+// SaveAllotments implements rowwise.LanesTx.
+func (t lanesTx) SaveAllotments(ctx context.Context, allotments []store.Allotment, now time.Time) error {
 	if t.aside != nil {
-		var stored []store.Admission
-		for _, a := range admissions {
+		var stored []store.Allotment
+		for _, a := range allotments {
 			if a.Job.Lane == 0 && len(a.Held) > 0 {
 				*t.aside = append(*t.aside, a)
 			} else {
 				stored = append(stored, a)
 			}
 		}
-		admissions = stored
+		allotments = stored
 	}
-	return t.admit(ctx, admissions, now)
+	return t.saveAllotments(ctx, allotments, now)
 }
 
-// admit stores what becomes of jobs.
-func (t lanesTx) admit(ctx context.Context, admissions []store.Admission, now time.Time) error {
-	n := len(admissions)
+// saveAllotments stores what becomes of jobs.
+func (t lanesTx) saveAllotments(ctx context.Context, allotments []store.Allotment, now time.Time) error {
+	n := len(allotments)
 	if n == 0 {
 		return nil
 	}
 	ids, states, lanes, permits := make([]int64, n), make([]int16, n), make([]int64, n), make([]string, n)
-	for i, a := range admissions {
+	for i, a := range allotments {
 		ids[i], lanes[i], permits[i] = a.Job.ID, a.Wait, arrayOf(a.Held)
 		switch {
 		case a.Wait != 0 && a.Job.First:
@@ -557,7 +557,7 @@ func (t lanesTx) admit(ctx context.Context, admissions []store.Admission, now ti
 			states[i] = inLane
 		}
 	}
-	_, err := t.tx.Exec(ctx, t.b.q(admitJobs), when(now), ids, states, lanes, permits)
+	_, err := t.tx.Exec(ctx, t.b.q(allotPermits), when(now), ids, states, lanes, permits)
 	return err
 }
 

@@ -35,7 +35,7 @@ var hot = map[statement]string{
 	updateUniqueJobs: "job", upsertKeyHolds: "key_hold", pruneKeyHolds: "key_hold", deleteNewJobs: "job", insertUniqueJob: "key_hold", insertKeyedJobs: "key_hold",
 	limitedJobs: "job|schedule", limitedExactJobs: "job|schedule", limitedSuspects: "job|schedule", limitedExactSuspects: "job|schedule",
 	takeVacancies: "vacancy", findLanes: "lane", findDueLanes: "lane", findLaneWork: "lane|vacancy", insertLanes: "lane", findLaneKeys: "lane", lockLanes: "lane", updateLanes: "lane", deleteLanes: "lane",
-	findNewLaneJobs: "job", findNewExactLaneJobs: "job", findOvertakers: "job|lane", findExactOvertakers: "job|lane", lockNewLaneJobs: "job", findLaneJobs: "job", lockLaneJobs: "job", findOccupiedLanes: "job", findWrongLanes: "job", returnIdlePermits: "job", admitJobs: "job", addPermits: "job", lockPermittedJobs: "job", returnPausedPermits: "job", lockRunningLaneJobs: "job",
+	findNewLaneJobs: "job", findNewExactLaneJobs: "job", findOvertakers: "job|lane", findExactOvertakers: "job|lane", lockNewLaneJobs: "job", findLaneJobs: "job", lockLaneJobs: "job", findOccupiedLanes: "job", findWrongLanes: "job", returnIdlePermits: "job", allotPermits: "job", addPermits: "job", lockPermittedJobs: "job", returnPausedPermits: "job", lockRunningLaneJobs: "job",
 	extendLease: "heartbeat", findUniqueJobs: "job|key_hold", findBusySchedules: "schedule|job", findFiredTo: "schedule", lockRetriedSchedules: "schedule|history", lockTriggeredSchedules: "schedule",
 }
 

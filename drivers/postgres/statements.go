@@ -76,7 +76,7 @@ const (
 	addPermits
 	capRate
 	useStarts
-	admitJobs
+	allotPermits
 	deleteEndedLimits
 	deleteLanes
 	findDueLanes
@@ -536,7 +536,7 @@ var sources = [statementCount]source{
 	addPermits:             {file: "add_permits", params: "ids lanes"},
 	capRate:                {file: "cap_rate", params: "greatest limit_id"},
 	useStarts:              {file: "use_starts", params: "ids", columns: "job_id lane"},
-	admitJobs:              {file: "admit_jobs", params: "now ids states lanes held"},
+	allotPermits:           {file: "allot_permits", params: "now ids states lanes held"},
 	deleteEndedLimits:      {file: "delete_ended_limits"},
 	deleteLanes:            {file: "delete_lanes", params: "ids"},
 	findDueLanes:           {file: "find_due_lanes", params: "now limit", columns: "id"},

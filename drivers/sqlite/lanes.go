@@ -211,19 +211,19 @@ func (s *session) LockLaneJobs(ctx context.Context, lanes []int64, most []int, n
 	return s.FindLaneJobs(ctx, lanes, most, now)
 }
 
-// admission is a job on its way to admit_jobs.sql.
-type admission struct {
+// allotment is a job on its way to allot_permits.sql.
+type allotment struct {
 	ID      int64   `json:"id"`
 	State   int     `json:"state"`
 	Lane    int64   `json:"lane"`
 	Permits []int64 `json:"permits"`
 }
 
-// Admit implements rowwise.LanesTx.
-func (s *session) Admit(ctx context.Context, admissions []store.Admission, now time.Time) error {
-	rows := make([]admission, len(admissions))
-	for i, a := range admissions {
-		rows[i] = admission{ID: a.Job.ID, Lane: a.Wait, Permits: a.Held}
+// SaveAllotments implements rowwise.LanesTx.
+func (s *session) SaveAllotments(ctx context.Context, allotments []store.Allotment, now time.Time) error {
+	rows := make([]allotment, len(allotments))
+	for i, a := range allotments {
+		rows[i] = allotment{ID: a.Job.ID, Lane: a.Wait, Permits: a.Held}
 		switch {
 		case a.Wait != 0 && a.Job.First:
 			rows[i].State = sqlrows.FirstInLane
@@ -231,7 +231,7 @@ func (s *session) Admit(ctx context.Context, admissions []store.Admission, now t
 			rows[i].State = sqlrows.InLane
 		}
 	}
-	return s.Exec(ctx, admitJobs, args{"jobs": sqlrows.JSON(rows), "now": sqlrows.Micros(now)})
+	return s.Exec(ctx, allotPermits, args{"jobs": sqlrows.JSON(rows), "now": sqlrows.Micros(now)})
 }
 
 // UseStarts implements rowwise.LanesTx.

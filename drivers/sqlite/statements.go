@@ -146,7 +146,7 @@ const (
 	endLimits
 	findStarts
 	useStarts
-	admitJobs
+	allotPermits
 	clearPermits
 	deleteEndedLimits
 	deleteLanes
@@ -229,7 +229,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	extendSlots:            {File: "extend_slots", Params: "now slots"},
 	findStarts:             {File: "find_starts", Params: "ids", Columns: "job_id lane"},
 	useStarts:              {File: "use_starts", Params: "ids"},
-	admitJobs:              {File: "admit_jobs", Params: "now jobs"},
+	allotPermits:           {File: "allot_permits", Params: "now jobs"},
 	clearPermits:           {File: "clear_permits", Params: "ids"},
 	deleteEndedLimits:      {File: "delete_ended_limits"},
 	deleteLanes:            {File: "delete_lanes", Params: "ids"},

@@ -33,7 +33,7 @@ func TestOnlyHooksSeeWhatTheyAreAbout(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name       string
-		admissions []AllowedJob
+		allowed    []AllowedJob
 		job        *store.Claimed
 		runs, hook bool
 	}{
@@ -44,7 +44,7 @@ func TestOnlyHooksSeeWhatTheyAreAbout(t *testing.T) {
 		{"as both", []AllowedJob{{exact, true}, {exact, false}}, job("tell", `{"a":1}`), true, true},
 		{"a kind without restriction", nil, job("free", `{"a":1}`), true, true},
 	} {
-		r.SetAllowList(test.admissions)
+		r.SetAllowList(test.allowed)
 		runs := r.allow(test.job)
 		headers := plan.Headers(test.job.Headers)
 		if _, hook := headers[store.HookHeader]; runs != test.runs || hook != test.hook || headers["trace"] != "x" {

@@ -137,7 +137,7 @@ func (p *permits) end() {
 	if p.running.Add(-1); p.gated.Load() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.admit()
+		p.handOut()
 	}
 }
 
@@ -150,12 +150,12 @@ func (p *permits) free() bool {
 func (p *permits) join(f *fetcher, claim bool) *turn {
 	t := &turn{f: f, claim: claim, given: make(chan bool, 1)}
 	p.waiting = append(p.waiting, t)
-	p.admit()
+	p.handOut()
 	return t
 }
 
-// admit gives the free permits to the workers and fetchers that wait. The caller holds mu.
-func (p *permits) admit() {
+// handOut gives the free permits to the workers and fetchers that wait. The caller holds mu.
+func (p *permits) handOut() {
 	for len(p.waiting) > 0 && p.free() {
 		t := p.waiting[0]
 		p.waiting = p.waiting[1:]
@@ -366,7 +366,7 @@ func (p *permits) exchange(ctx context.Context, keep int) {
 		p.width.Store(int64(res.Share))
 		r.widths.bounded.Notify()
 	}
-	p.admit()
+	p.handOut()
 	for _, f := range p.fetchers {
 		f.room.Notify()
 	}

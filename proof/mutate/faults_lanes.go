@@ -5,12 +5,12 @@ package main
 const lanes = "../../store/lane.go"
 
 // laneTests are the tests that notice these faults. They run first.
-const laneTests = "^TestStore$/^(Lanes|LaneRates|Recount)$|^TestAdmit$|^TestPlans$|^TestWrongCountsAreRepaired$|^TestFirstPermitsComeWithTheClaim$|^TestIdleLanesAreDeleted$"
+const laneTests = "^TestStore$/^(Lanes|LaneRates|Recount)$|^TestAllot$|^TestPlans$|^TestWrongCountsAreRepaired$|^TestFirstPermitsComeWithTheClaim$|^TestIdleLanesAreDeleted$"
 
 var sharedLaneFaults = []fault{
 	{"a job overtakes jobs that wait and were not read", lanes, "if r.Waiting && r.Asked == 0 || r.last != nil", "if r.last != nil"},
 	{"a lane gives one permit more than it has", lanes, "most = min(most, r.Width-r.Used)", "most = min(most, r.Width-r.Used+1)"},
-	{"a job gets one permit of several", lanes, "&& !rooms[lane].admits(job) {", "&& lane == job.Lanes[0] && !rooms[lane].admits(job) {"},
+	{"a job gets one permit of several", lanes, "&& !rooms[lane].hasPermit(job) {", "&& lane == job.Lanes[0] && !rooms[lane].hasPermit(job) {"},
 	{"new jobs go before jobs of an ended limit", rows + "lanes.go", "s.more, s.unread = true, s.unread || room.Ended", "s.more, s.unread = true, s.unread"},
 	{"a retry does not go first", lanes, "case j.First && !other.First:", "case false:"},
 	{"permits that were given back are not free", rows + "lanes.go", "\t\t\troom.TakeBack(start)\n", "\t\t\t_ = start\n"},
@@ -28,7 +28,7 @@ var postgresLaneFaults = []fault{
 	{"a claim takes jobs that hold no permit", "sql/claim_jobs.sql", "AND (j.permits IS NOT NULL OR :new_permits", "AND (true OR :new_permits"},
 	{"a claimed job is not given its first permits", "sql/claim_jobs.sql", "coalesce(permits, (:new_permits::jsonb ->> id::text)::bigint[])", "coalesce(permits, nullif((:new_permits::jsonb ->> id::text)::bigint[], (:new_permits::jsonb ->> id::text)::bigint[]))"},
 	{"a claim of jobs with keys ignores the rate of the queue", "lanes.go", "case work.rated || req.Permits.Rated():", "case work.rated:"},
-	{"jobs behind the claim lose the permits of the step", "lanes.go", "t.admit(ctx, rest, now)", "t.admit(ctx, nil, now)"},
+	{"jobs behind the claim lose the permits of the step", "lanes.go", "t.saveAllotments(ctx, rest, now)", "t.saveAllotments(ctx, nil, now)"},
 	{"a completed job keeps its permit", "sql/finish_jobs.sql", "FROM ended, unnest(permits) AS p (lane) WHERE EXISTS", "FROM ended, unnest(permits) AS p (lane) WHERE NOT EXISTS"},
 	{"a retried job keeps its permit", "sql/requeue_jobs.sql", "WHEN (SELECT bool_or(t.strict) AND NOT bool_or(t.rate > 0) FROM", "WHEN (SELECT bool_or(true) FROM"},
 	{"a job that is moved keeps its permit", "sql/update_jobs.sql", "lane = NULL, permits = NULL,", "lane = NULL,"},

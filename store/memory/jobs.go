@@ -148,7 +148,7 @@ func (s *Store) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimR
 func (s *Store) claimable(req store.ClaimRequest, now time.Time) []*job {
 	var due []*job
 	for _, j := range s.live {
-		if j.State == store.StateReady && !j.waits && j.Queue == req.Queue && !j.RunAt.After(req.DueBy(now)) && admitted(req, j) &&
+		if j.State == store.StateReady && !j.waits && j.Queue == req.Queue && !j.RunAt.After(req.DueBy(now)) && allowed(req, j) &&
 			!s.jobPaused(j, now) && (j.Losses >= store.SuspectLosses) == req.Suspects {
 			due = append(due, j)
 		}
@@ -161,8 +161,8 @@ func (s *Store) claimable(req store.ClaimRequest, now time.Time) []*job {
 	return due[:min(len(due), req.Limit)]
 }
 
-// admitted reports whether a job is on the allow-list of a request.
-func admitted(req store.ClaimRequest, j *job) bool {
+// allowed reports whether a job is on the allow-list of a request.
+func allowed(req store.ClaimRequest, j *job) bool {
 	return slices.Contains(req.Kinds, j.Kind) ||
 		slices.ContainsFunc(req.Exact, func(e store.ExactJob) bool { return e.Kind == j.Kind && bytes.Equal(e.Args, j.Args) })
 }

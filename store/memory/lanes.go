@@ -58,7 +58,7 @@ func (s *Store) givePermits(req store.ClaimRequest, now time.Time) {
 		if s.jobPaused(j, now) {
 			continue
 		}
-		fresh := j.State == store.StateReady && !j.RunAt.After(now) && j.Queue == req.Queue && j.held == nil && admitted(req, j) &&
+		fresh := j.State == store.StateReady && !j.RunAt.After(now) && j.Queue == req.Queue && j.held == nil && allowed(req, j) &&
 			(j.Losses >= store.SuspectLosses) == req.Suspects && len(limits.Lanes(&j.JobSpec)) > 0
 		if fresh && !j.waits {
 			j.first = j.Token > 0

@@ -91,7 +91,7 @@ func closeLanes(ctx context.Context, tx LanesTx, limits store.Limits, closing []
 		rooms[lane.ID] = store.NewRoom(lane, limits.ByID(lane.Limit), now)
 	}
 	if len(jobs) > 0 {
-		if err := tx.Admit(ctx, waitAgain(rooms, jobs, func(lane int64) bool { return slices.Contains(closing, lane) }), now); err != nil {
+		if err := tx.SaveAllotments(ctx, waitAgain(rooms, jobs, func(lane int64) bool { return slices.Contains(closing, lane) }), now); err != nil {
 			return err
 		}
 		for i := range jobs {

@@ -31,7 +31,7 @@ const (
 
 // Vacancy is a row that the end of jobs, or a change of a limit, leaves.
 type Vacancy struct {
-	Lanes []int64 // what was given back: see store.Admission.Held
+	Lanes []int64 // what was given back: see store.Allotment.Held
 	Limit int64   // all lanes of this limit are to be looked at; 0: none
 	// DoneTo is the number up to which that is done for the limit's lanes. If it is negative, unclaimed jobs of the limit have to give back
 	// permits before, apart from the jobs up to -DoneTo; the lanes are looked at in doing so.
@@ -71,8 +71,8 @@ type LanesTx interface {
 	// FindOccupied returns the given lanes in which jobs wait.
 	FindOccupied(ctx context.Context, lanes []int64) ([]int64, error)
 
-	// Admit writes what becomes of jobs. A job that has waited is due now, if it was due before.
-	Admit(ctx context.Context, admissions []store.Admission, now time.Time) error
+	// SaveAllotments writes what becomes of jobs. A job that has waited is due now, if it was due before.
+	SaveAllotments(ctx context.Context, allotments []store.Allotment, now time.Time) error
 
 	// SaveLanes updates lanes.
 	SaveLanes(ctx context.Context, lanes []store.Lane) error
@@ -90,7 +90,7 @@ type LanesTx interface {
 	AddPermits(ctx context.Context, jobs []store.LaneJob) error
 
 	// LockUnclaimed locks and returns jobs after a number, in their order, that a limit concerns, that hold permits and that no node has
-	// claimed, with the permits as Lanes (store.Admission.Held). It leaves out jobs that other transactions have locked. to: the number of
+	// claimed, with the permits as Lanes (store.Allotment.Held). It leaves out jobs that other transactions have locked. to: the number of
 	// the last job that it has looked at; 0: it has looked at all.
 	LockUnclaimed(ctx context.Context, limit *store.Limit, after int64, most int) (jobs []store.LaneJob, to int64, err error)
 
@@ -111,10 +111,10 @@ type UsedStart struct{ Job, Lane int64 }
 
 // Passed is what a step of PassOnPermits has done.
 type Passed struct {
-	Admitted int      // how many jobs can be claimed that could not before
-	Waits    int      // how many fresh jobs wait from now on
-	Queues   []string // of jobs that have waited and can be claimed now
-	More     bool     // another step has something to do now
+	Claimable int      // how many jobs can be claimed that could not before
+	Waits     int      // how many fresh jobs wait from now on
+	Queues    []string // of jobs that have waited and can be claimed now
+	More      bool     // another step has something to do now
 	// Next is when one of the lanes has to be looked at next; zero: not, or now.
 	Next time.Time
 }
@@ -141,11 +141,11 @@ func PassOnPermits(ctx context.Context, tx LanesTx, fresh []store.LaneJob, now t
 	if !s.unread { // otherwise a fresh job could go before jobs that have waited
 		jobs = append(s.able(fresh), jobs...)
 	}
-	admissions := store.Admit(s.rooms, jobs)
-	for i := range admissions {
-		switch a := &admissions[i]; {
-		case a.Admits():
-			out.Admitted++
+	allotments := store.Allot(s.rooms, jobs)
+	for i := range allotments {
+		switch a := &allotments[i]; {
+		case a.Claimable():
+			out.Claimable++
 			if a.Job.Lane != 0 && !slices.Contains(out.Queues, a.Job.Queue) {
 				out.Queues = append(out.Queues, a.Job.Queue)
 			}
@@ -153,8 +153,8 @@ func PassOnPermits(ctx context.Context, tx LanesTx, fresh []store.LaneJob, now t
 			out.Waits++
 		}
 	}
-	if len(admissions) > 0 {
-		if err := tx.Admit(ctx, admissions, now); err != nil {
+	if len(allotments) > 0 {
+		if err := tx.SaveAllotments(ctx, allotments, now); err != nil {
 			return out, err
 		}
 	}
@@ -170,7 +170,7 @@ type passing struct {
 	limits   store.Limits
 	ends     bool            // a limit that has ended is among the vacancies
 	peek     bool            // waiting jobs may need other lanes than the lanes in which they wait
-	freed    []int64         // what was given back: see store.Admission.Held
+	freed    []int64         // what was given back: see store.Allotment.Held
 	returned []store.LaneJob // unclaimed jobs that give back permits, as LockUnclaimed returns them
 	began    map[int64]bool  // lanes in which jobs wait that did not before, or may do so
 	look     map[int64]bool
@@ -329,34 +329,34 @@ func (s *passing) lockRooms(ctx context.Context) error {
 	if len(s.returned) == 0 {
 		return nil
 	}
-	admissions := waitAgain(s.rooms, s.returned, anyLane)
-	for i := range admissions {
-		s.began[admissions[i].Wait] = true
+	allotments := waitAgain(s.rooms, s.returned, anyLane)
+	for i := range allotments {
+		s.began[allotments[i].Wait] = true
 	}
-	return s.tx.Admit(ctx, admissions, s.now)
+	return s.tx.SaveAllotments(ctx, allotments, s.now)
 }
 
 func anyLane(int64) bool { return true }
 
 // waitAgain takes the permits back from jobs that no node has claimed. Each job waits again, first of all, in the first of its lanes
 // that is one of some lanes.
-func waitAgain(rooms map[int64]*store.Room, jobs []store.LaneJob, in func(lane int64) bool) []store.Admission {
-	admissions := make([]store.Admission, len(jobs))
+func waitAgain(rooms map[int64]*store.Room, jobs []store.LaneJob, in func(lane int64) bool) []store.Allotment {
+	allotments := make([]store.Allotment, len(jobs))
 	for i := range jobs {
 		jobs[i].First = true
-		admissions[i].Job = &jobs[i]
+		allotments[i].Job = &jobs[i]
 		for _, held := range jobs[i].Lanes {
 			lane, start := store.PermitOf(held)
 			room := rooms[lane]
 			if room == nil {
 				continue
 			}
-			if room.TakeBack(start); admissions[i].Wait == 0 && in(lane) {
-				admissions[i].Wait, room.Waiting = lane, true
+			if room.TakeBack(start); allotments[i].Wait == 0 && in(lane) {
+				allotments[i].Wait, room.Waiting = lane, true
 			}
 		}
 	}
-	return admissions
+	return allotments
 }
 
 // lockWaiting locks the jobs that may get the permits that are free.
@@ -375,7 +375,7 @@ func (s *passing) lockWaiting(ctx context.Context) ([]store.LaneJob, error) {
 		}
 		if total += free; total > allWaitingRows && len(lanes) > 0 {
 			s.more, s.unread = true, s.unread || room.Ended
-			continue // Admit sees that it was not read
+			continue // Allot sees that it was not read
 		}
 		room.Asked = free
 		lanes, most = append(lanes, id), append(most, free)

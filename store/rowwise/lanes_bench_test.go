@@ -23,8 +23,11 @@ func (s *oneLimit) ReadLimits(context.Context) (store.Limits, error) { return s.
 func (s *oneLimit) TakeVacancies(context.Context, int) ([]rowwise.Vacancy, error) { return nil, nil }
 
 func (s *oneLimit) FindDueLanes(context.Context, time.Time, int) ([]int64, error) { return nil, nil }
-func (s *oneLimit) Admit(context.Context, []store.Admission, time.Time) error     { return nil }
-func (s *oneLimit) SaveLanes(context.Context, []store.Lane) error                 { return nil }
+
+func (s *oneLimit) SaveAllotments(context.Context, []store.Allotment, time.Time) error { return nil }
+
+func (s *oneLimit) SaveLanes(context.Context, []store.Lane) error { return nil }
+
 func (s *oneLimit) LockLanes(_ context.Context, ids []int64) ([]store.Lane, error) {
 	return s.lanes, nil
 }
@@ -47,7 +50,7 @@ func BenchmarkPassOnPermits(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		passed, err := rowwise.PassOnPermits(b.Context(), s, fresh, time.Unix(1e9, 0))
-		if err != nil || passed.Admitted != jobs {
+		if err != nil || passed.Claimable != jobs {
 			b.Fatal(passed, err)
 		}
 	}

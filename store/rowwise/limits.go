@@ -207,7 +207,7 @@ func returnPermits(ctx context.Context, tx LimitsTx, limit *store.Limit, most in
 		lanes[i].LookAt = store.LookNow()
 		rooms[lanes[i].ID] = &store.Room{Lane: lanes[i]}
 	}
-	if err := tx.Admit(ctx, waitAgain(rooms, jobs, anyLane), now); err != nil {
+	if err := tx.SaveAllotments(ctx, waitAgain(rooms, jobs, anyLane), now); err != nil {
 		return err
 	}
 	for i := range lanes {

@@ -21,7 +21,7 @@ type Lane struct {
 	ID int64
 	LaneKey
 	Used int // permits of jobs
-	// Starts is how many starts under the rate of the limit jobs hold that no claim has used.
+	// Starts counts the starts under the rate of the limit that jobs hold and that no claim has used.
 	Starts int
 	// TAT is the state of the rate (Rate); zero: it has rested.
 	TAT time.Time

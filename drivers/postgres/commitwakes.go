@@ -21,9 +21,9 @@ const (
 	// watchTime is for how long nodes poll every second after a wake-up of kind
 	// store.WakeWatch.
 	watchTime = 15 * time.Second
-	// announceEvery is how often such a wake-up is sent while transactions are open.
+	// announceEvery is how often a wake-up of this kind is sent while transactions are open.
 	announceEvery = 4 * time.Second
-	// deferTime is for how long after such a wake-up inserts leave their wake-ups to the
+	// deferTime is for how long after a wake-up of this kind inserts leave their wake-ups to the
 	// loop. The rest of watchTime is for commits that follow, and for late answers.
 	deferTime = 8 * time.Second
 	// announceAgain is the least time between two announcements for one queue.

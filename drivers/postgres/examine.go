@@ -21,8 +21,8 @@ const (
 	latencyProbes = 10
 	// slowTrip is the round trip from which on nodes are slow: a job takes some round trips.
 	slowTrip = 20 * time.Millisecond
-	// clockGap is the difference between the server's clock and the clock of this machine from which on
-	// people are misled who compare their logs.
+	// clockGap is the least difference between the server's clock and the clock of this machine that is
+	// reported, because it misleads people who compare logs.
 	clockGap = 2 * time.Second
 	// fewConnections is how many free connections a node with its pools may take.
 	fewConnections = 10

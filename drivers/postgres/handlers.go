@@ -11,10 +11,10 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise"
 )
 
-// finish_jobs, forget_jobs and begin_jobs do nothing if there are handlers and :handled is false, so
-// that a call that needs one message without handlers finds out that it needs a transaction. A
-// Backend remembers whether there were handlers, to begin with the transaction; what it remembers
-// decides nothing.
+// Without handlers some calls need one message only; with handlers they need a transaction. So
+// finish_jobs, forget_jobs and begin_jobs do nothing if there are handlers and :handled is false, and
+// the call is made again in a transaction. A Backend remembers whether there were handlers, so that
+// it begins with the transaction at once; if that is wrong, only time is lost.
 
 // errHandled is the error of a completion in one message that found handlers. The worker runs
 // again, in a new transaction.

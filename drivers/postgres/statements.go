@@ -696,8 +696,8 @@ var macros = map[string]string{
 	// The columns that count live jobs by what they do at an instant; NULL: now.
 	"live_counts": `count(*) FILTER (WHERE {due($1)}) AS ready, count(*) FILTER (WHERE state <= 0 AND NOT running AND run_at > coalesce($1, now())) AS scheduled,
 		count(*) FILTER (WHERE running) AS running, count(*) FILTER (WHERE state = 1) AS waiting`,
-	// The numbers of the rows of a table; samples that are spread over them, at most :shares of at most :numbers numbers; and
-	// which part of all numbers the samples have.
+	// A count by samples. span: the first number of the rows of a table, and how many numbers there are from it to the last. samples:
+	// :shares ranges of numbers, spread evenly, of at most :numbers numbers each. part: the share of all numbers in the samples.
 	"span": `SELECT min(id) AS first, max(id) - min(id) + 1 AS numbers FROM {schema}.$1`,
 	"samples": `SELECT r.first + r.numbers * s / :shares::bigint AS from_id,
 		r.first + least(r.numbers * s / :shares + :numbers::bigint, r.numbers * (s + 1) / :shares) AS to_id

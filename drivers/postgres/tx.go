@@ -11,10 +11,10 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Tx makes a transaction of the program's own usable for Hourbell. What is done
-// with it happens, or not, with its commit. It must be on the database of the
-// Backend it is used with. For lock.Check it means the locks in hourbell.lock; see
-// [Locks.Tx] for others.
+// Tx makes a transaction of the program usable for Hourbell. Changes that are made
+// with it take effect with its commit, and not at all after its rollback. It must be
+// on the database of the Backend. lock.Check looks with it at the locks in
+// hourbell.lock; see [Locks.Tx] for other tables.
 func Tx(tx pgx.Tx) store.Tx { return nativeTx{tx, nil} }
 
 // SQLTx is Tx for a transaction of database/sql, by any PostgreSQL driver (pgx's

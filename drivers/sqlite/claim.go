@@ -317,8 +317,8 @@ func (s *session) checkNode(ctx context.Context, node int64) (there found, err e
 	return there, nil
 }
 
-// limitClaim returns the claim that the limits of the whole queue allow, perhaps of no job, and writes the newest
-// limit, and the next start if nothing may start now, to the answer.
+// limitClaim returns the claim, reduced to the jobs that the limits of the whole queue allow, which may be none. It writes the newest
+// limit to the answer and, if nothing may start now, when the next job may start.
 func (s *session) limitClaim(ctx context.Context, req store.ClaimRequest, there found, now time.Time, out *store.ClaimResult) (store.ClaimRequest, rowwise.QueueRates, error) {
 	var rates rowwise.QueueRates
 	if there.limited {

@@ -196,8 +196,8 @@ func (m *motion) waitWorkers() {
 	}
 }
 
-// move starts everything that moves. Claiming ends with ctx; the other parts go on until they are
-// ended.
+// move starts the loops of the node. The claims end with ctx; the other loops go on until the
+// motion ends them.
 func (e *Engine) move(ctx context.Context) *motion {
 	m := &motion{}
 	base := context.WithoutCancel(ctx)

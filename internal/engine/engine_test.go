@@ -268,7 +268,7 @@ func TestAPushIsBelievedThoughTheClaimFindsNothing(t *testing.T) {
 	}
 }
 
-func TestAShortOutageInterruptsNobody(t *testing.T) {
+func TestAShortOutageInterruptsNoJob(t *testing.T) {
 	backend := memory.New()
 	release := make(chan struct{})
 	n := startNode(t, backend, func(ctx context.Context, _ *work.Run) error {

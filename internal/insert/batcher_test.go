@@ -149,10 +149,10 @@ func TestABurstOfEnqueuesIsBatched(t *testing.T) {
 	})
 }
 
-// TestThoseWhoWereAnsweredGoAlong checks that callers that were answered are
+// TestAnsweredCallersJoinTheNextInsert checks that callers that were answered are
 // part of the next insert, not of the insert after it. On one processor the
-// scheduler runs an insert after 61 of them.
-func TestThoseWhoWereAnsweredGoAlong(t *testing.T) {
+// scheduler runs an insert after 61 callers.
+func TestAnsweredCallersJoinTheNextInsert(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{open: make(chan struct{})}

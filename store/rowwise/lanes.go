@@ -338,8 +338,8 @@ func (s *passing) lockRooms(ctx context.Context) error {
 
 func anyLane(int64) bool { return true }
 
-// waitAgain takes the permits back from jobs that no node has claimed. Each job waits again, first of all, in the first of its lanes
-// that is one of some lanes.
+// waitAgain takes the permits back from jobs that no node has claimed. Each job waits again, before all other jobs, in the first of
+// its lanes that in selects.
 func waitAgain(rooms map[int64]*store.Room, jobs []store.LaneJob, in func(lane int64) bool) []store.Allotment {
 	allotments := make([]store.Allotment, len(jobs))
 	for i := range jobs {

@@ -99,10 +99,10 @@ func TestHooksTellOfFailureAndRecovery(t *testing.T) {
 	}
 }
 
-// TestRunOnceTellsOfItsFailure checks that a job for a schedule that is not
+// TestRunOnceReportsItsFailure checks that a job for a schedule that is not
 // stored makes a hook's job with the given name, and that its failures are not
 // counted.
-func TestRunOnceTellsOfItsFailure(t *testing.T) {
+func TestRunOnceReportsItsFailure(t *testing.T) {
 	c := newCluster(t)
 	workers, events := hookWorkers(t, func(context.Context, *hourbell.Job[Note]) error { return errors.New("no disk") })
 	client := c.client(workers)

@@ -93,7 +93,7 @@ func TestCommandThatCannotStart(t *testing.T) {
 	}
 }
 
-func TestExitErrorTellsTheCode(t *testing.T) {
+func TestExitErrorHasTheCode(t *testing.T) {
 	_, err := perform(t.Context(), 0, Command{Shell: "exit 255"})
 	var exit *ExitError
 	if !errors.As(err, &exit) || exit.Code != 255 || exit.Signal != "" {

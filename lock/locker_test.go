@@ -354,10 +354,10 @@ func TestEveryWithARule(t *testing.T) {
 	}
 }
 
-// TestNotDueTellsWhatIsToCome checks that the next instant in a refusal is in
+// TestNotDueHasTheNextSlot checks that the next instant in a refusal is in
 // the future. A slot that has come, too soon after the last grant, is returned
 // with the instant from which it can be granted.
-func TestNotDueTellsWhatIsToCome(t *testing.T) {
+func TestNotDueHasTheNextSlot(t *testing.T) {
 	start := time.Date(2035, 3, 4, 10, 0, 0, 0, time.UTC)
 	now := start
 	l := locker(t, memory.New(), lock.Config{Now: func() time.Time { return now }})

@@ -73,7 +73,7 @@ func TestMigrationsWait(t *testing.T) {
 	}
 }
 
-// TestRareJobsAreMigrated brings jobs of an older schema to the newest, also jobs with what few jobs have: a row of hourbell_job_rare is a
+// TestRareJobsAreMigrated brings jobs of an older schema to the newest, also jobs with rare fields: a row of hourbell_job_rare is a
 // copy of each of these jobs.
 func TestRareJobsAreMigrated(t *testing.T) {
 	url, db := newDatabase(t, "")

@@ -90,8 +90,8 @@ func BenchmarkInsertSingle(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
 }
 
-// BenchmarkEnqueue is the same through a client, which gathers what comes at
-// the same time, and 1,000 jobs a call.
+// BenchmarkEnqueue stores jobs through a client, one a call, from several goroutines, whose
+// calls the insert batcher puts together; and 1,000 a call.
 func BenchmarkEnqueue(b *testing.B) {
 	for _, goroutines := range []int{8, 100, 1_000} {
 		b.Run(fmt.Sprintf("goroutines=%d", goroutines), func(b *testing.B) {

@@ -123,8 +123,8 @@ func TestTwoStepsDecideTheLastEdges(t *testing.T) {
 	}
 }
 
-// TestInsertBesideAnEnd inserts a dependent while a transaction ends its predecessor.
-func TestInsertBesideAnEnd(t *testing.T) {
+// TestInsertDuringAnEnd inserts a dependent while a transaction ends its predecessor.
+func TestInsertDuringAnEnd(t *testing.T) {
 	for name, commit := range map[string]bool{"commit": true, "rollback": false} {
 		t.Run(name, func(t *testing.T) {
 			b := fresh(t)
@@ -164,9 +164,9 @@ func TestInsertBesideAnEnd(t *testing.T) {
 	}
 }
 
-// TestEndBesideAnInsert ends a job while a transaction inserts its dependent: the end waits,
+// TestEndDuringAnInsert ends a job while a transaction inserts its dependent: the end waits,
 // and finds that it has one.
-func TestEndBesideAnInsert(t *testing.T) {
+func TestEndDuringAnInsert(t *testing.T) {
 	b := fresh(t)
 	node := register(t, b)
 	insertN(t, b, 1)
@@ -406,9 +406,9 @@ func TestNotesInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestRetryBesideARelease carries out a retry while a step for the first end has read the edges, and has
+// TestRetryDuringARelease carries out a retry while a step for the first end has read the edges, and has
 // not locked the dependents: the step begins again and leaves the edges open.
-func TestRetryBesideARelease(t *testing.T) {
+func TestRetryDuringARelease(t *testing.T) {
 	b := fresh(t)
 	claims, dependent := dependentsOf(t, b, 1)
 	endQuietlyAs(t, b, claims[0], store.Failed)
@@ -425,9 +425,9 @@ func TestRetryBesideARelease(t *testing.T) {
 	wantState(t, b, dependent, store.StateReady, "the second end counts")
 }
 
-// TestReopeningBesideARelease retries a predecessor of a job that was not started while a step decides
+// TestReopeningDuringARelease retries a predecessor of a job that was not started while a step decides
 // another edge of the job: neither overlooks the other.
-func TestReopeningBesideARelease(t *testing.T) {
+func TestReopeningDuringARelease(t *testing.T) {
 	for _, releaseFirst := range []bool{true, false} {
 		b := fresh(t)
 		node := register(t, b)
@@ -626,9 +626,9 @@ func TestInsertLocksInTheOrderOfOutcomes(t *testing.T) {
 	}
 }
 
-// TestClaimBesideAnInsert claims while a transaction has locked a due job to give it a
+// TestClaimDuringAnInsert claims while a transaction has locked a due job to give it a
 // dependent. The claim leaves the job out, and the commit wakes the node again.
-func TestClaimBesideAnInsert(t *testing.T) {
+func TestClaimDuringAnInsert(t *testing.T) {
 	b := fresh(t)
 	node := register(t, b)
 	insertN(t, b, 1)

@@ -138,8 +138,8 @@ func BenchmarkInsertSingle(b *testing.B) {
 	}
 }
 
-// BenchmarkEnqueue stores jobs, one a call, through a client, which gathers what
-// comes at the same time.
+// BenchmarkEnqueue stores jobs through a client, one a call, from several goroutines, whose
+// calls the insert batcher puts together.
 func BenchmarkEnqueue(b *testing.B) {
 	for _, mode := range []string{"FULL", "NORMAL"} {
 		for _, goroutines := range []int{8, 100, 1_000} {

@@ -67,9 +67,9 @@ func TestLocksInJavasTable(t *testing.T) {
 	locktest.Run(t, s)
 }
 
-// TestLockTablesBesideMigrations checks that migrations accept tables that
+// TestLockTablesWithMigrations checks that migrations accept tables that
 // CreateTables made.
-func TestLockTablesBesideMigrations(t *testing.T) {
+func TestLockTablesWithMigrations(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new.db")
 	for range 2 {
 		if err := NewLocks(usersDB(t, path, "")).CreateTables(t.Context()); err != nil {

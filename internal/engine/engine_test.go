@@ -377,7 +377,7 @@ func TestClaimsWithoutAnAnswerAreHandedBack(t *testing.T) {
 	waitUntil(t, "all completed", finished(t, backend, store.StateCompleted, ids...))
 }
 
-func TestAStartJudgesNobodyForOneLease(t *testing.T) {
+func TestAStartJudgesNoNodeForOneLease(t *testing.T) {
 	backend := memory.New()
 	dead, err := backend.Register(context.Background(), store.RegisterRequest{Name: "dead", Lease: time.Microsecond})
 	if err != nil {

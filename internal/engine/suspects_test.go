@@ -115,7 +115,7 @@ func TestSuspectsBeginAlone(t *testing.T) {
 	}
 }
 
-func TestANodeFillsUpAgainBesideALongSuspect(t *testing.T) {
+func TestANodeFillsUpAgainDuringALongSuspect(t *testing.T) {
 	backend, ids := suspects(t, 2)
 	w := &watch{running: map[int64]bool{}}
 	end := make(chan struct{})

@@ -75,8 +75,8 @@ func TestHandOverOfAnEnd(t *testing.T) {
 	noneLeft(t, dir)
 }
 
-// TestNobodyTakesOver hands a command over, and no program takes it: it ends when its claim does.
-func TestNobodyTakesOver(t *testing.T) {
+// TestNoProgramTakesOver hands a command over, and no program takes it: it ends when its claim does.
+func TestNoProgramTakesOver(t *testing.T) {
 	dir := dirWith(t, `touch ready; sleep 300`)
 	p, _ := start(t, dir, supervise.ClaimFor(uptime.Now().Add(time.Second), time.Second, 100*time.Millisecond), nil)
 	awaitFile(t, dir, "ready")

@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-func TestBesideCron(t *testing.T) {
+func TestConcurrentWithCron(t *testing.T) {
 	tools := buildTools(t)
 	lines := runHourbell(t, tools)
 	runs := runCron(t, tools)

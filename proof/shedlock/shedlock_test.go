@@ -31,7 +31,7 @@ func newPair(t *testing.T, s store, j *java, provider string) *pair {
 // atLeastOrMost is the time that tests wait for, twice for each store.
 const atLeastOrMost = 200 * time.Millisecond
 
-func TestBesideShedLock(t *testing.T) {
+func TestConcurrentWithShedLock(t *testing.T) {
 	j := startJava(t)
 	for _, s := range stores {
 		t.Run(s.name, func(t *testing.T) {

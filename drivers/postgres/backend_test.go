@@ -15,6 +15,26 @@ func TestStore(t *testing.T) {
 	storetest.Run(t, emptied(t, urlFrom(t, serverVariable)))
 }
 
+// TestStoreWithoutAbilities hides early firing and partial claims, which callers may do without. The other
+// abilities have work that nodes must do.
+func TestStoreWithoutAbilities(t *testing.T) {
+	open := emptied(t, urlFrom(t, serverVariable))
+	storetest.Run(t, func(t *testing.T) storetest.Store {
+		s := open(t)
+		for i, client := range s.Clients {
+			b := client.(*Backend)
+			s.Clients[i] = struct {
+				store.Backend
+				store.CancelSettler
+				store.Flusher
+				store.PollSharer
+				store.Releaser
+			}{b, b, b, b, b}
+		}
+		return s
+	}, storetest.Operations(1_000))
+}
+
 // The random run is a short one here: the long one goes to the same statements
 // without a pooler.
 func TestStoreThroughPgBouncer(t *testing.T) {

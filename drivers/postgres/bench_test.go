@@ -14,7 +14,23 @@ import (
 
 // BenchmarkDrain claims and finishes 100,000 no-op jobs in batches of 1,000 by
 // one loop.
-func BenchmarkDrain(b *testing.B) {
+func BenchmarkDrain(b *testing.B) { benchDrain(b) }
+
+// BenchmarkDrainUnderSnapshot is BenchmarkDrain while another transaction, such as a backup, keeps a snapshot that is older
+// than the jobs, so that the index entries of ended jobs cannot be removed.
+func BenchmarkDrainUnderSnapshot(b *testing.B) {
+	pool := newPool(b)
+	conn, err := pool.Acquire(b.Context())
+	must(b, err)
+	defer conn.Release()
+	_, err = conn.Exec(b.Context(), "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_class")
+	must(b, err)
+	benchDrain(b)
+	_, err = conn.Exec(b.Context(), "ROLLBACK")
+	must(b, err)
+}
+
+func benchDrain(b *testing.B) {
 	const jobs, batch = 100_000, 1_000
 	s := fresh(b)
 	node := register(b, s)

@@ -60,6 +60,9 @@ type cursors [priorities]cursor
 // last second, the last 4 seconds and so on, each at intervals of a quarter of
 // its reach. See recentScan.
 //
+// Removing the cursors costs 31 % of BenchmarkDrainUnderSnapshot; removing the catch-up scans alone, so that
+// each full scan is a claim, costs 14 % (medians of eleven alternating rounds; with more jobs both cost more).
+//
 // It is safe for concurrent use.
 type claimScan struct {
 	aged bool // of claims of aged jobs (store.ClaimRequest.DueFor), which have the same cursor in each priority

@@ -574,6 +574,9 @@ var conditions = map[string]string{
 	"in_queue": `($1 = $2 OR left($1, char_length($2) + 1) = concat($2, _utf8mb4'@'))`,
 	// Limit.Matches: the queue, the kind and by_key of a limit, and a job.
 	"in_scope": `($1 = _utf8mb4'' OR {in_queue($4.queue, $1)}) AND $2 IN (_utf8mb4'', $4.kind) AND (NOT $3 OR $4.job_key IS NOT NULL)`,
+	// A job that holds its permits, or needs none.
+	"permitted": `($1.permits IS NOT NULL OR NOT EXISTS (SELECT 1 FROM hourbell_job_limit AS t
+    WHERE t.ended_at IS NULL AND (t.by_key <> 0 OR t.kind <> _utf8mb4'') AND {in_scope(t.queue, t.kind, t.by_key, $1)}))`,
 	// Pause.Concerns: the subject and the name of a pause, and a job.
 	"concerns": `CASE $1 WHEN 0 THEN $3.group_name = $2 WHEN 1 THEN {in_queue($3.queue, $2)} WHEN 2 THEN $3.kind = $2 ELSE $3.job_key = $2 END`,
 }

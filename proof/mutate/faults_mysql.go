@@ -153,6 +153,6 @@ var mysqlLaneFaults = []fault{
 	{"a retried job keeps its permit", "finish.go", "s.leaveLanes(ctx, again, true)", "s.leaveLanes(ctx, nil, true)"},
 	{"a job that is moved keeps its permit", "sql/update_jobs.sql", "j.lane = NULL, j.permits = NULL,", "j.lane = NULL,"},
 	{"permits are given without a lock of their lanes", "sql/lock_lanes.sql", " FOR UPDATE", ""},
-	{"a claim takes jobs that hold no permit", "sql/lock_due_jobs.sql", "    AND (j.permits IS NOT NULL OR NOT EXISTS", "    AND (1 OR NOT EXISTS"},
+	{"a claim takes jobs that hold no permit", "statements.go", "($1.permits IS NOT NULL OR NOT EXISTS", "(1 OR NOT EXISTS"},
 	{"permits that were given back are taken twice", "lanes.go", "return vacancies, s.OnIDs(ctx, ids, deleteVacancies)", "return vacancies, nil"},
 }

@@ -9,14 +9,12 @@ SELECT j.id, j.token, j.args, j.headers, j.attempt, j.origin, {micros(j.run_at)}
 FROM (
   SELECT f.id FROM hourbell_job AS f FORCE INDEX (hourbell_job_ready)
   WHERE f.priority = :priority AND f.losses < 2 AND {claimable(f)}
-    AND (f.permits IS NOT NULL OR NOT EXISTS (SELECT 1 FROM hourbell_job_limit AS t                                   -- if limited
-      WHERE t.ended_at IS NULL AND (t.by_key <> 0 OR t.kind <> _utf8mb4'') AND {in_scope(t.queue, t.kind, t.by_key, f)}))    -- if limited
+    AND {permitted(f)} -- if limited
     AND NOT EXISTS (SELECT 1 FROM hourbell_job_limit AS t                                                             -- if unlimited
       WHERE (t.by_key <> 0 OR t.kind <> _utf8mb4'') AND (t.queue = _utf8mb4'' OR {in_queue(:queue, t.queue)}))                        -- if unlimited
   ORDER BY f.run_at, f.id LIMIT :window OFFSET :offset
 ) AS o STRAIGHT_JOIN hourbell_job AS j FORCE INDEX (PRIMARY) ON j.id = o.id
 WHERE j.priority = :priority AND j.losses < 2 AND {claimable(j)}
-    AND (j.permits IS NOT NULL OR NOT EXISTS (SELECT 1 FROM hourbell_job_limit AS t                                   -- if limited
-      WHERE t.ended_at IS NULL AND (t.by_key <> 0 OR t.kind <> _utf8mb4'') AND {in_scope(t.queue, t.kind, t.by_key, j)}))    -- if limited
+    AND {permitted(j)} -- if limited
 LIMIT :limit
 FOR UPDATE SKIP LOCKED

@@ -150,7 +150,7 @@ func try(root string, set faultSet, f fault) bool {
 }
 
 // suites are the tests that run first, because they notice most faults, and within seconds.
-const suites = "^(TestStore|TestLocks)$|KeepsTheRules$|^TestPlans$"
+const suites = "^(TestStore|TestLocks|TestLockTables)$|KeepsTheRules$|^TestPlans$"
 
 func test(root string, set faultSet, f fault) (result, detail string) {
 	tmp, err := os.MkdirTemp("", "mutate-")

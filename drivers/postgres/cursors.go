@@ -61,7 +61,7 @@ type cursors [priorities]cursor
 // its reach. See recentScan.
 //
 // Removing the cursors costs 31 % of BenchmarkDrainUnderSnapshot; removing the catch-up scans alone, so that
-// each full scan is a claim, costs 14 % (medians of eleven alternating rounds; with more jobs both cost more).
+// each full scan is a claim, costs 14 % (medians of eleven alternating rounds).
 //
 // It is safe for concurrent use.
 type claimScan struct {

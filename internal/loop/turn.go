@@ -34,7 +34,7 @@ type Turn struct {
 	mine       bool    // this node made it
 	own        Instant // the last poll of this node
 	late       float64 // 0 to 1: by how much this node waits longer than others
-	rest       float64 // 0 to 1: so much longer than ownPoll intervals this node relies on others
+	rest       float64 // 0 to 1: by how much the next poll is sooner, or later if this node relies on others
 	watchUntil Instant
 }
 
@@ -63,8 +63,8 @@ func (t *Turn) Next() Instant {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	idle := t.idle()
-	if !t.shared() {
-		return t.own.Add(idle)
+	if !t.shared() { // sooner by up to a tenth, by chance, so that loops that began at once do not poll at once
+		return t.own.Add(idle - time.Duration(t.rest/10*float64(idle)))
 	}
 	interval := t.interval()
 	if !t.mine {

@@ -89,6 +89,9 @@ type ClaimResult struct {
 	// Handled means that a handler has HandleStart, so that the node lets each job begin by
 	// BeginJobs when a worker has it, and claims all jobs ahead.
 	Handled bool
+	// NoSuspects means that a claim of suspects from the queue would have returned no job just before this claim, whatever
+	// its kinds, so that the caller need not ask. Stores that do not look for suspects leave it false.
+	NoSuspects bool
 }
 
 // Claimed is a job that a node has claimed.

@@ -304,3 +304,55 @@ func TestThirtyDeployments(t *testing.T) {
 		t.Errorf("%+v after %d starts: %v", jobs, runs.Load(), err)
 	}
 }
+
+// hiding is a store that hides its jobs, and says that it has no suspects, until shown is set. Each element of push is a wake-up.
+type hiding struct {
+	store.Backend
+	push             chan struct{}
+	shown            atomic.Bool
+	claims, searches atomic.Int64
+}
+
+func (h *hiding) Listen(ctx context.Context, wake func(store.Wake)) error {
+	wake(store.Wake{})
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-h.push:
+			wake(store.Wake{Kind: store.WakeJobs, Queue: "q"})
+		}
+	}
+}
+
+func (h *hiding) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
+	if req.Suspects {
+		h.searches.Add(1)
+	} else {
+		defer h.claims.Add(1)
+	}
+	if !h.shown.Load() {
+		return store.ClaimResult{NoSuspects: true}, nil
+	}
+	return h.Backend.Claim(ctx, req)
+}
+
+func TestSuspectsAreNotSearchedWhereThereAreNone(t *testing.T) {
+	backend, ids := suspects(t, 1)
+	h := &hiding{Backend: backend, push: make(chan struct{})}
+	startNode(t, h, func(context.Context, *work.Run) error { return nil }, func(cfg *Config) {
+		cfg.Backend, cfg.PollBusy, cfg.PollIdle, cfg.PollPushed = h, time.Hour, time.Hour, time.Hour
+	})
+	waitUntil(t, "a claim", func() bool { return h.claims.Load() > 0 })
+	for began := time.Now(); time.Since(began) < 2*testLease; { // some heartbeats
+		before := h.claims.Load()
+		h.push <- struct{}{}
+		waitUntil(t, "another claim", func() bool { return h.claims.Load() > before })
+	}
+	if n := h.searches.Load(); n > 1 {
+		t.Errorf("%d claims of suspects in a queue whose claims answer that there are none", n)
+	}
+	h.shown.Store(true)
+	h.push <- struct{}{}
+	waitUntil(t, "the suspect, which the next claim reports", finished(t, backend, store.StateCompleted, ids...))
+}

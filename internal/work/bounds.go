@@ -137,7 +137,7 @@ func join(a, b store.PartialClaim) store.PartialClaim {
 	if a.NextDue.IsZero() || !b.NextDue.IsZero() && b.NextDue.Before(a.NextDue) {
 		a.NextDue = b.NextDue
 	}
-	a.LimitRevision, a.Rated = b.LimitRevision, b.Rated
+	a.LimitRevision, a.Rated, a.NoSuspects = b.LimitRevision, b.Rated, b.NoSuspects
 	if a.NextStart.IsZero() || !b.NextStart.IsZero() && b.NextStart.Before(a.NextStart) {
 		a.NextStart = b.NextStart
 	}

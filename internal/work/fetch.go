@@ -62,6 +62,7 @@ type fetcher struct {
 	// The values of ended and workTime when the pace was last limited by the speed of jobs.
 	endedBefore, workTimeBefore int64
 	suspectsReadAt              loop.Instant // when the queue was last searched for suspects
+	noSuspects                  bool         // the last claim found that there are none (store.ClaimResult.NoSuspects)
 	// Start and target of the present check for a stale prefetch: see prefetchIsStale.
 	checkMarkedAt loop.Instant
 	checkBegun    int64
@@ -156,9 +157,10 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run)
 		res, err := f.claim(ctx, limit, dueFor)
 		f.permits.release(f)
 		refused := err == nil && (res.LimitRevision != f.granted.Revision || res.Rated && !f.rated)
-		held := !res.NextStart.IsZero() // a rate allows no more jobs
-		again := dueFor > 0 && !held    // a claim of aged jobs leaves the other jobs to the next claim
-		f.runner.cfg.Travel.EndClaims(f.queue, tick, &res.ClaimResult, err != nil || refused || again)
+		held := !res.NextStart.IsZero()                         // a rate allows no more jobs
+		again := dueFor > 0 && !held                            // a claim of aged jobs leaves the other jobs to the next claim
+		search := err == nil && f.noSuspects && !res.NoSuspects // for suspects, before the wait for work
+		f.runner.cfg.Travel.EndClaims(f.queue, tick, &res.ClaimResult, err != nil || refused || again || search)
 		if err != nil {
 			if !errors.Is(err, errNoLease) {
 				_ = loop.Sleep(ctx, loop.RetryWait(failures)) // the loop condition checks ctx
@@ -167,6 +169,7 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run)
 			continue
 		}
 		failures = 0
+		f.noSuspects = res.NoSuspects
 		if f.rated = res.Rated; refused { // the next claim exchanges permits first, or starts its jobs at once
 			continue
 		}
@@ -177,7 +180,7 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run)
 			}
 			continue
 		}
-		if again {
+		if again || search {
 			continue
 		}
 		poll = f.awaitWork(ctx, res, started, poll)

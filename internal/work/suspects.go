@@ -111,13 +111,13 @@ const (
 	soloPauseFactor = 10
 )
 
-// runSuspect claims a suspect of the queue, at most once per heartbeat, runs it alone on the node,
-// and reports whether there was a suspect. The suspect begins when no other job of the node is in
+// runSuspect claims a suspect of the queue, at most once per heartbeat, unless the last claim found that
+// there is none, runs it alone on the node, and reports whether there was a suspect. The suspect begins when no other job of the node is in
 // flight, or is released. The node claims no other job until the suspect has ended or Config.Alone
 // has passed.
 func (f *fetcher) runSuspect(ctx context.Context) bool {
 	r, now := f.runner, loop.Now()
-	if now.Sub(f.suspectsReadAt) < r.cfg.Heartbeat {
+	if f.noSuspects || now.Sub(f.suspectsReadAt) < r.cfg.Heartbeat {
 		return false
 	}
 	f.suspectsReadAt = now

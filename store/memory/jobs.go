@@ -121,6 +121,7 @@ func (s *Store) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimR
 	if out.Rated = s.rated(req.Queue); out.Rated && !req.Starts {
 		req.Limit = 0
 	}
+	out.NoSuspects = !s.hasSuspect(req.Queue, now)
 	for i, j := range s.claimable(req, now) {
 		claimed := s.claim(j, node, now)
 		if out.Rated {
@@ -159,6 +160,16 @@ func (s *Store) claimable(req store.ClaimRequest, now time.Time) []*job {
 	}
 	slices.SortStableFunc(due, func(a, b *job) int { return cmp.Compare(a.Priority, b.Priority) })
 	return due[:min(len(due), req.Limit)]
+}
+
+// hasSuspect reports whether a queue has a suspect that a claim may take.
+func (s *Store) hasSuspect(queue string, now time.Time) bool {
+	for _, j := range s.live {
+		if j.State == store.StateReady && !j.waits && j.Queue == queue && !j.RunAt.After(now) && j.Losses >= store.SuspectLosses && !s.jobPaused(j, now) {
+			return true
+		}
+	}
+	return false
 }
 
 // allowed reports whether a job is on the allow-list of a request.

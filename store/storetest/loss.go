@@ -235,6 +235,7 @@ func lossSuspects(e *env) {
 	e.want(claimedIDs(res.Jobs), []int64{ids[2]}, "a claim must take no suspects unless it asks for them")
 	e.want(res.Jobs[0].Losses, int16(0), "a claim must tell how often a job was lost")
 	e.want(res.NextDue, e.now.Add(time.Hour), "NextDue must not be the due time of a suspect")
+	e.want(res.NoSuspects, false, "a claim must not deny suspects that are due")
 	for _, req := range []store.ClaimRequest{{Kinds: []string{"other"}}, {Kinds: []string{"k"}, Queue: "other"}, {Exact: []store.ExactJob{exactly("k", "[]")}}} {
 		req.Now, req.Node, req.Limit, req.Suspects = e.now, n, 9, true
 		if req.Queue == "" {

@@ -257,6 +257,9 @@ func (w *world) claim() {
 	if len(pauses)+len(limits) > 0 { // when a paused job would be due is of no use to a node
 		got.NextDue, want.NextDue = time.Time{}, time.Time{}
 	}
+	if !got.NoSuspects { // a store need not look for them
+		want.NoSuspects = false
+	}
 	w.compare("Claim", req, got, want)
 	w.remember(want.Jobs)
 	if n := len(b.refs); n > 0 && w.chance(2) {

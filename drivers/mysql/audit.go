@@ -96,7 +96,7 @@ func (s *session) pruneAudit(ctx context.Context, keep time.Duration, limit int,
 	if keep == 0 {
 		return 0, nil
 	}
-	ids, err := s.Numbers(ctx, findOldAudit, args{"before": sqlrows.Micros(now.Add(-keep)), "limit": limit})
+	ids, err := s.Numbers(ctx, lockOldAudit, args{"before": sqlrows.Micros(now.Add(-keep)), "limit": limit})
 	if err != nil {
 		return 0, err
 	}

@@ -97,13 +97,16 @@ func Open(ctx context.Context, storeURL string) (*Backend, error) {
 // locks only the rows that it finds, and no gaps between rows.
 type readCommitted struct{ driver.Connector }
 
+// setIsolation is the last statement by which a connection of Open gets its settings.
+const setIsolation = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"
+
 // Connect implements driver.Connector.
 func (c readCommitted) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := c.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	_, err = conn.(driver.ExecerContext).ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", nil)
+	_, err = conn.(driver.ExecerContext).ExecContext(ctx, setIsolation, nil)
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}

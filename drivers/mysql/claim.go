@@ -28,13 +28,13 @@ func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.Clai
 // takes what it can, although more jobs need permits.
 func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, last bool) (out store.ClaimResult, again bool, err error) {
 	const doing = "claim jobs"
-	out, due, found, err := b.lookForJobs(ctx, doing, req)
+	looked, due, found, err := b.lookForJobs(ctx, doing, req)
 	if err != nil || !found {
-		return out, false, err
+		return looked, false, err
 	}
 	err = b.write(ctx, doing, func(s *session) error {
 		req, due := req, due // a repetition may find other pauses
-		out, again = store.ClaimResult{}, false
+		out, again = store.ClaimResult{NoSuspects: looked.NoSuspects}, false
 		there, err := s.checkNode(ctx, holdNode, req.Node)
 		if err != nil {
 			return err
@@ -113,22 +113,20 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, last bool) 
 }
 
 // lookForJobs reports whether a claim would find anything, or tend to pauses or lanes, and, unless it
-// asks for suspects, the priorities of the due jobs. If the claim would find nothing, out is the answer to the claim.
+// asks for suspects, the priorities of the due jobs. If the claim would find nothing, out is the answer to the claim. Without pauses
+// and limits it is one statement.
 func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.ClaimRequest) (out store.ClaimResult, due []int16, found bool, err error) {
 	err = b.look(ctx, doing, func(s *session) error {
 		req := req
-		out, found = store.ClaimResult{}, false
-		there, err := s.checkNode(ctx, findNode, req.Node)
+		out, due, found = store.ClaimResult{}, nil, false
+		there, err := s.findWork(ctx, req)
 		if err != nil {
 			return err
 		}
-		out.Handled = there.handled
-		now, err := s.Now(ctx, req.Now)
-		if err != nil {
-			return err
-		}
-		out.Now = now
-		part, _, err := s.limitClaim(ctx, req, there, false, now, &out)
+		now := there.now
+		out.Now, out.Handled = now, there.handled
+		out.NoSuspects = !there.suspects && !there.pauses && !there.limited && !there.permits
+		part, _, err := s.limitClaim(ctx, req, there.found, false, now, &out)
 		if err != nil {
 			return err
 		}
@@ -141,7 +139,7 @@ func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.Claim
 				return err
 			}
 			if paused {
-				return s.answerPaused(ctx, req.Queue, there, now, &out)
+				return s.answerPaused(ctx, req.Queue, there.found, now, &out)
 			}
 		}
 		var work laneWork
@@ -157,20 +155,56 @@ func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.Claim
 			return nil
 		}
 		if req.Suspects {
-			return s.One(ctx, findSuspect, args{"queue": req.Queue, "now": sqlrows.Micros(now)}, &found)
+			found = there.suspects
+			return nil
 		}
-		due, err = s.due(ctx, req, req.DueBy(now))
-		if found = len(due) > 0; err != nil || found {
-			return err
+		if due = there.due; there.pauses || req.DueFor > 0 {
+			if due, err = s.due(ctx, req, req.DueBy(now)); err != nil {
+				return err
+			}
 		}
-		out.NextDue, err = s.NextDue(ctx, req.Queue, now)
+		if found = len(due) > 0; found {
+			return nil
+		}
+		if out.NextDue = there.nextDue; len(there.due) > 0 {
+			if out.NextDue, err = s.NextDue(ctx, req.Queue, now); err != nil {
+				return err
+			}
+		}
 		out.NextDue = earliest(out.NextDue, work.next)
-		return err
+		return nil
 	})
-	if err != nil || found {
-		return store.ClaimResult{}, due, found, err
+	if err != nil {
+		return store.ClaimResult{}, nil, false, err
 	}
-	return out, nil, false, nil
+	return out, due, found, nil
+}
+
+// work is what findWork finds.
+type work struct {
+	found
+	now      time.Time
+	due      []int16   // priorities that have due jobs which the claim may take
+	suspects bool      // there may be a suspect
+	nextDue  time.Time // as in the answer to the claim; if due is empty
+}
+
+// findWork looks for what a claim may take, as if there were no pauses, and if DueFor were 0.
+func (s *session) findWork(ctx context.Context, req store.ClaimRequest) (w work, err error) {
+	a := args{"node": req.Node, "queue": req.Queue, "now": instantOf(req.Now), "kinds": req.Kinds}
+	addExact(a, req.Exact)
+	var alive bool
+	var due int64
+	err = s.One(ctx, findWork, a, &alive, &w.pauses, &w.handled, &w.limited, &w.permits, sqlrows.IntoTime(&w.now), &due, &w.suspects, sqlrows.IntoTime(&w.nextDue))
+	if err == nil && !alive {
+		err = nodeGone(req.Node)
+	}
+	for priority := range int16(10) {
+		if due&(1<<priority) != 0 {
+			w.due = append(w.due, priority)
+		}
+	}
+	return w, err
 }
 
 // answerPaused completes the answer to a claim from a paused queue.
@@ -227,10 +261,13 @@ func (s *session) checkNode(ctx context.Context, name statement, node int64) (th
 		return found{}, err
 	}
 	if !alive {
-		return found{}, fmt.Errorf("node %d: %w", node, store.ErrNodeGone)
+		return found{}, nodeGone(node)
 	}
 	return there, nil
 }
+
+// nodeGone is the error for a node that is not alive by the books.
+func nodeGone(node int64) error { return fmt.Errorf("node %d: %w", node, store.ErrNodeGone) }
 
 // limitClaim returns the claim, reduced to the jobs that the limits of the whole queue allow, which may be none. It writes the newest
 // limit to the answer and, if nothing may start now, when the next job may start. With lock, claims from a queue with a rate

@@ -58,7 +58,7 @@ func (b *Backend) numberEvents(ctx context.Context) error {
 			if err := s.One(ctx, lockCounter, args{"name": "event"}, &last); err != nil {
 				return err
 			}
-			entries, err := s.Numbers(ctx, findUnnumberedEvents, args{"limit": eventStep})
+			entries, err := s.Numbers(ctx, lockUnnumberedEvents, args{"limit": eventStep})
 			if n = len(entries); err != nil || n == 0 {
 				return err
 			}

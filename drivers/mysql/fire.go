@@ -13,34 +13,51 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
-// DueSchedules reads what is due; see store.Schedules.
-func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
-	var out store.DueSchedulesResult
-	err := b.readIn(ctx, "read due schedules", req.Tx, func(s *session) error {
-		now, err := s.Now(ctx, req.Now)
-		if err != nil {
-			return err
-		}
-		out = store.DueSchedulesResult{Now: now}
-		name, a := findDueSchedules, args{
-			"soon": sqlrows.Micros(now.Add(req.Ahead)), "after_at": sqlrows.Micros(req.After.NextAt), "after_id": req.After.ID, "limit": req.Limit,
-		}
-		if len(req.Names) > 0 {
-			name, a = findDueSchedulesNamed, args{"names": req.Names, "now": sqlrows.Micros(now), "limit": req.Limit}
-		}
-		err = s.EachSchedule(ctx, name, a, func(row *store.Schedule) error {
-			out.Schedules = append(out.Schedules, *row)
-			return nil
-		})
-		if err != nil || len(req.Names) > 0 {
-			return err
-		}
-		return s.One(ctx, findNextSchedule, args{"soon": sqlrows.Micros(now.Add(req.Ahead))}, sqlrows.IntoTime(&out.Next))
-	})
+// DueSchedules reads what is due; see store.Schedules. Without a transaction of the caller it is one statement if nothing is due.
+func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesRequest) (out store.DueSchedulesResult, err error) {
+	const doing = "read due schedules"
+	work := func(s *session) error {
+		out = store.DueSchedulesResult{}
+		return s.readDueSchedules(ctx, req, &out)
+	}
+	switch {
+	case req.Tx != nil || len(req.Names) > 0:
+		err = b.readIn(ctx, doing, req.Tx, work)
+	default:
+		err = b.look(ctx, doing, work)
+	}
 	if err != nil {
 		return store.DueSchedulesResult{}, err
 	}
 	return out, nil
+}
+
+// readDueSchedules reads what is due. Outside of a transaction each statement sees what was committed before it: the next instant is read
+// after the schedules that are due, so that a schedule which another node fires in between is in one of the answers at least.
+func (s *session) readDueSchedules(ctx context.Context, req store.DueSchedulesRequest, out *store.DueSchedulesResult) error {
+	var first time.Time
+	if err := s.One(ctx, findFirstSchedule, args{"now": instantOf(req.Now)}, sqlrows.IntoTime(&out.Now), sqlrows.IntoTime(&first)); err != nil {
+		return err
+	}
+	soon := out.Now.Add(req.Ahead)
+	name, a := findDueSchedules, args{
+		"soon": sqlrows.Micros(soon), "after_at": sqlrows.Micros(req.After.NextAt), "after_id": req.After.ID, "limit": req.Limit,
+	}
+	switch {
+	case len(req.Names) > 0:
+		name, a = findDueSchedulesNamed, args{"names": req.Names, "now": sqlrows.Micros(out.Now), "limit": req.Limit}
+	case first.IsZero() || first.After(soon):
+		out.Next = first
+		return nil
+	}
+	err := s.EachSchedule(ctx, name, a, func(row *store.Schedule) error {
+		out.Schedules = append(out.Schedules, *row)
+		return nil
+	})
+	if err != nil || len(req.Names) > 0 {
+		return err
+	}
+	return s.One(ctx, findNextSchedule, args{"soon": sqlrows.Micros(soon)}, sqlrows.IntoTime(&out.Next))
 }
 
 // Fire accounts for slots; see store.Schedules.

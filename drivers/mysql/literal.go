@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strconv"
 	"time"
+
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // appendLiteral appends a value as SQL. The driver writes values into its statements, so that
@@ -67,6 +69,27 @@ func datetime(t time.Time) code {
 		return code(fmt.Sprintf("TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL %d MICROSECOND", t.UnixMicro()))
 	}
 	return code("TIMESTAMP'" + t.UTC().Format("2006-01-02 15:04:05.000000") + "'")
+}
+
+// serverClock is the present time of the server, as the number that statements have for an instant. It is one instant in all of a
+// statement.
+const serverClock code = "TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00.000000', UTC_TIMESTAMP(6))"
+
+// instantOf is the instant of a call as a parameter: the instant of the request, or else the server's clock, which then needs no
+// statement of its own.
+func instantOf(asked time.Time) any {
+	if asked.IsZero() {
+		return serverClock
+	}
+	return sqlrows.Micros(sqlrows.Instant(asked))
+}
+
+// before is an instant that is earlier than the instant of a call, as a parameter.
+func before(asked time.Time, by time.Duration) any {
+	if asked.IsZero() {
+		return serverClock + code(fmt.Sprintf(" - %d", by.Microseconds()))
+	}
+	return sqlrows.Micros(sqlrows.Instant(asked.Add(-by)))
 }
 
 // later is an instant after another, both as code.

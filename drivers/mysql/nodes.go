@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -45,26 +44,26 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 	return out, nil
 }
 
-// Heartbeat prolongs a lease; see store.Nodes. There are no batches to forget.
+// Heartbeat prolongs a lease; see store.Nodes. There are no batches to forget. It is two statements without a transaction, on one
+// connection: the position is read where the heartbeat was written, also while another server takes over. If the second statement
+// fails, the lease was prolonged for a node that does not rely on it, as after every lost answer.
 func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (store.HeartbeatResult, error) {
 	var out store.HeartbeatResult
-	err := b.write(ctx, "heartbeat", func(s *session) error {
-		now, err := s.Now(ctx, req.Now)
+	const doing = "heartbeat"
+	err := b.explain(ctx, doing, b.again(ctx, func() error {
+		conn, err := b.db.Conn(ctx)
 		if err != nil {
 			return err
 		}
-		out.Now = now
-		if out.Beat, err = s.beat(ctx, extendLease, req.Node, args{"node": req.Node, "now": sqlrows.Micros(now)}); err != nil {
+		defer conn.Close()
+		s := b.newSession(conn)
+		if out.Beat, err = s.beat(ctx, extendLease, req.Node, args{"node": req.Node, "now": instantOf(req.Now)}); err != nil {
 			return err
 		}
-		if out.Position, err = s.Position(ctx); err != nil {
-			return err
-		}
-		if err := s.One(ctx, findRelease, nil, &out.Releases); err != nil {
-			return err
-		}
-		return s.One(ctx, findNextExpiry, args{"node": req.Node}, sqlrows.IntoTime(&out.NextExpiry))
-	})
+		p := &out.Position
+		return s.One(ctx, readHeartbeat, args{"node": req.Node, "now": instantOf(req.Now)}, &p.Store, &p.Token, &p.Node, &p.Accepted, sqlrows.IntoTime(&p.LostAt),
+			sqlrows.IntoTime(&out.Now), &out.Releases, sqlrows.IntoTime(&out.NextExpiry))
+	}))
 	if err != nil {
 		return store.HeartbeatResult{}, err
 	}
@@ -79,14 +78,19 @@ func (s *session) beat(ctx context.Context, name statement, node int64, a args) 
 		return 0, err
 	}
 	if beats, err = result.LastInsertId(); err == nil && beats == 0 {
-		err = fmt.Errorf("node %d: %w", node, store.ErrNodeGone)
+		err = nodeGone(node)
 	}
 	return beats, err
 }
 
 // Claims lists what a node holds; see store.Nodes.
 func (b *Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.ClaimRef, error) {
-	return reading(ctx, b, "read claims", func(s *session) ([]store.ClaimRef, error) { return s.ListClaims(ctx, req) })
+	var claims []store.ClaimRef
+	err := b.look(ctx, "read claims", func(s *session) (err error) {
+		claims, err = s.ListClaims(ctx, req)
+		return err
+	})
+	return claims, err
 }
 
 // Rescue declares nodes dead; see store.Nodes. It looks first without locks. It leaves jobs

@@ -95,10 +95,10 @@ func claimArgs(limit int) args {
 func TestPlans(t *testing.T) {
 	b, _ := filled(t, 3000)
 	for _, s := range []statement{
-		lockDueJobs, findDuePriorities, sqlrows.FindNextDue, claimJobs, claimJobsMixed, findSuspect, lockSuspects, beginJobs, insertRare, updateRare, deleteRare, lockSerialGroupJobs, lockBatchJob,
+		lockDueJobs, findWork, findDuePriorities, sqlrows.FindNextDue, claimJobs, claimJobsMixed, findSuspect, lockSuspects, beginJobs, insertRare, updateRare, deleteRare, lockSerialGroupJobs, lockBatchJob,
 		findParkableOfGroup, findParkableOfKey, findParkedOfGroup, findParkedOfKey, findLaneJobs, findIdleHeads, lockClaims, checkRecorded, endJobs, endJobsAlike, endJobsWithResults,
 		deleteEndedJobs, requeueJobs, insertAttempts, insertReleases, findUniqueJobs, findKeyHolders, lockHeldJobs, findHoldingNodes, sqlrows.ListClaims, sqlrows.ListCancelledClaims, sqlrows.ListNodes,
-		findDueSchedules, findNextSchedule, lockDueSchedules, lockLiveJobs, sqlrows.AdvanceSchedules, sqlrows.FindFiredSlots, lockWaitingJobs, sqlrows.ReleaseJobs, sqlrows.FindNewestSlots,
+		findDueSchedules, findNextSchedule, findFirstSchedule, readHeartbeat, findOldSlots, findOldChainEnds, findOldKeyHolds, findOldBatches, lockDueSchedules, lockLiveJobs, sqlrows.AdvanceSchedules, sqlrows.FindFiredSlots, lockWaitingJobs, sqlrows.ReleaseJobs, sqlrows.FindNewestSlots,
 		extendLease, holdNode, findClaim, lockClaim,
 	} {
 		a := args{}
@@ -113,7 +113,7 @@ func TestPlans(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range []statement{lockDueJobs, sqlrows.FindNextDue, findDuePriorities, findDueSchedules, findLaneJobs, findIdleHeads, findParkedOfGroup, findParkedOfKey, findParkableOfKey} {
+	for _, s := range []statement{lockDueJobs, sqlrows.FindNextDue, findDuePriorities, findWork, findDueSchedules, findLaneJobs, findIdleHeads, findParkedOfGroup, findParkedOfKey, findParkableOfKey} {
 		for _, line := range planOf(t, b, s, claimArgsOf(b, s)) {
 			if strings.Contains(line.extra, "filesort") && line.table != "p" && line.table != "<derived2>" {
 				t.Errorf("%v sorts: %+v", s, line)
@@ -128,6 +128,9 @@ func claimArgsOf(b *Backend, s statement) args {
 		if !slices.Contains(b.texts[s].Params, name) {
 			delete(a, name)
 		}
+	}
+	if slices.Contains(b.texts[s].Params, "node") {
+		a["node"] = 1
 	}
 	return a
 }
@@ -191,5 +194,8 @@ func TestAClaimReadsNoBacklog(t *testing.T) {
 	defer tx.Rollback()
 	if found, reads := readsOf(t, b, tx, findDuePriorities); found != 9 || reads > 100 {
 		t.Errorf("a look for due priorities found %d, want 9, and read %d rows", found, reads)
+	}
+	if _, reads := readsOf(t, b, tx, findWork); reads > 130 {
+		t.Errorf("a look for work read %d rows", reads)
 	}
 }

@@ -3,6 +3,7 @@ package mysql
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -11,13 +12,21 @@ import (
 )
 
 // Prune deletes what is old, the oldest first; see store.Maintenance. Where nothing
-// is old it writes nothing.
+// is old it is one statement.
 func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.PruneResult, error) {
 	var out store.PruneResult
+	some := false
+	err := b.look(ctx, "prune", func(s *session) (err error) {
+		some, err = s.findOld(ctx, req)
+		return err
+	})
+	if err != nil || !some {
+		return out, err
+	}
 	if err := b.numberEvents(ctx); err != nil {
 		return out, err
 	}
-	err := b.write(ctx, "prune", func(s *session) error {
+	err = b.write(ctx, "prune", func(s *session) error {
 		out = store.PruneResult{}
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
@@ -72,6 +81,38 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 		return store.PruneResult{}, err
 	}
 	return out, nil
+}
+
+// findOld reports, by one statement, whether Prune would find anything to delete or to number.
+func (s *session) findOld(ctx context.Context, req store.PruneRequest) (some bool, err error) {
+	now, limit := instantOf(req.Now), 1
+	each := []query{
+		{findUnnumberedEvents, args{"limit": limit}},
+		{findOldEvents, args{"now": now, "limit": req.Limit}},
+		{findOldKeyHolds, args{"now": now, "limit": limit}},
+		{findOldKeptJobs, args{"before": now, "now": now, "limit": limit}},
+	}
+	add := func(keep time.Duration, name statement, more args) {
+		if keep == 0 { // which switches the deletion off
+			return
+		}
+		a := args{"before": before(req.Now, keep), "limit": limit}
+		maps.Copy(a, more)
+		each = append(each, query{name, a})
+	}
+	for _, state := range []store.State{store.StateCompleted, store.StateCancelled} {
+		add(req.Completed, findOldJobs, args{"state": int(state), "now": now})
+	}
+	for _, state := range []store.State{store.StateFailed, store.StateNotStarted} {
+		add(req.Failed, findOldJobs, args{"state": int(state), "now": now})
+	}
+	add(req.Slots, findOldSlots, nil)
+	add(req.Slots, findOldChainEnds, nil)
+	add(req.Nodes, findOldNodes, nil)
+	add(req.Nodes, findOldCopies, nil)
+	add(req.Audit, findOldAudit, nil)
+	add(req.BatchAge(), findOldBatches, nil)
+	return s.findsAny(ctx, each)
 }
 
 // pruneNodes deletes nodes that ended before the time to keep, which 0 switches off. It locks no node that lives.

@@ -9,14 +9,13 @@ import (
 )
 
 // RecountPermits is a step of the upkeep of limits; see store.LimitStore. Jobs that hold permits have no index, in which each job
-// would have an entry, so that a step reads the live jobs.
+// would have an entry, so that a step reads the live jobs, unless nothing has to do with permits.
 func (b *Backend) RecountPermits(ctx context.Context, req store.RecountRequest) (out store.RecountResult, err error) {
 	const doing = "recount permits"
 	var oldest int64
-	if err := b.read(ctx, doing, func(s *session) (err error) {
-		oldest, err = s.OldestNode(ctx)
-		return err
-	}); err != nil || req.Node != 0 && req.Node != oldest {
+	var permits bool
+	err = b.look(ctx, doing, func(s *session) error { return s.One(ctx, findRecount, nil, &oldest, &permits) })
+	if err != nil || !permits || req.Node != 0 && req.Node != oldest {
 		return out, err
 	}
 	err = b.write(ctx, doing, func(s *session) (err error) {

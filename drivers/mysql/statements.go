@@ -32,6 +32,9 @@ const (
 	findDuePriorities
 	findNode
 	findSuspect
+	findWork
+	readHeartbeat
+	findFirstSchedule
 	lockDueJobs
 	lockSuspects
 	lockLimitedDueJobs
@@ -42,6 +45,7 @@ const (
 	deleteAttempts
 	deleteCancels
 	pruneCopies
+	findOldCopies
 	deleteEdges
 	deleteEndedJobs
 	deleteJobs
@@ -100,11 +104,15 @@ const (
 	markScheduleJobs
 	pruneAttempts
 	pruneBatches
+	findOldBatches
 	pruneChainEnds
+	findOldChainEnds
 	pruneEvents
 	pruneKeyHolds
+	findOldKeyHolds
 	pruneNodes
 	pruneSlots
+	findOldSlots
 	raiseLocks
 	raiseNodes
 	raiseTokens
@@ -186,6 +194,9 @@ const (
 	findScheduleNames
 	findStrictLanes
 	findUnnumberedEvents
+	lockUnnumberedEvents
+	lockOldAudit
+	findRecount
 	listAuditSubjects
 	lockAudit
 	lockClaimingNodes
@@ -296,6 +307,8 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	lockFeed:               {File: "lock_feed", Columns: "keep"},
 	numberEvents:           {File: "number_events", Params: "entries last"},
 	findUnnumberedEvents:   {File: "find_unnumbered_events", Params: "limit", Columns: "entry"},
+	lockUnnumberedEvents:   {File: "find_unnumbered_events", Given: "lock", Params: "limit", Columns: "entry"},
+	findRecount:            {File: "find_recount", Columns: "oldest permits"},
 	findOldEvents:          {File: "find_old_events", Params: "now limit", Columns: "id"},
 	findScheduleNames:      {File: "find_schedule_names", Params: "ids", Columns: "id name"},
 	lockQueueLimits:        {File: "lock_queue_limits", Params: "queue", Columns: sqlrows.LimitColumns},
@@ -317,6 +330,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	findLaneJobs:           {File: "find_lane_jobs", Params: "lane limit now", Columns: "id"},
 	deleteVacancies:        {File: "delete_vacancies", Params: "ids"},
 	findOldAudit:           {File: "find_old_audit", Params: "before limit", Columns: "id"},
+	lockOldAudit:           {File: "find_old_audit", Given: "lock", Params: "before limit", Columns: "id"},
 	lockAudit:              {File: "lock_audit", Params: "id", Columns: "known"},
 	listAuditSubjects:      {File: "list_audit_subjects", Params: "ids", Columns: "entry_id kind name"},
 	renewFailing:           {File: "renew_failing", Params: "now failing"},
@@ -357,6 +371,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	claimJobs:              {File: "claim_jobs", Given: "in_order", Params: "ids before begin node now"},
 	claimJobsMixed:         {File: "claim_jobs", Given: "mixed", Params: "ids places before begin node now"},
 	findDuePriorities:      {File: "find_due_priorities", Params: "queue now kinds exact_kinds exact", Columns: "priority"},
+	findWork:               {File: "find_work", Params: "node queue now kinds exact_kinds exact", Columns: "alive pauses handled limited permits now due suspects next_due"},
 	findNode:               {File: "hold_node", Params: "node", Columns: "alive pauses handled limited permits"},
 	findSuspect:            {File: "find_suspect", Params: "queue now", Columns: "found"},
 	lockLimitedDueJobs:     {File: "lock_due_jobs", Given: "limited", Params: "queue now kinds exact_kinds exact priority limit window offset", Columns: sqlrows.ClaimedColumns + " rare"},
@@ -417,6 +432,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	findKeyHolds:           {File: "find_key_holds", Params: "ids now", Columns: "job_id until"},
 	findKeyHolders:         {File: "find_key_holders", Params: "ids now", Columns: "kind unique_key id live"},
 	findNextExpiry:         {File: "find_next_expiry", Params: "node", Columns: "next_expiry"},
+	findFirstSchedule:      {File: "find_first_schedule", Params: "now", Columns: "now next_at"},
 	findNextSchedule:       {File: "find_next_schedule", Params: "soon", Columns: "next_at"},
 	holdNode:               {File: "hold_node", Given: "hold", Params: "node", Columns: "alive pauses handled limited permits"},
 	insertAttempts:         {File: "insert_attempts", Params: "now bytes attempts"},
@@ -446,10 +462,13 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	lockTriggeredSchedules: {File: "lock_triggered_schedules", Given: "locking", Params: "ids", Columns: "id mark"},
 	lockWaitingJobs:        {File: "lock_waiting_jobs", Params: "groups", Columns: "place id"},
 	pruneAttempts:          {File: "prune_attempts", Params: "id token"},
-	pruneBatches:           {File: "prune_batches", Params: "before limit"},
-	pruneKeyHolds:          {File: "prune_key_holds", Params: "now limit"},
+	pruneBatches:           {File: "prune_batches", Given: "prune", Params: "before limit"},
+	findOldBatches:         {File: "prune_batches", Given: "look", Params: "before limit", Columns: "id"},
+	pruneKeyHolds:          {File: "prune_key_holds", Given: "prune", Params: "now limit"},
+	findOldKeyHolds:        {File: "prune_key_holds", Given: "look", Params: "now limit", Columns: "job_id"},
 	pruneNodes:             {File: "prune_nodes", Params: "ids"},
-	pruneSlots:             {File: "prune_slots", Params: "before limit"},
+	pruneSlots:             {File: "prune_slots", Given: "prune", Params: "before limit"},
+	findOldSlots:           {File: "prune_slots", Given: "look", Params: "before limit", Columns: "id"},
 	raiseLocks:             {File: "raise_locks", Params: "margin"},
 	raiseNodes:             {File: "raise_nodes", Params: "margin"},
 	raiseTokens:            {File: "raise_tokens", Params: "margin"},
@@ -460,7 +479,8 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	requeueJobs:            {File: "requeue_jobs", Params: "now jobs"},
 	updateJobs:             {File: "update_jobs", Params: "jobs"},
 	upsertCalendars:        {File: "upsert_calendars", Params: "name revision definition now"},
-	pruneCopies:            {File: "prune_copies", Params: "before limit"},
+	pruneCopies:            {File: "prune_copies", Given: "prune", Params: "before limit"},
+	findOldCopies:          {File: "prune_copies", Given: "look", Params: "before limit", Columns: "owner"},
 	upsertKeyHolds:         {File: "upsert_key_holds", Params: "kind unique id until"},
 	upsertOutput:           {File: "upsert_output", Params: "id token block data"},
 	upsertProgress:         {File: "upsert_progress", Params: "claims now"},
@@ -474,6 +494,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	updateEdges:            {File: "update_edges", Params: "edges"},
 	updateNode:             {File: "update_node", Params: "node version host labels queues kinds lease now"},
 	deleteEdges:            {File: "delete_edges", Params: "ids"},
+	readHeartbeat:          {File: "read_heartbeat", Params: "now node", Columns: "store token node accepted lost_at now releases next_expiry"},
 	findRelease:            {File: "find_release", Columns: "found"},
 	deletePauses:           {File: "delete_pauses", Params: "subject name"},
 	findPauseWork:          {File: "find_pause_work", Params: "now", Columns: "found"},
@@ -502,7 +523,8 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	readWakes:              {File: "read_wakes", Columns: "source jobs schedules cancels"},
 	insertLinkReleases:     {File: "insert_link_releases", Params: "on_id now"},
 	insertScheduleReleases: {File: "insert_schedule_releases", Params: "on_id schedule ended_at state reason"},
-	pruneChainEnds:         {File: "prune_chain_ends", Params: "before limit"},
+	pruneChainEnds:         {File: "prune_chain_ends", Given: "prune", Params: "before limit"},
+	findOldChainEnds:       {File: "prune_chain_ends", Given: "look", Params: "before limit", Columns: "job_id"},
 })
 
 // text is the text of a statement.
@@ -581,6 +603,23 @@ var conditions = map[string]string{
 	"concerns": `CASE $1 WHEN 0 THEN $3.group_name = $2 WHEN 1 THEN {in_queue($3.queue, $2)} WHEN 2 THEN $3.kind = $2 ELSE $3.job_key = $2 END`,
 }
 
+// included is {statement(F)}: the statement of the file F, without the lines that have conditions.
+var included = map[string]func(string) string{
+	"statement": func(file string) string {
+		text, err := sqlFiles.ReadFile("sql/" + file + ".sql")
+		if err != nil {
+			return "{no file " + file + "}" // braces without a rule are an error
+		}
+		var lines []string
+		for line := range strings.Lines(sqltext.Pick(string(text))) {
+			if !strings.HasPrefix(line, "--") {
+				lines = append(lines, line)
+			}
+		}
+		return strings.TrimSpace(strings.Join(lines, ""))
+	},
+}
+
 // macros are {at(X)}, {micros(X)}, {started(X)}, {schedule_columns}, {limit_columns}, {claimable(J)}: the job J is due, and of a kind that the
 // claim takes, or exact; and {each_priority(SELECT …)}: the rows of that SELECT for each priority, which it names PRIORITY. A
 // priority from a row would not let the server read in the order of an index.
@@ -611,7 +650,7 @@ var macros = map[string]func(string) string{
 
 // read reads the text of each statement. Comments are left out.
 func (v variant) read() (texts, error) {
-	read, err := sources.Read(sqlFiles, v.rules(), func(sql string) string { return sqltext.Expand(sql, macros) })
+	read, err := sources.Read(sqlFiles, v.rules(), func(sql string) string { return sqltext.Expand(sqltext.Expand(sql, included), macros) })
 	if err != nil {
 		return nil, err
 	}

@@ -389,6 +389,30 @@ func (s *session) unite(ctx context.Context, name statement, each []args, scan f
 	return nil
 }
 
+// query is a statement with its arguments.
+type query struct {
+	name statement
+	args args
+}
+
+// findsAny reports whether any of some statements returns a row. It sends them in one message.
+func (s *session) findsAny(ctx context.Context, each []query) (found bool, err error) {
+	var all strings.Builder
+	for i, q := range each {
+		one, err := s.texts[q.name].complete(q.name, q.args)
+		if err != nil {
+			return false, err
+		}
+		if i > 0 {
+			all.WriteString("\nUNION ALL\n")
+		}
+		all.WriteString("SELECT 1 FROM (" + one + ") AS q")
+	}
+	rows, err := s.query(ctx, all.String())
+	err = eachRow(rows, err, func(row) error { found = true; return nil })
+	return found, err
+}
+
 // query sends the text of a statement that returns rows.
 func (s *session) query(ctx context.Context, text string) (*sql.Rows, error) {
 	if s.bound != nil {

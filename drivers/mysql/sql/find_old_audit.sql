@@ -1,2 +1,3 @@
 -- The oldest entries of the audit.
-SELECT id FROM hourbell_audit WHERE at < {at(:before)} ORDER BY at, id LIMIT :limit FOR UPDATE SKIP LOCKED
+SELECT id FROM hourbell_audit WHERE at < {at(:before)} ORDER BY at, id LIMIT :limit
+FOR UPDATE SKIP LOCKED -- if lock

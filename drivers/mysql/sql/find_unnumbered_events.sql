@@ -1,2 +1,3 @@
 -- The oldest rows of the feed without a number, without rows whose transactions are open.
-SELECT entry FROM hourbell_event WHERE id IS NULL ORDER BY entry LIMIT :limit FOR UPDATE SKIP LOCKED
+SELECT entry FROM hourbell_event WHERE id IS NULL ORDER BY entry LIMIT :limit
+FOR UPDATE SKIP LOCKED -- if lock

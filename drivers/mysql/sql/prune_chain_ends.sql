@@ -1,2 +1,4 @@
 -- Deletes the oldest ends for which dependents have accounted.
-DELETE FROM hourbell_chain_end WHERE slot < {at(:before)} AND open = 0 ORDER BY slot LIMIT :limit
+SELECT job_id FROM hourbell_chain_end -- if look
+DELETE FROM hourbell_chain_end        -- if prune
+WHERE slot < {at(:before)} AND open = 0 ORDER BY slot LIMIT :limit

@@ -1,2 +1,4 @@
 -- Deletes holds of keys that have expired.
-DELETE FROM hourbell_key_hold WHERE until <= {at(:now)} ORDER BY until LIMIT :limit
+SELECT job_id FROM hourbell_key_hold -- if look
+DELETE FROM hourbell_key_hold        -- if prune
+WHERE until <= {at(:now)} ORDER BY until LIMIT :limit

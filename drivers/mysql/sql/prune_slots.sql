@@ -1,2 +1,4 @@
 -- Deletes the oldest records of slots.
-DELETE FROM hourbell_slot WHERE recorded_at < {at(:before)} ORDER BY recorded_at, id LIMIT :limit
+SELECT id FROM hourbell_slot -- if look
+DELETE FROM hourbell_slot    -- if prune
+WHERE recorded_at < {at(:before)} ORDER BY recorded_at, id LIMIT :limit

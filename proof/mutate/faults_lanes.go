@@ -32,7 +32,7 @@ var postgresLaneFaults = []fault{
 	{"a completed job keeps its permit", "sql/finish_jobs.sql", "FROM ended, unnest(permits) AS p (lane) WHERE EXISTS", "FROM ended, unnest(permits) AS p (lane) WHERE NOT EXISTS"},
 	{"a retried job keeps its permit", "sql/requeue_jobs.sql", "WHEN (SELECT bool_or(t.strict) AND NOT bool_or(t.rate > 0) FROM", "WHEN (SELECT bool_or(true) FROM"},
 	{"a job that is moved keeps its permit", "sql/update_jobs.sql", "lane = NULL, permits = NULL,", "lane = NULL,"},
-	{"a job that no living node runs keeps its permit", "sql/return_idle_permits.sql", "WHERE j.permits IS NOT NULL AND j.state = 0 AND NOT j.running", "WHERE j.permits IS NOT NULL AND j.state = 0 AND j.running"},
+	{"a job that no living node runs keeps its permit", "sql/return_idle_permits.sql", "WHERE j.permits IS NOT NULL AND j.state IN (0, -1) AND NOT j.running", "WHERE j.permits IS NOT NULL AND j.state = 0 AND j.running"},
 	{"a job of a paused group keeps its permit", "sql/return_paused_permits.sql", "AND {concerns(", "AND NOT {concerns("},
 }
 

@@ -158,7 +158,7 @@ func test(root string, set faultSet, f fault) (result, detail string) {
 		return "error", err.Error()
 	}
 	defer os.RemoveAll(tmp)
-	if err := os.Chmod(tmp, os.ModeSticky|0o777); err != nil { //nolint:gosec // as /tmp: servers of the tests run as another user
+	if err := os.Chmod(tmp, os.ModeSticky|0o777); err != nil { // as /tmp: servers of the tests run as another user
 		return "error", err.Error()
 	}
 	dir := filepath.Join(root, "drivers", set.driver)

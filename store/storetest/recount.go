@@ -12,6 +12,7 @@ import (
 var recountTests = []scenario{
 	{"NothingIsWrong", recountNothing},
 	{"JobsThatNoNodeRuns", recountIdle},
+	{"PausedJobsThatNoNodeRuns", recountParked},
 	{"HeadsOfLanes", recountHeads},
 	{"Places", recountPlaces},
 }
@@ -88,6 +89,26 @@ func recountIdle(e *env) {
 	again := e.register("k", unchanged, "k")
 	e.want(e.claimKind(again, "k"), ids[0], "a node that runs the kind takes the jobs whose permits are free")
 	e.want(e.claimKind(again, "k"), int64(0), "and no others")
+}
+
+func recountParked(e *env) {
+	limit := perKey(1)
+	limit.Strict = true
+	e.putLimits(limit)
+	k, l := e.register("k", unchanged, "k"), e.register("l", unchanged, "l")
+	ids := e.insert(limited("x", func(j *store.NewJob) { j.Group = "g" }), limited("x", func(j *store.NewJob) { j.Kind = "l" }))
+	e.want(e.claimKind(k, "k"), ids[0], "the first job of the key runs")
+	e.pause("g", time.Time{})
+	e.finishWell(retryIn(e.claimOf(k, ids[0]), time.Second))
+	e.tick(2 * time.Second)
+	e.want(e.claimKind(k, "k"), int64(0), "the job is paused before its retry")
+	e.want(e.inUse("per key"), int64(1), "and keeps its permit, because the limit is strict")
+	_, err := e.a.Leave(e.ctx, store.LeaveRequest{Now: e.now, Node: k})
+	e.must(err)
+	e.want(e.recount(l).Jobs, 1, "a paused job that no living node runs gives its permit back")
+	e.want(e.claimKind(l, "l"), ids[1], "another job gets it")
+	again := e.register("k", unchanged, "k")
+	e.want(e.claimKind(again, "k"), int64(0), "the job is still paused")
 }
 
 func recountHeads(e *env) {

@@ -1,4 +1,4 @@
--- Jobs that hold permits, that no node has claimed and that no living node runs, and such jobs at the head of lanes: at most :limit of
+-- Jobs that hold permits, that no node has claimed and that no living node runs, also parked jobs, and such jobs at the head of lanes: at most :limit of
 -- each. A place has a queue of its own.
 WITH served (queue, kind) AS MATERIALIZED (
   SELECT DISTINCT q.value || p.place, k.value
@@ -11,7 +11,7 @@ WITH served (queue, kind) AS MATERIALIZED (
   WHERE n.ended_at IS NULL)
 SELECT id FROM (
   SELECT j.id FROM hourbell_job AS j
-  WHERE j.permits IS NOT NULL AND j.state = 0 AND (j.queue, j.kind) NOT IN (SELECT queue, kind FROM served)
+  WHERE j.permits IS NOT NULL AND j.state IN (0, -1) AND (j.queue, j.kind) NOT IN (SELECT queue, kind FROM served)
   ORDER BY j.id LIMIT +:limit)
 UNION ALL
 SELECT id FROM (

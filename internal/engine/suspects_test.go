@@ -305,7 +305,7 @@ func TestThirtyDeployments(t *testing.T) {
 	}
 }
 
-// hiding is a store that hides its jobs, and says that it has no suspects, until shown is set. Each element of push is a wake-up.
+// hiding is a store that hides its jobs, and reports no suspects, until shown is set. Each element of push is a wake-up.
 type hiding struct {
 	store.Backend
 	push             chan struct{}

@@ -41,23 +41,20 @@ func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesReques
 // statements for any number of firings (and one more for each some thousand
 // jobs).
 func (b *Backend) Fire(ctx context.Context, req store.FireRequest) (store.FireResult, error) {
-	out, _, err := b.fire(ctx, req, 0)
-	return out, err
+	return b.fire(ctx, req, &earlyFiring{})
 }
 
-// fire accounts for slots, and with ahead for slots that are due later. busy are the
-// schedules of early firings that were left out.
-func (b *Backend) fire(ctx context.Context, req store.FireRequest, ahead time.Duration) (out store.FireResult, busy []int64, err error) {
+// fire accounts for slots; see earlyFiring for slots that are due later.
+func (b *Backend) fire(ctx context.Context, req store.FireRequest, early *earlyFiring) (out store.FireResult, err error) {
 	if len(req.Firings) == 0 {
-		return store.FireResult{}, nil, nil
+		return store.FireResult{}, nil
 	}
-	var early earlyFiring
 	noted := false
 	run := func(patient bool) func(tx pgx.Tx) error {
 		return func(tx pgx.Tx) error {
-			f := firing{b: b, tx: tx, at: req.Now, now: when(req.Now), until: when(req.Until), patient: patient, early: earlyFiring{ahead: ahead.Microseconds()}}
+			f := firing{b: b, tx: tx, at: req.Now, now: when(req.Now), until: when(req.Until), patient: patient, early: early.begin()}
 			err := f.run(ctx, req.Firings)
-			out, early, noted = f.out, f.early, f.noted
+			out, noted = f.out, f.noted
 			return err
 		}
 	}
@@ -67,12 +64,12 @@ func (b *Backend) fire(ctx context.Context, req store.FireRequest, ahead time.Du
 	}
 	early.oweWakes(b.earlyWakes) // also after an error: it may have been committed
 	if err != nil {
-		return store.FireResult{}, nil, err
+		return store.FireResult{}, err
 	}
 	if len(out.Superseded) > 0 || noted {
 		b.releaseSoon(ctx, when(req.Now))
 	}
-	return out, early.busy, nil
+	return out, nil
 }
 
 // A caller's transaction may lock schedules and jobs for long. Fire waits for locks no
@@ -92,7 +89,7 @@ type firing struct {
 	// until is how long the decisions hold; nil: for ever.
 	until   *time.Time
 	patient bool // schedules that others lock, or whose jobs others lock, are lost
-	early   earlyFiring
+	early   *earlyFiring
 	out     store.FireResult
 	// releases are the schedules whose jobs' ends leave rows in release; noted: this firing has left
 	// one.
@@ -183,22 +180,16 @@ func (f *firing) leaveLocked(ctx context.Context, all []store.Firing) ([]store.F
 // fired before, and the live jobs of their schedules. All other firings are lost,
 // because another node or an edit was first. The live jobs are read and locked
 // after the schedules were locked. Jobs of lost firings' schedules are not locked,
-// because they may be running. leaveBusy has removed the early firings of schedules
-// with live jobs; if a schedule got a live job after that, the transaction begins
-// again.
+// because they may be running.
 func (f *firing) take(ctx context.Context, all []store.Firing) (held []store.Firing, live map[int64][]liveJob, err error) {
 	advanced, err := f.advance(ctx, all)
 	if err != nil {
 		return nil, nil, err
 	}
-	f.early.all = true
 	for _, one := range all {
-		switch advanced[one.Schedule] {
-		case left:
+		if !advanced[one.Schedule] {
 			f.out.Lost = append(f.out.Lost, one.Schedule)
 			continue
-		case due:
-			f.early.all = false
 		}
 		held = append(held, one)
 		f.counted = append(f.counted, len(one.Jobs))
@@ -211,10 +202,10 @@ func (f *firing) take(ctx context.Context, all []store.Firing) (held []store.Fir
 	if err := send(ctx, f.tx, &batch); err != nil {
 		return nil, nil, err
 	}
+	if err := f.early.check(live); err != nil {
+		return nil, nil, err
+	}
 	for i, one := range held {
-		if advanced[one.Schedule] == early && len(live[one.Schedule]) > 0 {
-			return nil, nil, errMoved
-		}
 		if len(fired) > 0 {
 			held[i].Jobs = slices.DeleteFunc(slices.Clone(one.Jobs), func(job store.NewJob) bool {
 				return fired[slotKey{one.Schedule, job.Slot.UnixMicro()}]
@@ -227,18 +218,9 @@ func (f *firing) take(ctx context.Context, all []store.Firing) (held []store.Fir
 	return held, live, nil
 }
 
-// moved is what became of a schedule.
-type moved int
-
-const (
-	left  moved = iota // it is not as its firing found it
-	due                // it was moved on
-	early              // it was moved on before its time
-)
-
-// advance compares firings with the rows of their schedules, and moves the marks of the
-// rows that match. It counts all jobs of these firings as fired; see uncount.
-func (f *firing) advance(ctx context.Context, all []store.Firing) (map[int64]moved, error) {
+// advance compares firings with the rows of their schedules, moves the marks of the
+// rows that match, and returns the schedules of these rows. It counts all jobs of their firings as fired; see uncount.
+func (f *firing) advance(ctx context.Context, all []store.Firing) (map[int64]bool, error) {
 	ordered := slices.Clone(all)
 	slices.SortFunc(ordered, func(a, b store.Firing) int { return cmp.Compare(a.Schedule, b.Schedule) })
 	n := len(ordered)
@@ -250,16 +232,14 @@ func (f *firing) advance(ctx context.Context, all []store.Firing) (map[int64]mov
 		marks[i], nexts[i], paused[i] = when(one.Mark), when(one.NextAt), when(one.PausedAt)
 		newMarks[i], newNexts[i] = when(one.NewMark), when(one.NewNextAt)
 	}
-	advanced := make(map[int64]moved, n)
+	advanced := make(map[int64]bool, n)
 	var id int64
 	var soon, releases bool
 	f.releases = map[int64]bool{}
 	err := each(ctx, f.tx, []any{&id, &soon, &releases}, func() {
 		f.releases[id] = releases
-		advanced[id] = due
-		if soon {
-			advanced[id] = early
-		}
+		advanced[id] = true
+		f.early.note(id, soon)
 	}, f.b.q(advanceSchedules), f.now, f.until, ids, revisions, marks, nexts, paused, newMarks, newNexts, jobs, f.early.ahead)
 	return advanced, err
 }
@@ -295,7 +275,7 @@ func liveOf(jobs []liveJob) (out []store.LiveJob) {
 func (f *firing) queueLive(batch *pgx.Batch, all []store.Firing, live map[int64][]liveJob) {
 	var ids []int64
 	for _, one := range all {
-		if one.Overlap != store.OverlapAllow && (len(one.Jobs) > 0 || f.early.ahead > 0) {
+		if one.Overlap != store.OverlapAllow && (len(one.Jobs) > 0 || f.early.mayBe()) {
 			ids = append(ids, one.Schedule)
 		}
 	}

@@ -12,22 +12,54 @@ import (
 
 // FireEarly accounts for slots, some before their instant; see store.EarlyFirer.
 func (b *Backend) FireEarly(ctx context.Context, req store.FireEarlyRequest) (store.FireEarlyResult, error) {
-	out, busy, err := b.fire(ctx, req.FireRequest, req.Ahead)
-	return store.FireEarlyResult{FireResult: out, Busy: busy}, err
+	early := earlyFiring{ahead: req.Ahead.Microseconds()}
+	out, err := b.fire(ctx, req.FireRequest, &early)
+	if err != nil {
+		return store.FireEarlyResult{}, err
+	}
+	return store.FireEarlyResult{FireResult: out, Busy: early.busy}, nil
 }
 
 // earlyFiring is what a run of FireEarly has besides a run of Fire.
 type earlyFiring struct {
-	ahead int64 // microseconds; 0 in a run of Fire
-	busy  []int64
-	all   bool // every accepted firing was early
+	ahead  int64   // microseconds; 0 in a run of Fire
+	busy   []int64 // the schedules of early firings that were left out
+	fired  []int64 // the schedules that were moved on before their time
+	onTime bool    // a schedule was moved on in its time
 	// owed are wake-ups that are sent separately.
 	owed []string
 }
 
+// begin forgets what an earlier try of the transaction did.
+func (e *earlyFiring) begin() *earlyFiring {
+	*e = earlyFiring{ahead: e.ahead}
+	return e
+}
+
+// mayBe reports whether some of the firings may be early.
+func (e *earlyFiring) mayBe() bool { return e.ahead > 0 }
+
+// note records that a schedule was moved on, and whether before its time.
+func (e *earlyFiring) note(schedule int64, early bool) {
+	if early {
+		e.fired = append(e.fired, schedule)
+	} else {
+		e.onTime = true
+	}
+}
+
+// check has the transaction begin again if a schedule that was moved on before its time has a live job: it got the job
+// after leaveBusy had looked.
+func (e *earlyFiring) check(live map[int64][]liveJob) error {
+	if slices.ContainsFunc(e.fired, func(schedule int64) bool { return len(live[schedule]) > 0 }) {
+		return errMoved
+	}
+	return nil
+}
+
 // oweWakes has the owed wake-ups sent, together with the wake-ups of other early
 // firings.
-func (e earlyFiring) oweWakes(throttle *notifyThrottle) {
+func (e *earlyFiring) oweWakes(throttle *notifyThrottle) {
 	for _, wake := range e.owed {
 		throttle.owe(wake)
 	}
@@ -50,7 +82,7 @@ func (b *Backend) FiredTo(ctx context.Context, req store.FiredToRequest) (to tim
 
 // leaveBusy removes early firings whose schedule still has a live job.
 func (f *firing) leaveBusy(ctx context.Context, all []store.Firing) ([]store.Firing, error) {
-	if f.early.ahead == 0 {
+	if !f.early.mayBe() {
 		return all, nil
 	}
 	var ids, revisions []int64
@@ -75,7 +107,7 @@ func (f *firing) leaveBusy(ctx context.Context, all []store.Firing) ([]store.Fir
 // wake returns the wake-up for jobs of early firings only if it need not be sent
 // separately; see insertion.wake.
 func (f *firing) wake(text string) (sent *string, after func(*string)) {
-	if f.early.all && !f.b.earlyWakes.take(text) {
+	if !f.early.onTime && !f.b.earlyWakes.take(text) {
 		f.early.owed = append(f.early.owed, text)
 		return nil, noAfter
 	}

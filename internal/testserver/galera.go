@@ -76,9 +76,6 @@ func (n *GaleraNode) Start() {
 func (n *GaleraNode) start(more ...string) {
 	s := n.cluster.server
 	s.t.Helper()
-	log, err := os.Create(filepath.Join(s.Folder, n.name+".log"))
-	s.must(err)
-	defer log.Close()
 	options := append(s.mariadbOptions(n.data, n.port),
 		"--binlog-format=ROW", "--innodb-autoinc-lock-mode=2", "--innodb-buffer-pool-size=64M", "--innodb-log-file-size=16M",
 		"--wsrep-on=ON", "--wsrep-provider="+libgalera, "--wsrep-cluster-name=hourbell", "--wsrep-node-name="+n.name,
@@ -87,9 +84,9 @@ func (n *GaleraNode) start(more ...string) {
 			"evs.keepalive_period=PT0.5S;evs.inactive_check_period=PT0.5S;evs.suspect_timeout=PT4S;evs.inactive_timeout=PT8S;evs.install_timeout=PT8S", n.group, n.parts),
 		"--wsrep-sst-method=rsync", fmt.Sprint("--wsrep-sst-receive-address=127.0.0.1:", n.states))
 	n.cmd = s.Command(nil, n.cluster.program, append(options, more...)...)
-	n.cmd.Stdout, n.cmd.Stderr = log, log
+	log := s.logTo(n.cmd, n.name+".log")
 	s.must(n.cmd.Start())
-	s.awaitPort(n.port, 4*startLimit) // it copies what it missed before
+	s.awaitPort(n.port, 4*startLimit, log) // it copies what it missed before
 }
 
 // Kill ends the server at once.

@@ -4,6 +4,8 @@ package testserver
 
 import (
 	"context"
+	"errors"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -50,13 +52,20 @@ func New(t testing.TB) *Server {
 	return s
 }
 
-// freePort returns a port that is free on 127.0.0.1.
+// freePort returns a port that is free on 127.0.0.1, below the range that systems use for outgoing connections: such a
+// connection could take the port of a server that was killed and is to start again.
 func freePort(s *Server) int {
 	s.t.Helper()
-	listener, err := new(net.ListenConfig).Listen(s.t.Context(), "tcp", "127.0.0.1:0")
-	s.must(err)
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
+	for {
+		port := 20_000 + rand.IntN(12_000)
+		listener, err := new(net.ListenConfig).Listen(s.t.Context(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if errors.Is(err, syscall.EADDRINUSE) {
+			continue
+		}
+		s.must(err)
+		s.must(listener.Close())
+		return port
+	}
 }
 
 func (s *Server) must(err error) {
@@ -91,6 +100,7 @@ func (s *Server) Prepare(program string, args ...string) {
 func (s *Server) Start(signal os.Signal, clock *Clock, program string, args ...string) {
 	s.t.Helper()
 	server := s.Command(clock, program, args...)
+	log := s.logTo(server, "server.log")
 	s.must(server.Start())
 	s.t.Cleanup(func() {
 		_ = server.Process.Signal(signal) // it may have ended
@@ -98,14 +108,24 @@ func (s *Server) Start(signal os.Signal, clock *Clock, program string, args ...s
 		_ = server.Wait() // the signal is its error
 		timer.Stop()
 	})
-	s.awaitPort(s.Port, startLimit)
+	s.awaitPort(s.Port, startLimit, log)
 }
 
 // startLimit is how long a server may take to listen.
 const startLimit = 30 * time.Second
 
-// awaitPort waits until a server listens; it fails the test after a limit.
-func (s *Server) awaitPort(port int, limit time.Duration) {
+// logTo has a server write what it prints to a file in Folder, and returns the file's path.
+func (s *Server) logTo(server *exec.Cmd, name string) string {
+	s.t.Helper()
+	log, err := os.Create(filepath.Join(s.Folder, name))
+	s.must(err)
+	s.t.Cleanup(func() { _ = log.Close() }) // the server writes to a copy
+	server.Stdout, server.Stderr = log, log
+	return log.Name()
+}
+
+// awaitPort waits until a server listens. After a limit it fails the test, with the end of the server's log.
+func (s *Server) awaitPort(port int, limit time.Duration, log string) {
 	s.t.Helper()
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	for deadline := time.Now().Add(limit); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
@@ -114,7 +134,9 @@ func (s *Server) awaitPort(port int, limit time.Duration) {
 			return
 		}
 	}
-	s.t.Fatal("the server did not start")
+	text, err := os.ReadFile(log)
+	s.must(err)
+	s.t.Fatalf("the server did not start; the end of its log:\n%s", text[max(0, len(text)-4000):])
 }
 
 // Clock is the clock of a server that is started under libfaketime.

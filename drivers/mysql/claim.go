@@ -35,7 +35,7 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, last bool) 
 	err = b.write(ctx, doing, func(s *session) error {
 		req, due := req, due // a repetition may find other pauses
 		out, again = store.ClaimResult{NoSuspects: looked.NoSuspects}, false
-		there, err := s.checkNode(ctx, holdNode, req.Node)
+		there, err := s.checkNode(ctx, req.Node)
 		if err != nil {
 			return err
 		}
@@ -254,10 +254,10 @@ type found struct {
 }
 
 // checkNode answers store.ErrNodeGone for a node that is not alive by the books, and reports what a
-// claim has to look at. Statement holdNode prevents that the node ends before the transaction.
-func (s *session) checkNode(ctx context.Context, name statement, node int64) (there found, err error) {
+// claim has to look at. The node does not end before the transaction.
+func (s *session) checkNode(ctx context.Context, node int64) (there found, err error) {
 	var alive bool
-	if err := s.One(ctx, name, args{"node": node}, &alive, &there.pauses, &there.handled, &there.limited, &there.permits); err != nil {
+	if err := s.One(ctx, holdNode, args{"node": node}, &alive, &there.pauses, &there.handled, &there.limited, &there.permits); err != nil {
 		return found{}, err
 	}
 	if !alive {
@@ -406,7 +406,7 @@ func (s *session) giveNumbers(ctx context.Context, counter string, count int) (l
 func (b *Backend) BeginJobs(ctx context.Context, asked store.BeginRequest) (out store.BeginResult, err error) {
 	err = b.write(ctx, "begin jobs", func(s *session) error {
 		out = store.BeginResult{}
-		there, err := s.checkNode(ctx, holdNode, asked.Node)
+		there, err := s.checkNode(ctx, asked.Node)
 		if err != nil {
 			return err
 		}

@@ -68,7 +68,7 @@ func (s *session) AwaitClaims(ctx context.Context) error {
 
 // HoldNode implements rowwise.PermitsTx.
 func (s *session) HoldNode(ctx context.Context, node int64) error {
-	_, err := s.checkNode(ctx, holdNode, node)
+	_, err := s.checkNode(ctx, node)
 	return err
 }
 

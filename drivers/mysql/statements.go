@@ -30,7 +30,6 @@ const (
 	claimJobs
 	claimJobsMixed
 	findDuePriorities
-	findNode
 	findSuspect
 	findWork
 	readHeartbeat
@@ -372,7 +371,6 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	claimJobsMixed:         {File: "claim_jobs", Given: "mixed", Params: "ids places before begin node now"},
 	findDuePriorities:      {File: "find_due_priorities", Params: "queue now kinds exact_kinds exact", Columns: "priority"},
 	findWork:               {File: "find_work", Params: "node queue now kinds exact_kinds exact", Columns: "alive pauses handled limited permits now due suspects next_due"},
-	findNode:               {File: "hold_node", Params: "node", Columns: "alive pauses handled limited permits"},
 	findSuspect:            {File: "find_suspect", Params: "queue now", Columns: "found"},
 	lockLimitedDueJobs:     {File: "lock_due_jobs", Given: "limited", Params: "queue now kinds exact_kinds exact priority limit window offset", Columns: sqlrows.ClaimedColumns + " rare"},
 	lockLimitedSuspects:    {File: "lock_suspects", Given: "limited", Params: "queue now kinds exact_kinds exact limit window offset", Columns: sqlrows.ClaimedColumns + " rare"},

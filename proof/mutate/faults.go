@@ -96,7 +96,7 @@ var postgresFaults = []fault{
 	{"firing does not check whether it is paused", "sql/advance_schedules.sql", "AND greatest(s.paused_at, s.group_paused_at) IS NOT DISTINCT FROM f.paused_at", "AND true"},
 	{"an expired decision fires", "sql/advance_schedules.sql", "<= coalesce(:until::timestamptz, 'infinity')", "<= coalesce(:until::timestamptz + interval '1 year', 'infinity')"},
 	{"an edit does not wait for the latest early firing", "sql/find_fired_to.sql", "max(mark)", "min(mark)"},
-	{"a claim leaves out jobs behind a cursor", "claim.go", "out, _, err := b.claim(ctx, req, cursors{})", "out, _, err := b.claim(ctx, req, b.scans.of(req.Node, req.Queue).low)"},
+	{"a claim leaves out jobs behind a cursor", "claim.go", "out, _, err := b.claim(ctx, req, cursors{})", "out, _, err := b.claim(ctx, req, b.scans.of(req.Node, req.Queue, false).low)"},
 	{"a paused queue gives jobs", "sql/claim_jobs.sql", "ELSE p.subject = 1 AND {in_queue(:queue::text, p.name)} END", "ELSE false END"},
 	{"a claim takes jobs of paused kinds", "sql/claim_jobs.sql", "p.subject = 2 AND", "p.subject = -1 AND"},
 	{"an early firing ignores live jobs", "sql/find_busy_schedules.sql", "AND EXISTS (", "AND false AND EXISTS ("},

@@ -22,7 +22,7 @@ var mysqlFaults = []fault{
 	{"a row of losses does not end", "sql/requeue_jobs.sql", "IF(o.well, 0, ", "IF(o.well, j.losses, "},
 	{"a pause does not wait for claims", "pauses.go", "s.AwaitClaims(ctx); err", "ctx.Err(); err"},
 
-	{"a claim leaves the copy of a rare job as it was", "claim.go", "s.OnIDs(ctx, rares, updateRare)", "s.OnIDs(ctx, nil, updateRare)"},
+	{"a claim leaves the copy of a rare job as it was", "claim.go", "s.OnIDs(ctx, rares, updateRare)", "s.OnIDs(ctx, rares[:0], updateRare)"},
 
 	// Outcomes.
 	{"a job that waits for its next attempt is a running job in its copy", "finish.go", "append(again, snoozed...)", "append(again[:0], snoozed...)"},

@@ -244,14 +244,31 @@ func prepare(dir, tmp string, f fault) (overlay string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if n := strings.Count(string(text), f.old); n != 1 {
-		return "", fmt.Errorf("%s: %q occurs %d times, want once", f.file, f.old, n)
-	}
-	faulty := filepath.Join(tmp, filepath.Base(path))
-	if err := os.WriteFile(faulty, []byte(strings.Replace(string(text), f.old, f.new, 1)), 0o600); err != nil {
+	faulty, err := f.in(string(text))
+	if err != nil {
 		return "", err
 	}
-	list, err := json.Marshal(map[string]map[string]string{"Replace": {path: faulty}})
+	return writeOverlay(tmp, map[string]string{path: faulty})
+}
+
+// in returns the text of a file with the fault.
+func (f fault) in(text string) (string, error) {
+	if n := strings.Count(text, f.old); n != 1 {
+		return "", fmt.Errorf("%s: %q occurs %d times, want once", f.file, f.old, n)
+	}
+	return strings.Replace(text, f.old, f.new, 1), nil
+}
+
+// writeOverlay writes texts, by the paths of the files that they replace, and the file for the flag -overlay of the go command.
+func writeOverlay(tmp string, texts map[string]string) (overlay string, err error) {
+	replaced := map[string]string{}
+	for path, text := range texts {
+		replaced[path] = filepath.Join(tmp, fmt.Sprintf("%d-%s", len(replaced), filepath.Base(path)))
+		if err := os.WriteFile(replaced[path], []byte(text), 0o600); err != nil {
+			return "", err
+		}
+	}
+	list, err := json.Marshal(map[string]map[string]string{"Replace": replaced})
 	if err != nil {
 		return "", err
 	}

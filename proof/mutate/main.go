@@ -176,7 +176,7 @@ func test(root string, set faultSet, f fault) (result, detail string) {
 	}
 	first := cmp.Or(set.first, suites)
 	for _, selection := range [][]string{{"-test.run", first}, {"-test.skip", first}} {
-		out, err := untilFailure(dir, tmp, binary, append(selection, "-test.short", "-test.failfast", "-test.v=test2json", "-test.timeout=5m")...)
+		out, err := untilFailure(dir, tmp, binary, append(selection, "-test.short", "-test.failfast", "-test.v=test2json", "-test.timeout=10m")...)
 		if err != nil {
 			return judge(out, err)
 		}
@@ -234,7 +234,24 @@ func judge(out []byte, err error) (result, detail string) {
 	case bytes.Contains(out, []byte("[build failed]")), bytes.Contains(out, []byte("[setup failed]")):
 		return "error", "the faulty driver does not compile:\n" + string(out)
 	}
-	return "noticed", "by " + firstFailure(string(out)) + auditOf(string(out))
+	return "noticed", "by " + firstFailure(string(out)) + hangsIn(string(out)) + auditOf(string(out))
+}
+
+// hangsIn returns which tests ran at a timeout, or nothing. A fault may make a test wait for ever; if the test does not
+// concern the fault, the tests took too long, and the fault has to be tried on a machine that does less.
+func hangsIn(out string) string {
+	_, after, timeout := strings.Cut(out, "panic: test timed out after ")
+	if !timeout {
+		return ""
+	}
+	limit, after, _ := strings.Cut(after, "\n")
+	var running []string
+	for line := range strings.Lines(after) {
+		if name := strings.Fields(line); strings.HasPrefix(line, "\tTest") {
+			running = append(running, name[0])
+		}
+	}
+	return ": after " + limit + " there still ran " + strings.Join(running, ", ")
 }
 
 // prepare writes the faulty file and an overlay with that file.

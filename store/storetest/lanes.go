@@ -38,6 +38,7 @@ var laneTests = []scenario{
 	{"OtherKindsOfWorkers", lanesOtherKinds},
 	{"Backlog", lanesBacklog},
 	{"Race", lanesRace},
+	{"NewJobsDuringClaims", lanesNewJobs},
 }
 
 // limited returns a plain job with a key.
@@ -617,6 +618,45 @@ func lanesRace(e *env) {
 	})
 	e.want(<-left, 0, "all jobs run in the end")
 	e.want([]int64{e.inUse("per key"), e.inUse("k")}, []int64{0, 0}, "no permit is left in use")
+}
+
+// lanesNewJobs inserts jobs of a key whose permit is in use, while another client claims: a job that comes after a claim has looked for
+// jobs that need permits waits, too. Each round has a queue from which the client has not claimed before.
+func lanesNewJobs(e *env) {
+	e.now = time.Time{}
+	e.putLimits(perKey(1))
+	n := e.node("a")
+	e.wantClaimed(n, "the first job holds the permit", e.insertOne(limited("x")))
+	for round := range 5 {
+		queue := fmt.Sprint("q", round)
+		inserted := make(chan struct{})
+		e.both(func(i int, client store.Backend) {
+			if i == 0 {
+				defer close(inserted)
+				for range 50 {
+					job := limited("x", func(j *store.NewJob) { j.Queue = queue })
+					if _, err := client.Insert(e.ctx, store.InsertRequest{Jobs: []store.NewJob{job}}); err != nil {
+						e.t.Error(err)
+						return
+					}
+				}
+				return
+			}
+			for claims := 0; ; claims++ {
+				res, err := client.Claim(e.ctx, store.ClaimRequest{Node: n, Queue: queue, Kinds: []string{"k"}, Limit: 10})
+				if err != nil || len(res.Jobs) > 0 {
+					e.t.Errorf("claim %d of round %d, of jobs whose key has no permit left, took %d jobs: %v", claims, round, len(res.Jobs), err)
+					return
+				}
+				select {
+				case <-inserted:
+					return
+				default:
+				}
+			}
+		})
+	}
+	e.want(e.inUse("per key"), int64(1), "the first job holds the permit")
 }
 
 // lanesBacklog has more due jobs of one key than one claim can let wait, before jobs of another key and without a key.

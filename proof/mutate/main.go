@@ -237,8 +237,9 @@ func judge(out []byte, err error) (result, detail string) {
 	return "noticed", "by " + firstFailure(string(out)) + hangsIn(string(out)) + auditOf(string(out))
 }
 
-// hangsIn returns which tests ran at a timeout, or nothing. A fault may make a test wait for ever; if the test does not
-// concern the fault, the tests took too long, and the fault has to be tried on a machine that does less.
+// hangsIn names the tests that were running when the time limit of the tests ran out, or returns "". A fault can make a test
+// hang, and then the fault is noticed. If the named tests have nothing to do with the fault, the machine was too busy: try
+// the fault again on an idle machine.
 func hangsIn(out string) string {
 	_, after, timeout := strings.Cut(out, "panic: test timed out after ")
 	if !timeout {
@@ -251,7 +252,7 @@ func hangsIn(out string) string {
 			running = append(running, name[0])
 		}
 	}
-	return ": after " + limit + " there still ran " + strings.Join(running, ", ")
+	return ": not finished after " + limit + ": " + strings.Join(running, ", ")
 }
 
 // prepare writes the faulty file and an overlay with that file.

@@ -620,8 +620,9 @@ func lanesRace(e *env) {
 	e.want([]int64{e.inUse("per key"), e.inUse("k")}, []int64{0, 0}, "no permit is left in use")
 }
 
-// lanesNewJobs inserts jobs of a key whose permit is in use, while another client claims: a job that comes after a claim has looked for
-// jobs that need permits waits, too. Each round has a queue from which the client has not claimed before.
+// lanesNewJobs inserts jobs of a key without a free permit while another client claims. A claim looks for jobs that need permits
+// before it takes jobs; a job that is inserted between these two steps has to wait, too. Each round has a queue from which the
+// client has not claimed before.
 func lanesNewJobs(e *env) {
 	e.now = time.Time{}
 	e.putLimits(perKey(1))

@@ -26,7 +26,7 @@ build: ## The program, to bin/hourbell
 .PHONY: test
 test: ## The tests of every module, with the race detector, on throw-away servers; TESTFLAGS for go test
 	@scripts/install-deps cc chromium cron curl promtool
-	@JOBS=2 scripts/with-servers scripts/each-module env GOWORK=off go test $(RACE) -timeout=20m -parallel=4 $(TESTFLAGS) ./...
+	@JOBS=2 scripts/with-servers scripts/each-module env GOWORK=off go test $(RACE) -timeout=60m -parallel=4 $(TESTFLAGS) ./...
 
 .PHONY: test-short
 test-short: ## The quick tests only, without servers
@@ -40,7 +40,7 @@ test-postgres-versions: ## The tests of the PostgreSQL driver on versions 13 to 
 .PHONY: proof
 proof: ## The fault and history tests with real processes, on throw-away servers
 	@scripts/install-deps cc cron
-	@cd proof && ../scripts/with-servers go test $(RACE) -count=1 -timeout=60m -v $(TESTFLAGS) ./...
+	@cd proof && ../scripts/with-servers go test $(RACE) -count=1 -timeout=90m -v $(TESTFLAGS) ./...
 
 .PHONY: mutate
 mutate: ## Named faults put into the drivers one by one; the tests must notice each
@@ -63,7 +63,7 @@ endif
 .PHONY: screenshots
 screenshots: ## The pictures of the pages in docs/images, with a browser
 	@scripts/install-deps chromium
-	@cd dashboard/walk && HOURBELL_SCREENSHOTS=$(CURDIR)/docs/images go test -count=1 -timeout=20m .
+	@cd dashboard/walk && HOURBELL_SCREENSHOTS=$(CURDIR)/docs/images go test -count=1 -timeout=60m .
 
 .PHONY: docs
 docs: ## The site of the documentation, to bin/site, with a search that works offline

@@ -27,6 +27,7 @@ const (
 // job is refused with ErrNotFound. After excludes InTx, Unique and UniqueArgs.
 func After(id int64, on store.On, delay time.Duration) Option {
 	return func(e *enqueuing) {
+		e.given |= optAfter
 		if id < 1 {
 			e.errs = append(e.errs, &check.FieldError{Field: "after", Value: fmt.Sprint(id), Problem: "is not the number of a job", Remedy: "use a number from 1"})
 		}
@@ -46,5 +47,8 @@ func checkEdge(on store.On, delay time.Duration) error {
 // AfterAny makes the job start when one of its predecessors has ended as After requires,
 // instead of all.
 func AfterAny() Option {
-	return func(e *enqueuing) { e.NewJob.Any = true }
+	return func(e *enqueuing) {
+		e.given |= optAfterAny
+		e.NewJob.Any = true
+	}
 }

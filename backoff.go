@@ -22,6 +22,7 @@ const BackoffHeader = store.BackoffHeader
 // from 100 ms to 8760 h. Each delay is spread by ± 10 %.
 func Backoff(policy string) Option {
 	return func(e *enqueuing) {
+		e.given |= optBackoff
 		p, err := backoff.Parse(policy)
 		if err != nil {
 			e.errs = append(e.errs, err)

@@ -45,6 +45,7 @@ func (s *BatchService) Get(ctx context.Context, id int64) (store.Batch, error) {
 // nothing is stored, and the error wraps ErrBatchEnded. It excludes InTx.
 func InBatch(id int64) Option {
 	return func(e *enqueuing) {
+		e.given |= optInBatch
 		if e.batch = id; id < 1 {
 			e.errs = append(e.errs, &check.FieldError{Field: "batch", Value: fmt.Sprint(id), Problem: "is not the number of a batch", Remedy: "use a number from 1"})
 		}

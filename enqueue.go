@@ -20,6 +20,7 @@ type Option func(*enqueuing)
 
 type enqueuing struct {
 	store.NewJob
+	given      optionSet
 	tx         store.Tx
 	batch      int64 // of InBatch
 	notifyInTx bool
@@ -34,6 +35,7 @@ type enqueuing struct {
 // Queue names the queue; default "default".
 func Queue(name string) Option {
 	return func(e *enqueuing) {
+		e.given |= optQueue
 		e.NewJob.Queue = name
 		e.errs = append(e.errs, check.Name("queue", name))
 	}
@@ -43,6 +45,7 @@ func Queue(name string) Option {
 // (JobFilter.Group). Jobs of a schedule have the schedule's group.
 func Group(name string) Option {
 	return func(e *enqueuing) {
+		e.given |= optGroup
 		e.NewJob.Group = name
 		e.errs = append(e.errs, check.Name("group", name))
 	}
@@ -52,6 +55,7 @@ func Group(name string) Option {
 // (JobFilter.Key). Any number of jobs may have the same key; see Unique for a key that only one live job has.
 func Key(key string) Option {
 	return func(e *enqueuing) {
+		e.given |= optKey
 		e.NewJob.Key = key
 		e.errs = append(e.errs, check.Name("key", key))
 	}
@@ -60,6 +64,7 @@ func Key(key string) Option {
 // Priority is 1 (first) … 9 (last); default 5.
 func Priority(priority int) Option {
 	return func(e *enqueuing) {
+		e.given |= optPriority
 		if err := checkPriority(priority); err != nil {
 			e.errs = append(e.errs, err)
 			return
@@ -71,6 +76,7 @@ func Priority(priority int) Option {
 // MaxAttempts is the greatest number of attempts, 1 … 1000; default 25.
 func MaxAttempts(attempts int) Option {
 	return func(e *enqueuing) {
+		e.given |= optMaxAttempts
 		if err := checkMaxAttempts(attempts); err != nil {
 			e.errs = append(e.errs, err)
 			return
@@ -82,6 +88,7 @@ func MaxAttempts(attempts int) Option {
 // At sets the earliest time at which the job runs, by the store's clock.
 func At(t time.Time) Option {
 	return func(e *enqueuing) {
+		e.given |= optAt
 		e.RunAt, e.hasRunAt = t, true
 		if t.IsZero() {
 			e.errs = append(e.errs, &check.FieldError{Field: "at", Problem: "is the zero time", Remedy: "leave it out to run at once"})
@@ -94,6 +101,7 @@ func At(t time.Time) Option {
 // clock.
 func In(d time.Duration) Option {
 	return func(e *enqueuing) {
+		e.given |= optIn
 		e.Delay, e.hasDelay = d, true
 		e.errs = append(e.errs, checkDuration("in", d))
 	}
@@ -103,6 +111,7 @@ func In(d time.Duration) Option {
 // RetryOnLoss or FailOnLoss.
 func OnLoss(choice store.OnLoss) Option {
 	return func(e *enqueuing) {
+		e.given |= optOnLoss
 		e.NewJob.OnLoss = choice
 		e.errs = append(e.errs, checkOnLoss(choice))
 	}
@@ -111,6 +120,7 @@ func OnLoss(choice store.OnLoss) Option {
 // Timeout bounds each attempt; 0 means the worker's own timeout.
 func Timeout(d time.Duration) Option {
 	return func(e *enqueuing) {
+		e.given |= optTimeout
 		e.NewJob.Timeout = d
 		e.errs = append(e.errs, checkDuration("timeout", d))
 	}
@@ -270,7 +280,8 @@ func (e enqueuing) insertRequest(jobs []store.NewJob) store.InsertRequest {
 }
 
 func newEnqueuing(options []Option) (enqueuing, error) {
-	return enqueuing{NewJob: store.NewJob{JobSpec: store.JobSpec{Queue: defaultQueue, Priority: defaultPriority, MaxAttempts: defaultAttempts}}}.applied(options)
+	e := enqueuing{NewJob: store.NewJob{JobSpec: store.JobSpec{Queue: defaultQueue, Priority: defaultPriority, MaxAttempts: defaultAttempts}}}
+	return e.applied(options, enqueueOptions)
 }
 
 // with returns e with the options of one request.
@@ -279,16 +290,13 @@ func (e enqueuing) with(options []Option) (enqueuing, error) {
 		return e, nil
 	}
 	key, keyed := e.Unique, e.keyed
-	e.tx, e.batch, e.hasRunAt, e.hasDelay, e.Unique, e.keyed = nil, 0, false, false, "", argsKey{}
-	e, err := e.applied(options)
+	e.tx, e.batch, e.hasRunAt, e.hasDelay, e.Unique, e.keyed, e.given = nil, 0, false, false, "", argsKey{}, 0
+	e, err := e.applied(options, enqueueOptions)
 	if e.Unique == "" && !e.keyed.given {
 		e.Unique, e.keyed = key, keyed
 	}
-	if e.tx != nil {
-		err = errors.Join(err, &check.FieldError{Field: "tx", Problem: "is given for one job", Remedy: "give it as an option of the call"})
-	}
-	if e.batch != 0 {
-		err = errors.Join(err, &check.FieldError{Field: "batch", Problem: "is given for one job", Remedy: "give it as an option of the call"})
+	if ofCall := e.given & enqueueOptions &^ requestOptions; ofCall != 0 {
+		err = errors.Join(err, &check.FieldError{Field: "options", Value: ofCall.names(), Problem: "are given for one job", Remedy: "give them as options of the call"})
 	}
 	switch {
 	case e.hasRunAt:
@@ -299,8 +307,8 @@ func (e enqueuing) with(options []Option) (enqueuing, error) {
 	return e, err
 }
 
-// applied returns e with options.
-func (e enqueuing) applied(options []Option) (enqueuing, error) {
+// applied returns e with options of a call that takes some of them.
+func (e enqueuing) applied(options []Option, takes optionSet) (enqueuing, error) {
 	if len(options) == 0 {
 		return e, nil
 	}
@@ -312,12 +320,7 @@ func (e enqueuing) applied(options []Option) (enqueuing, error) {
 	if changed.keyed.given && changed.Unique != "" {
 		changed.errs = append(changed.errs, &check.FieldError{Field: "unique", Problem: "is given together with unique_args", Remedy: "use one of them"})
 	}
-	if changed.changing != nil {
-		changed.errs = append(changed.errs, &check.FieldError{Field: "options", Problem: "are for calls that change jobs", Remedy: "leave EachBatch and DryRun out"})
-	}
-	if changed.limits != nil {
-		changed.errs = append(changed.errs, &check.FieldError{Field: "options", Problem: "are for calls that put schedules", Remedy: "leave Limits out"})
-	}
+	changed.errs = append(changed.errs, changed.given.except(takes))
 	if changed.hasRunAt && changed.hasDelay {
 		changed.errs = append(changed.errs, &check.FieldError{Field: "in", Problem: "is given together with at", Remedy: "use one of them"})
 	}

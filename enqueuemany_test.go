@@ -93,7 +93,7 @@ func TestOptionsOfOneJobAreChecked(t *testing.T) {
 	client := c.client(nil)
 	tx := c.store.Begin()
 	for want, options := range map[string][]hourbell.Option{
-		"tx: is given for one job":      {hourbell.InTx(tx)},
+		`"InTx": are given for one job`: {hourbell.InTx(tx)},
 		"in: is given together with at": {hourbell.In(time.Second), hourbell.At(time.Now())},
 		"priority":                      {hourbell.Priority(10)},
 	} {

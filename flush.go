@@ -18,7 +18,10 @@ const flushTime = 2 * time.Second
 // call Client.Flush, in programs that exit right after their commit. It has no
 // effect without InTx. It is an option of the call, not of a Request.
 func NotifyInTx() Option {
-	return func(e *enqueuing) { e.notifyInTx = true }
+	return func(e *enqueuing) {
+		e.given |= optNotifyInTx
+		e.notifyInTx = true
+	}
 }
 
 // notifyingTx is a caller's transaction in which an insert notifies.

@@ -114,7 +114,7 @@ func TestGraphsAreRefused(t *testing.T) {
 		"key":         {with(func(j *hourbell.GraphJob) { j.Options = []hourbell.Option{hourbell.Unique("k")} }), []string{`job "b": unique "k"`}},
 		"outcome":     {with(func(j *hourbell.GraphJob) { j.After = map[string]hourbell.GraphEdge{"a": {On: 9}} }), []string{`job "b": after`}},
 		"args":        {with(func(j *hourbell.GraphJob) { j.Args = nil }), []string{`job "b": args: are nil`}},
-		"transaction": {with(func(j *hourbell.GraphJob) { j.Options = []hourbell.Option{hourbell.InTx(memory.New().Begin())} }), []string{`job "b": tx`}},
+		"transaction": {with(func(j *hourbell.GraphJob) { j.Options = []hourbell.Option{hourbell.InTx(memory.New().Begin())} }), []string{`job "b": options "InTx"`}},
 		"several":     {graphOf(map[string][]string{"a": {"b"}, "b": {"a"}, "c": {"x"}}), []string{"a → b → a", `after "x"`}},
 	} {
 		err := test.graph.Validate()

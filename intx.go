@@ -2,7 +2,6 @@ package hourbell
 
 import (
 	"errors"
-	"reflect"
 
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/store"
@@ -17,7 +16,7 @@ import (
 // enqueues, within milliseconds after it; see NotifyInTx.
 //
 // Every call with options takes it. Of the calls of ScheduleService, except RunOnce, it is
-// the only option, besides Limits of Sync and PutAll.
+// the only option, besides Limits of Sync, SyncCopy and PutAll.
 //
 // A refused call leaves the transaction as it was: it can go on, also in
 // PostgreSQL. A transaction that has ended, that another driver made
@@ -31,6 +30,7 @@ import (
 // retry a live job of a schedule is refused (ErrNotInTx).
 func InTx(tx store.Tx) Option {
 	return func(e *enqueuing) {
+		e.given |= optInTx
 		if tx == nil {
 			e.errs = append(e.errs, &check.FieldError{Field: "tx", Problem: "is nil", Remedy: "pass the value that the driver's Tx returned"})
 		}
@@ -38,38 +38,14 @@ func InTx(tx store.Tx) Option {
 	}
 }
 
-// onlyTx returns the transaction of a call whose only option is InTx; nil: none.
-func onlyTx(options []Option) (store.Tx, error) {
-	if len(options) == 0 {
-		return nil, nil
-	}
-	var given enqueuing
-	for _, option := range options {
-		option(&given)
-	}
-	return given.onlyTx()
-}
-
 // puts returns what the options of a call that puts schedules have: a transaction or limits.
-func puts(options []Option) (tx store.Tx, limits []Limit, err error) {
-	var given enqueuing
-	for _, option := range options {
-		option(&given)
+func puts(options []Option, takes optionSet) (tx store.Tx, limits []Limit, err error) {
+	given, err := givenOptions(options, takes)
+	if given.limits != nil && given.tx != nil {
+		err = errors.Join(err, &check.FieldError{
+			Field: "limits", Problem: "are given together with a transaction, which would keep other changes of limits waiting",
+			Remedy: "put them outside of the transaction",
+		})
 	}
-	limits, given.limits = given.limits, nil
-	tx, err = given.onlyTx()
-	if limits != nil && given.tx != nil {
-		err = errors.Join(err, &check.FieldError{Field: "limits", Problem: "are given together with a transaction, which would keep other changes of limits waiting", Remedy: "put them outside of the transaction"})
-	}
-	return tx, limits, err
-}
-
-// onlyTx returns the transaction of options that have nothing else.
-func (e enqueuing) onlyTx() (store.Tx, error) {
-	tx, errs := e.tx, e.errs
-	e.tx, e.errs = nil, nil
-	if !reflect.DeepEqual(e, enqueuing{}) {
-		errs = append(errs, &check.FieldError{Field: "options", Problem: "are for other calls", Remedy: "give InTx only"})
-	}
-	return tx, errors.Join(errs...)
+	return given.tx, given.limits, err
 }

@@ -51,14 +51,20 @@ type changing struct {
 // with the answers for its jobs, which are then not collected in JobChanges.Jobs. An
 // error of do ends the call.
 func EachBatch(do func(jobs []store.JobChange) error) Option {
-	return func(e *enqueuing) { e.changes().eachBatch = do }
+	return func(e *enqueuing) {
+		e.given |= optEachBatch
+		e.changes().eachBatch = do
+	}
 }
 
 // DryRun is an option of the calls that change jobs: the call changes nothing, and
 // answers what it would do with the jobs as they are now. Conflicts of unique keys are
 // not predicted.
 func DryRun() Option {
-	return func(e *enqueuing) { e.changes().dryRun = true }
+	return func(e *enqueuing) {
+		e.given |= optDryRun
+		e.changes().dryRun = true
+	}
 }
 
 // changes returns the options of a call that changes jobs.
@@ -71,15 +77,10 @@ func (e *enqueuing) changes() *changing {
 
 // newChanging reads the options of a call that changes jobs.
 func newChanging(req store.ChangeJobsRequest, options []Option) (changing, error) {
-	var given enqueuing
-	for _, option := range options {
-		option(&given)
-	}
+	given, err := givenOptions(options, changeOptions)
 	c := *given.changes()
-	given.changing = nil
-	var err error
 	c.req = req
-	c.req.Tx, err = given.onlyTx()
+	c.req.Tx = given.tx
 	return c, err
 }
 

@@ -255,10 +255,11 @@ func (s *LimitService) Delete(ctx context.Context, names ...string) error {
 	return nil
 }
 
-// Limits gives Sync and PutAll of schedules the limits of the owner, in the same transaction: Sync also deletes the owner's
+// Limits gives Sync, SyncCopy and PutAll of schedules the limits of the owner, in the same transaction: Sync also deletes the owner's
 // other limits. Owner of the limits is the owner of the call. Not together with InTx.
 func Limits(limits ...Limit) Option {
 	return func(e *enqueuing) {
+		e.given |= optLimits
 		if limits == nil {
 			limits = []Limit{}
 		}

@@ -63,7 +63,7 @@ func (s *ScheduleService) SyncCopy(ctx context.Context, c HostCopy, options ...O
 		return SyncResult{}, fmt.Errorf("sync the copy of a host: %w", &check.FieldError{Field: "schedules", Problem: "are given for a copy that is gone", Remedy: "leave them out"})
 	}
 	req := store.PutSchedulesRequest{Owner: c.Owner, Sync: true, SyncRevision: c.Revision, Host: c.Host, Path: path, Gone: c.Gone}
-	res, err := s.put(ctx, options, req, c.Schedules)
+	res, err := s.put(ctx, options, putOptions, req, c.Schedules)
 	if err != nil {
 		return SyncResult{}, fmt.Errorf("sync schedules of %q: %w", c.Owner, err)
 	}

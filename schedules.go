@@ -31,7 +31,7 @@ type ScheduleService struct{ client *Client }
 // edit keeps the schedule's anchor and never fires a slot twice. Slots that are
 // due already are accounted for under the old definition first.
 func (s *ScheduleService) Put(ctx context.Context, schedule Schedule, options ...Option) (Schedule, error) {
-	res, err := s.put(ctx, options, store.PutSchedulesRequest{Owner: schedule.Owner}, []Schedule{schedule})
+	res, err := s.put(ctx, options, optInTx, store.PutSchedulesRequest{Owner: schedule.Owner}, []Schedule{schedule})
 	if err != nil {
 		return Schedule{}, fmt.Errorf("put schedule %q: %w", check.Shorten(schedule.Name), err)
 	}
@@ -44,7 +44,7 @@ func (s *ScheduleService) Put(ctx context.Context, schedule Schedule, options ..
 // Other schedules of that owner do not change. A revision other than 0 is
 // compared and stored as by Sync.
 func (s *ScheduleService) PutAll(ctx context.Context, owner string, revision int64, schedules []Schedule, options ...Option) (SyncResult, error) {
-	res, err := s.put(ctx, options, store.PutSchedulesRequest{Owner: owner, SyncRevision: revision}, schedules)
+	res, err := s.put(ctx, options, putOptions, store.PutSchedulesRequest{Owner: owner, SyncRevision: revision}, schedules)
 	if err != nil {
 		return SyncResult{}, fmt.Errorf("put %d schedules: %w", len(schedules), err)
 	}
@@ -76,7 +76,7 @@ func (s *ScheduleService) Sync(ctx context.Context, owner string, revision int64
 	if err := checkOwner(owner); err != nil {
 		return SyncResult{}, fmt.Errorf("sync schedules: %w", err)
 	}
-	res, err := s.put(ctx, options, store.PutSchedulesRequest{Owner: owner, Sync: true, SyncRevision: revision}, schedules)
+	res, err := s.put(ctx, options, putOptions, store.PutSchedulesRequest{Owner: owner, Sync: true, SyncRevision: revision}, schedules)
 	if err != nil {
 		return SyncResult{}, fmt.Errorf("sync schedules of %q: %w", owner, err)
 	}
@@ -84,8 +84,8 @@ func (s *ScheduleService) Sync(ctx context.Context, owner string, revision int64
 }
 
 // put validates, encodes and stores schedules of the request's owner.
-func (s *ScheduleService) put(ctx context.Context, options []Option, req store.PutSchedulesRequest, schedules []Schedule) (store.PutSchedulesResult, error) {
-	tx, limits, err := puts(options)
+func (s *ScheduleService) put(ctx context.Context, options []Option, takes optionSet, req store.PutSchedulesRequest, schedules []Schedule) (store.PutSchedulesResult, error) {
+	tx, limits, err := puts(options, takes)
 	if err != nil {
 		return store.PutSchedulesResult{}, err
 	}
@@ -407,14 +407,11 @@ func (s *ScheduleService) CancelJobs(ctx context.Context, name string, options .
 // hooks except OnFailure. The job has the origin "enqueue". The options are InTx, and
 // Unique and UniqueFor, with which the job is made once for a key.
 func (s *ScheduleService) RunOnce(ctx context.Context, schedule Schedule, options ...Option) (Enqueued, error) {
-	key, err := enqueuing{}.applied(options)
+	key, err := givenOptions(options, runOnceOptions)
 	if err == nil {
 		err = key.checkKey()
 	}
-	rest := key
-	rest.Unique, rest.UniqueFor = "", 0
-	tx, restErr := rest.onlyTx()
-	if err = cmp.Or(err, restErr); err != nil {
+	if err != nil {
 		return Enqueued{}, fmt.Errorf("run %q once: %w", check.Shorten(schedule.Name), err)
 	}
 	schedule.Rule, schedule.After = recur.Cron("@yearly"), nil // any valid rule
@@ -431,7 +428,7 @@ func (s *ScheduleService) RunOnce(ctx context.Context, schedule Schedule, option
 		definitions[0].Hooks.Name = schedule.Name
 		job := definitions[0].Job(0, store.OriginEnqueue)
 		job.Unique, job.UniqueFor = key.Unique, key.UniqueFor
-		inserted, err = s.client.insert(ctx, insertRequest(tx, []store.NewJob{job}))
+		inserted, err = s.client.insert(ctx, insertRequest(key.tx, []store.NewJob{job}))
 		return err
 	})
 	if err != nil {

@@ -39,6 +39,7 @@ const (
 // wait. UniqueFor counts from the enqueue that stored the job.
 func OnConflict(choice store.OnConflict) Option {
 	return func(e *enqueuing) {
+		e.given |= optOnConflict
 		e.NewJob.OnConflict = choice
 		if _, known := store.ParseOnConflict(choice.String()); !known {
 			e.errs = append(e.errs, &check.FieldError{Field: "on_conflict", Value: fmt.Sprint(int(choice)), Problem: "is unknown", Remedy: "use keep, replace, reschedule or error"})
@@ -51,6 +52,7 @@ func OnConflict(choice store.OnConflict) Option {
 // there. d is more than 0 and at most 100 years.
 func PushAtMost(d time.Duration) Option {
 	return func(e *enqueuing) {
+		e.given |= optPushAtMost
 		e.NewJob.PushAtMost = d
 		e.errs = append(e.errs, checkSpan("push_at_most", d))
 	}
@@ -99,6 +101,7 @@ func (e *enqueuing) checkKey() error {
 // may require the caller to repeat the transaction.
 func Unique(key string) Option {
 	return func(e *enqueuing) {
+		e.given |= optUnique
 		e.NewJob.Unique = key
 		err := check.StoredName("unique", key)
 		if err == nil && strings.HasPrefix(key, reservedKeys) {
@@ -123,6 +126,7 @@ func Unique(key string) Option {
 // committed, claimed and finished all while this statement ran.
 func UniqueFor(d time.Duration) Option {
 	return func(e *enqueuing) {
+		e.given |= optUniqueFor
 		e.NewJob.UniqueFor = d
 		e.errs = append(e.errs, checkSpan("unique_for", d))
 	}
@@ -146,6 +150,7 @@ func UniqueFor(d time.Duration) Option {
 // can be an option of the call, because each job has its own args.
 func UniqueArgs(fields ...string) Option {
 	return func(e *enqueuing) {
+		e.given |= optUniqueArgs
 		e.keyed = argsKey{given: true, fields: fields}
 		e.errs = append(e.errs, e.keyed.check())
 	}

@@ -68,7 +68,9 @@ type claimFound struct {
 	ended   bool // a pause has ended; unless it was told to claim all the same, the claim has no jobs
 	queue   bool // the queue is paused
 	limited bool // a limit concerns the queue whose permits jobs hold
-	left    bool // due jobs may be left before the claimed jobs, because they have neither permits nor wait
+	// left is after how long the next claim should come, because due jobs may be left before the claimed jobs that have neither permits
+	// nor wait; 0: no job is left so.
+	left time.Duration
 }
 
 // storedPauses changes whenever a pause begins, or is deleted after its end. The zero value: there

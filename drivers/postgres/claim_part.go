@@ -86,9 +86,9 @@ func (b *Backend) scanClaim(ctx context.Context, req store.ClaimRequest, scan *c
 	switch {
 	case err == nil && (found.queue || out.LimitRevision != req.Permits.Revision || out.Rated && !req.Starts || !out.NextStart.IsZero()):
 		return out, true, nil
-	case err == nil && found.left:
+	case err == nil && found.left > 0:
 		if len(out.Jobs) < req.Limit {
-			out.Again = time.Millisecond
+			out.Again = found.left
 		}
 		return out, true, nil
 	case err == nil && scan.pausesChanged(found.stored):

@@ -147,26 +147,31 @@ type laneWork struct {
 	fresh         []int64 // jobs that need permits
 	behind        cursors // the positions of the last fresh jobs of each priority, or where the search began
 	left          bool    // due jobs may be left that have neither permits nor wait
+	busy          bool    // as left, because another transaction had locked lanes, so that the step was given up
 }
 
 // claimLimited is claim for a queue that limits concern whose permits jobs hold.
 func (b *Backend) claimLimited(ctx context.Context, req store.ClaimRequest, from cursors) (out store.ClaimResult, found claimFound, err error) {
-	claim := stepClaim{req: req, from: from}
-	work, err := b.tendLanes(ctx, req, from, &claim)
+	work, claim, err := b.tendLanes(ctx, req, from)
 	if err != nil {
 		return store.ClaimResult{}, claimFound{}, err
 	}
 	b.limited.set(req.Queue, work.limited)
-	if claim.made {
+	if claim != nil {
 		out, found, err = b.tendAfterClaim(ctx, req, claim.out, claim.found, work.limited)
 	} else {
 		out, found, err = b.claimTended(ctx, req, from, work.limited)
 	}
-	found.left = work.left
-	if err == nil && len(out.Jobs) < req.Limit && !req.Suspects {
-		if work.left {
-			work.next = out.Now
+	switch {
+	case work.left:
+		found.left, work.next = time.Millisecond, out.Now
+	case work.busy:
+		found.left, work.next = busyLanes, out.Now
+		if req.Now.IsZero() { // the clock of a test may stand still
+			work.next = out.Now.Add(busyLanes)
 		}
+	}
+	if err == nil && len(out.Jobs) < req.Limit && !req.Suspects {
 		out.NextDue = earliest(out.NextDue, work.next)
 	}
 	return out, found, err
@@ -182,9 +187,9 @@ func earliest(a, b time.Time) time.Time {
 
 // tendLanes passes on permits, and gives permits to jobs that a claim may take, until nothing is left to do or enough jobs
 // can be claimed. If very many due jobs have to wait, it lets jobs of other lanes overtake them, and leaves what takes much longer than
-// to look for such jobs to the next claim, which follows at once. The last step makes the claim, if it knows that it is the last. So that
-// most claims need one step, the first is narrow: it looks at little more than what the claim takes.
-func (b *Backend) tendLanes(ctx context.Context, req store.ClaimRequest, from cursors, claim *stepClaim) (work laneWork, err error) {
+// to look for such jobs to the next claim, which follows at once. The last step makes the claim, if it knows that it is the last; otherwise
+// claim is nil. So that most claims need one step, the first is narrow: it looks at little more than what the claim takes.
+func (b *Backend) tendLanes(ctx context.Context, req store.ClaimRequest, from cursors) (work laneWork, claim *madeClaim, err error) {
 	claimable, tended := 0, false
 	narrow := !req.Starts && !req.Permits.Rated() && req.DueFor == 0
 	behind := b.limited.resume(&req, from) // fresh jobs before these positions have been in a step
@@ -203,20 +208,20 @@ func (b *Backend) tendLanes(ctx context.Context, req store.ClaimRequest, from cu
 			rows = scan
 		}
 		if work, err = b.lookForLanes(ctx, req, behind, scan, rows); err != nil || !work.limited || !work.alive || work.paused || work.rated && !req.Starts {
-			return work, err
+			return work, nil, err
 		}
 		if work.pauses && !tended {
 			tended = true
 			if err := b.tendPauses(ctx, req.Now, work.ended, true); err != nil {
-				return work, err
+				return work, nil, err
 			}
 			continue
 		}
 		if !work.found && len(work.fresh) == 0 {
-			return work, nil
+			return work, nil, nil
 		}
 		all := len(work.fresh) < rows && !narrow // all fresh jobs that the claim may take
-		claim.last = func(passed *rowwise.Passed) bool {
+		last := func(passed *rowwise.Passed) bool {
 			switch {
 			case work.rated || req.Permits.Rated(): // the claim is a transaction that uses starts
 				return false
@@ -225,21 +230,22 @@ func (b *Backend) tendLanes(ctx context.Context, req store.ClaimRequest, from cu
 			}
 			return claimable+passed.Claimable >= req.Limit
 		}
-		passed, err := b.passOnPermits(ctx, req.Now, work.fresh, claim)
-		if codeOf(err) == lockNotAvailable {
-			work.next = time.Now().Add(busyLanes)
-			return work, nil
+		made, err := b.passOnPermits(ctx, req.Now, work.fresh, &stepClaim{req: req, from: from, last: last})
+		if codeOf(err) == lockNotAvailable { // the step was rolled back, with its claim
+			work.busy = true
+			return work, nil, nil
 		}
 		if err != nil {
-			return work, err
+			return work, nil, err
 		}
+		passed := made.passed
 		if !passed.More { // otherwise the step may have left fresh jobs
 			behind = work.behind
 		}
 		work.next = earliest(work.next, passed.Next)
 		claimable += passed.Claimable
-		if claim.made || all && !passed.More {
-			return work, nil
+		if made.claim != nil || all && !passed.More {
+			return work, made.claim, nil
 		}
 		if all || narrow {
 			narrow = false
@@ -249,51 +255,60 @@ func (b *Backend) tendLanes(ctx context.Context, req store.ClaimRequest, from cu
 			began := time.Now()
 			n, err := b.overtake(ctx, req, behind)
 			if err != nil {
-				return work, err
+				return work, nil, err
 			}
 			claimable += n
 			overtaken = time.Now()
 			looked = max(overtaken.Sub(began), 1)
 		}
 		if work.left = looked > 0; claimable >= req.Limit || work.left && time.Since(overtaken) > parkingShare*looked {
-			return work, nil
+			return work, nil, nil
 		}
 	}
-	return work, nil
+	return work, nil, nil
 }
 
 // stepClaim is a claim in the transaction of a step. Jobs that get their first permits then and are claimed are updated once
 // instead of twice.
 type stepClaim struct {
-	req   store.ClaimRequest
-	from  cursors
-	last  func(*rowwise.Passed) bool // reports whether the claim is to be made after a step
-	made  bool
+	req  store.ClaimRequest
+	from cursors
+	last func(*rowwise.Passed) bool // reports whether the claim is to be made after a step
+}
+
+// madeClaim is a claim that a step has made.
+type madeClaim struct {
 	out   store.ClaimResult
 	found claimFound
 }
 
-// make makes the claim, with the permits of jobs that are not stored yet. It returns the jobs among them that were not claimed.
-func (c *stepClaim) make(ctx context.Context, b *Backend, tx pgx.Tx, claimable []store.Allotment) (rest []store.Allotment, err error) {
+// madeStep is what a step has done.
+type madeStep struct {
+	passed rowwise.Passed
+	claim  *madeClaim // nil: the step has made no claim
+}
+
+// make makes the claim, with the permits of jobs that are not stored yet. It also returns the jobs among them that were not claimed.
+func (c *stepClaim) make(ctx context.Context, b *Backend, tx pgx.Tx, claimable []store.Allotment) (claim *madeClaim, rest []store.Allotment, err error) {
 	permits := make(map[int64]string, len(claimable))
 	for _, a := range claimable {
 		permits[a.Job.ID] = arrayOf(a.Held)
 	}
 	held, err := json.Marshal(permits)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	req := c.req
 	req.Starts = false // no rate concerns the queue
 	text, args := b.claimStatement(&req, c.from, false, true, string(held))
-	if c.out, c.found, err = b.sendClaim(ctx, tx, req, text, args); err != nil {
-		return nil, err
+	claim = &madeClaim{}
+	if claim.out, claim.found, err = b.sendClaim(ctx, tx, req, text, args); err != nil {
+		return nil, nil, err
 	}
-	c.made = true
-	for i := range c.out.Jobs {
-		delete(permits, c.out.Jobs[i].ID)
+	for i := range claim.out.Jobs {
+		delete(permits, claim.out.Jobs[i].ID)
 	}
-	return slices.DeleteFunc(claimable, func(a store.Allotment) bool { _, left := permits[a.Job.ID]; return !left }), nil
+	return claim, slices.DeleteFunc(claimable, func(a store.Allotment) bool { _, left := permits[a.Job.ID]; return !left }), nil
 }
 
 // overtake gives permits to the first jobs in whose lanes no job waits, at most as many as the claim takes, and returns how many jobs
@@ -316,11 +331,11 @@ func (b *Backend) overtake(ctx context.Context, req store.ClaimRequest, from cur
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
-	passed, err := b.passOnPermits(ctx, req.Now, ids, nil)
-	if codeOf(err) == lockNotAvailable {
+	made, err := b.passOnPermits(ctx, req.Now, ids, nil)
+	if codeOf(err) == lockNotAvailable { // the step was rolled back; it is made before a later claim
 		return 0, nil
 	}
-	return passed.Claimable, err
+	return made.passed.Claimable, err
 }
 
 // lookForLanes finds out what is to be done before a claim, with at most rows fresh jobs among the first scan jobs of each
@@ -351,46 +366,48 @@ func (b *Backend) lookForLanes(ctx context.Context, req store.ClaimRequest, from
 
 // passOnPermits makes one step; see rowwise.PassOnPermits. fresh are jobs that need permits. It does not wait long for
 // other transactions. If claim is not nil, the step may make it.
-func (b *Backend) passOnPermits(ctx context.Context, asked time.Time, fresh []int64, claim *stepClaim) (passed rowwise.Passed, err error) {
-	err = b.transact(ctx, nodeConns, "pass on permits", b.workBegin()+impatient, func(tx pgx.Tx) error {
+func (b *Backend) passOnPermits(ctx context.Context, asked time.Time, fresh []int64, claim *stepClaim) (madeStep, error) {
+	run := func(do func(tx pgx.Tx) error) error {
+		return b.transact(ctx, nodeConns, "pass on permits", b.workBegin()+impatient, do)
+	}
+	made, err := rowwise.InTx(run, func(tx pgx.Tx) (made madeStep, err error) {
 		t := lanesTx{auditTx: auditTx{b, tx}}
 		var now time.Time
-		var err error
 		if claim == nil {
 			now, err = b.instantOf(ctx, tx, asked)
 		} else { // a claim locks the row of its node before all else
-			claim.made, t.aside = false, new([]store.Allotment)
+			t.aside = new([]store.Allotment)
 			err = nodeAlive(claim.req.Node, tx.QueryRow(ctx, b.q(holdNode), when(asked), claim.req.Node).Scan(into(&now)))
 		}
 		if err != nil {
-			return err
+			return made, err
 		}
 		var jobs []store.LaneJob
 		if len(fresh) > 0 {
 			if jobs, err = t.laneJobs(ctx, lockNewLaneJobs, fresh); err != nil {
-				return err
+				return made, err
 			}
 		}
-		if passed, err = rowwise.PassOnPermits(ctx, t, jobs, now); err != nil {
-			return err
+		if made.passed, err = rowwise.PassOnPermits(ctx, t, jobs, now); err != nil {
+			return made, err
 		}
 		if claim != nil {
 			rest := *t.aside
-			if claim.last(&passed) {
-				if rest, err = claim.make(ctx, b, tx, rest); err != nil {
-					return err
+			if claim.last(&made.passed) {
+				if made.claim, rest, err = claim.make(ctx, b, tx, rest); err != nil {
+					return made, err
 				}
 			}
 			if err := t.saveAllotments(ctx, rest, now); err != nil {
-				return err
+				return made, err
 			}
 		}
-		return b.wakeQueues(ctx, tx, passed.Queues)
+		return made, b.wakeQueues(ctx, tx, made.passed.Queues)
 	})
-	if err == nil && claim != nil && claim.made {
-		b.wakeAfterPoll(ctx, &claim.req, &claim.out)
+	if made.claim != nil {
+		b.wakeAfterPoll(ctx, &claim.req, &made.claim.out)
 	}
-	return passed, err
+	return made, err
 }
 
 // passOnSoon passes on permits after a transaction that may have given some back, if jobs may wait for them. What it does not do is
@@ -409,7 +426,7 @@ func (b *Backend) passOnSoon(ctx context.Context, asked *time.Time) {
 		if err != nil || !found {
 			return
 		}
-		if passed, err := b.passOnPermits(ctx, time.Time{}, nil, nil); err != nil || !passed.More {
+		if made, err := b.passOnPermits(ctx, time.Time{}, nil, nil); err != nil || !made.passed.More {
 			return
 		}
 	}

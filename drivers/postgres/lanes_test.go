@@ -44,6 +44,37 @@ func TestFirstPermitsComeWithTheClaim(t *testing.T) {
 	}
 }
 
+// TestClaimsWhoseCommitFails makes claims of a queue whose keys are limited while the commit of each such claim fails, because it cannot
+// get a lock in time. The claims return no jobs, and all jobs are claimed when commits succeed again.
+func TestClaimsWhoseCommitFails(t *testing.T) {
+	b := fresh(t)
+	_, err := b.PutLimits(t.Context(), store.PutLimitsRequest{Limits: []store.PutLimit{{Limit: store.Limit{Name: "l", ByKey: true, Concurrency: 1}}}})
+	must(t, err)
+	jobs := noop(3)
+	for i := range jobs {
+		jobs[i].Key = fmt.Sprint("key ", i)
+	}
+	_, err = b.Insert(t.Context(), store.InsertRequest{Jobs: jobs})
+	must(t, err)
+	node := register(t, b)
+	execute(t, withSchema(`
+		create function {schema}.refuse() returns trigger language plpgsql as $$ begin raise 'busy' using errcode = '55P03'; end $$;
+		create constraint trigger refuse after update on {schema}.job deferrable initially deferred for each row
+			when (new.running) execute function {schema}.refuse()`, b.schema))
+	for range 3 {
+		if got := claimN(t, b, node, 5); len(got) > 0 {
+			t.Fatalf("%d jobs are claimed by a transaction that was rolled back", len(got))
+		}
+	}
+	if n := count(t, b, "select count(*) from {schema}.job where running or permits is not null"); n != 0 {
+		t.Fatalf("%d jobs run or hold a permit", n)
+	}
+	execute(t, withSchema("drop trigger refuse on {schema}.job", b.schema))
+	if got := claimN(t, b, node, 5); len(got) != len(jobs) {
+		t.Errorf("%d jobs are claimed in the end, want %d", len(got), len(jobs))
+	}
+}
+
 // TestStepsGoOnWhereTheyLeftOff checks where the steps before a claim begin after a claim that has left off, and that they begin at the
 // start again in time, however often they leave off.
 func TestStepsGoOnWhereTheyLeftOff(t *testing.T) {

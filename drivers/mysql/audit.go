@@ -52,7 +52,7 @@ func (s *session) insertAuditSubjects(ctx context.Context, e store.AuditEntry, k
 // ListAudit reads the audit; see store.Audit.
 func (b *Backend) ListAudit(ctx context.Context, req store.ListAuditRequest) ([]store.AuditEntry, error) {
 	var out []store.AuditEntry
-	err := b.read(ctx, "list the audit", func(s *session) error {
+	err := b.read(ctx, "list the audit")(func(s *session) error {
 		out = nil
 		place := map[int64]int{}
 		var ids []int64
@@ -84,7 +84,7 @@ func (b *Backend) ListAudit(ctx context.Context, req store.ListAuditRequest) ([]
 
 // RecordAudit stores an entry; see store.Audit.
 func (b *Backend) RecordAudit(ctx context.Context, req store.RecordAuditRequest) error {
-	return b.writeAt(ctx, "record in the audit", req.Now, func(s *session, now time.Time) error {
+	return b.writeAt(ctx, "record in the audit", req.Now)(func(s *session, now time.Time) error {
 		e := req.Bounded()
 		return rowwise.Record(ctx, s, &e, now)
 	})

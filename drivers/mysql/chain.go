@@ -12,7 +12,7 @@ import (
 
 // DueEnds reads ends of predecessors; see store.Schedules.
 func (b *Backend) DueEnds(ctx context.Context, req store.DueEndsRequest) (out []store.ScheduleEnd, err error) {
-	err = b.readIn(ctx, "read ends of jobs", req.Tx, func(s *session) (err error) {
+	err = b.readIn(ctx, "read ends of jobs", req.Tx)(func(s *session) (err error) {
 		out, err = s.DueEnds(ctx, req)
 		return err
 	})

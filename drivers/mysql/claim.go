@@ -32,7 +32,7 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, last bool) 
 	if err != nil || !found {
 		return looked, false, err
 	}
-	err = b.write(ctx, doing, func(s *session) error {
+	err = b.write(ctx, doing)(func(s *session) error {
 		req, due := req, due // a repetition may find other pauses
 		out, again = store.ClaimResult{NoSuspects: looked.NoSuspects}, false
 		there, err := s.checkNode(ctx, req.Node)
@@ -116,7 +116,7 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, last bool) 
 // asks for suspects, the priorities of the due jobs. If the claim would find nothing, out is the answer to the claim. Without pauses
 // and limits it is one statement.
 func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.ClaimRequest) (out store.ClaimResult, due []int16, found bool, err error) {
-	err = b.look(ctx, doing, func(s *session) error {
+	err = b.look(ctx, doing)(func(s *session) error {
 		req := req
 		out, due, found = store.ClaimResult{}, nil, false
 		there, err := s.findWork(ctx, req)
@@ -404,7 +404,7 @@ func (s *session) giveNumbers(ctx context.Context, counter string, count int) (l
 
 // BeginJobs lets claims begin; see store.Jobs.
 func (b *Backend) BeginJobs(ctx context.Context, asked store.BeginRequest) (out store.BeginResult, err error) {
-	err = b.write(ctx, "begin jobs", func(s *session) error {
+	err = b.write(ctx, "begin jobs")(func(s *session) error {
 		out = store.BeginResult{}
 		there, err := s.checkNode(ctx, asked.Node)
 		if err != nil {

@@ -20,7 +20,7 @@ func (b *Backend) insertLinked(ctx context.Context, req store.InsertRequest) (ou
 	if err != nil {
 		return out, fmt.Errorf("%s: %w", doing, err)
 	}
-	err = b.withinAt(ctx, doing, req.Tx, req.Now, func(s *session, now time.Time) (err error) {
+	err = b.withinAt(ctx, doing, req.Tx, req.Now)(func(s *session, now time.Time) (err error) {
 		out, err = rowwise.InsertLinked(ctx, s, req, links, now, func(jobs []store.NewJob) ([]store.Inserted, error) {
 			linked := req
 			linked.Jobs = jobs
@@ -55,9 +55,9 @@ func (b *Backend) ReleaseDependents(ctx context.Context, req store.ReleaseReques
 		}
 		var err error
 		if req.Tx != nil {
-			err = b.within(ctx, doing, req.Tx, step)
+			err = b.within(ctx, doing, req.Tx)(step)
 		} else {
-			err = b.writeOnly(ctx, doing, step)
+			err = b.writeOnly(ctx, doing)(step)
 		}
 		switch held := errors.Is(err, errHeld); {
 		case held && most > 1:

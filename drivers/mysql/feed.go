@@ -53,7 +53,7 @@ const eventStep = 1000
 // transactions that are open get greater numbers later.
 func (b *Backend) numberEvents(ctx context.Context) error {
 	for n := eventStep; n == eventStep; {
-		err := b.writeOnly(ctx, "number events", func(s *session) error {
+		err := b.writeOnly(ctx, "number events")(func(s *session) error {
 			var last int64
 			if err := s.One(ctx, lockCounter, args{"name": "event"}, &last); err != nil {
 				return err
@@ -80,7 +80,7 @@ func (b *Backend) ListEvents(ctx context.Context, req store.ListEventsRequest) (
 	for numbered := false; ; numbered = true {
 		out = store.ListEventsResult{}
 		unnumbered := false
-		err = b.read(ctx, "list events", func(s *session) (err error) {
+		err = b.read(ctx, "list events")(func(s *session) (err error) {
 			out, unnumbered, err = s.listEvents(ctx, req, numbered)
 			return err
 		})
@@ -164,7 +164,7 @@ func (b *Backend) KeepEvents(ctx context.Context, req store.KeepEventsRequest) e
 	if err := b.numberEvents(ctx); err != nil {
 		return err
 	}
-	return b.writeAt(ctx, "keep events", req.Now, func(s *session, now time.Time) error {
+	return b.writeAt(ctx, "keep events", req.Now)(func(s *session, now time.Time) error {
 		var last int64
 		if err := s.One(ctx, lockCounter, args{"name": "event"}, &last); err != nil {
 			return err

@@ -19,7 +19,7 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (out stor
 	if req.Tx != nil {
 		return b.finishIn(ctx, req)
 	}
-	err = b.writeAt(ctx, "finish jobs", req.Now, func(s *session, now time.Time) (err error) {
+	err = b.writeAt(ctx, "finish jobs", req.Now)(func(s *session, now time.Time) (err error) {
 		out, err = rowwise.Finish(ctx, s, req, now)
 		return err
 	})

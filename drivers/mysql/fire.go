@@ -22,9 +22,9 @@ func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesReques
 	}
 	switch {
 	case req.Tx != nil || len(req.Names) > 0:
-		err = b.readIn(ctx, doing, req.Tx, work)
+		err = b.readIn(ctx, doing, req.Tx)(work)
 	default:
-		err = b.look(ctx, doing, work)
+		err = b.look(ctx, doing)(work)
 	}
 	if err != nil {
 		return store.DueSchedulesResult{}, err
@@ -63,7 +63,7 @@ func (s *session) readDueSchedules(ctx context.Context, req store.DueSchedulesRe
 // Fire accounts for slots; see store.Schedules.
 func (b *Backend) Fire(ctx context.Context, req store.FireRequest) (out store.FireResult, err error) {
 	if req.Tx != nil {
-		err = b.withinAt(ctx, "fire schedules", req.Tx, req.Now, func(s *session, now time.Time) (err error) {
+		err = b.withinAt(ctx, "fire schedules", req.Tx, req.Now)(func(s *session, now time.Time) (err error) {
 			out, err = rowwise.Fire(ctx, s, req, now)
 			return err
 		})
@@ -84,7 +84,7 @@ func (b *Backend) fire(ctx context.Context, req store.FireEarlyRequest) (out sto
 	var lost []int64
 	for len(req.Firings) > 0 {
 		var held heldSchedulesError
-		err = b.writeAt(ctx, "fire schedules", req.Now, func(s *session, now time.Time) (err error) {
+		err = b.writeAt(ctx, "fire schedules", req.Now)(func(s *session, now time.Time) (err error) {
 			out, err = rowwise.FireEarly(ctx, firing{s}, req, now)
 			return err
 		})

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
@@ -15,7 +16,7 @@ func (b *Backend) FireEarly(ctx context.Context, req store.FireEarlyRequest) (ou
 
 // FiredTo returns up to when schedules have fired early; see store.EarlyFirer.
 func (b *Backend) FiredTo(ctx context.Context, req store.FiredToRequest) (time.Time, error) {
-	return reading(ctx, b, "read early firings", func(s *session) (time.Time, error) { return s.FiredTo(ctx, req) })
+	return rowwise.InTx(b.read(ctx, "read early firings"), func(s *session) (time.Time, error) { return s.FiredTo(ctx, req) })
 }
 
 // LockMarks implements rowwise.Schedules.

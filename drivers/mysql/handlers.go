@@ -10,7 +10,7 @@ import (
 
 // PutHandler creates or replaces a handler; see store.HandlerStore.
 func (b *Backend) PutHandler(ctx context.Context, req store.PutHandlerRequest) (out store.PutHandlerResult, err error) {
-	err = b.writeAt(ctx, "put handler", req.Now, func(s *session, now time.Time) (err error) {
+	err = b.writeAt(ctx, "put handler", req.Now)(func(s *session, now time.Time) (err error) {
 		out, err = rowwise.PutHandler(ctx, s, req, now)
 		return err
 	})
@@ -22,14 +22,14 @@ func (b *Backend) PutHandler(ctx context.Context, req store.PutHandlerRequest) (
 
 // DeleteHandlers deletes handlers; see store.HandlerStore.
 func (b *Backend) DeleteHandlers(ctx context.Context, req store.DeleteHandlersRequest) error {
-	return b.writeAt(ctx, "delete handlers", req.Now, func(s *session, now time.Time) error {
+	return b.writeAt(ctx, "delete handlers", req.Now)(func(s *session, now time.Time) error {
 		return rowwise.DeleteHandlers(ctx, s, req, now)
 	})
 }
 
 // ListHandlers reads handlers; see store.HandlerStore.
 func (b *Backend) ListHandlers(ctx context.Context) ([]store.Handler, error) {
-	return reading(ctx, b, "list handlers", func(s *session) (store.Handlers, error) { return s.ReadHandlers(ctx) })
+	return rowwise.InTx(b.read(ctx, "list handlers"), func(s *session) (store.Handlers, error) { return s.ReadHandlers(ctx) })
 }
 
 // LockHandlers implements rowwise.HandlersTx. The counter of revisions excludes other transactions

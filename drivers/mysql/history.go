@@ -11,7 +11,7 @@ import (
 
 // Position reads how far the store has come; see store.History.
 func (b *Backend) Position(ctx context.Context) (store.Position, error) {
-	return reading(ctx, b, "read how far the store has come", func(s *session) (store.Position, error) { return s.Position(ctx) })
+	return rowwise.InTx(b.read(ctx, "read how far the store has come"), func(s *session) (store.Position, error) { return s.Position(ctx) })
 }
 
 // ReportLoss remembers that the store went back in time; see store.History.
@@ -46,7 +46,7 @@ func (b *Backend) AcceptLoss(ctx context.Context, req store.AcceptLossRequest) (
 // changeHistory changes what is known of losses, and returns the position after that.
 func (b *Backend) changeHistory(ctx context.Context, doing string, asked time.Time, change func(*session, time.Time) error) (store.Position, error) {
 	var out store.Position
-	err := b.write(ctx, doing, func(s *session) error {
+	err := b.write(ctx, doing)(func(s *session) error {
 		now, err := s.Now(ctx, asked)
 		if err != nil {
 			return err

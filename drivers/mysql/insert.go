@@ -18,7 +18,7 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out stor
 		return store.InsertResult{}, nil
 	}
 	if b.insertsAtOnce(req) {
-		err = b.writeOnce(ctx, doing, func(s *session) (err error) {
+		err = b.writeOnce(ctx, doing)(func(s *session) (err error) {
 			out.Jobs, err = s.InsertJobs(ctx, req.Jobs, req.Now)
 			return err
 		})
@@ -27,7 +27,7 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out stor
 		}
 		return out, nil
 	}
-	err = b.within(ctx, doing, req.Tx, func(s *session) error {
+	err = b.within(ctx, doing, req.Tx)(func(s *session) error {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err

@@ -114,7 +114,7 @@ func (b *Backend) readWakes(ctx context.Context) (wakeRows, error) {
 
 // forgetWakes deletes rows of processes and connections that are probably gone.
 func (b *Backend) forgetWakes(ctx context.Context) error {
-	return b.write(ctx, "delete old wake-ups", func(s *session) error {
+	return b.write(ctx, "delete old wake-ups")(func(s *session) error {
 		var old []int64
 		err := s.Each(ctx, lockOldWakes, args{"age": forgetAfter.Microseconds()}, func(r row) error {
 			var source int64

@@ -12,7 +12,7 @@ import (
 // Register enters a node; see store.Nodes.
 func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (store.RegisterResult, error) {
 	var out store.RegisterResult
-	err := b.write(ctx, "register node", func(s *session) error {
+	err := b.write(ctx, "register node")(func(s *session) error {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err
@@ -86,7 +86,7 @@ func (s *session) beat(ctx context.Context, name statement, node int64, a args) 
 // Claims lists what a node holds; see store.Nodes.
 func (b *Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.ClaimRef, error) {
 	var claims []store.ClaimRef
-	err := b.look(ctx, "read claims", func(s *session) (err error) {
+	err := b.look(ctx, "read claims")(func(s *session) (err error) {
 		claims, err = s.ListClaims(ctx, req)
 		return err
 	})
@@ -98,7 +98,7 @@ func (b *Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.
 func (b *Backend) Rescue(ctx context.Context, req store.RescueRequest) (out store.RescueResult, err error) {
 	const doing = "rescue"
 	some := false
-	err = b.read(ctx, doing, func(s *session) error {
+	err = b.read(ctx, doing)(func(s *session) error {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err
@@ -112,7 +112,7 @@ func (b *Backend) Rescue(ctx context.Context, req store.RescueRequest) (out stor
 	if err != nil || !some {
 		return out, err
 	}
-	err = b.writeAt(ctx, doing, req.Now, func(s *session, now time.Time) (err error) {
+	err = b.writeAt(ctx, doing, req.Now)(func(s *session, now time.Time) (err error) {
 		out, err = rowwise.Rescue(ctx, s, req, now)
 		return err
 	})
@@ -124,7 +124,7 @@ func (b *Backend) Rescue(ctx context.Context, req store.RescueRequest) (out stor
 
 // Leave ends a registration; see store.Nodes.
 func (b *Backend) Leave(ctx context.Context, req store.LeaveRequest) (out store.RescueResult, err error) {
-	err = b.writeAt(ctx, "leave", req.Now, func(s *session, now time.Time) (err error) {
+	err = b.writeAt(ctx, "leave", req.Now)(func(s *session, now time.Time) (err error) {
 		out, err = rowwise.Leave(ctx, s, req, now)
 		return err
 	})
@@ -195,7 +195,7 @@ func (s *session) SaveLeftNodes(ctx context.Context, nodes []int64, now time.Tim
 
 // ForgetHost deletes what is known of a host; see store.Nodes.
 func (b *Backend) ForgetHost(ctx context.Context, req store.ForgetHostRequest) (out store.ForgetHostResult, err error) {
-	err = b.writeAt(ctx, "forget host", req.Now, func(s *session, now time.Time) (err error) {
+	err = b.writeAt(ctx, "forget host", req.Now)(func(s *session, now time.Time) (err error) {
 		out, err = rowwise.ForgetHost(ctx, s, req, now)
 		return err
 	})
@@ -204,15 +204,15 @@ func (b *Backend) ForgetHost(ctx context.Context, req store.ForgetHostRequest) (
 
 // ListNodes lists nodes; see store.Nodes.
 func (b *Backend) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
-	return reading(ctx, b, "list nodes", func(s *session) ([]store.NodeInfo, error) { return s.ListNodes(ctx) })
+	return rowwise.InTx(b.read(ctx, "list nodes"), func(s *session) ([]store.NodeInfo, error) { return s.ListNodes(ctx) })
 }
 
 // ListQueues counts live jobs; see store.Nodes.
 func (b *Backend) ListQueues(ctx context.Context, req store.ListQueuesRequest) ([]store.QueueInfo, error) {
-	return reading(ctx, b, "list queues", func(s *session) ([]store.QueueInfo, error) { return s.ListQueues(ctx, req) })
+	return rowwise.InTx(b.read(ctx, "list queues"), func(s *session) ([]store.QueueInfo, error) { return s.ListQueues(ctx, req) })
 }
 
 // ListKinds counts live jobs; see store.Nodes.
 func (b *Backend) ListKinds(ctx context.Context, req store.ListKindsRequest) ([]store.KindInfo, error) {
-	return reading(ctx, b, "list kinds", func(s *session) ([]store.KindInfo, error) { return s.ListKinds(ctx, req) })
+	return rowwise.InTx(b.read(ctx, "list kinds"), func(s *session) ([]store.KindInfo, error) { return s.ListKinds(ctx, req) })
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
@@ -24,7 +25,7 @@ func (b *Backend) SaveOutput(ctx context.Context, req store.SaveOutputRequest) (
 	for i, c := range req.Claims {
 		claims[i] = c.ClaimRef
 	}
-	err = b.write(ctx, "save output", func(s *session) error {
+	err = b.write(ctx, "save output")(func(s *session) error {
 		held, err := s.LockClaims(ctx, claims)
 		if err != nil {
 			return err
@@ -60,7 +61,7 @@ func (b *Backend) SaveOutput(ctx context.Context, req store.SaveOutputRequest) (
 
 // ReadOutput reads the output of an attempt; see store.Jobs.
 func (b *Backend) ReadOutput(ctx context.Context, req store.ReadOutputRequest) (store.JobOutput, error) {
-	return reading(ctx, b, "read output", func(s *session) (store.JobOutput, error) { return s.ReadOutput(ctx, req) })
+	return rowwise.InTx(b.read(ctx, "read output"), func(s *session) (store.JobOutput, error) { return s.ReadOutput(ctx, req) })
 }
 
 // DeleteOutput implements rowwise.Claims.

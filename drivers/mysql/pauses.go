@@ -18,13 +18,13 @@ const pauseStep = 1000
 // parked in steps, so that no claim has to park many.
 func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) error {
 	const doing = "pause"
-	err := b.writeAt(ctx, doing, req.Now, func(s *session, now time.Time) error {
+	err := b.writeAt(ctx, doing, req.Now)(func(s *session, now time.Time) error {
 		return rowwise.PauseSubject(ctx, s, req, now)
 	})
 	if err != nil {
 		return err
 	}
-	err = b.write(ctx, doing, func(s *session) error {
+	err = b.write(ctx, doing)(func(s *session) error {
 		if err := s.AwaitClaims(ctx); err != nil {
 			return err
 		}
@@ -32,7 +32,7 @@ func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) erro
 		return s.returnPausedPermits(ctx, req.Subject, req.Name)
 	})
 	for n := pauseStep; parks(req.Subject) && err == nil && n >= pauseStep; {
-		err = b.writeAt(ctx, doing, req.Now, func(s *session, now time.Time) (err error) {
+		err = b.writeAt(ctx, doing, req.Now)(func(s *session, now time.Time) (err error) {
 			n, err = s.park(ctx, now)
 			return err
 		})
@@ -47,12 +47,12 @@ func parks(of store.PauseSubject) bool { return of == store.SubjectGroup || of =
 // If it fails in between, claims go on with that.
 func (b *Backend) ResumeSubject(ctx context.Context, req store.ResumeRequest) (out store.ResumeResult, err error) {
 	const doing = "resume"
-	err = b.writeAt(ctx, doing, req.Now, func(s *session, now time.Time) (err error) {
+	err = b.writeAt(ctx, doing, req.Now)(func(s *session, now time.Time) (err error) {
 		out, err = rowwise.ResumeSubject(ctx, s, req, now)
 		return err
 	})
 	for moved := pauseStep; err == nil && out.Resumed && moved >= pauseStep; {
-		err = b.writeAt(ctx, doing, req.Now, func(s *session, now time.Time) (err error) {
+		err = b.writeAt(ctx, doing, req.Now)(func(s *session, now time.Time) (err error) {
 			moved, err = s.endPauses(ctx, now)
 			return err
 		})
@@ -198,7 +198,7 @@ func (s *session) withoutPaused(ctx context.Context, req store.ClaimRequest, now
 
 // ListPauses reads pauses; see store.Pauses.
 func (b *Backend) ListPauses(ctx context.Context, req store.ListPausesRequest) ([]store.Pause, error) {
-	return reading(ctx, b, "list pauses", func(s *session) ([]store.Pause, error) { return s.ListPauses(ctx, req) })
+	return rowwise.InTx(b.read(ctx, "list pauses"), func(s *session) ([]store.Pause, error) { return s.ListPauses(ctx, req) })
 }
 
 // LockPauses implements rowwise.PausesTx.

@@ -11,7 +11,7 @@ import (
 
 // ExchangePermits replaces the permits of a node; see store.Permits.
 func (b *Backend) ExchangePermits(ctx context.Context, req store.ExchangePermitsRequest) (out store.QueuePermits, err error) {
-	err = b.writeAt(ctx, "exchange permits", req.Now, func(s *session, now time.Time) (err error) {
+	err = b.writeAt(ctx, "exchange permits", req.Now)(func(s *session, now time.Time) (err error) {
 		out, err = rowwise.ExchangePermits(ctx, s, req, now)
 		return err
 	})

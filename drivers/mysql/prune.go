@@ -16,7 +16,7 @@ import (
 func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.PruneResult, error) {
 	var out store.PruneResult
 	some := false
-	err := b.look(ctx, "prune", func(s *session) (err error) {
+	err := b.look(ctx, "prune")(func(s *session) (err error) {
 		some, err = s.findOld(ctx, req)
 		return err
 	})
@@ -26,7 +26,7 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 	if err := b.numberEvents(ctx); err != nil {
 		return out, err
 	}
-	err = b.write(ctx, "prune", func(s *session) error {
+	err = b.write(ctx, "prune")(func(s *session) error {
 		out = store.PruneResult{}
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
@@ -180,7 +180,7 @@ func (s *session) pruneOld(ctx context.Context, old []oldJob) (int, error) {
 // Now reads the store's clock; see store.Maintenance.
 func (b *Backend) Now(ctx context.Context) (time.Time, error) {
 	var now time.Time
-	err := b.read(ctx, "read the clock", func(s *session) (err error) {
+	err := b.read(ctx, "read the clock")(func(s *session) (err error) {
 		now, err = s.Now(ctx, time.Time{})
 		return err
 	})

@@ -14,11 +14,11 @@ func (b *Backend) RecountPermits(ctx context.Context, req store.RecountRequest) 
 	const doing = "recount permits"
 	var oldest int64
 	var permits bool
-	err = b.look(ctx, doing, func(s *session) error { return s.One(ctx, findRecount, nil, &oldest, &permits) })
+	err = b.look(ctx, doing)(func(s *session) error { return s.One(ctx, findRecount, nil, &oldest, &permits) })
 	if err != nil || !permits || req.Node != 0 && req.Node != oldest {
 		return out, err
 	}
-	err = b.write(ctx, doing, func(s *session) (err error) {
+	err = b.write(ctx, doing)(func(s *session) (err error) {
 		out, err = rowwise.RecountPermits(ctx, s, req)
 		return err
 	})

@@ -15,7 +15,7 @@ func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesReques
 	if err := store.CheckAfter(req); err != nil {
 		return out, fmt.Errorf("put schedules: %w", err)
 	}
-	err = b.withinAt(ctx, "put schedules", req.Tx, req.Now, func(s *session, now time.Time) (err error) {
+	err = b.withinAt(ctx, "put schedules", req.Tx, req.Now)(func(s *session, now time.Time) (err error) {
 		out, err = rowwise.PutSchedules(ctx, s, req, now)
 		return err
 	})
@@ -27,7 +27,7 @@ func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesReques
 
 // ChangeSchedules pauses, resumes, deletes or resets; see store.Schedules.
 func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) error {
-	return b.withinAt(ctx, "change schedules", req.Tx, req.Now, func(s *session, now time.Time) error {
+	return b.withinAt(ctx, "change schedules", req.Tx, req.Now)(func(s *session, now time.Time) error {
 		return rowwise.ChangeSchedules(ctx, s, req, now)
 	})
 }
@@ -62,7 +62,7 @@ const scheduleSelect = "id, name, owner, revision, definition, group_name, {micr
 
 // ListSchedules reads schedules in pages; see store.Schedules.
 func (b *Backend) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) (out []store.Schedule, err error) {
-	err = b.readIn(ctx, "list schedules", req.Tx, func(s *session) (err error) {
+	err = b.readIn(ctx, "list schedules", req.Tx)(func(s *session) (err error) {
 		out, err = s.ListSchedules(ctx, req)
 		return err
 	})

@@ -26,7 +26,7 @@ func TestOwnTransactionsLockNoGaps(t *testing.T) {
 	must(t, err)
 	defer on.Close()
 	for name, b := range map[string]*Backend{"Open": own, "New": on} {
-		must(t, b.writeOnly(t.Context(), name, func(s *session) error {
+		must(t, b.writeOnly(t.Context(), name)(func(s *session) error {
 			rows, err := s.tx.QueryContext(t.Context(), "SELECT id FROM hourbell_job FORCE INDEX (hourbell_job_ready) WHERE queue = 'q' AND state = 0 FOR UPDATE")
 			if err := eachRow(rows, err, func(row) error { return nil }); err != nil {
 				return err
@@ -52,7 +52,7 @@ func TestDeadlocksAreRepeated(t *testing.T) {
 	for i := range 2 {
 		first := true
 		group.Go(func() {
-			err := b.writeOnly(t.Context(), "lock two jobs", func(s *session) error {
+			err := b.writeOnly(t.Context(), "lock two jobs")(func(s *session) error {
 				for n, id := range []int64{ids[i], ids[1-i]} {
 					if _, err := s.LockJobs(t.Context(), []int64{id}); err != nil {
 						return err
@@ -76,7 +76,7 @@ func TestDeadlocksAreRepeated(t *testing.T) {
 	}
 	calls := 0
 	var repeats atomic.Int64
-	err := b.writeOnly(store.CountRepeats(t.Context(), &repeats), "never", func(*session) error {
+	err := b.writeOnly(store.CountRepeats(t.Context(), &repeats), "never")(func(*session) error {
 		calls++
 		return &driver.MySQLError{Number: errDeadlock, Message: "Deadlock found"}
 	})

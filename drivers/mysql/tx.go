@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
@@ -122,158 +123,162 @@ func (b *Backend) countRetry(err error) {
 }
 
 // read runs work in a reading transaction: all it sees is of one instant.
-func (b *Backend) read(ctx context.Context, doing string, work func(*session) error) error {
-	return b.explain(ctx, doing, b.again(ctx, func() error {
-		tx, err := b.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead})
-		if err != nil {
-			return err
-		}
-		defer tx.Rollback()
-		return work(b.newSession(tx))
-	}))
+func (b *Backend) read(ctx context.Context, doing string) rowwise.Transaction[*session] {
+	return func(work func(*session) error) error {
+		return b.explain(ctx, doing, b.again(ctx, func() error {
+			tx, err := b.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead})
+			if err != nil {
+				return err
+			}
+			defer tx.Rollback()
+			return work(b.newSession(tx))
+		}))
+	}
 }
 
 // slowAnswer is how long the server may take to report that a statement has taken too long. Then the connection is closed.
 const slowAnswer = 250 * time.Millisecond
 
 // look runs work that reads without a transaction: each of its statements sees what was committed before it.
-func (b *Backend) look(ctx context.Context, doing string, work func(*session) error) error {
-	return b.explain(ctx, doing, b.again(ctx, func() error {
-		return work(b.newSession(b.db))
-	}))
+func (b *Backend) look(ctx context.Context, doing string) rowwise.Transaction[*session] {
+	return func(work func(*session) error) error {
+		return b.explain(ctx, doing, b.again(ctx, func() error {
+			return work(b.newSession(b.db))
+		}))
+	}
 }
 
 // writeOnce runs work that writes by one statement, which is a transaction of its own.
-func (b *Backend) writeOnce(ctx context.Context, doing string, work func(*session) error) error {
-	return b.explain(ctx, doing, b.again(ctx, func() error {
-		s := b.newSession(b.db)
-		if err := perhaps(work(s)); err != nil {
-			return err
-		}
-		b.wake(s.wakes)
-		return nil
-	}))
+func (b *Backend) writeOnce(ctx context.Context, doing string) rowwise.Transaction[*session] {
+	return func(work func(*session) error) error {
+		return b.explain(ctx, doing, b.again(ctx, func() error {
+			s := b.newSession(b.db)
+			if err := perhaps(work(s)); err != nil {
+				return err
+			}
+			b.wake(s.wakes)
+			return nil
+		}))
+	}
 }
 
-// reading returns what work returns in a reading transaction.
-func reading[T any](ctx context.Context, b *Backend, doing string, work func(*session) (T, error)) (out T, err error) {
-	err = b.read(ctx, doing, func(s *session) (err error) {
-		out, err = work(s)
-		return err
-	})
-	return out, err
-}
-
-// readWithin is read that takes at most about that long; 0: no bound. After that the error is
+// readWithin returns what work finds out in a reading transaction that takes at most about that long; 0: no bound. After that the error is
 // store.ErrSlow. The server itself gives the statement up, so that it does not go on without a reader.
-func (b *Backend) readWithin(ctx context.Context, within time.Duration, doing string, work func(context.Context, *session) error) error {
+func readWithin[T any](ctx context.Context, b *Backend, within time.Duration, doing string, work func(context.Context, *session) (T, error)) (T, error) {
 	if within <= 0 {
-		return b.read(ctx, doing, func(s *session) error { return work(ctx, s) })
+		return rowwise.InTx(b.read(ctx, doing), func(s *session) (T, error) { return work(ctx, s) })
 	}
 	bounded, stop := context.WithTimeout(ctx, within+slowAnswer)
 	defer stop()
-	err := b.read(bounded, doing, func(s *session) error {
+	out, err := rowwise.InTx(b.read(bounded, doing), func(s *session) (T, error) {
 		s.bound = func(text string) string { return b.server.bounded(text, within) }
 		return work(bounded, s)
 	})
 	gaveUp := slices.Contains([]uint16{errStatementTimeout, errExecutionTimeout, errQueryInterrupted}, numberOf(err))
 	if gaveUp && ctx.Err() == nil || err != nil && bounded.Err() != nil && ctx.Err() == nil {
-		return fmt.Errorf("%s: %w", doing, store.ErrSlow)
+		return out, fmt.Errorf("%s: %w", doing, store.ErrSlow)
 	}
-	return err
+	return out, err
 }
 
 // write runs work in a writing transaction, and again if the server gives the transaction up,
 // so that work sets all of its results each time. Then it releases the dependents of jobs that have ended.
-func (b *Backend) write(ctx context.Context, doing string, work func(*session) error) error {
-	noted, asked := false, time.Time{}
-	err := b.writeOnly(ctx, doing, func(s *session) error {
-		err := work(s)
-		noted, asked = s.Noted, s.Asked
+func (b *Backend) write(ctx context.Context, doing string) rowwise.Transaction[*session] {
+	return func(work func(*session) error) error {
+		s, err := rowwise.InTx(b.writeOnly(ctx, doing), func(s *session) (*session, error) { return s, work(s) })
+		if err == nil && s.Noted {
+			_ = b.ReleaseDependents(ctx, store.ReleaseRequest{Now: s.Asked}) // after an error the nodes do it
+		}
 		return err
-	})
-	if err == nil && noted {
-		_ = b.ReleaseDependents(ctx, store.ReleaseRequest{Now: asked}) // after an error the nodes do it
 	}
-	return err
 }
 
 // writeOnly runs work in a writing transaction.
-func (b *Backend) writeOnly(ctx context.Context, doing string, work func(*session) error) error {
-	return b.explain(ctx, doing, b.again(ctx, func() error {
-		tx, err := b.db.BeginTx(ctx, b.writing)
-		if err != nil {
-			return err
-		}
-		defer tx.Rollback()
-		s := b.newSession(tx)
-		if err := work(s); err != nil {
-			return err
-		}
-		if err := perhaps(tx.Commit()); err != nil {
-			return err
-		}
-		b.wake(s.wakes)
-		return nil
-	}))
+func (b *Backend) writeOnly(ctx context.Context, doing string) rowwise.Transaction[*session] {
+	return func(work func(*session) error) error {
+		return b.explain(ctx, doing, b.again(ctx, func() error {
+			tx, err := b.db.BeginTx(ctx, b.writing)
+			if err != nil {
+				return err
+			}
+			defer tx.Rollback()
+			s := b.newSession(tx)
+			if err := work(s); err != nil {
+				return err
+			}
+			if err := perhaps(tx.Commit()); err != nil {
+				return err
+			}
+			b.wake(s.wakes)
+			return nil
+		}))
+	}
 }
 
 // writeAt is write for work that needs the instant of the call; see sqlrows.Session.
-func (b *Backend) writeAt(ctx context.Context, doing string, asked time.Time, work func(*session, time.Time) error) error {
-	return b.write(ctx, doing, func(s *session) error {
-		now, err := s.Now(ctx, asked)
-		if err != nil {
-			return err
-		}
-		return work(s, now)
-	})
+func (b *Backend) writeAt(ctx context.Context, doing string, asked time.Time) rowwise.TransactionAt[*session] {
+	return func(work func(*session, time.Time) error) error {
+		return b.write(ctx, doing)(func(s *session) error {
+			now, err := s.Now(ctx, asked)
+			if err != nil {
+				return err
+			}
+			return work(s, now)
+		})
+	}
 }
 
 // within runs work in the caller's transaction if there is one, else in one of
 // our own.
-func (b *Backend) within(ctx context.Context, doing string, tx store.Tx, work func(*session) error) error {
-	if tx == nil {
-		return b.write(ctx, doing, work)
-	}
-	s, err := b.callers(ctx, doing, tx)
-	if err != nil {
-		return err
-	}
-	for n := 1; ; n++ {
-		err := s.inSavepoint(ctx, func(s *session) error {
-			if err := work(s); err != nil {
-				return err
-			}
-			return s.wakeInTx(ctx)
-		})
-		if !errors.Is(err, errMoved) && numberOf(err) != errDuplicate || n == tries {
-			return b.explainIn(ctx, doing, err)
+func (b *Backend) within(ctx context.Context, doing string, tx store.Tx) rowwise.Transaction[*session] {
+	return func(work func(*session) error) error {
+		if tx == nil {
+			return b.write(ctx, doing)(work)
 		}
-		s.again = true
+		s, err := b.callers(ctx, doing, tx)
+		if err != nil {
+			return err
+		}
+		for n := 1; ; n++ {
+			err := s.inSavepoint(ctx, func(s *session) error {
+				if err := work(s); err != nil {
+					return err
+				}
+				return s.wakeInTx(ctx)
+			})
+			if !errors.Is(err, errMoved) && numberOf(err) != errDuplicate || n == tries {
+				return b.explainIn(ctx, doing, err)
+			}
+			s.again = true
+		}
 	}
 }
 
 // withinAt is within for a change that needs the instant of the call; see sqlrows.Session.
-func (b *Backend) withinAt(ctx context.Context, doing string, tx store.Tx, asked time.Time, change func(*session, time.Time) error) error {
-	return b.within(ctx, doing, tx, func(s *session) error {
-		now, err := s.Now(ctx, asked)
-		if err != nil {
-			return err
-		}
-		return change(s, now)
-	})
+func (b *Backend) withinAt(ctx context.Context, doing string, tx store.Tx, asked time.Time) rowwise.TransactionAt[*session] {
+	return func(change func(*session, time.Time) error) error {
+		return b.within(ctx, doing, tx)(func(s *session) error {
+			now, err := s.Now(ctx, asked)
+			if err != nil {
+				return err
+			}
+			return change(s, now)
+		})
+	}
 }
 
 // readIn calls work in the caller's transaction or, if tx is nil, does what read does.
-func (b *Backend) readIn(ctx context.Context, doing string, tx store.Tx, work func(*session) error) error {
-	if tx == nil {
-		return b.read(ctx, doing, work)
+func (b *Backend) readIn(ctx context.Context, doing string, tx store.Tx) rowwise.Transaction[*session] {
+	return func(work func(*session) error) error {
+		if tx == nil {
+			return b.read(ctx, doing)(work)
+		}
+		s, err := b.callers(ctx, doing, tx)
+		if err != nil {
+			return err
+		}
+		return b.explainIn(ctx, doing, work(s))
 	}
-	s, err := b.callers(ctx, doing, tx)
-	if err != nil {
-		return err
-	}
-	return b.explainIn(ctx, doing, work(s))
 }
 
 // callers returns a session in the caller's transaction.

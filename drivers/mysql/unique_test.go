@@ -17,7 +17,7 @@ func TestHoldOfAnEndedJob(t *testing.T) {
 	node := register(t, b, time.Hour)
 	held := store.NewJob{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Unique: "u", Args: []byte("{}"), Priority: 1, MaxAttempts: 1}, UniqueFor: time.Hour}
 	key, other := store.JobKey{Kind: "k", Unique: "u"}, int64(0)
-	err := b.writeOnly(t.Context(), "insert jobs", func(s *session) error {
+	err := b.writeOnly(t.Context(), "insert jobs")(func(s *session) error {
 		now, err := s.Now(t.Context(), time.Time{})
 		must(t, err)
 		holders, err := s.LockKeys(t.Context(), []store.JobKey{key}, now)

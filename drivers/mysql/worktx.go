@@ -43,7 +43,7 @@ func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (out st
 	const doing = "finish a job"
 	var noted bool
 	var wakes wakeSet
-	err = b.within(ctx, doing, req.Tx, func(s *session) error {
+	err = b.within(ctx, doing, req.Tx)(func(s *session) error {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err
@@ -74,7 +74,7 @@ func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (out st
 // FindClaim reports what became of a claim; see store.Jobs. It waits for no lock: a job
 // that another transaction has locked may be about to be completed.
 func (b *Backend) FindClaim(ctx context.Context, ref store.ClaimRef) (state store.ClaimState, err error) {
-	err = b.writeOnly(ctx, "look for a claim", func(s *session) error {
+	err = b.writeOnly(ctx, "look for a claim")(func(s *session) error {
 		free := false
 		err := s.Each(ctx, lockClaim, args{"id": ref.ID}, func(r row) error {
 			var token int64

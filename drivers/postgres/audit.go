@@ -52,7 +52,7 @@ func (b *Backend) ListAudit(ctx context.Context, req store.ListAuditRequest) ([]
 	if req.Subject != nil {
 		kind, name = &req.Subject.Kind, &req.Subject.Name
 	}
-	err := b.list(ctx, "list the audit", func(tx pgx.Tx) (err error) {
+	err := b.list(ctx, "list the audit")(func(tx pgx.Tx) (err error) {
 		out, err = collect(ctx, tx, scanAudit, b.q(listAudit), orNull(req.Actor), orNull(req.Action), kind, name, when(req.Since), when(req.Before.At), req.Before.ID, req.Limit)
 		return err
 	})
@@ -71,5 +71,5 @@ func scanAudit(r pgx.CollectableRow) (e store.AuditEntry, err error) {
 // RecordAudit stores an entry; see store.Audit.
 func (b *Backend) RecordAudit(ctx context.Context, req store.RecordAuditRequest) error {
 	e := req.Bounded()
-	return b.work(ctx, programConns, "record in the audit", func(tx pgx.Tx) error { return b.record(ctx, tx, &e, req.Now) })
+	return b.work(ctx, programConns, "record in the audit")(func(tx pgx.Tx) error { return b.record(ctx, tx, &e, req.Now) })
 }

@@ -67,6 +67,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // DefaultSchema is the schema of the tables unless the option Schema is given.
@@ -405,10 +406,9 @@ const pins = "set default_transaction_isolation = 'read committed'; set default_
 // of others.
 const tries = 8
 
-// work does something in a transaction of its own. After a deadlock it begins
-// again, so do must not keep anything from one run to the next.
-func (b *Backend) work(ctx context.Context, class connClass, what string, do func(tx pgx.Tx) error) error {
-	return b.transact(ctx, class, what, b.workBegin(), do)
+// work is a transaction that looks for rows and changes them.
+func (b *Backend) work(ctx context.Context, class connClass, what string) rowwise.Transaction[pgx.Tx] {
+	return b.transact(ctx, class, what, b.workBegin())
 }
 
 // writeBegin begins a transaction that only writes.
@@ -434,55 +434,65 @@ type sender interface {
 
 // pipeline is work that consists of one message. On a pool of our own the message
 // is the whole transaction: it is committed when its answers are closed without
-// an error.
-func (b *Backend) pipeline(ctx context.Context, class connClass, what string, do func(s sender) error) error {
+// an error. On a pool of the program it is a transaction like any other.
+func (b *Backend) pipeline(ctx context.Context, class connClass, what string) rowwise.Transaction[sender] {
 	if !b.pinned {
-		return b.work(ctx, class, what, func(tx pgx.Tx) error { return do(tx) })
+		return func(do func(s sender) error) error {
+			return b.work(ctx, class, what)(func(tx pgx.Tx) error { return do(tx) })
+		}
 	}
-	return b.alone(ctx, class, what, func(conn *pgxpool.Conn) error { return do(conn) })
+	return func(do func(s sender) error) error {
+		return b.alone(ctx, class, what)(func(conn *pgxpool.Conn) error { return do(conn) })
+	}
 }
 
-// list reads in a transaction of its own, all from one snapshot.
-func (b *Backend) list(ctx context.Context, what string, do func(tx pgx.Tx) error) error {
-	return b.transact(ctx, programConns, what, listing, do)
+// list is a transaction that only reads, all from one snapshot.
+func (b *Backend) list(ctx context.Context, what string) rowwise.Transaction[pgx.Tx] {
+	return b.transact(ctx, programConns, what, listing)
 }
 
 // listWithin is list whose statements take at most that long each; 0: no bound. After that
 // the error is store.ErrSlow.
-func (b *Backend) listWithin(ctx context.Context, within time.Duration, what string, do func(tx pgx.Tx) error) error {
+func (b *Backend) listWithin(ctx context.Context, within time.Duration, what string) rowwise.Transaction[pgx.Tx] {
 	if within <= 0 {
-		return b.list(ctx, what, do)
+		return b.list(ctx, what)
 	}
 	begin := fmt.Sprintf("%s; set local statement_timeout = %d", listing, max(within.Milliseconds(), 1))
-	err := b.transact(ctx, programConns, what, begin, do)
-	if codeOf(err) == "57014" && ctx.Err() == nil { // query_canceled, by statement_timeout
-		return fmt.Errorf("%s: %w", what, store.ErrSlow)
+	return func(do func(tx pgx.Tx) error) error {
+		err := b.transact(ctx, programConns, what, begin)(do)
+		if codeOf(err) == "57014" && ctx.Err() == nil { // query_canceled, by statement_timeout
+			return fmt.Errorf("%s: %w", what, store.ErrSlow)
+		}
+		return err
 	}
-	return err
 }
 
-// transact does something in a transaction that a statement begins.
-func (b *Backend) transact(ctx context.Context, class connClass, what, begin string, do func(tx pgx.Tx) error) error {
-	return b.retry(ctx, what, func() error {
-		return b.connected(ctx, class, func(conn *pgxpool.Conn) error {
-			tx, err := conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin})
-			if err != nil {
-				return err
-			}
-			defer tx.Rollback(ctx) // does nothing after the commit
-			if err := do(tx); err != nil {
-				return err
-			}
-			return perhaps(conn, tx.Commit(ctx))
+// transact is a transaction that a statement begins.
+func (b *Backend) transact(ctx context.Context, class connClass, what, begin string) rowwise.Transaction[pgx.Tx] {
+	return func(do func(tx pgx.Tx) error) error {
+		return b.retry(ctx, what, func() error {
+			return b.connected(ctx, class, func(conn *pgxpool.Conn) error {
+				tx, err := conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin})
+				if err != nil {
+					return err
+				}
+				defer tx.Rollback(ctx) // does nothing after the commit
+				if err := do(tx); err != nil {
+					return err
+				}
+				return perhaps(conn, tx.Commit(ctx))
+			})
 		})
-	})
+	}
 }
 
-// alone does something by one message that commits by itself.
-func (b *Backend) alone(ctx context.Context, class connClass, what string, do func(conn *pgxpool.Conn) error) error {
-	return b.retry(ctx, what, func() error {
-		return b.connected(ctx, class, func(conn *pgxpool.Conn) error { return perhaps(conn, do(conn)) })
-	})
+// alone is one message that commits by itself.
+func (b *Backend) alone(ctx context.Context, class connClass, what string) rowwise.Transaction[*pgxpool.Conn] {
+	return func(do func(conn *pgxpool.Conn) error) error {
+		return b.retry(ctx, what, func() error {
+			return b.connected(ctx, class, func(conn *pgxpool.Conn) error { return perhaps(conn, do(conn)) })
+		})
+	}
 }
 
 // retry does something again while the server gives it up because of others, or while the

@@ -43,7 +43,7 @@ func (t edgesTx) LockBatchJob(ctx context.Context, batch int64) (found bool, err
 
 // ListBatches returns batches; see store.Batches.
 func (b *Backend) ListBatches(ctx context.Context, req store.ListBatchesRequest) (out []store.Batch, err error) {
-	err = b.list(ctx, "list batches", func(tx pgx.Tx) error {
+	err = b.list(ctx, "list batches")(func(tx pgx.Tx) error {
 		out = nil
 		var row store.Batch
 		var state *int16
@@ -62,7 +62,7 @@ func (b *Backend) ListBatches(ctx context.Context, req store.ListBatchesRequest)
 
 // ListLinks returns edges; see store.Batches.
 func (b *Backend) ListLinks(ctx context.Context, req store.ListLinksRequest) (out []store.Link, err error) {
-	err = b.list(ctx, "list edges", func(tx pgx.Tx) error {
+	err = b.list(ctx, "list edges")(func(tx pgx.Tx) error {
 		out = nil
 		var row store.Link
 		var delay int64

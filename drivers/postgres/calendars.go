@@ -18,7 +18,7 @@ import (
 // number of statements, however many schedules name them.
 func (b *Backend) PutCalendars(ctx context.Context, req store.PutCalendarsRequest) (store.PutCalendarsResult, error) {
 	var out store.PutCalendarsResult
-	err := b.work(ctx, programConns, "put calendars", func(tx pgx.Tx) error {
+	err := b.work(ctx, programConns, "put calendars")(func(tx pgx.Tx) error {
 		rows, err := b.lockCalendars(ctx, tx, store.CalendarNames(req.Calendars))
 		if err != nil {
 			return err
@@ -131,7 +131,7 @@ func (b *Backend) writeCalendars(ctx context.Context, tx querier, now time.Time,
 
 // DeleteCalendars deletes calendars; see store.Calendars.
 func (b *Backend) DeleteCalendars(ctx context.Context, req store.DeleteCalendarsRequest) error {
-	return b.work(ctx, programConns, "delete calendars", func(tx pgx.Tx) error {
+	return b.work(ctx, programConns, "delete calendars")(func(tx pgx.Tx) error {
 		rows, err := b.lockCalendars(ctx, tx, req.Names)
 		if err != nil {
 			return err
@@ -158,7 +158,7 @@ func (b *Backend) DeleteCalendars(ctx context.Context, req store.DeleteCalendars
 // ListCalendars reads calendars in pages; see store.Calendars.
 func (b *Backend) ListCalendars(ctx context.Context, req store.ListCalendarsRequest) ([]store.Calendar, error) {
 	var out []store.Calendar
-	err := b.transact(ctx, nodeConns, "list calendars", listing, func(tx pgx.Tx) (err error) {
+	err := b.transact(ctx, nodeConns, "list calendars", listing)(func(tx pgx.Tx) (err error) {
 		out, err = collect(ctx, tx, scanCalendar, b.q(listCalendars), listOrNull(req.Names), req.After, req.Limit)
 		return err
 	})

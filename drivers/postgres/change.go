@@ -17,7 +17,7 @@ import (
 // ChangeJobs cancels, retries or deletes jobs; see store.Jobs.
 func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (out store.ChangeJobsResult, err error) {
 	asked := when(req.Now)
-	err = b.within(ctx, "change jobs", req.Tx, req.Now, func(tx querier, at time.Time) (err error) {
+	err = b.within(ctx, "change jobs", req.Tx, req.Now)(func(tx querier, at time.Time) (err error) {
 		req.Now = at
 		out, err = b.changeJobs(ctx, tx, req)
 		return err
@@ -133,7 +133,7 @@ const openCancels = 1000
 func (b *Backend) SettleCancels(ctx context.Context, req store.SettleCancelsRequest) error {
 	for {
 		var ids []int64
-		err := b.work(ctx, nodeConns, "carry out cancel requests", func(tx pgx.Tx) (err error) {
+		err := b.work(ctx, nodeConns, "carry out cancel requests")(func(tx pgx.Tx) (err error) {
 			ids, err = collect(ctx, tx, pgx.RowTo[int64], b.q(findOpenCancels), openCancels)
 			if err != nil || len(ids) == 0 {
 				return err

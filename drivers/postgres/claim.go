@@ -88,7 +88,7 @@ func (b *Backend) claimOnce(ctx context.Context, req store.ClaimRequest, from cu
 	}
 	req.Starts = false // this claim is no transaction that uses starts
 	text, args := b.claimStatement(&req, from, despiteEnds, limited, noPermits)
-	err = b.pipeline(ctx, nodeConns, "claim jobs", func(s sender) (err error) {
+	err = b.pipeline(ctx, nodeConns, "claim jobs")(func(s sender) (err error) {
 		out, found, err = b.sendClaim(ctx, s, req, text, args)
 		return err
 	})
@@ -117,7 +117,7 @@ func (b *Backend) wakeAfterPoll(ctx context.Context, req *store.ClaimRequest, ou
 	if req.Polled == "" || len(out.Jobs) < req.Limit {
 		return
 	}
-	_ = b.pipeline(ctx, nodeConns, "wake other nodes", func(s sender) error {
+	_ = b.pipeline(ctx, nodeConns, "wake other nodes")(func(s sender) error {
 		var batch pgx.Batch
 		b.queueWake(&batch, store.Wake{Kind: store.WakeJobs, Queue: req.Queue})
 		return send(ctx, s, &batch)
@@ -168,7 +168,7 @@ func (b *Backend) BeginJobs(ctx context.Context, req store.BeginRequest) (out st
 	}
 	var handled bool
 	if !req.HasHooks() {
-		err := b.pipeline(ctx, nodeConns, "begin jobs", func(s sender) error {
+		err := b.pipeline(ctx, nodeConns, "begin jobs")(func(s sender) error {
 			var batch pgx.Batch
 			batch.Queue(b.q(beginJobs), when(req.Now), req.Node, req.Batch, ids, tokens, false)
 			answers := s.SendBatch(ctx, &batch)

@@ -60,7 +60,7 @@ func (b *Backend) catchUp(ctx context.Context, req store.ClaimRequest, scan *cla
 	}
 	found := map[int16]cursor{}
 	var began time.Time // after the wait for a connection; zero: there was none
-	err := b.pipeline(ctx, nodeConns, "look for jobs behind the cursors", func(s sender) error {
+	err := b.pipeline(ctx, nodeConns, "look for jobs behind the cursors")(func(s sender) error {
 		clear(found)
 		began = time.Now()
 		var priority int16

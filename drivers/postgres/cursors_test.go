@@ -398,7 +398,7 @@ var pagesTouched = regexp.MustCompile(`Buffers: shared hit=(\d+)(?: read=(\d+))?
 func claimPages(t *testing.T, b *Backend, dueFor time.Duration, from cursors) (pages int) {
 	t.Helper()
 	undo := errors.New("undone")
-	err := b.work(t.Context(), programConns, "explain", func(tx pgx.Tx) error {
+	err := b.work(t.Context(), programConns, "explain")(func(tx pgx.Tx) error {
 		text, args := b.claimStatement(&store.ClaimRequest{Node: register(t, b), Queue: "q", Kinds: []string{"k"}, Limit: 100, DueFor: dueFor}, from, false, false, noPermits)
 		plan, err := collect(t.Context(), tx, pgx.RowTo[string], "explain (analyze, buffers, timing off) "+text, args...)
 		if err != nil {

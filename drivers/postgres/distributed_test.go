@@ -49,7 +49,7 @@ func TestADistributedSchemaIsRefused(t *testing.T) {
 	} {
 		for _, b := range backends {
 			var mode string
-			must(t, b.work(t.Context(), programConns, "show", func(tx pgx.Tx) error {
+			must(t, b.work(t.Context(), programConns, "show")(func(tx pgx.Tx) error {
 				return tx.QueryRow(t.Context(), "show plan_cache_mode").Scan(&mode)
 			}))
 			if mode != what {

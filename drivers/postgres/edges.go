@@ -36,7 +36,7 @@ func (b *Backend) insertLinked(ctx context.Context, req store.InsertRequest) (ou
 		}
 		return out, nil
 	}
-	err = b.work(ctx, programConns, insertWhat, func(tx pgx.Tx) (err error) {
+	err = b.work(ctx, programConns, insertWhat)(func(tx pgx.Tx) (err error) {
 		now := req.Now
 		if len(store.Predecessors(links)) > 0 {
 			if now, err = b.instantOf(ctx, tx, now); err != nil {
@@ -89,7 +89,7 @@ func (b *Backend) ReleaseDependents(ctx context.Context, req store.ReleaseReques
 	for after := int64(0); ; {
 		var next, tried int64
 		var more bool
-		err := b.transact(ctx, nodeConns, what, b.workBegin()+impatient, func(tx pgx.Tx) error {
+		err := b.transact(ctx, nodeConns, what, b.workBegin()+impatient)(func(tx pgx.Tx) error {
 			now, err := b.instantOf(ctx, tx, req.Now)
 			if err != nil {
 				return err

@@ -43,7 +43,7 @@ func endQuietly(t *testing.T, b *Backend, c store.Claimed) {
 
 func endQuietlyAs(t *testing.T, b *Backend, c store.Claimed, result store.Result) {
 	t.Helper()
-	must(t, b.work(t.Context(), nodeConns, "end a job", func(tx pgx.Tx) error {
+	must(t, b.work(t.Context(), nodeConns, "end a job")(func(tx pgx.Tx) error {
 		outcomes := []store.Outcome{{ID: c.ID, Token: c.Token, Result: result}}
 		_, releases, err := b.finish(t.Context(), tx, store.FinishRequest{Outcomes: outcomes}, outcomes)
 		if !releases {
@@ -105,11 +105,11 @@ func TestTwoStepsDecideTheLastEdges(t *testing.T) {
 		return err
 	}
 	done := make(chan error, 1)
-	must(t, b.work(t.Context(), nodeConns, "the first step", func(tx pgx.Tx) error {
+	must(t, b.work(t.Context(), nodeConns, "the first step")(func(tx pgx.Tx) error {
 		if err := step(tx); err != nil {
 			return err
 		}
-		go func() { done <- b.work(context.WithoutCancel(t.Context()), nodeConns, "the second step", step) }()
+		go func() { done <- b.work(context.WithoutCancel(t.Context()), nodeConns, "the second step")(step) }()
 		stillWaits(t, done, "the second step waits for the dependent")
 		return nil
 	}))
@@ -173,7 +173,7 @@ func TestEndDuringAnInsert(t *testing.T) {
 	claim := claimN(t, b, node, 1)[0]
 	done := make(chan error, 1)
 	var dependent int64
-	must(t, b.work(t.Context(), programConns, "insert", func(tx pgx.Tx) error {
+	must(t, b.work(t.Context(), programConns, "insert")(func(tx pgx.Tx) error {
 		job := noop(1)
 		job[0].After = []store.Edge{{Job: claim.ID}}
 		out, err := rowwise.InsertLinked(t.Context(), edgesTx{b, tx}, store.InsertRequest{Jobs: job}, job, time.Now(), func(jobs []store.NewJob) ([]store.Inserted, error) {
@@ -207,7 +207,7 @@ func TestLinksAfterDeath(t *testing.T) {
 		job[0].After = append(job[0].After, store.Edge{Job: c.ID})
 	}
 	var dependent int64
-	must(t, b.work(t.Context(), programConns, "insert", func(tx pgx.Tx) error {
+	must(t, b.work(t.Context(), programConns, "insert")(func(tx pgx.Tx) error {
 		out, err := rowwise.InsertLinked(t.Context(), edgesTx{b, tx}, store.InsertRequest{Jobs: job}, job, time.Now(), func(jobs []store.NewJob) ([]store.Inserted, error) {
 			return b.insertionIn(tx, time.Time{}).insert(t.Context(), jobs)
 		})
@@ -234,12 +234,12 @@ func TestLinksAfterDeath(t *testing.T) {
 			c := left[place]
 			left = slices.Delete(left, place, place+1)
 			outcome := []store.Outcome{{ID: c.ID, Token: c.Token, Result: store.Completed}}
-			must(t, b.work(t.Context(), nodeConns, "end a job", func(tx pgx.Tx) error {
+			must(t, b.work(t.Context(), nodeConns, "end a job")(func(tx pgx.Tx) error {
 				_, _, err := b.finish(t.Context(), tx, store.FinishRequest{Outcomes: outcome}, outcome)
 				return err
 			}))
 		}
-		must(t, b.work(t.Context(), nodeConns, "a step", func(tx pgx.Tx) (err error) {
+		must(t, b.work(t.Context(), nodeConns, "a step")(func(tx pgx.Tx) (err error) {
 			_, more, err = rowwise.ReleaseDependents(t.Context(), &notesTx{edgesTx: edgesTx{b, tx}, rows: 1, patient: true}, 0, time.Now())
 			return err
 		}))
@@ -442,7 +442,7 @@ func TestReopeningDuringARelease(t *testing.T) {
 			one, two = two, one
 		}
 		done := make(chan error, 1)
-		must(t, b.work(t.Context(), nodeConns, "the first step", func(tx pgx.Tx) error {
+		must(t, b.work(t.Context(), nodeConns, "the first step")(func(tx pgx.Tx) error {
 			e := &notesTx{edgesTx: edgesTx{b, tx}, rows: 1, patient: true}
 			if _, _, err := rowwise.ReleaseDependents(t.Context(), e, one-1, time.Now()); err != nil {
 				return err
@@ -504,7 +504,7 @@ func insertOn(t *testing.T, b *Backend, id int64, on store.On) int64 {
 // retryQuietly retries a job as a client that dies directly after the commit.
 func retryQuietly(t *testing.T, b *Backend, id int64) {
 	t.Helper()
-	must(t, b.work(t.Context(), programConns, "retry a job", func(tx pgx.Tx) error {
+	must(t, b.work(t.Context(), programConns, "retry a job")(func(tx pgx.Tx) error {
 		_, err := b.changeJobs(t.Context(), tx, store.ChangeJobsRequest{Action: store.RetryJobs, IDs: []int64{id}})
 		return err
 	}))
@@ -513,7 +513,7 @@ func retryQuietly(t *testing.T, b *Backend, id int64) {
 // releaseOne carries out the notes of one row. between, if it is not nil, is called before the dependents
 // are locked.
 func releaseOne(ctx context.Context, b *Backend, id int64, between func()) error {
-	return b.work(ctx, nodeConns, "a step", func(tx pgx.Tx) error {
+	return b.work(ctx, nodeConns, "a step")(func(tx pgx.Tx) error {
 		e := &steppedTx{notesTx: &notesTx{edgesTx: edgesTx{b, tx}, rows: 1, patient: true}, id: id, between: between}
 		_, _, err := rowwise.ReleaseDependents(ctx, e, id-1, time.Now())
 		return err
@@ -575,7 +575,7 @@ func TestStepsLockInOneOrder(t *testing.T) {
 	free := heldBy(t, b, first)
 	done := make(chan error, 1)
 	go func() {
-		done <- b.work(context.WithoutCancel(t.Context()), nodeConns, "lock dependents", func(tx pgx.Tx) error {
+		done <- b.work(context.WithoutCancel(t.Context()), nodeConns, "lock dependents")(func(tx pgx.Tx) error {
 			_, _, err := edgesTx{b, tx}.LockWaiting(context.WithoutCancel(t.Context()), []int64{second, first})
 			return err
 		})
@@ -634,7 +634,7 @@ func TestClaimDuringAnInsert(t *testing.T) {
 	insertN(t, b, 1)
 	id := int64(count(t, b, "select id from {schema}.job"))
 	wakes, _ := listening(t, b)
-	must(t, b.work(t.Context(), programConns, "insert", func(tx pgx.Tx) error {
+	must(t, b.work(t.Context(), programConns, "insert")(func(tx pgx.Tx) error {
 		if _, err := (edgesTx{b, tx}).LockPredecessors(t.Context(), []int64{id}, time.Time{}); err != nil {
 			return err
 		}

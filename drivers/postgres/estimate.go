@@ -49,7 +49,7 @@ func (b *Backend) EstimateGroups(ctx context.Context, req store.EstimateRequest)
 // estimate counts for as long as the request allows, and then reads samples.
 func estimate[Row any](ctx context.Context, b *Backend, req store.EstimateRequest, what string, count, sample func(pgx.Tx) ([]Row, error)) (out []Row, err error) {
 	if req.Within > 0 {
-		err = b.listWithin(ctx, req.Within, "count "+what, func(tx pgx.Tx) (err error) {
+		err = b.listWithin(ctx, req.Within, "count "+what)(func(tx pgx.Tx) (err error) {
 			out, err = count(tx)
 			return err
 		})
@@ -57,7 +57,7 @@ func estimate[Row any](ctx context.Context, b *Backend, req store.EstimateReques
 			return out, err
 		}
 	}
-	err = b.list(ctx, "estimate "+what, func(tx pgx.Tx) (err error) {
+	err = b.list(ctx, "estimate "+what)(func(tx pgx.Tx) (err error) {
 		out, err = sample(tx)
 		return err
 	})

@@ -88,7 +88,7 @@ func (e *examination) failed(check string, err error) {
 
 // read reads in a transaction that cannot write.
 func (e *examination) read(ctx context.Context, what string, do func(tx pgx.Tx) error) error {
-	return e.b.transact(ctx, programConns, what, examining, do)
+	return e.b.transact(ctx, programConns, what, examining)(do)
 }
 
 // readServer examines the server, the database and the role.

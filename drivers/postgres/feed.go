@@ -25,7 +25,7 @@ func (b *Backend) queueEvents(batch *pgx.Batch, now *time.Time, rows store.Event
 // ListEvents reads the feed; see store.Feed. Rows are shown in the order of the numbers of
 // their transactions, up to the oldest transaction that is still open.
 func (b *Backend) ListEvents(ctx context.Context, req store.ListEventsRequest) (out store.ListEventsResult, err error) {
-	err = b.list(ctx, "list events", func(tx pgx.Tx) error {
+	err = b.list(ctx, "list events")(func(tx pgx.Tx) error {
 		var keep, next int64
 		var gone store.EventCursor
 		page := store.ListEventsResult{}
@@ -64,7 +64,7 @@ func scanEvents(r pgx.CollectableRow) (row store.EventRow, err error) {
 
 // KeepEvents sets for how long events are kept; see store.Feed.
 func (b *Backend) KeepEvents(ctx context.Context, req store.KeepEventsRequest) error {
-	return b.work(ctx, programConns, "keep events", func(tx pgx.Tx) error {
+	return b.work(ctx, programConns, "keep events")(func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, b.q(updateFeed), req.Keep.Microseconds()); err != nil {
 			return err
 		}

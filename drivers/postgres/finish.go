@@ -38,7 +38,7 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (store.Fi
 		req.Outcomes = outcomes
 	}
 	var releases bool
-	err := b.work(ctx, nodeConns, "finish jobs", func(tx pgx.Tx) error {
+	err := b.work(ctx, nodeConns, "finish jobs")(func(tx pgx.Tx) error {
 		var err error
 		out, releases, err = b.finish(ctx, tx, req, outcomes)
 		return err
@@ -80,7 +80,7 @@ func (b *Backend) finishPlain(ctx context.Context, now *time.Time, outcomes []st
 		over.add(o.ID, o.Token, o.Result.EndState(), "", o.Keep).addResult(o.Value)
 	}
 	var releases bool
-	err = b.pipeline(ctx, nodeConns, "finish jobs", func(s sender) (err error) {
+	err = b.pipeline(ctx, nodeConns, "finish jobs")(func(s sender) (err error) {
 		ended, releases, err = b.toHistory(ctx, s, now, over, false, serialGroups{})
 		return err
 	})

@@ -15,7 +15,7 @@ import (
 // DueSchedules reads what is due; see store.Schedules.
 func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
 	var out store.DueSchedulesResult
-	err := b.pipeline(ctx, nodeConns, "read due schedules", func(s sender) error {
+	err := b.pipeline(ctx, nodeConns, "read due schedules")(func(s sender) error {
 		text, args := b.q(findDueSchedules), []any{when(req.Now), req.Limit, req.Ahead.Microseconds(), when(req.After.NextAt), req.After.ID}
 		if len(req.Names) > 0 {
 			text, args = b.q(findDueSchedulesNamed), []any{when(req.Now), req.Limit, req.Names}
@@ -58,9 +58,9 @@ func (b *Backend) fire(ctx context.Context, req store.FireRequest, early *earlyF
 			return err
 		}
 	}
-	err = b.transact(ctx, nodeConns, "fire schedules", b.workBegin()+impatient, run(false))
+	err = b.transact(ctx, nodeConns, "fire schedules", b.workBegin()+impatient)(run(false))
 	if codeOf(err) == lockNotAvailable {
-		err = b.work(ctx, nodeConns, "fire schedules", run(true))
+		err = b.work(ctx, nodeConns, "fire schedules")(run(true))
 	}
 	early.oweWakes(b.earlyWakes) // also after an error: it may have been committed
 	if err != nil {

@@ -67,7 +67,7 @@ func (e *earlyFiring) oweWakes(throttle *notifyThrottle) {
 
 // FiredTo returns up to when schedules have fired early; see store.EarlyFirer.
 func (b *Backend) FiredTo(ctx context.Context, req store.FiredToRequest) (to time.Time, err error) {
-	err = b.pipeline(ctx, programConns, "read early firings", func(s sender) error {
+	err = b.pipeline(ctx, programConns, "read early firings")(func(s sender) error {
 		var batch pgx.Batch
 		batch.Queue(b.q(findFiredTo), when(req.Now), req.Names, store.MostAhead.Microseconds()).QueryRow(func(row pgx.Row) error {
 			return row.Scan(into(&to))

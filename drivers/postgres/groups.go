@@ -14,7 +14,7 @@ const groupColumns = "name schedules ready scheduled running waiting"
 // ListGroups counts what is in groups; see store.Groups.
 func (b *Backend) ListGroups(ctx context.Context, req store.ListGroupsRequest) ([]store.GroupInfo, error) {
 	var out []store.GroupInfo
-	err := b.list(ctx, "list groups", func(tx pgx.Tx) (err error) {
+	err := b.list(ctx, "list groups")(func(tx pgx.Tx) (err error) {
 		out, err = collect(ctx, tx, scanGroup, b.q(listGroups), when(req.Now), orNull(req.Name))
 		return err
 	})

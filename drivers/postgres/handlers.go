@@ -22,7 +22,7 @@ var errHandled = errors.New("handlers were put while the job ran")
 
 // PutHandler creates or replaces a handler; see store.HandlerStore.
 func (b *Backend) PutHandler(ctx context.Context, req store.PutHandlerRequest) (out store.PutHandlerResult, err error) {
-	err = b.work(ctx, programConns, "put handler", func(tx pgx.Tx) (err error) {
+	err = b.work(ctx, programConns, "put handler")(func(tx pgx.Tx) (err error) {
 		out, err = rowwise.PutHandler(ctx, handlersTx{auditTx{b, tx}}, req, req.Now)
 		return err
 	})
@@ -35,14 +35,14 @@ func (b *Backend) PutHandler(ctx context.Context, req store.PutHandlerRequest) (
 
 // DeleteHandlers deletes handlers; see store.HandlerStore.
 func (b *Backend) DeleteHandlers(ctx context.Context, req store.DeleteHandlersRequest) error {
-	return b.work(ctx, programConns, "delete handlers", func(tx pgx.Tx) error {
+	return b.work(ctx, programConns, "delete handlers")(func(tx pgx.Tx) error {
 		return rowwise.DeleteHandlers(ctx, handlersTx{auditTx{b, tx}}, req, req.Now)
 	})
 }
 
 // ListHandlers reads handlers; see store.HandlerStore.
 func (b *Backend) ListHandlers(ctx context.Context) (out []store.Handler, err error) {
-	err = b.list(ctx, "list handlers", func(tx pgx.Tx) (err error) {
+	err = b.list(ctx, "list handlers")(func(tx pgx.Tx) (err error) {
 		out, err = b.readHandlers(ctx, tx)
 		return err
 	})
@@ -112,7 +112,7 @@ func (t edgesTx) InsertJobs(ctx context.Context, jobs []store.NewJob, now time.T
 
 // beginHandled lets claims begin and inserts what their starts make.
 func (b *Backend) beginHandled(ctx context.Context, req store.BeginRequest, ids, tokens []int64) (out store.BeginResult, err error) {
-	err = b.work(ctx, nodeConns, "begin jobs", func(tx pgx.Tx) error {
+	err = b.work(ctx, nodeConns, "begin jobs")(func(tx pgx.Tx) error {
 		var node int64
 		var handled bool
 		if err := nodeAlive(req.Node, tx.QueryRow(ctx, b.q(beginJobs), when(req.Now), req.Node, req.Batch, ids, tokens, true).Scan(&node, &handled, &out.Paused)); err != nil {

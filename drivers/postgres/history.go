@@ -11,7 +11,7 @@ import (
 // Position reads how far the store has come; see store.History.
 func (b *Backend) Position(ctx context.Context) (store.Position, error) {
 	var out store.Position
-	err := b.work(ctx, leaseConns, "read how far the store has come", func(tx pgx.Tx) (err error) {
+	err := b.work(ctx, leaseConns, "read how far the store has come")(func(tx pgx.Tx) (err error) {
 		out, err = b.position(ctx, tx)
 		return err
 	})
@@ -37,7 +37,7 @@ func positionTargets(p *store.Position) []any {
 // ReportLoss remembers that the store went back in time; see store.History.
 func (b *Backend) ReportLoss(ctx context.Context, req store.ReportLossRequest) (store.Position, error) {
 	var out store.Position
-	err := b.work(ctx, leaseConns, "report a loss of history", func(tx pgx.Tx) error {
+	err := b.work(ctx, leaseConns, "report a loss of history")(func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, b.q(reportLoss), when(req.Now), req.Accepted, req.Seen.Token, req.Seen.Node, req.Seen.Accepted)
 		if err != nil {
 			return err
@@ -52,7 +52,7 @@ func (b *Backend) ReportLoss(ctx context.Context, req store.ReportLossRequest) (
 // set to if the transaction fails: they are raised for nothing then.
 func (b *Backend) AcceptLoss(ctx context.Context, req store.AcceptLossRequest) (store.Position, error) {
 	var out store.Position
-	err := b.work(ctx, programConns, "accept a loss of history", func(tx pgx.Tx) error {
+	err := b.work(ctx, programConns, "accept a loss of history")(func(tx pgx.Tx) error {
 		var token, node int64
 		if err := tx.QueryRow(ctx, b.q(acceptLoss)).Scan(&token, &node); err != nil {
 			return err

@@ -51,7 +51,7 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out stor
 			err = b.explainIn(insertWhat, err)
 		}
 	case anyMeets(req.Jobs) || req.By.Recorded():
-		err = b.work(ctx, programConns, insertWhat, func(tx pgx.Tx) error {
+		err = b.work(ctx, programConns, insertWhat)(func(tx pgx.Tx) error {
 			jobs, err := b.afterFired(ctx, tx, req)
 			if err != nil {
 				return err
@@ -62,12 +62,12 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out stor
 			return b.record(ctx, tx, req.Entry(out.Jobs), req.Now)
 		})
 	case severalSteps(req.Jobs):
-		err = b.work(ctx, programConns, insertWhat, func(tx pgx.Tx) (err error) {
+		err = b.work(ctx, programConns, insertWhat)(func(tx pgx.Tx) (err error) {
 			out.Jobs, err = b.insertionIn(tx, req.Now).insert(ctx, req.Jobs)
 			return err
 		})
 	case chunk(req.Jobs) < len(req.Jobs):
-		err = b.transact(ctx, programConns, insertWhat, b.writeBegin(), func(tx pgx.Tx) (err error) {
+		err = b.transact(ctx, programConns, insertWhat, b.writeBegin())(func(tx pgx.Tx) (err error) {
 			out.Jobs, err = b.insertionIn(tx, req.Now).insert(ctx, req.Jobs)
 			return err
 		})
@@ -144,7 +144,7 @@ func (b *Backend) insertionAlone(now time.Time) insertion {
 	return insertion{
 		b: b, now: now, alone: true,
 		run: func(ctx context.Context, do func(q querier) error) error {
-			return b.alone(ctx, programConns, insertWhat, func(conn *pgxpool.Conn) error { return do(conn) })
+			return b.alone(ctx, programConns, insertWhat)(func(conn *pgxpool.Conn) error { return do(conn) })
 		},
 		wake: func(text string) (*string, func(*string)) {
 			if b.insertWakes.take(text) {

@@ -79,7 +79,7 @@ func TestStatementsInTransactionsAreNotCompiled(t *testing.T) {
 			must(t, q.QueryRow(t.Context(), "select current_setting('jit')").Scan(&jit))
 			return jit
 		}
-		must(t, b.within(t.Context(), "read a setting", own, time.Time{}, func(q querier, _ time.Time) error {
+		must(t, b.within(t.Context(), "read a setting", own, time.Time{})(func(q querier, _ time.Time) error {
 			if jit := read(q); jit != "off" {
 				t.Errorf("jit is %s while a change is made", jit)
 			}

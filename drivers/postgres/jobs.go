@@ -21,7 +21,7 @@ func (b *Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]st
 	if req.Batch != 0 {
 		name = ofBatch
 	}
-	err := b.listWithin(ctx, req.Within, "list jobs", func(tx pgx.Tx) (err error) {
+	err := b.listWithin(ctx, req.Within, "list jobs")(func(tx pgx.Tx) (err error) {
 		out, err = collect(ctx, tx, scanJob, b.q(name), values...)
 		if err != nil || !req.Attempts {
 			return err
@@ -43,7 +43,7 @@ func (b *Backend) CountJobs(ctx context.Context, req store.CountJobsRequest) (n 
 	if req.Batch != 0 {
 		name = countBatchJobs
 	}
-	err = b.listWithin(ctx, req.Within, "count jobs", func(tx pgx.Tx) error {
+	err = b.listWithin(ctx, req.Within, "count jobs")(func(tx pgx.Tx) error {
 		return tx.QueryRow(ctx, b.q(name), append(jobFilterValues(req.JobFilter, req.Now), orNull(req.After), orNull(req.Before))...).Scan(&n)
 	})
 	return n, err

@@ -320,7 +320,7 @@ func (b *Backend) overtake(ctx context.Context, req store.ClaimRequest, from cur
 		name, args = findExactOvertakers, append(args, exactColumns(req.Exact)...)
 	}
 	var ids []int64
-	err := b.pipeline(ctx, nodeConns, "look for permits", func(s sender) error {
+	err := b.pipeline(ctx, nodeConns, "look for permits")(func(s sender) error {
 		ids = nil
 		var at cursor
 		var priority int16
@@ -347,7 +347,7 @@ func (b *Backend) lookForLanes(ctx context.Context, req store.ClaimRequest, from
 	if len(req.Exact) > 0 {
 		name, args = findNewExactLaneJobs, append(args, exactColumns(req.Exact)...)
 	}
-	err = b.pipeline(ctx, nodeConns, "look for permits", func(s sender) error {
+	err = b.pipeline(ctx, nodeConns, "look for permits")(func(s sender) error {
 		work = laneWork{behind: from}
 		var at cursor
 		var priority int16
@@ -368,7 +368,7 @@ func (b *Backend) lookForLanes(ctx context.Context, req store.ClaimRequest, from
 // other transactions. If claim is not nil, the step may make it.
 func (b *Backend) passOnPermits(ctx context.Context, asked time.Time, fresh []int64, claim *stepClaim) (madeStep, error) {
 	run := func(do func(tx pgx.Tx) error) error {
-		return b.transact(ctx, nodeConns, "pass on permits", b.workBegin()+impatient, do)
+		return b.transact(ctx, nodeConns, "pass on permits", b.workBegin()+impatient)(do)
 	}
 	made, err := rowwise.InTx(run, func(tx pgx.Tx) (made madeStep, err error) {
 		t := lanesTx{auditTx: auditTx{b, tx}}
@@ -418,7 +418,7 @@ func (b *Backend) passOnSoon(ctx context.Context, asked *time.Time) {
 	}
 	for range mostLaneSteps {
 		var found bool
-		err := b.pipeline(ctx, nodeConns, "look for permits", func(s sender) error {
+		err := b.pipeline(ctx, nodeConns, "look for permits")(func(s sender) error {
 			var batch pgx.Batch
 			batch.Queue(b.q(findLaneWaits), asked).QueryRow(func(row pgx.Row) error { return row.Scan(&found) })
 			return send(ctx, s, &batch)

@@ -34,7 +34,7 @@ func (b *Backend) DeleteLimits(ctx context.Context, req store.DeleteLimitsReques
 
 // changeLimits makes a change of limits.
 func (b *Backend) changeLimits(ctx context.Context, what string, asked time.Time, change func(tx limitsTx, now time.Time) error) error {
-	return b.work(ctx, programConns, what, func(tx pgx.Tx) error {
+	return b.work(ctx, programConns, what)(func(tx pgx.Tx) error {
 		var now time.Time
 		if err := tx.QueryRow(ctx, b.q(readClock), when(asked)).Scan(into(&now)); err != nil {
 			return err
@@ -48,7 +48,7 @@ func (b *Backend) changeLimits(ctx context.Context, what string, asked time.Time
 
 // ListLimits lists limits; see store.LimitStore.
 func (b *Backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) (out []store.LimitInfo, err error) {
-	err = b.transact(ctx, nodeConns, "list limits", listing, func(tx pgx.Tx) (err error) {
+	err = b.transact(ctx, nodeConns, "list limits", listing)(func(tx pgx.Tx) (err error) {
 		if out, err = collect(ctx, tx, scanLimitInfo, b.q(listLimits), listOrNull(req.Names), when(req.Now), store.MostCounted); err != nil || req.Lanes == 0 {
 			return err
 		}
@@ -74,7 +74,7 @@ func (b *Backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) (
 
 // CloseLanes lets nothing start in lanes for a while; see store.LimitStore.
 func (b *Backend) CloseLanes(ctx context.Context, req store.CloseLanesRequest) error {
-	return b.work(ctx, nodeConns, "close lanes", func(tx pgx.Tx) error {
+	return b.work(ctx, nodeConns, "close lanes")(func(tx pgx.Tx) error {
 		now, err := b.instantOf(ctx, tx, req.Now)
 		if err != nil {
 			return err
@@ -88,7 +88,7 @@ func (b *Backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRe
 	if len(req.Jobs) == 0 {
 		return nil, nil
 	}
-	err = b.list(ctx, "find limit waits", func(tx pgx.Tx) error {
+	err = b.list(ctx, "find limit waits")(func(tx pgx.Tx) error {
 		var w store.LimitWait
 		var lane store.Lane
 		var lanes []store.Lane

@@ -49,7 +49,7 @@ func (b *Backend) CheckSchema(ctx context.Context) error {
 
 // appliedSteps reads the versions and names of the steps that the database has.
 func (b *Backend) appliedSteps(ctx context.Context) (have []store.Migration, err error) {
-	err = b.transact(ctx, programConns, "read the state of the schema", looking, func(tx pgx.Tx) error {
+	err = b.transact(ctx, programConns, "read the state of the schema", looking)(func(tx pgx.Tx) error {
 		if have, err = b.readSteps(ctx, tx); err != nil || len(have) == 0 {
 			return err
 		}
@@ -119,7 +119,7 @@ func (b *Backend) MigrateUp(ctx context.Context) ([]store.Migration, error) {
 // work at a time.
 func (b *Backend) migrate(ctx context.Context, step store.Migration) (did bool, err error) {
 	what := fmt.Sprintf("migrate schema %q to step %d (%s)", b.schema, step.Version, step.Name)
-	err = b.transact(ctx, programConns, what, writing, func(tx pgx.Tx) error {
+	err = b.transact(ctx, programConns, what, writing)(func(tx pgx.Tx) error {
 		did = false
 		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock(hashtextextended($1::text, 0))", "hourbell migrate "+b.schema); err != nil {
 			return err

@@ -21,7 +21,7 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 			return out, b.explain(what, err)
 		}
 	}
-	err := b.work(ctx, leaseConns, what, func(tx pgx.Tx) error {
+	err := b.work(ctx, leaseConns, what)(func(tx pgx.Tx) error {
 		now, lease := when(req.Now), req.Lease.Microseconds()
 		labels, queues, kinds := append([]string{}, req.Labels...), append([]string{}, req.Queues...), append([]string{}, req.Kinds...)
 		var err error
@@ -43,7 +43,7 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 // Heartbeat prolongs a lease; see store.Nodes.
 func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (store.HeartbeatResult, error) {
 	var out store.HeartbeatResult
-	err := b.pipeline(ctx, leaseConns, "heartbeat", func(s sender) error {
+	err := b.pipeline(ctx, leaseConns, "heartbeat")(func(s sender) error {
 		var batch pgx.Batch
 		batch.Queue(b.q(extendLease), when(req.Now), req.Node).QueryRow(func(row pgx.Row) error {
 			return nodeAlive(req.Node, row.Scan(append(append([]any{into(&out.Now), &out.Beat}, positionTargets(&out.Position)...), &out.Releases)...))
@@ -70,7 +70,7 @@ func (b *Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.
 		text, args = b.q(listPausedClaims), []any{when(req.Now), req.Node}
 	}
 	var out []store.ClaimRef
-	err := b.pipeline(ctx, leaseConns, "read claims", func(s sender) error {
+	err := b.pipeline(ctx, leaseConns, "read claims")(func(s sender) error {
 		var batch pgx.Batch
 		queueCollect(&batch, &out, scanClaimRef, text, args...)
 		return send(ctx, s, &batch)
@@ -112,7 +112,7 @@ type endedNode struct {
 // if not nil, returns the follow-up of each lost job.
 func (b *Backend) endNodes(ctx context.Context, what string, now time.Time, after func(store.LostJob) *store.FollowUp, choose func(tx pgx.Tx) (ended []store.NodeInfo, left []endedNode, err error)) (store.RescueResult, error) {
 	var out store.RescueResult
-	err := b.work(ctx, nodeConns, what, func(tx pgx.Tx) error {
+	err := b.work(ctx, nodeConns, what)(func(tx pgx.Tx) error {
 		ended, nodes, err := choose(tx)
 		out = store.RescueResult{Nodes: ended}
 		for _, node := range ended {
@@ -302,7 +302,7 @@ func scanNode(r pgx.CollectableRow) (n store.NodeInfo, err error) {
 // ListNodes lists nodes; see store.Nodes.
 func (b *Backend) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
 	var out []store.NodeInfo
-	err := b.list(ctx, "list nodes", func(tx pgx.Tx) (err error) {
+	err := b.list(ctx, "list nodes")(func(tx pgx.Tx) (err error) {
 		out, err = collect(ctx, tx, scanNode, b.q(listNodes))
 		return err
 	})
@@ -311,7 +311,7 @@ func (b *Backend) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
 
 // ForgetHost deletes what is known of a host; see store.Nodes.
 func (b *Backend) ForgetHost(ctx context.Context, req store.ForgetHostRequest) (out store.ForgetHostResult, err error) {
-	err = b.within(ctx, "forget host", nil, req.Now, func(tx querier, now time.Time) (err error) {
+	err = b.within(ctx, "forget host", nil, req.Now)(func(tx querier, now time.Time) (err error) {
 		out, err = rowwise.ForgetHost(ctx, hostsTx{auditTx{b, tx}}, req, now)
 		return err
 	})
@@ -340,7 +340,7 @@ func (t hostsTx) DeleteHost(ctx context.Context, host string) error {
 // ListQueues counts live jobs; see store.Nodes.
 func (b *Backend) ListQueues(ctx context.Context, req store.ListQueuesRequest) ([]store.QueueInfo, error) {
 	var out []store.QueueInfo
-	err := b.list(ctx, "list queues", func(tx pgx.Tx) (err error) {
+	err := b.list(ctx, "list queues")(func(tx pgx.Tx) (err error) {
 		out, err = collect(ctx, tx, scanQueue, b.q(listQueues), when(req.Now))
 		return err
 	})
@@ -350,7 +350,7 @@ func (b *Backend) ListQueues(ctx context.Context, req store.ListQueuesRequest) (
 // ListKinds counts live jobs; see store.Nodes.
 func (b *Backend) ListKinds(ctx context.Context, req store.ListKindsRequest) ([]store.KindInfo, error) {
 	var out []store.KindInfo
-	err := b.list(ctx, "list kinds", func(tx pgx.Tx) (err error) {
+	err := b.list(ctx, "list kinds")(func(tx pgx.Tx) (err error) {
 		out, err = collect(ctx, tx, scanKind, b.q(listKinds), when(req.Now))
 		return err
 	})

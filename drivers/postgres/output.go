@@ -31,7 +31,7 @@ func (b *Backend) SaveOutput(ctx context.Context, req store.SaveOutputRequest) (
 			of, blocks, data = append(of, c.ID), append(blocks, block.N), append(data, block.Data)
 		}
 	}
-	err = b.alone(ctx, nodeConns, "save output", func(conn *pgxpool.Conn) error {
+	err = b.alone(ctx, nodeConns, "save output")(func(conn *pgxpool.Conn) error {
 		rows, err := conn.Query(ctx, b.q(upsertOutput), ids, tokens, firsts, lasts, of, blocks, data)
 		if err == nil {
 			saved, err = pgx.CollectRows(rows, scanClaimRef)
@@ -43,7 +43,7 @@ func (b *Backend) SaveOutput(ctx context.Context, req store.SaveOutputRequest) (
 
 // ReadOutput reads the output of an attempt; see store.Jobs.
 func (b *Backend) ReadOutput(ctx context.Context, req store.ReadOutputRequest) (out store.JobOutput, err error) {
-	err = b.list(ctx, "read output", func(tx pgx.Tx) error {
+	err = b.list(ctx, "read output")(func(tx pgx.Tx) error {
 		values := append(jobFilterValues(store.JobFilter{IDs: []int64{req.ID}}, time.Time{}), nil, nil, 1, false)
 		jobs, err := collect(ctx, tx, scanJob, b.q(listJobs), values...)
 		if err != nil {

@@ -49,7 +49,7 @@ func (t ownersTx) DeleteCopy(ctx context.Context, owner, host string) error {
 
 // ListOwners lists owners; see store.Schedules.
 func (b *Backend) ListOwners(ctx context.Context, req store.ListOwnersRequest) (out []store.Owner, err error) {
-	err = b.list(ctx, "list owners", func(tx pgx.Tx) (err error) {
+	err = b.list(ctx, "list owners")(func(tx pgx.Tx) (err error) {
 		out, err = b.readOwners(ctx, tx, req)
 		return err
 	})

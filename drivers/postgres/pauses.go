@@ -32,7 +32,7 @@ func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) erro
 	}); err != nil {
 		return err
 	}
-	err := b.work(ctx, programConns, what, func(tx pgx.Tx) error {
+	err := b.work(ctx, programConns, what)(func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, b.q(lockClaimingNodes)); err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) erro
 		return b.wake(ctx, tx, store.Wake{Kind: store.WakeCancels})
 	})
 	for n := int64(pauseStep); req.Subject == store.SubjectGroup && err == nil && n == pauseStep; {
-		err = b.work(ctx, programConns, what, func(tx pgx.Tx) (err error) {
+		err = b.work(ctx, programConns, what)(func(tx pgx.Tx) (err error) {
 			n, err = b.park(ctx, tx, req.Now)
 			return err
 		})
@@ -59,7 +59,7 @@ func (b *Backend) ResumeSubject(ctx context.Context, req store.ResumeRequest) (o
 		return err
 	})
 	for n := int64(pauseStep); err == nil && out.Resumed && n == pauseStep; {
-		err = b.work(ctx, programConns, what, func(tx pgx.Tx) (err error) {
+		err = b.work(ctx, programConns, what)(func(tx pgx.Tx) (err error) {
 			n, err = b.endPauses(ctx, tx, req.Now)
 			return err
 		})
@@ -70,7 +70,7 @@ func (b *Backend) ResumeSubject(ctx context.Context, req store.ResumeRequest) (o
 // changePause makes a change of a pause, and wakes nodes. It waits for transactions that put
 // schedules of groups, and for parkers.
 func (b *Backend) changePause(ctx context.Context, what string, asked time.Time, change func(tx pausesTx, now time.Time) error) error {
-	return b.work(ctx, programConns, what, func(tx pgx.Tx) error {
+	return b.work(ctx, programConns, what)(func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, b.q(lockPauseTable)); err != nil {
 			return err
 		}
@@ -134,7 +134,7 @@ func (b *Backend) tendPauses(ctx context.Context, asked time.Time, ended, always
 	if !ended && !always && (!due || !b.parkedAt.CompareAndSwap(last, &now)) {
 		return nil
 	}
-	err := b.transact(ctx, nodeConns, "tend to pauses", b.workBegin()+impatient, func(tx pgx.Tx) error {
+	err := b.transact(ctx, nodeConns, "tend to pauses", b.workBegin()+impatient)(func(tx pgx.Tx) error {
 		if ended {
 			if _, err := b.endPauses(ctx, tx, asked); err != nil {
 				return err
@@ -152,7 +152,7 @@ func (b *Backend) tendPauses(ctx context.Context, asked time.Time, ended, always
 // ListPauses reads pauses; see store.Pauses.
 func (b *Backend) ListPauses(ctx context.Context, req store.ListPausesRequest) ([]store.Pause, error) {
 	var out []store.Pause
-	err := b.list(ctx, "list pauses", func(tx pgx.Tx) (err error) {
+	err := b.list(ctx, "list pauses")(func(tx pgx.Tx) (err error) {
 		out, err = collect(ctx, tx, scanPause, b.q(listPauses), when(req.Now))
 		return err
 	})

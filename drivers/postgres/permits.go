@@ -12,7 +12,7 @@ import (
 
 // ExchangePermits replaces the permits of a node; see store.Permits.
 func (b *Backend) ExchangePermits(ctx context.Context, req store.ExchangePermitsRequest) (out store.QueuePermits, err error) {
-	err = b.work(ctx, nodeConns, "exchange permits", func(tx pgx.Tx) (err error) {
+	err = b.work(ctx, nodeConns, "exchange permits")(func(tx pgx.Tx) (err error) {
 		var now time.Time
 		if err := tx.QueryRow(ctx, b.q(readClock), when(req.Now)).Scan(into(&now)); err != nil {
 			return err
@@ -30,7 +30,7 @@ func (b *Backend) ExchangePermits(ctx context.Context, req store.ExchangePermits
 // that nodes claim one after the other, and each sees the starts of the claims before. Of other rates, the claim uses the starts that
 // its jobs hold.
 func (b *Backend) claimRated(ctx context.Context, req store.ClaimRequest, from cursors, despiteEnds, limited bool) (out store.ClaimResult, found claimFound, err error) {
-	err = b.work(ctx, nodeConns, "claim jobs", func(tx pgx.Tx) error {
+	err = b.work(ctx, nodeConns, "claim jobs")(func(tx pgx.Tx) error {
 		var now time.Time
 		if err := nodeAlive(req.Node, tx.QueryRow(ctx, b.q(holdNode), when(req.Now), req.Node).Scan(into(&now))); err != nil {
 			return err

@@ -277,7 +277,7 @@ func TestAuditPlans(t *testing.T) {
 func listingPlan(t *testing.T, b *Backend, name statement, values []any) string {
 	t.Helper()
 	var plan []string
-	must(t, b.list(t.Context(), "explain "+name.String(), func(tx pgx.Tx) (err error) {
+	must(t, b.list(t.Context(), "explain "+name.String())(func(tx pgx.Tx) (err error) {
 		plan, err = collect(t.Context(), tx, pgx.RowTo[string], "explain "+b.q(name), values...)
 		return err
 	}))
@@ -307,7 +307,7 @@ func planOf(t *testing.T, b *Backend, name statement) string {
 		count = max(count, n)
 	}
 	var plan []string
-	err := b.work(t.Context(), programConns, "explain "+name.String(), func(tx pgx.Tx) (err error) {
+	err := b.work(t.Context(), programConns, "explain "+name.String())(func(tx pgx.Tx) (err error) {
 		if _, err = tx.Exec(t.Context(), "prepare one as "+text); err != nil {
 			return err
 		}

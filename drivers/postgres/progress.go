@@ -22,7 +22,7 @@ func (b *Backend) SaveProgress(ctx context.Context, req store.SaveProgressReques
 	for i, c := range claims {
 		ids[i], tokens[i], done[i], total[i], notes[i] = c.ID, c.Token, c.Done, c.Total, c.Note
 	}
-	return b.alone(ctx, nodeConns, "save progress", func(conn *pgxpool.Conn) error {
+	return b.alone(ctx, nodeConns, "save progress")(func(conn *pgxpool.Conn) error {
 		_, err := conn.Exec(ctx, b.q(upsertProgress), when(req.Now), ids, tokens, done, total, notes)
 		return err
 	})

@@ -13,7 +13,7 @@ import (
 // Prune deletes what is old, the oldest first; see store.Maintenance.
 func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.PruneResult, error) {
 	var out store.PruneResult
-	err := b.work(ctx, nodeConns, "prune", func(tx pgx.Tx) error {
+	err := b.work(ctx, nodeConns, "prune")(func(tx pgx.Tx) error {
 		out = store.PruneResult{}
 		// What a crash brings back is deleted again, so nothing has to wait for the disk.
 		if _, err := tx.Exec(ctx, "set local synchronous_commit = off"); err != nil {
@@ -161,7 +161,7 @@ func (b *Backend) Now(ctx context.Context) (time.Time, error) {
 	var now time.Time
 	// A number of microseconds, because the text of a timestamp depends on DateStyle.
 	var micros int64
-	err := b.alone(ctx, programConns, what, func(conn *pgxpool.Conn) error {
+	err := b.alone(ctx, programConns, what)(func(conn *pgxpool.Conn) error {
 		return conn.QueryRow(ctx, "select (extract(epoch from now()) * 1000000)::bigint").Scan(&micros)
 	})
 	if err != nil {

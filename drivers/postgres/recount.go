@@ -11,7 +11,7 @@ import (
 
 // RecountPermits is a step of the upkeep of limits; see store.LimitStore.
 func (b *Backend) RecountPermits(ctx context.Context, req store.RecountRequest) (out store.RecountResult, err error) {
-	err = b.work(ctx, nodeConns, "recount permits", func(tx pgx.Tx) (err error) {
+	err = b.work(ctx, nodeConns, "recount permits")(func(tx pgx.Tx) (err error) {
 		out, err = rowwise.RecountPermits(ctx, lanesTx{auditTx: auditTx{b, tx}}, req)
 		if err != nil || len(out.Lanes)+out.Jobs == 0 {
 			return err

@@ -16,7 +16,7 @@ func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesReques
 	if err := store.CheckAfter(req); err != nil {
 		return out, fmt.Errorf("put schedules: %w", err)
 	}
-	err = b.within(ctx, "put schedules", req.Tx, req.Now, func(tx querier, at time.Time) (err error) {
+	err = b.within(ctx, "put schedules", req.Tx, req.Now)(func(tx querier, at time.Time) (err error) {
 		req.Now = at
 		out, err = b.putSchedules(ctx, tx, req)
 		return err
@@ -227,7 +227,7 @@ func (b *Backend) writeSchedules(ctx context.Context, tx querier, rows []*store.
 
 // ChangeSchedules pauses, resumes, deletes or resets; see store.Schedules.
 func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) error {
-	return b.within(ctx, "change schedules", req.Tx, req.Now, func(tx querier, at time.Time) error {
+	return b.within(ctx, "change schedules", req.Tx, req.Now)(func(tx querier, at time.Time) error {
 		req.Now = at
 		return b.changeSchedules(ctx, tx, req)
 	})
@@ -282,7 +282,7 @@ func (b *Backend) ListSchedules(ctx context.Context, req store.ListSchedulesRequ
 	if req.Calendar != "" {
 		name = listCalendarSchedules
 	}
-	err := b.listIn(ctx, "list schedules", req.Tx, func(tx querier) (err error) {
+	err := b.listIn(ctx, "list schedules", req.Tx)(func(tx querier) (err error) {
 		out, err = collect(ctx, tx, scanListed, b.q(name), listOrNull(req.Names), listOrNull(req.IDs), req.Owner, req.After, req.Deleted, req.Limit, orNull(req.Calendar), orNull(req.Group))
 		return err
 	})

@@ -139,7 +139,7 @@ func grownColumns(rows []*slotRow) []any {
 // ListSlots reads records in pages; see store.Schedules.
 func (b *Backend) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]store.SlotInfo, error) {
 	var out []store.SlotInfo
-	err := b.list(ctx, "list slots", func(tx pgx.Tx) (err error) {
+	err := b.list(ctx, "list slots")(func(tx pgx.Tx) (err error) {
 		out, err = collect(ctx, tx, scanSlot, b.q(listSlots), orNull(req.Schedule), when(req.From), when(req.To), when(req.Before.Slot), req.Before.ID, req.Limit, orNull(req.Group), orNull(req.HostsOf))
 		return err
 	})

@@ -218,7 +218,7 @@ func TestTransactionsThatWaitAreEnded(t *testing.T) {
 	for _, b := range []*Backend{own, shared} {
 		for name, begin := range map[string]string{"work": b.workBegin(), "a write": b.writeBegin(), "a listing": listing} {
 			var limit string
-			must(t, b.transact(t.Context(), nodeConns, "read a setting", begin, func(tx pgx.Tx) error {
+			must(t, b.transact(t.Context(), nodeConns, "read a setting", begin)(func(tx pgx.Tx) error {
 				return tx.QueryRow(t.Context(), "show idle_in_transaction_session_timeout").Scan(&limit)
 			}))
 			if limit != "10s" {

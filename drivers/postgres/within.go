@@ -10,42 +10,47 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
-// within makes a change in the caller's transaction, or in a transaction of its own if tx
+// within is a change in the caller's transaction, or in a transaction of its own if tx
 // is nil. asked is the instant of the change; zero: the database's clock.
 //
 // In the caller's transaction the change is inside a savepoint. After an error the
 // transaction is as before, and can go on.
-func (b *Backend) within(ctx context.Context, what string, tx store.Tx, asked time.Time, do func(tx querier, at time.Time) error) error {
-	if tx == nil {
-		return b.work(ctx, programConns, what, func(own pgx.Tx) error { return do(own, asked) })
-	}
-	if b.invalid != nil {
-		return fmt.Errorf("%s: %w", what, b.invalid)
-	}
-	q, err := querierOf(tx)
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	for try := 1; ; try++ {
-		err := b.inSavepoint(ctx, q, asked, do)
-		if err == nil {
-			return nil
+func (b *Backend) within(ctx context.Context, what string, tx store.Tx, asked time.Time) rowwise.TransactionAt[querier] {
+	return func(do func(tx querier, at time.Time) error) error {
+		if tx == nil {
+			return b.work(ctx, programConns, what)(func(own pgx.Tx) error { return do(own, asked) })
 		}
-		mayPass := errors.Is(err, errMoved) || codeOf(err) == "40P01"
-		if try == tries || !mayPass || !pause(ctx, try) {
-			return b.explainIn(what, err)
+		if b.invalid != nil {
+			return fmt.Errorf("%s: %w", what, b.invalid)
+		}
+		q, err := querierOf(tx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", what, err)
+		}
+		for try := 1; ; try++ {
+			err := b.inSavepoint(ctx, q, asked, do)
+			if err == nil {
+				return nil
+			}
+			mayPass := errors.Is(err, errMoved) || codeOf(err) == "40P01"
+			if try == tries || !mayPass || !pause(ctx, try) {
+				return b.explainIn(what, err)
+			}
 		}
 	}
 }
 
-// listIn reads in the caller's transaction, or in a transaction of its own if tx is nil.
-func (b *Backend) listIn(ctx context.Context, what string, tx store.Tx, do func(tx querier) error) error {
-	if tx == nil {
-		return b.list(ctx, what, func(own pgx.Tx) error { return do(own) })
+// listIn is list in the caller's transaction, or in a transaction of its own if tx is nil.
+func (b *Backend) listIn(ctx context.Context, what string, tx store.Tx) rowwise.Transaction[querier] {
+	return func(do func(tx querier) error) error {
+		if tx == nil {
+			return b.list(ctx, what)(func(own pgx.Tx) error { return do(own) })
+		}
+		return b.within(ctx, what, tx, time.Time{})(func(tx querier, _ time.Time) error { return do(tx) })
 	}
-	return b.within(ctx, what, tx, time.Time{}, func(tx querier, _ time.Time) error { return do(tx) })
 }
 
 // undoTime bounds the return to a savepoint after ctx has ended.

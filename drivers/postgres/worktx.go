@@ -150,7 +150,7 @@ func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (out st
 	} else {
 		var releases bool
 		asked := req.Now
-		err = b.within(ctx, what, req.Tx, asked, func(tx querier, at time.Time) (err error) {
+		err = b.within(ctx, what, req.Tx, asked)(func(tx querier, at time.Time) (err error) {
 			req.Now = at // not when the transaction began: delays of dependents count from the end
 			out, releases, err = b.finish(ctx, tx, req, req.Outcomes)
 			if err == nil && releases && !req.Commit { // after the program's commit the nodes release dependents
@@ -282,7 +282,7 @@ func completionOf(o store.Outcome, now time.Time) (complete statement, args []an
 
 // FindClaim reports what became of a claim; see store.Jobs.
 func (b *Backend) FindClaim(ctx context.Context, ref store.ClaimRef) (state store.ClaimState, err error) {
-	err = b.pipeline(ctx, nodeConns, "look for a claim", func(s sender) error {
+	err = b.pipeline(ctx, nodeConns, "look for a claim")(func(s sender) error {
 		var batch pgx.Batch
 		batch.Queue(b.q(findClaim), ref.ID, ref.Token).QueryRow(func(row pgx.Row) error { return row.Scan(&state) })
 		return send(ctx, s, &batch)

@@ -225,10 +225,10 @@ func TestRepeatsAreCounted(t *testing.T) {
 	_, tx := openTx(t)
 	for name, call := range map[string]func(ctx context.Context, do func() error) error{
 		"own transaction": func(ctx context.Context, do func() error) error {
-			return b.work(ctx, programConns, "test", func(pgx.Tx) error { return do() })
+			return b.work(ctx, programConns, "test")(func(pgx.Tx) error { return do() })
 		},
 		"caller's transaction": func(ctx context.Context, do func() error) error {
-			return b.within(ctx, "test", tx, time.Time{}, func(querier, time.Time) error { return do() })
+			return b.within(ctx, "test", tx, time.Time{})(func(querier, time.Time) error { return do() })
 		},
 	} {
 		var repeats atomic.Int64

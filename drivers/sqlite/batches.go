@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
@@ -30,10 +31,10 @@ func (s *session) LockBatchJob(ctx context.Context, batch int64) (found bool, er
 
 // ListBatches returns batches; see store.Batches.
 func (b *Backend) ListBatches(ctx context.Context, req store.ListBatchesRequest) ([]store.Batch, error) {
-	return reading(ctx, b, "list batches", func(s *session) ([]store.Batch, error) { return s.ListBatches(ctx, req) })
+	return rowwise.InTx(b.read(ctx, "list batches"), func(s *session) ([]store.Batch, error) { return s.ListBatches(ctx, req) })
 }
 
 // ListLinks returns edges; see store.Batches.
 func (b *Backend) ListLinks(ctx context.Context, req store.ListLinksRequest) ([]store.Link, error) {
-	return reading(ctx, b, "list edges", func(s *session) ([]store.Link, error) { return s.ListLinks(ctx, req) })
+	return rowwise.InTx(b.read(ctx, "list edges"), func(s *session) ([]store.Link, error) { return s.ListLinks(ctx, req) })
 }

@@ -11,7 +11,7 @@ import (
 
 // PutCalendars creates or changes calendars; see store.Calendars.
 func (b *Backend) PutCalendars(ctx context.Context, req store.PutCalendarsRequest) (out store.PutCalendarsResult, err error) {
-	err = b.writeAt(ctx, "put calendars", req.Now, func(s *session, now time.Time) (err error) {
+	err = b.writeAt(ctx, "put calendars", req.Now)(func(s *session, now time.Time) (err error) {
 		out, err = rowwise.PutCalendars(ctx, s, req, now)
 		return err
 	})
@@ -23,14 +23,14 @@ func (b *Backend) PutCalendars(ctx context.Context, req store.PutCalendarsReques
 
 // DeleteCalendars deletes calendars; see store.Calendars.
 func (b *Backend) DeleteCalendars(ctx context.Context, req store.DeleteCalendarsRequest) error {
-	return b.writeAt(ctx, "delete calendars", req.Now, func(s *session, now time.Time) error {
+	return b.writeAt(ctx, "delete calendars", req.Now)(func(s *session, now time.Time) error {
 		return rowwise.DeleteCalendars(ctx, s, req, now)
 	})
 }
 
 // ListCalendars reads calendars in pages; see store.Calendars.
 func (b *Backend) ListCalendars(ctx context.Context, req store.ListCalendarsRequest) ([]store.Calendar, error) {
-	return reading(ctx, b, "list calendars", func(s *session) ([]store.Calendar, error) { return s.ListCalendars(ctx, req) })
+	return rowwise.InTx(b.read(ctx, "list calendars"), func(s *session) ([]store.Calendar, error) { return s.ListCalendars(ctx, req) })
 }
 
 // LockCalendars implements rowwise.Calendars.

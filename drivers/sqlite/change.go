@@ -14,7 +14,7 @@ func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (
 	if len(req.IDs) == 0 && req.Schedule == "" {
 		return store.ChangeJobsResult{EntryID: req.EntryID}, nil
 	}
-	err = b.withinAt(ctx, "change jobs", req.Tx, req.Now, func(s *session, now time.Time) (err error) {
+	err = b.withinAt(ctx, "change jobs", req.Tx, req.Now)(func(s *session, now time.Time) (err error) {
 		out, err = rowwise.ChangeJobs(ctx, s, req, now)
 		return err
 	})

@@ -39,7 +39,7 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, last bool) 
 	if err != nil || !found {
 		return out, false, err
 	}
-	err = b.write(ctx, doing, func(s *session) error {
+	err = b.write(ctx, doing)(func(s *session) error {
 		req := req // a repetition may find other pauses
 		there, err := s.checkNode(ctx, req.Node)
 		if err != nil {
@@ -122,7 +122,7 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, last bool) 
 // lookForJobs reports whether a claim would find anything, or tend to pauses or lanes, and, unless it
 // asks for suspects, in which streams; where it would not, out is the answer to the claim.
 func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.ClaimRequest) (out store.ClaimResult, due []stream, found bool, err error) {
-	err = b.read(ctx, doing, func(s *session) error {
+	err = b.read(ctx, doing)(func(s *session) error {
 		req := req
 		there, err := s.checkNode(ctx, req.Node)
 		if err != nil {
@@ -389,7 +389,7 @@ func (s *session) claim(ctx context.Context, req store.ClaimRequest, due []strea
 
 // BeginJobs lets claims begin; see store.Jobs.
 func (b *Backend) BeginJobs(ctx context.Context, asked store.BeginRequest) (out store.BeginResult, err error) {
-	err = b.write(ctx, "begin jobs", func(s *session) error {
+	err = b.write(ctx, "begin jobs")(func(s *session) error {
 		out = store.BeginResult{}
 		there, err := s.checkNode(ctx, asked.Node)
 		if err != nil {

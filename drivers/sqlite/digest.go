@@ -41,7 +41,7 @@ func (b *Backend) digestDue(ctx context.Context, req store.ClaimRequest, rounds 
 		if err != nil || len(digests) == 0 {
 			return 0, err
 		}
-		err = b.write(ctx, doing, func(s *session) error {
+		err = b.write(ctx, doing)(func(s *session) error {
 			return s.Exec(ctx, updateDigests, args{"digests": sqlrows.JSONList(digests)})
 		})
 		if err != nil || !more {
@@ -58,7 +58,7 @@ var errEnough = errors.New("enough has been read")
 // whether there may be more such jobs. It needs no write lock, because the args of a
 // job never change.
 func (b *Backend) digestsOf(ctx context.Context, doing string, req store.ClaimRequest, kinds []string) (digests []digest, more bool, err error) {
-	err = b.read(ctx, doing, func(s *session) error {
+	err = b.read(ctx, doing)(func(s *session) error {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err

@@ -34,7 +34,7 @@ func (s *session) InsertEvents(ctx context.Context, rows store.EventRows, now ti
 // ListEvents reads the feed; see store.Feed. Transactions write one after the other, so that
 // the numbers of rows are in the order of the commits.
 func (b *Backend) ListEvents(ctx context.Context, req store.ListEventsRequest) (out store.ListEventsResult, err error) {
-	err = b.read(ctx, "list events", func(s *session) error {
+	err = b.read(ctx, "list events")(func(s *session) error {
 		var page store.ListEventsResult
 		var gone store.EventCursor
 		if err := s.One(ctx, readFeed, nil, sqlrows.IntoDuration(&page.Keep), &gone.ID); err != nil {
@@ -71,7 +71,7 @@ func (b *Backend) ListEvents(ctx context.Context, req store.ListEventsRequest) (
 
 // KeepEvents sets for how long events are kept; see store.Feed.
 func (b *Backend) KeepEvents(ctx context.Context, req store.KeepEventsRequest) error {
-	return b.writeAt(ctx, "keep events", req.Now, func(s *session, now time.Time) error {
+	return b.writeAt(ctx, "keep events", req.Now)(func(s *session, now time.Time) error {
 		if err := s.Exec(ctx, raiseEvents, nil); err != nil {
 			return err
 		}

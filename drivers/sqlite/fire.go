@@ -12,7 +12,7 @@ import (
 // DueSchedules reads what is due; see store.Schedules.
 func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
 	var out store.DueSchedulesResult
-	err := b.readIn(ctx, "read due schedules", req.Tx, func(s *session) error {
+	err := b.readIn(ctx, "read due schedules", req.Tx)(func(s *session) error {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err
@@ -44,7 +44,7 @@ func (b *Backend) Fire(ctx context.Context, req store.FireRequest) (out store.Fi
 	if len(req.Firings) == 0 {
 		return out, nil
 	}
-	err = b.withinAt(ctx, "fire schedules", req.Tx, req.Now, func(s *session, now time.Time) (err error) {
+	err = b.withinAt(ctx, "fire schedules", req.Tx, req.Now)(func(s *session, now time.Time) (err error) {
 		out, err = rowwise.Fire(ctx, s, req, now)
 		return err
 	})

@@ -14,7 +14,7 @@ func (b *Backend) FireEarly(ctx context.Context, req store.FireEarlyRequest) (ou
 	if len(req.Firings) == 0 {
 		return out, nil
 	}
-	err = b.writeAt(ctx, "fire schedules", req.Now, func(s *session, now time.Time) (err error) {
+	err = b.writeAt(ctx, "fire schedules", req.Now)(func(s *session, now time.Time) (err error) {
 		out, err = rowwise.FireEarly(ctx, s, req, now)
 		return err
 	})
@@ -26,7 +26,7 @@ func (b *Backend) FireEarly(ctx context.Context, req store.FireEarlyRequest) (ou
 
 // FiredTo returns up to when schedules have fired early; see store.EarlyFirer.
 func (b *Backend) FiredTo(ctx context.Context, req store.FiredToRequest) (time.Time, error) {
-	return reading(ctx, b, "read early firings", func(s *session) (time.Time, error) { return s.FiredTo(ctx, req) })
+	return rowwise.InTx(b.read(ctx, "read early firings"), func(s *session) (time.Time, error) { return s.FiredTo(ctx, req) })
 }
 
 // LockMarks implements rowwise.Schedules.

@@ -32,7 +32,7 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 		return store.InsertResult{Jobs: inserted}, b.explain(ctx, doing, err)
 	}
 	var out store.InsertResult
-	err := b.within(ctx, doing, req.Tx, func(s *session) error {
+	err := b.within(ctx, doing, req.Tx)(func(s *session) error {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err

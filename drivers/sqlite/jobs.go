@@ -8,25 +8,21 @@ import (
 )
 
 // ListJobs reads jobs in pages; see store.Jobs.
-func (b *Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) (out []store.JobInfo, err error) {
+func (b *Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]store.JobInfo, error) {
 	var more []string
 	if onlyFailures(req.JobFilter) {
 		more = []string{"failures"}
 	}
-	err = b.readWithin(ctx, req.Within, "list jobs", func(ctx context.Context, s *session) (err error) {
-		out, err = s.ListJobs(ctx, req, more...)
-		return err
+	return readWithin(ctx, b, req.Within, "list jobs", func(ctx context.Context, s *session) ([]store.JobInfo, error) {
+		return s.ListJobs(ctx, req, more...)
 	})
-	return out, err
 }
 
 // CountJobs counts jobs; see store.Jobs.
-func (b *Backend) CountJobs(ctx context.Context, req store.CountJobsRequest) (n int64, err error) {
-	err = b.readWithin(ctx, req.Within, "count jobs", func(ctx context.Context, s *session) (err error) {
-		n, err = s.CountJobs(ctx, countJobs, req)
-		return err
+func (b *Backend) CountJobs(ctx context.Context, req store.CountJobsRequest) (int64, error) {
+	return readWithin(ctx, b, req.Within, "count jobs", func(ctx context.Context, s *session) (int64, error) {
+		return s.CountJobs(ctx, countJobs, req)
 	})
-	return n, err
 }
 
 // onlyFailures reports whether a filter selects nothing but jobs that did not complete, and no

@@ -14,7 +14,7 @@ const laneCandidates = 1000
 
 // PutLimits creates or changes limits; see store.LimitStore.
 func (b *Backend) PutLimits(ctx context.Context, req store.PutLimitsRequest) (out store.PutLimitsResult, err error) {
-	err = b.writeAt(ctx, "put limits", req.Now, func(s *session, now time.Time) (err error) {
+	err = b.writeAt(ctx, "put limits", req.Now)(func(s *session, now time.Time) (err error) {
 		out, err = rowwise.PutLimits(ctx, s, req, now)
 		return err
 	})
@@ -26,14 +26,14 @@ func (b *Backend) PutLimits(ctx context.Context, req store.PutLimitsRequest) (ou
 
 // DeleteLimits deletes limits; see store.LimitStore.
 func (b *Backend) DeleteLimits(ctx context.Context, req store.DeleteLimitsRequest) error {
-	return b.writeAt(ctx, "delete limits", req.Now, func(s *session, now time.Time) error {
+	return b.writeAt(ctx, "delete limits", req.Now)(func(s *session, now time.Time) error {
 		return rowwise.DeleteLimits(ctx, s, req, now)
 	})
 }
 
 // ListLimits lists limits; see store.LimitStore.
 func (b *Backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) (out []store.LimitInfo, err error) {
-	err = b.read(ctx, "list limits", func(s *session) error {
+	err = b.read(ctx, "list limits")(func(s *session) error {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err
@@ -78,12 +78,12 @@ func (s *session) listLanes(ctx context.Context, limit *store.LimitInfo, most in
 
 // CloseLanes lets nothing start in lanes for a while; see store.LimitStore.
 func (b *Backend) CloseLanes(ctx context.Context, req store.CloseLanesRequest) error {
-	return b.writeAt(ctx, "close lanes", req.Now, func(s *session, now time.Time) error { return rowwise.CloseLanes(ctx, s, req, now) })
+	return b.writeAt(ctx, "close lanes", req.Now)(func(s *session, now time.Time) error { return rowwise.CloseLanes(ctx, s, req, now) })
 }
 
 // FindLimitWaits finds why limits let jobs wait; see store.LimitStore.
 func (b *Backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequest) (out []store.LimitWait, err error) {
-	err = b.read(ctx, "find limit waits", func(s *session) error {
+	err = b.read(ctx, "find limit waits")(func(s *session) error {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // LockOwner implements rowwise.OwnersTx.
@@ -18,5 +19,5 @@ func (s *session) LockOwner(ctx context.Context, req store.PutSchedulesRequest, 
 
 // ListOwners lists owners; see store.Schedules.
 func (b *Backend) ListOwners(ctx context.Context, req store.ListOwnersRequest) ([]store.Owner, error) {
-	return reading(ctx, b, "list owners", func(s *session) ([]store.Owner, error) { return s.ReadOwners(ctx, req) })
+	return rowwise.InTx(b.read(ctx, "list owners"), func(s *session) ([]store.Owner, error) { return s.ReadOwners(ctx, req) })
 }

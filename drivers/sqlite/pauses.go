@@ -18,7 +18,7 @@ const pauseStep = 1000
 // no claim has to park many.
 func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) error {
 	const doing = "pause"
-	err := b.withinAt(ctx, doing, nil, req.Now, func(s *session, now time.Time) error {
+	err := b.withinAt(ctx, doing, nil, req.Now)(func(s *session, now time.Time) error {
 		if err := rowwise.PauseSubject(ctx, s, req, now); err != nil {
 			return err
 		}
@@ -26,7 +26,7 @@ func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) erro
 	})
 	parks := req.Subject == store.SubjectGroup || req.Subject == store.SubjectKey
 	for n := pauseStep; parks && err == nil && n >= pauseStep; {
-		err = b.withinAt(ctx, doing, nil, req.Now, func(s *session, now time.Time) (err error) {
+		err = b.withinAt(ctx, doing, nil, req.Now)(func(s *session, now time.Time) (err error) {
 			n, err = s.Count(ctx, parkJobs, args{"now": sqlrows.Micros(now), "limit": pauseStep})
 			return err
 		})
@@ -38,12 +38,12 @@ func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) erro
 // If it fails in between, claims go on with that.
 func (b *Backend) ResumeSubject(ctx context.Context, req store.ResumeRequest) (out store.ResumeResult, err error) {
 	const doing = "resume"
-	err = b.withinAt(ctx, doing, nil, req.Now, func(s *session, now time.Time) (err error) {
+	err = b.withinAt(ctx, doing, nil, req.Now)(func(s *session, now time.Time) (err error) {
 		out, err = rowwise.ResumeSubject(ctx, s, req, now)
 		return err
 	})
 	for moved := pauseStep; err == nil && out.Resumed && moved >= pauseStep; {
-		err = b.withinAt(ctx, doing, nil, req.Now, func(s *session, now time.Time) (err error) {
+		err = b.withinAt(ctx, doing, nil, req.Now)(func(s *session, now time.Time) (err error) {
 			moved, err = s.endPauses(ctx, now)
 			return err
 		})
@@ -93,7 +93,7 @@ func (s *session) withoutPaused(ctx context.Context, req store.ClaimRequest, now
 
 // ListPauses reads pauses; see store.Pauses.
 func (b *Backend) ListPauses(ctx context.Context, req store.ListPausesRequest) ([]store.Pause, error) {
-	return reading(ctx, b, "list pauses", func(s *session) ([]store.Pause, error) { return s.ListPauses(ctx, req) })
+	return rowwise.InTx(b.read(ctx, "list pauses"), func(s *session) ([]store.Pause, error) { return s.ListPauses(ctx, req) })
 }
 
 // LockPauses implements rowwise.PausesTx.

@@ -26,7 +26,7 @@ func (b *Backend) SaveProgress(ctx context.Context, req store.SaveProgressReques
 	for i, c := range req.Claims {
 		rows[i] = newProgress{c.ID, c.Token, c.Done, c.Total, c.Note}
 	}
-	return b.writeAt(ctx, "save progress", req.Now, func(s *session, now time.Time) error {
+	return b.writeAt(ctx, "save progress", req.Now)(func(s *session, now time.Time) error {
 		return s.Exec(ctx, upsertProgress, args{"claims": sqlrows.JSON(rows), "now": sqlrows.Micros(now)})
 	})
 }

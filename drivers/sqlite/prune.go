@@ -12,7 +12,7 @@ import (
 // is old it writes nothing.
 func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.PruneResult, error) {
 	var out store.PruneResult
-	err := b.write(ctx, "prune", func(s *session) error {
+	err := b.write(ctx, "prune")(func(s *session) error {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err
@@ -94,7 +94,7 @@ func (s *session) pruneJobsBefore(ctx context.Context, name statement, before ti
 // Now reads the store's clock; see store.Maintenance.
 func (b *Backend) Now(ctx context.Context) (time.Time, error) {
 	var now time.Time
-	err := b.read(ctx, "read the clock", func(s *session) (err error) {
+	err := b.read(ctx, "read the clock")(func(s *session) (err error) {
 		now, err = s.Now(ctx, time.Time{})
 		return err
 	})

@@ -12,13 +12,13 @@ import (
 func (b *Backend) RecountPermits(ctx context.Context, req store.RecountRequest) (out store.RecountResult, err error) {
 	const doing = "recount permits"
 	var oldest int64
-	if err := b.read(ctx, doing, func(s *session) (err error) {
+	if err := b.read(ctx, doing)(func(s *session) (err error) {
 		oldest, err = s.OldestNode(ctx)
 		return err
 	}); err != nil || req.Node != 0 && req.Node != oldest {
 		return out, err
 	}
-	err = b.write(ctx, doing, func(s *session) (err error) {
+	err = b.write(ctx, doing)(func(s *session) (err error) {
 		out, err = rowwise.RecountPermits(ctx, s, req)
 		return err
 	})

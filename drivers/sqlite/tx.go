@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 	"github.com/hourbell/hourbell/store/sqltext"
 )
@@ -91,89 +92,83 @@ func (b *Backend) statementsOn(ctx context.Context, db *sql.DB) (*prepared, erro
 }
 
 // read runs work in a reading transaction: all it sees is of one instant.
-func (b *Backend) read(ctx context.Context, doing string, work func(*session) error) error {
-	prepared, err := b.statementsOn(ctx, b.reader)
-	if err != nil {
-		return b.explain(ctx, doing, err)
+func (b *Backend) read(ctx context.Context, doing string) rowwise.Transaction[*session] {
+	return func(work func(*session) error) error {
+		prepared, err := b.statementsOn(ctx, b.reader)
+		if err != nil {
+			return b.explain(ctx, doing, err)
+		}
+		tx, err := b.reader.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+		if err != nil {
+			return b.explain(ctx, doing, err)
+		}
+		defer tx.Rollback()
+		return b.explain(ctx, doing, work(b.newSession(tx, prepared)))
 	}
-	tx, err := b.reader.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return b.explain(ctx, doing, err)
-	}
-	defer tx.Rollback()
-	return b.explain(ctx, doing, work(b.newSession(tx, prepared)))
 }
 
-// reading returns what work returns in a reading transaction.
-func reading[T any](ctx context.Context, b *Backend, doing string, work func(*session) (T, error)) (out T, err error) {
-	err = b.read(ctx, doing, func(s *session) (err error) {
-		out, err = work(s)
-		return err
-	})
-	return out, err
-}
-
-// readWithin is read that takes at most that long; 0: no bound. After that the error is
+// readWithin returns what work finds out in a reading transaction that takes at most that long; 0: no bound. After that the error is
 // store.ErrSlow.
-func (b *Backend) readWithin(ctx context.Context, within time.Duration, doing string, work func(context.Context, *session) error) error {
+func readWithin[T any](ctx context.Context, b *Backend, within time.Duration, doing string, work func(context.Context, *session) (T, error)) (T, error) {
 	if within <= 0 {
-		return b.read(ctx, doing, func(s *session) error { return work(ctx, s) })
+		return rowwise.InTx(b.read(ctx, doing), func(s *session) (T, error) { return work(ctx, s) })
 	}
 	bounded, stop := context.WithTimeout(ctx, within)
 	defer stop()
-	err := b.read(ctx, doing, func(s *session) error { return work(bounded, s) })
+	out, err := rowwise.InTx(b.read(ctx, doing), func(s *session) (T, error) { return work(bounded, s) })
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
-		return fmt.Errorf("%s: %w", doing, store.ErrSlow)
+		return out, fmt.Errorf("%s: %w", doing, store.ErrSlow)
 	}
-	return err
+	return out, err
 }
 
 // write runs work in a writing transaction, which has the write lock before
 // work reads anything. The writers of this process queue here, not at SQLite. Then it
 // releases the dependents of jobs that have ended.
-func (b *Backend) write(ctx context.Context, doing string, work func(*session) error) error {
-	noted, asked := false, time.Time{}
-	err := b.writeOnly(ctx, doing, func(s *session) error {
-		err := work(s)
-		noted, asked = s.Noted, s.Asked
+func (b *Backend) write(ctx context.Context, doing string) rowwise.Transaction[*session] {
+	return func(work func(*session) error) error {
+		s, err := rowwise.InTx(b.writeOnly(ctx, doing), func(s *session) (*session, error) { return s, work(s) })
+		if err == nil && s.Noted {
+			_ = b.ReleaseDependents(ctx, store.ReleaseRequest{Now: s.Asked}) // after an error the nodes do it
+		}
 		return err
-	})
-	if err == nil && noted {
-		_ = b.ReleaseDependents(ctx, store.ReleaseRequest{Now: asked}) // after an error the nodes do it
 	}
-	return err
 }
 
 // writeOnly runs work in a writing transaction.
-func (b *Backend) writeOnly(ctx context.Context, doing string, work func(*session) error) error {
-	prepared, err := b.statementsOn(ctx, b.writer)
-	if err != nil {
-		return b.explain(ctx, doing, err)
+func (b *Backend) writeOnly(ctx context.Context, doing string) rowwise.Transaction[*session] {
+	return func(work func(*session) error) error {
+		prepared, err := b.statementsOn(ctx, b.writer)
+		if err != nil {
+			return b.explain(ctx, doing, err)
+		}
+		if err := b.awaitTurn(ctx); err != nil {
+			return b.explain(ctx, doing, err)
+		}
+		defer b.endTurn()
+		s, err := b.begin(ctx, prepared)
+		if err != nil {
+			return b.explain(ctx, doing, err)
+		}
+		defer s.tx.Rollback()
+		if err := work(s); err != nil {
+			return b.explain(ctx, doing, err)
+		}
+		return b.explain(ctx, doing, s.tx.Commit())
 	}
-	if err := b.awaitTurn(ctx); err != nil {
-		return b.explain(ctx, doing, err)
-	}
-	defer b.endTurn()
-	s, err := b.begin(ctx, prepared)
-	if err != nil {
-		return b.explain(ctx, doing, err)
-	}
-	defer s.tx.Rollback()
-	if err := work(s); err != nil {
-		return b.explain(ctx, doing, err)
-	}
-	return b.explain(ctx, doing, s.tx.Commit())
 }
 
 // writeAt is write for work that needs the instant of the call; see sqlrows.Session.
-func (b *Backend) writeAt(ctx context.Context, doing string, asked time.Time, work func(*session, time.Time) error) error {
-	return b.write(ctx, doing, func(s *session) error {
-		now, err := s.Now(ctx, asked)
-		if err != nil {
-			return err
-		}
-		return work(s, now)
-	})
+func (b *Backend) writeAt(ctx context.Context, doing string, asked time.Time) rowwise.TransactionAt[*session] {
+	return func(work func(*session, time.Time) error) error {
+		return b.write(ctx, doing)(func(s *session) error {
+			now, err := s.Now(ctx, asked)
+			if err != nil {
+				return err
+			}
+			return work(s, now)
+		})
+	}
 }
 
 // writeOnce runs one writing statement that reads nothing, in a transaction of
@@ -253,45 +248,51 @@ func (b *Backend) beginOnce(ctx context.Context, prepared *prepared) (*session, 
 
 // within runs work in the caller's transaction if there is one, else in one of
 // our own.
-func (b *Backend) within(ctx context.Context, doing string, tx store.Tx, work func(*session) error) error {
-	if tx == nil {
-		return b.write(ctx, doing, work)
+func (b *Backend) within(ctx context.Context, doing string, tx store.Tx) rowwise.Transaction[*session] {
+	return func(work func(*session) error) error {
+		if tx == nil {
+			return b.write(ctx, doing)(work)
+		}
+		s, err := b.callers(ctx, doing, tx)
+		if err != nil {
+			return err
+		}
+		return b.explain(ctx, doing, work(s))
 	}
-	s, err := b.callers(ctx, doing, tx)
-	if err != nil {
-		return err
-	}
-	return b.explain(ctx, doing, work(s))
 }
 
 // withinAt is within for a change that needs the instant of the call; see sqlrows.Session.
 // In the caller's transaction it is inside a savepoint.
-func (b *Backend) withinAt(ctx context.Context, doing string, tx store.Tx, asked time.Time, change func(*session, time.Time) error) error {
-	return b.within(ctx, doing, tx, func(s *session) error {
-		work := func(s *session) error {
-			now, err := s.Now(ctx, asked)
-			if err != nil {
-				return err
+func (b *Backend) withinAt(ctx context.Context, doing string, tx store.Tx, asked time.Time) rowwise.TransactionAt[*session] {
+	return func(change func(*session, time.Time) error) error {
+		return b.within(ctx, doing, tx)(func(s *session) error {
+			work := func(s *session) error {
+				now, err := s.Now(ctx, asked)
+				if err != nil {
+					return err
+				}
+				return change(s, now)
 			}
-			return change(s, now)
-		}
-		if tx == nil {
-			return work(s)
-		}
-		return s.inSavepoint(ctx, work)
-	})
+			if tx == nil {
+				return work(s)
+			}
+			return s.inSavepoint(ctx, work)
+		})
+	}
 }
 
 // readIn calls work in the caller's transaction or, if tx is nil, does what read does.
-func (b *Backend) readIn(ctx context.Context, doing string, tx store.Tx, work func(*session) error) error {
-	if tx == nil {
-		return b.read(ctx, doing, work)
+func (b *Backend) readIn(ctx context.Context, doing string, tx store.Tx) rowwise.Transaction[*session] {
+	return func(work func(*session) error) error {
+		if tx == nil {
+			return b.read(ctx, doing)(work)
+		}
+		s, err := b.callers(ctx, doing, tx)
+		if err != nil {
+			return err
+		}
+		return b.explain(ctx, doing, work(s))
 	}
-	s, err := b.callers(ctx, doing, tx)
-	if err != nil {
-		return err
-	}
-	return b.explain(ctx, doing, work(s))
 }
 
 // callers returns a session in the caller's transaction.

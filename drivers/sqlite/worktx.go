@@ -56,7 +56,7 @@ func (transactions) GaveUp(err error) bool { return isBusy(err) }
 func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (out store.FinishResult, err error) {
 	const doing = "finish a job"
 	noted := false
-	err = b.within(ctx, doing, req.Tx, func(s *session) error {
+	err = b.within(ctx, doing, req.Tx)(func(s *session) error {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return err
@@ -86,8 +86,8 @@ func (b *Backend) FindClaim(ctx context.Context, ref store.ClaimRef) (state stor
 	look := func(s *session) error {
 		return s.One(ctx, findClaim, args{"id": ref.ID, "token": ref.Token}, &state)
 	}
-	if err := b.read(ctx, doing, look); err != nil || state != store.ClaimHeld {
+	if err := b.read(ctx, doing)(look); err != nil || state != store.ClaimHeld {
 		return state, err
 	}
-	return state, b.write(ctx, doing, look)
+	return state, b.write(ctx, doing)(look)
 }

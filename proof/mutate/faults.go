@@ -156,7 +156,7 @@ var sqliteFaults = []fault{
 	{"now is the node's clock", shared + "session.go", "		return Instant(asked), nil\n", "		return Instant(time.Now()), nil\n"},
 	{"a dead node claims", "sql/hold_node.sql", "id = :node AND ended_at IS NULL", "id = :node"},
 	{"tokens grow per job only", "sql/claim_jobs.sql", "max((SELECT value FROM hourbell_counter WHERE name = 'token'), j.token) + due.place", "j.token + 1"},
-	{"an insert commits before its caller", "tx.go", "return b.explain(ctx, doing, work(s))\n}\n\n// withinAt", "defer func() { _ = s.tx.Commit() }()\n	return b.explain(ctx, doing, work(s))\n}\n\n// withinAt"},
+	{"an insert commits before its caller", "tx.go", "return b.explain(ctx, doing, work(s))\n	}\n}\n\n// withinAt", "defer func() { _ = s.tx.Commit() }()\n		return b.explain(ctx, doing, work(s))\n	}\n}\n\n// withinAt"},
 	{"two jobs share a key", shared + "spec.go", "return TextOrNull(s.Unique) }", "return TextOrNull(s.Unique[:0]) }"},
 	{"an outcome counts with any token", "sql/lock_claims.sql", " AND j.token = o.value ->> 'token'", ""},
 	{"the feed forgets which events were deleted", "sql/update_gone_events.sql", "max(gone_id, :id)", "max(gone_id, :id * 0)"},

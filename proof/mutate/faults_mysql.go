@@ -58,7 +58,7 @@ var mysqlFaults = []fault{
 	{"a new limit does not count the jobs that run", "sql/count_running_jobs.sql", "WHERE state = 2 AND", "WHERE state = 0 AND"},
 
 	// Transactions.
-	{"an insert commits before its caller", "tx.go", "	for n := 1; ; n++ {\n		err := s.inSavepoint(", "	defer func() { _ = tx.(callersTx).tx.Commit() }()\n	for n := 1; ; n++ {\n		err := s.inSavepoint("},
+	{"an insert commits before its caller", "tx.go", "		for n := 1; ; n++ {\n			err := s.inSavepoint(", "		defer func() { _ = tx.(callersTx).tx.Commit() }()\n		for n := 1; ; n++ {\n			err := s.inSavepoint("},
 	{"a refused change stays in the caller's transaction", "tx.go", "\"ROLLBACK TO SAVEPOINT hourbell\"", "\"DO 1\""},
 	{"transactions are not begun again", "tx.go", "case errDeadlock, errRecordChanged, errLockWaitTimeout, errDuplicate:\n		return true", "case errDeadlock, errRecordChanged, errLockWaitTimeout, errDuplicate:\n		return numberOf(err) == errDuplicate"},
 	{"a key that another transaction takes is an error", "tx.go", "case errDeadlock, errRecordChanged, errLockWaitTimeout, errDuplicate:\n		return true", "case errDeadlock, errRecordChanged, errLockWaitTimeout, errDuplicate:\n		return numberOf(err) != errDuplicate"},

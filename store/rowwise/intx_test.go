@@ -13,7 +13,7 @@ func TestInTx(t *testing.T) {
 	type transaction struct{ number int }
 	answers := func(tx transaction) (int, error) { return tx.number, nil }
 	for name, test := range map[string]struct {
-		run  func(do func(transaction) error) error
+		run  rowwise.Transaction[transaction]
 		do   func(transaction) (int, error)
 		want int
 		err  error

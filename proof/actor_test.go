@@ -17,6 +17,7 @@ import (
 // roles are what processes of this binary can play. A test starts them with act.
 var roles = map[string]func(*actor) error{
 	"clerk":    playClerk,
+	"crowd":    playCrowd,
 	"enqueuer": playEnqueuer,
 	"errands":  playErrands,
 	"holder":   playMailer,

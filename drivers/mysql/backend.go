@@ -21,6 +21,7 @@ import (
 // MariaDB. Concurrent calls are allowed.
 type Backend struct {
 	db       *sql.DB
+	leases   *leaseConns
 	owned    bool           // closed by Close
 	writing  *sql.TxOptions // of writing transactions
 	database string
@@ -85,9 +86,13 @@ func Open(ctx context.Context, storeURL string) (*Backend, error) {
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
 	db.SetConnMaxIdleTime(idleLimit / 2)
-	b, err := open(ctx, db, &sql.TxOptions{})
+	leases, err := openLeaseConns(config)
 	if err != nil {
-		return nil, errors.Join(err, db.Close())
+		return nil, errors.Join(fmt.Errorf("open MySQL: %w", err), db.Close())
+	}
+	b, err := open(ctx, db, leases, &sql.TxOptions{})
+	if err != nil {
+		return nil, errors.Join(err, db.Close(), leases.close())
 	}
 	b.owned = true
 	return b, nil
@@ -117,14 +122,15 @@ func (c readCommitted) Connect(ctx context.Context) (driver.Conn, error) {
 // pool stays the program's to close. Its connections need autocommit, a sql_mode that is strict, utf8mb4 as the
 // character set of client, connection and results, completion_type=0, sql_safe_updates=0, and no sql_select_limit.
 // Most of these are what servers and go-sql-driver/mysql have without settings of yours. New checks them on one connection, and
-// returns an error with the remedy if one does not fit. All other settings of the connections may differ.
+// returns an error with the remedy if one does not fit. All other settings of the connections may differ. A node keeps one connection of
+// the pool for its heartbeats, if the pool may have more than one.
 func New(ctx context.Context, db *sql.DB) (*Backend, error) {
-	return open(ctx, db, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	return open(ctx, db, &leaseConns{pool: db}, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 }
 
-func open(ctx context.Context, db *sql.DB, writing *sql.TxOptions) (*Backend, error) {
+func open(ctx context.Context, db *sql.DB, leases *leaseConns, writing *sql.TxOptions) (*Backend, error) {
 	const doing = "open MySQL"
-	b := &Backend{db: db, writing: writing, source: rand.Int64()}
+	b := &Backend{db: db, leases: leases, writing: writing, source: rand.Int64()}
 	b.wakes = newWakes(b.raise)
 	var err error
 	if b.server, b.database, err = probe(ctx, db); err != nil {
@@ -155,10 +161,11 @@ func (b *Backend) PoolSize() int {
 // Let calls that are under way end first, and make none afterwards.
 func (b *Backend) Close() error {
 	b.wakes.close()
-	if !b.owned {
-		return nil
+	err := b.leases.close()
+	if b.owned {
+		err = errors.Join(err, b.db.Close())
 	}
-	if err := b.db.Close(); err != nil {
+	if err != nil {
 		return explain("close the connections to MySQL", err)
 	}
 	return nil

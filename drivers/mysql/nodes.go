@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"context"
+	"database/sql"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -18,19 +19,24 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 			return err
 		}
 		out.Now = now
+		beat := sqlrows.Micros(now)
 		entry := args{
 			"version": req.Version, "host": req.Host, "labels": sqlrows.JSONList(req.Labels), "queues": sqlrows.JSONList(req.Queues), "kinds": sqlrows.JSONList(req.Kinds),
-			"lease": req.Lease.Microseconds(), "now": sqlrows.Micros(now),
+			"lease": req.Lease.Microseconds(),
 		}
 		if out.Node = req.Continue; req.Continue == 0 {
 			if out.Node, err = s.giveNumbers(ctx, "node", 1); err != nil {
 				return err
 			}
-			entry["node"], entry["name"] = out.Node, req.Name
-			err = s.Exec(ctx, insertNode, entry)
+			entry["node"], entry["name"], entry["now"] = out.Node, req.Name, beat
+			if err = s.Exec(ctx, insertNode, entry); err == nil {
+				err = s.Exec(ctx, insertHeartbeat, args{"node": out.Node, "now": beat})
+			}
 		} else {
 			entry["node"] = req.Continue
-			_, err = s.beat(ctx, updateNode, req.Continue, entry)
+			if err = s.Exec(ctx, updateNode, entry); err == nil {
+				_, err = s.beat(ctx, req.Continue, beat)
+			}
 		}
 		if err != nil {
 			return err
@@ -51,18 +57,15 @@ func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (st
 	var out store.HeartbeatResult
 	const doing = "heartbeat"
 	err := b.explain(ctx, doing, b.again(ctx, func() error {
-		conn, err := b.db.Conn(ctx)
-		if err != nil {
-			return err
-		}
-		defer conn.Close()
-		s := b.newSession(conn)
-		if out.Beat, err = s.beat(ctx, extendLease, req.Node, args{"node": req.Node, "now": instantOf(req.Now)}); err != nil {
-			return err
-		}
-		p := &out.Position
-		return s.One(ctx, readHeartbeat, args{"node": req.Node, "now": instantOf(req.Now)}, &p.Store, &p.Token, &p.Node, &p.Accepted, sqlrows.IntoTime(&p.LostAt),
-			sqlrows.IntoTime(&out.Now), &out.Releases, sqlrows.IntoTime(&out.NextExpiry))
+		return b.leases.on(ctx, func(conn *sql.Conn) (err error) {
+			s := b.newSession(conn)
+			if out.Beat, err = s.beat(ctx, req.Node, instantOf(req.Now)); err != nil {
+				return err
+			}
+			p := &out.Position
+			return s.One(ctx, readHeartbeat, args{"node": req.Node, "now": instantOf(req.Now)}, &p.Store, &p.Token, &p.Node, &p.Accepted, sqlrows.IntoTime(&p.LostAt),
+				sqlrows.IntoTime(&out.Now), &out.Releases, sqlrows.IntoTime(&out.NextExpiry))
+		})
 	}))
 	if err != nil {
 		return store.HeartbeatResult{}, err
@@ -70,10 +73,10 @@ func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (st
 	return out, nil
 }
 
-// beat runs a statement that counts a heartbeat of a node, and returns how many the node has sent. The error of a
-// node without a lease is store.ErrNodeGone.
-func (s *session) beat(ctx context.Context, name statement, node int64, a args) (beats int64, err error) {
-	result, err := s.Run(ctx, name, a)
+// beat extends the lease of a node, and returns how many heartbeats the node has sent. The error of a node without a lease is
+// store.ErrNodeGone.
+func (s *session) beat(ctx context.Context, node int64, now any) (beats int64, err error) {
+	result, err := s.Run(ctx, extendLease, args{"node": node, "now": now})
 	if err != nil {
 		return 0, err
 	}
@@ -154,7 +157,10 @@ func (s *session) EndNodes(ctx context.Context, ids []int64, died bool, now time
 			return err
 		}
 	}
-	return s.Exec(ctx, endNodes, args{"nodes": ids, "died": died, "now": sqlrows.Micros(now)})
+	if err := s.Exec(ctx, endNodes, args{"nodes": ids, "died": died, "now": sqlrows.Micros(now)}); err != nil {
+		return err
+	}
+	return s.Exec(ctx, deleteHeartbeats, args{"nodes": ids})
 }
 
 // LockHeldJobs implements rowwise.Nodes.

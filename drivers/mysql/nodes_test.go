@@ -2,6 +2,8 @@ package mysql
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -69,4 +71,100 @@ func TestAWaitingClaimDelaysNoHeartbeat(t *testing.T) {
 	}
 	must(t, stopped.Rollback())
 	must(t, <-claimed)
+}
+
+// holdNodeIn begins a claim of a node, which holds the node until the transaction ends.
+func holdNodeIn(t *testing.T, b *Backend, db *sql.DB, node int64) *sql.Tx {
+	t.Helper()
+	claim, err := db.BeginTx(t.Context(), nil)
+	must(t, err)
+	t.Cleanup(func() { _ = claim.Rollback() })
+	_, err = b.newSession(claim).checkNode(t.Context(), node)
+	must(t, err)
+	return claim
+}
+
+// TestAClaimDelaysNoHeartbeat: while a claim of a node is open, and claims and workers have all connections of the pool, the heartbeats
+// of the node go on, with connections of Open and with a program's pool.
+func TestAClaimDelaysNoHeartbeat(t *testing.T) {
+	for _, owned := range []bool{true, false} {
+		t.Run(fmt.Sprint("owned=", owned), func(t *testing.T) {
+			storeURL, db := newDatabase(t, "")
+			b := openStore(t, storeURL)
+			migrate(t, b)
+			if !owned {
+				var err error
+				b, err = New(t.Context(), openDB(t, storeURL))
+				must(t, err)
+				t.Cleanup(func() { must(t, b.Close()) })
+			}
+			b.db.SetMaxOpenConns(4)
+			node := register(t, b, time.Minute)
+			_, err := b.Heartbeat(t.Context(), store.HeartbeatRequest{Node: node})
+			must(t, err)
+			holdNodeIn(t, b, db, node)
+			for range 4 {
+				call, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				if conn, err := b.db.Conn(call); err == nil {
+					defer conn.Close()
+				}
+			}
+			call, cancel := context.WithTimeout(t.Context(), lockWait/3)
+			defer cancel()
+			if _, err := b.Heartbeat(call, store.HeartbeatRequest{Node: node}); err != nil {
+				t.Error("a heartbeat waited for a claim:", err)
+			}
+		})
+	}
+}
+
+// TestARescueFindsTheLastHeartbeat: a rescue waits for a claim of a node whose lease has expired, and then finds that the node has sent a
+// heartbeat.
+func TestARescueFindsTheLastHeartbeat(t *testing.T) {
+	const lease = 10 * time.Second
+	b, db := fresh(t)
+	now := time.Now().UTC().Truncate(time.Second)
+	var nodes [2]int64
+	for i := range nodes {
+		res, err := b.Register(t.Context(), store.RegisterRequest{Now: now, Name: fmt.Sprint("node ", i), Lease: lease})
+		must(t, err)
+		nodes[i] = res.Node
+	}
+	now = now.Add(lease)
+	beat := func(node int64) {
+		t.Helper()
+		_, err := b.Heartbeat(t.Context(), store.HeartbeatRequest{Now: now, Node: node})
+		must(t, err)
+	}
+	beat(nodes[0])
+	claim := holdNodeIn(t, b, db, nodes[1])
+	rescued := make(chan store.RescueResult, 1)
+	go func() {
+		res, err := b.Rescue(t.Context(), store.RescueRequest{Now: now, Node: nodes[0]})
+		if err != nil {
+			t.Error(err)
+		}
+		rescued <- res
+	}()
+	for waiting := false; !waiting; {
+		var err error
+		waiting, err = waits(t.Context(), db)
+		must(t, err)
+	}
+	beat(nodes[1])
+	must(t, claim.Rollback())
+	if res := <-rescued; len(res.Nodes) != 0 {
+		t.Errorf("the rescue ended %+v, although a heartbeat had come", res.Nodes)
+	}
+	now = now.Add(lease)
+	beat(nodes[0])
+	res, err := b.Rescue(t.Context(), store.RescueRequest{Now: now, Node: nodes[0]})
+	must(t, err)
+	if len(res.Nodes) != 1 || res.Nodes[0].ID != nodes[1] || !res.Nodes[0].SeenAt.Equal(now.Add(-lease)) {
+		t.Errorf("the rescue ended %+v, want node %d", res.Nodes, nodes[1])
+	}
+	if _, err := b.Heartbeat(t.Context(), store.HeartbeatRequest{Now: now, Node: nodes[1]}); !errors.Is(err, store.ErrNodeGone) {
+		t.Errorf("the heartbeat of a dead node: %v", err)
+	}
 }

@@ -241,6 +241,8 @@ const (
 	findLastEnds
 	findTriggeredMarks
 	giveNumbers
+	insertHeartbeat
+	deleteHeartbeats
 	lockUniqueJobs
 	lockKeyHolds
 	findLiveNodes
@@ -355,6 +357,8 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	listAudit:              {File: "list_audit", Params: "actor action kind name since before_at before_id limit", Columns: "id at actor source action count detail", Lists: true},
 	pruneAudit:             {File: "prune_audit", Params: "ids"},
 	updateAudit:            {File: "update_audit", Params: "id count"},
+	insertHeartbeat:        {File: "insert_heartbeat", Params: "node now"},
+	deleteHeartbeats:       {File: "delete_heartbeats", Params: "nodes"},
 	giveNumbers:            {File: "give_numbers", Params: "name count"},
 	findUniqueJobs:         {File: "find_unique_jobs", Params: "keys", Columns: "place id begun queue priority run_at created_at"},
 	lockUniqueJobs:         {File: "find_unique_jobs", Given: "lock", Params: "keys", Columns: "place id begun queue priority run_at created_at"},
@@ -490,7 +494,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	findNotStarted:         {File: "find_not_started", Params: "ids", Columns: "id"},
 	reopenEdges:            {File: "reopen_edges", Params: "edges"},
 	updateEdges:            {File: "update_edges", Params: "edges"},
-	updateNode:             {File: "update_node", Params: "node version host labels queues kinds lease now"},
+	updateNode:             {File: "update_node", Params: "node version host labels queues kinds lease"},
 	deleteEdges:            {File: "delete_edges", Params: "ids"},
 	readHeartbeat:          {File: "read_heartbeat", Params: "now node", Columns: "store token node accepted lost_at now releases next_expiry"},
 	findRelease:            {File: "find_release", Columns: "found"},

@@ -54,8 +54,8 @@ func (b *Backend) newSession(tx conn) *session {
 
 // Transactions that the server gives up because of other transactions are begun again, up to tries times, not counting waits for
 // locks, and not after lockWait: a transaction outwaits several processes that are stopped one after the other while they hold
-// a row. A statement waits for locks for rowWait at most: a claim that waits for the counter of tokens has locked the
-// row of its node, and the heartbeats of the node wait for the end of the claim, even after the node has given the claim up.
+// a row. A statement waits for locks for rowWait at most, so that a transaction that its node has given up does not hold its
+// rows for long.
 const (
 	tries    = 20
 	lockWait = 4 * idleLimit

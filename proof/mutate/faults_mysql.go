@@ -41,7 +41,8 @@ var mysqlFaults = []fault{
 	{"jobs wait for backfilled ones", "sql/find_busy_groups.sql", " AND (j.origin {backfill}) = o.backfill", ""},
 
 	// Nodes.
-	{"a node that was declared dead has a lease", "sql/extend_lease.sql", " AND ended_at IS NULL", ""},
+	{"a node that was declared dead has a lease", "sql/delete_heartbeats.sql", "WHERE node IN", "WHERE -node IN"},
+	{"a heartbeat waits for the claims of its node", "sql/extend_lease.sql", "WHERE node = :node", "WHERE node = (SELECT n.id FROM hourbell_node AS n WHERE n.id = :node FOR UPDATE)"},
 	{"a rescue waits for open transactions", "sql/lock_held_jobs.sql", "FOR UPDATE SKIP LOCKED", "FOR UPDATE"},
 	{"jobs that were left to open transactions stay lost", "sql/update_left_nodes.sql", "CASE WHEN id IN (:left) THEN", "CASE WHEN id IN (:left) AND died = 7 THEN"},
 	{"a dead node keeps its permits", "sql/delete_node_permits.sql", "WHERE node IN", "WHERE -node IN"},

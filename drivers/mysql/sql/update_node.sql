@@ -1,5 +1,4 @@
--- Continues the registration of a node, and extends its lease. The number of its heartbeats is the
--- last insert id of the statement; 0: the node has no lease.
+-- Continues the registration of a node.
 UPDATE hourbell_node
-SET version = :version, host = :host, labels = :labels, queues = :queues, kinds = :kinds, lease = :lease, seen_at = {at(:now)}, beats = LAST_INSERT_ID(beats + 1)
+SET version = :version, host = :host, labels = :labels, queues = :queues, kinds = :kinds, lease = :lease
 WHERE id = :node AND ended_at IS NULL

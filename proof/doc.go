@@ -20,4 +20,7 @@
 // same for graphs of jobs; HOURBELL_PROOF_GRAPH (default 500) is how many jobs its
 // random graph has. HOURBELL_PROOF_VISITS (default 200), HOURBELL_PROOF_TENANT (5000) and HOURBELL_PROOF_SHARES (200) are
 // numbers of jobs of the tests of limits.
+//
+// TestFourNodesAreAsFastAsOne is run with HOURBELL_PROOF_CROWD, how many seconds it observes one node and then four, and
+// HOURBELL_PROOF_STRESS, a command that runs concurrently, such as "stress -c 8".
 package proof

@@ -65,7 +65,7 @@ var mysqlFaults = []fault{
 	{"a key that another transaction takes is an error", "tx.go", "case errDeadlock, errRecordChanged, errLockWaitTimeout, errDuplicate:\n		return true", "case errDeadlock, errRecordChanged, errLockWaitTimeout, errDuplicate:\n		return numberOf(err) != errDuplicate"},
 	{"rows that moved are not looked for again", "tx.go", "	return errors.Is(err, errMoved)\n}\n\n// again", "	return false\n}\n\n// again"},
 	{"own transactions lock gaps", "backend.go", "\"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED\"", "\"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ\""},
-	{"transactions on a program's pool lock gaps", "backend.go", "return open(ctx, db, &sql.TxOptions{Isolation: sql.LevelReadCommitted})", "return open(ctx, db, &sql.TxOptions{Isolation: sql.LevelRepeatableRead})"},
+	{"transactions on a program's pool lock gaps", "backend.go", "return open(ctx, db, &leaseConns{pool: db}, &sql.TxOptions{Isolation: sql.LevelReadCommitted})", "return open(ctx, db, &leaseConns{pool: db}, &sql.TxOptions{Isolation: sql.LevelRepeatableRead})"},
 	{"a caller's transaction decides by its snapshot", "statements.go", `= "LOCK IN SHARE MODE", "COALESCE(o.node_name`, `= "", "COALESCE(o.node_name`},
 	{"a commit without an answer counts as refused", "errors.go", "return fmt.Errorf(\"%w: %w\", store.ErrUnknown, err)", "return err"},
 	{"a completion that was committed counts as lost", "sql/find_claim.sql", "hourbell_history WHERE id = :id) THEN 2", "hourbell_history WHERE id = :id) THEN 3"},

@@ -98,7 +98,8 @@ type CalendarInfo struct {
 // the calendar: it is in effect at once on every node, slots that are due
 // already are accounted for under the old calendar first, and each of these
 // schedules gets a new revision. If ifRevision is not 0, the call is refused
-// (ErrConflict) if the calendar was changed after that revision was read.
+// (ErrConflict) if the calendar was changed after that revision was read; OnlyNew:
+// if a calendar has the name.
 func (s *CalendarService) Put(ctx context.Context, calendar Calendar, ifRevision int64) (revision int64, err error) {
 	res, err := s.put(ctx, []Calendar{calendar}, ifRevision)
 	if err != nil {

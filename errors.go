@@ -18,6 +18,9 @@ var (
 	// ErrConflict means that it was changed after it was read, or that it
 	// belongs to another owner.
 	ErrConflict = store.ErrConflict
+	// ErrExists is the ErrConflict of a call that only creates (OnlyNew): something
+	// has the name.
+	ErrExists = store.ErrExists
 	// ErrStale means that the store has a newer revision of the owner's
 	// schedules.
 	ErrStale = store.ErrStale

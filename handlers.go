@@ -83,11 +83,21 @@ func (h EventHandler) encode() (store.Handler, error) {
 // node for each transaction that begins after Put has returned. A store has at most 100
 // handlers.
 func (s *HandlerService) Put(ctx context.Context, handler EventHandler) (changed bool, err error) {
+	return s.put(ctx, handler, false)
+}
+
+// Create is Put of a handler whose name is new: ErrExists if a handler has the name, even an equal handler.
+func (s *HandlerService) Create(ctx context.Context, handler EventHandler) error {
+	_, err := s.put(ctx, handler, true)
+	return err
+}
+
+func (s *HandlerService) put(ctx context.Context, handler EventHandler, onlyNew bool) (changed bool, err error) {
 	row, err := handler.encode()
 	if err != nil {
 		return false, fmt.Errorf("put handler %q: %w", check.Shorten(handler.Name), err)
 	}
-	res, err := s.client.backend.PutHandler(ctx, store.PutHandlerRequest{Handler: row, By: s.client.actor(ctx)})
+	res, err := s.client.backend.PutHandler(ctx, store.PutHandlerRequest{Handler: row, OnlyNew: onlyNew, By: s.client.actor(ctx)})
 	return res.Changed, err
 }
 

@@ -172,7 +172,7 @@ type LimitService struct{ client *Client }
 
 // Put creates or replaces a limit, and returns its revision. When Put has returned, no node takes a job by the earlier
 // limit. Jobs that run go on: a lower Concurrency holds from when enough of them have ended. If ifRevision is not 0, the call
-// is refused (ErrConflict) if the limit was changed after that revision was read. A store has at most 200 limits;
+// is refused (ErrConflict) if the limit was changed after that revision was read; OnlyNew: if a limit has the name. A store has at most 200 limits;
 // a limit by key counts once.
 func (s *LimitService) Put(ctx context.Context, limit Limit, ifRevision int64) (revision int64, err error) {
 	if err := limit.Validate(); err != nil {

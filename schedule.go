@@ -9,6 +9,10 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
+// OnlyNew, instead of a revision, lets a call only create: it is refused with ErrExists if
+// something has the name.
+const OnlyNew = store.OnlyNew
+
 // Schedule is the definition of a schedule: a time rule or predecessors, a job and policies.
 type Schedule struct {
 	// Name is the schedule's identity: 1–200 bytes of UTF-8 without control
@@ -18,7 +22,7 @@ type Schedule struct {
 	// schedules put by hand. Only its owner may change it.
 	Owner string
 	// Revision, if not 0, is the revision that was read: a Put is refused with
-	// ErrConflict if the schedule has been changed since.
+	// ErrConflict if the schedule has been changed since. OnlyNew: if a schedule has the name.
 	Revision int64
 	// Rule is the time rule.
 	Rule recur.Spec

@@ -27,8 +27,8 @@ type ScheduleService struct{ client *Client }
 // Put creates or replaces one schedule and returns it with its new revision. It
 // is in effect on every node within a second: when Put returns, no slot of the
 // old definition is still to come. With a Revision the call is refused
-// (ErrConflict) if the schedule was changed after that revision was read. An
-// edit keeps the schedule's anchor and never fires a slot twice. Slots that are
+// (ErrConflict) if the schedule was changed after that revision was read, and
+// with the revision OnlyNew if a schedule has the name. An edit keeps the schedule's anchor and never fires a slot twice. Slots that are
 // due already are accounted for under the old definition first.
 func (s *ScheduleService) Put(ctx context.Context, schedule Schedule, options ...Option) (Schedule, error) {
 	res, err := s.put(ctx, options, optInTx, store.PutSchedulesRequest{Owner: schedule.Owner}, []Schedule{schedule})

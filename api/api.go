@@ -161,7 +161,7 @@ func add[I, O any](h *handler, r route, do func(context.Context, *I) (*O, error)
 				return
 			}
 			next(ctx)
-		}},
+		}, h.refuseConditions(r.method, reflect.TypeFor[I]())},
 	}
 	problem := &huma.Response{Description: "What is wrong, and the remedy", Content: map[string]*huma.MediaType{
 		problemType: {Schema: h.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Problem](), true, "Problem")},
@@ -185,6 +185,25 @@ func add[I, O any](h *handler, r route, do func(context.Context, *I) (*O, error)
 		return out, nil
 	})
 	shapeParameters(reflect.TypeFor[I](), operationsOf(h.api.OpenAPI().Paths[r.path])[r.method])
+}
+
+// refuseConditions returns the middleware of a route that refuses a change with a condition that the route does not take: it would be
+// made although the caller has excluded it.
+func (h *handler) refuseConditions(method string, in reflect.Type) func(huma.Context, func(huma.Context)) {
+	taken := map[string]bool{}
+	for _, field := range reflect.VisibleFields(in) {
+		taken[field.Tag.Get("header")] = true
+	}
+	return func(ctx huma.Context, next func(huma.Context)) {
+		for _, name := range []string{"If-Match", "If-None-Match"} {
+			if value := ctx.Header(name); method != http.MethodGet && value != "" && !taken[name] {
+				r, w := humago.Unwrap(ctx)
+				writeProblem(w, h.problem(r, fieldError(name, value, "is not taken by this route", "leave it out")))
+				return
+			}
+		}
+		next(ctx)
+	}
 }
 
 // operationsOf returns the operations of a path by their methods.

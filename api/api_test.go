@@ -628,6 +628,44 @@ func TestGroups(t *testing.T) {
 	b.fails(404, "GET", "/api/v1/groups/none", "")
 }
 
+// TestPutsThatOnlyCreate also tries the conditions on each route that changes something and does not take them.
+func TestPutsThatOnlyCreate(t *testing.T) {
+	for route, cell := range cells {
+		method, target, _ := strings.Cut(route, " ")
+		if cell.target != "" {
+			target = cell.target
+		}
+		if method == "GET" {
+			continue
+		}
+		b := newBench(t, Options{})
+		if method != "PUT" {
+			for _, condition := range []string{"If-Match", "If-None-Match"} {
+				if p := b.fails(422, method, target, cell.body, condition, "*"); len(p.Errors) != 1 || p.Errors[0].Field != condition {
+					t.Errorf("%s with %s: %+v", route, condition, p)
+				}
+			}
+			continue
+		}
+		first := b.ok(nil, method, target, cell.body, "If-None-Match", "*")
+		audited := func() int { return strings.Count(b.send("GET", "/api/v1/audit", "").Body.String(), `"action"`) }
+		before := audited()
+		b.fails(412, method, target, cell.body, "If-None-Match", "*")
+		if after := audited(); before != 1 || after != before {
+			t.Errorf("%s: the audit has %d entries, then %d", route, before, after)
+		}
+		for _, tag := range []string{`"7"`, "x", "*, *"} {
+			b.fails(422, method, target, cell.body, "If-None-Match", tag)
+		}
+		if tag := first.Header().Get("ETag"); tag != "" {
+			b.fails(422, method, target, cell.body, "If-None-Match", "*", "If-Match", tag)
+		} else {
+			b.fails(422, method, target, cell.body, "If-Match", `"1"`)
+		}
+		b.ok(nil, method, target, cell.body)
+	}
+}
+
 func TestCalendars(t *testing.T) {
 	b := newBench(t, Options{})
 	w := b.ok(nil, "PUT", "/api/v1/calendars/holidays", `{"dates":["12-25"],"weekdays":["sat"],"rules":["* 0-6 * * *"],"tz":"Europe/Prague"}`)

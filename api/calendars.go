@@ -85,13 +85,6 @@ func (h *handler) putCalendar(ctx context.Context, in *struct {
 	return h.getCalendar(ctx, &in.Named)
 }
 
-func (h *handler) deleteCalendar(ctx context.Context, in *struct {
-	Named
-	IfMatch
-},
-) (*noContent, error) {
-	if in.Match != "" {
-		return nil, fieldError("If-Match", in.Match, "is not taken by a deletion", "leave it out")
-	}
+func (h *handler) deleteCalendar(ctx context.Context, in *Named) (*noContent, error) {
 	return nil, h.client.Calendars.Delete(ctx, in.Name)
 }

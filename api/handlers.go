@@ -92,11 +92,13 @@ func (d HandlerDefinition) handler(name string) (hourbell.EventHandler, error) {
 
 func (h *handler) putHandler(ctx context.Context, in *struct {
 	Named
+	OnlyNew
 	Body HandlerDefinition
 },
 ) (*handlerOutput, error) {
+	onlyNew, headerErr := in.asked()
 	handler, err := in.Body.handler(in.Name)
-	if err != nil {
+	if err := errors.Join(headerErr, err); err != nil {
 		return nil, err
 	}
 	if err := h.mayDefine(ctx, in.Body.Job.Kind); err != nil {
@@ -112,7 +114,12 @@ func (h *handler) putHandler(ctx context.Context, in *struct {
 			return nil, err
 		}
 	}
-	if _, err := h.client.Handlers.Put(ctx, handler); err != nil {
+	if onlyNew {
+		err = in.refused(h.client.Handlers.Create(ctx, handler))
+	} else {
+		_, err = h.client.Handlers.Put(ctx, handler)
+	}
+	if err != nil {
 		return nil, err
 	}
 	found, err := h.client.Handlers.Get(ctx, in.Name)

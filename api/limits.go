@@ -86,13 +86,6 @@ func (h *handler) putLimit(ctx context.Context, in *struct {
 	return h.getLimit(ctx, &in.Named)
 }
 
-func (h *handler) deleteLimit(ctx context.Context, in *struct {
-	Named
-	IfMatch
-},
-) (*noContent, error) {
-	if in.Match != "" {
-		return nil, fieldError("If-Match", in.Match, "is not taken by a deletion", "leave it out")
-	}
+func (h *handler) deleteLimit(ctx context.Context, in *Named) (*noContent, error) {
 	return nil, h.client.Limits.Delete(ctx, in.Name)
 }

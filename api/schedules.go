@@ -34,7 +34,7 @@ type Named struct {
 	Name string `path:"name" maxLength:"200" doc:"The name, as one escaped segment; or leave the segment out and give ?name=." shape:"name"`
 }
 
-// tagged is the answer with the state of a schedule.
+// scheduleOutput is the answer with the state of a schedule.
 type scheduleOutput struct {
 	ETag string `header:"ETag" doc:"The revision, which changes with the definition only."`
 	Body view.OneScheduleRecord
@@ -51,14 +51,44 @@ func (h *handler) newScheduleOutput(ctx context.Context, info hourbell.ScheduleI
 // etag returns a revision as an entity tag.
 func etag(revision int64) string { return strconv.Quote(strconv.FormatInt(revision, 10)) }
 
-// IfMatch is the header of a change that must not undo a change by others.
-type IfMatch struct {
-	Match string `header:"If-Match" maxLength:"100" doc:"Only if the definition still has this revision: the ETag of the answer that was read." shape:"etag"`
+// OnlyNew is the header of a put that only creates.
+type OnlyNew struct {
+	NoneMatch string `header:"If-None-Match" maxLength:"100" doc:"*: only if nothing has the name." shape:"any"`
 }
 
-// revision returns the revision that must be in place; 0: any.
+// asked reports whether the put only creates.
+func (n OnlyNew) asked() (bool, error) {
+	if n.NoneMatch != "" && n.NoneMatch != "*" {
+		return false, fieldError("If-None-Match", n.NoneMatch, "is not *", "send *, so that the request only creates, or If-Match with an ETag")
+	}
+	return n.NoneMatch != "", nil
+}
+
+// refused turns the conflict of such a put into 412.
+func (n OnlyNew) refused(err error) error {
+	if errors.Is(err, hourbell.ErrExists) {
+		return newProblem(http.StatusPreconditionFailed, err.Error()+"; choose another name, or change it without If-None-Match")
+	}
+	return err
+}
+
+// IfMatch are the headers of a put that must not undo a change by others.
+type IfMatch struct {
+	Match string `header:"If-Match" maxLength:"100" doc:"Only if the definition still has this revision: the ETag of the answer that was read." shape:"etag"`
+	OnlyNew
+}
+
+// revision returns the revision that must be in place; 0: any; OnlyNew: none.
 func (m IfMatch) revision() (int64, error) {
-	if m.Match == "" {
+	onlyNew, err := m.asked()
+	switch {
+	case err != nil:
+		return 0, err
+	case onlyNew && m.Match != "":
+		return 0, fieldError("If-None-Match", m.NoneMatch, "excludes If-Match", "send one of them")
+	case onlyNew:
+		return hourbell.OnlyNew, nil
+	case m.Match == "":
 		return 0, nil
 	}
 	text, err := strconv.Unquote(m.Match)
@@ -74,7 +104,7 @@ func (m IfMatch) stale(err error) error {
 	if m.Match != "" && errors.Is(err, hourbell.ErrConflict) {
 		return newProblem(http.StatusPreconditionFailed, err.Error()+"; read it again, and repeat the change with its present ETag")
 	}
-	return err
+	return m.refused(err)
 }
 
 type listSchedulesInput struct {
@@ -293,14 +323,7 @@ func (h *handler) stateOf(ctx context.Context, name string) (*scheduleOutput, er
 
 type noContent struct{}
 
-func (h *handler) deleteSchedule(ctx context.Context, in *struct {
-	Named
-	IfMatch
-},
-) (*noContent, error) {
-	if in.Match != "" {
-		return nil, fieldError("If-Match", in.Match, "is not taken by a deletion", "leave it out")
-	}
+func (h *handler) deleteSchedule(ctx context.Context, in *Named) (*noContent, error) {
 	if err := h.client.Schedules.Delete(ctx, []string{in.Name}); err != nil {
 		return nil, err
 	}

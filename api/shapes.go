@@ -27,6 +27,7 @@ var shapes = map[string]string{
 	"since":    `^(` + anInstant + `|` + aDuration + `|\+?[0-9]+d)$`,
 	"backoff":  `^(default|(constant|linear|exponential):` + aDuration + `(:` + aDuration + `)?)$`,
 	"etag":     `^("[1-9][0-9]*")?$`,
+	"any":      `^\*?$`,
 	"cursor":   `^[A-Za-z0-9_-]+$`,
 	"state":    `^(` + strings.Join(view.ListedStates(), "|") + `)$`,
 }

@@ -20,7 +20,7 @@ type Calendar struct {
 type PutCalendar struct {
 	Name       string
 	Definition []byte
-	// IfRevision, if not 0, must equal the row's revision (ErrConflict).
+	// IfRevision, if not 0, must equal the row's revision (ErrConflict). OnlyNew: no calendar may have the name.
 	IfRevision int64
 }
 
@@ -84,8 +84,9 @@ func (c *Calendar) Same(put PutCalendar) bool {
 // CheckPut returns why a put must be refused, whatever schedules name the
 // calendar, or nil; c is nil for a name that does not exist.
 func (c *Calendar) CheckPut(put PutCalendar) error {
-	if put.IfRevision != 0 && (c == nil || c.Revision != put.IfRevision) {
-		return ErrConflict
+	var revision int64
+	if c != nil {
+		revision = c.Revision
 	}
-	return nil
+	return checkRevision(put.IfRevision, revision)
 }

@@ -138,13 +138,17 @@ func (h *Handler) DecodeJob(text string) error {
 type PutHandlerRequest struct {
 	Now     time.Time
 	Handler Handler // without UpdatedAt
+	OnlyNew bool    // ErrConflict if a handler has the name
 	By      Actor   // recorded in the audit
 }
 
-// CheckPut returns why a put must be refused, or nil. others is how many handlers with
+// CheckPut returns why a put must be refused, or nil. exists: a handler has the name; others is how many handlers with
 // other names there are.
-func (r PutHandlerRequest) CheckPut(others int) error {
-	if others < MaxHandlers {
+func (r PutHandlerRequest) CheckPut(exists bool, others int) error {
+	switch {
+	case r.OnlyNew && exists:
+		return fmt.Errorf("handler %q: %w", r.Handler.Name, ErrExists)
+	case others < MaxHandlers:
 		return nil
 	}
 	return &check.FieldError{

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -124,8 +125,14 @@ func (l *Limit) Same(put *Limit) bool {
 
 // CheckPut returns why a put must be refused, or nil; l is nil for a name that does not exist.
 func (l *Limit) CheckPut(put *PutLimit) error {
-	switch {
-	case put.IfRevision != 0 && (l == nil || l.Revision != put.IfRevision):
+	var revision int64
+	if l != nil {
+		revision = l.Revision
+	}
+	switch err := checkRevision(put.IfRevision, revision); {
+	case errors.Is(err, ErrExists):
+		return fmt.Errorf("limit %q: %w", put.Limit.Name, err)
+	case err != nil:
 		conflict := &LimitConflictError{Name: put.Limit.Name, Missing: l == nil}
 		if l != nil {
 			conflict.Owner, conflict.PutOwner = l.Owner, l.Owner
@@ -229,7 +236,7 @@ func (l Limits) AddTo(waits []LimitWait, lanes []Lane, now time.Time) (known []L
 // PutLimit is one limit to be created or changed.
 type PutLimit struct {
 	Limit Limit // without ID, Revision, CreatedAt and UpdatedAt
-	// IfRevision, if not 0, must equal the row's revision (ErrConflict).
+	// IfRevision, if not 0, must equal the row's revision (ErrConflict). OnlyNew: no limit may have the name.
 	IfRevision int64
 }
 

@@ -29,9 +29,13 @@ func (s *Schedule) Same(put PutSchedule, owner string) bool {
 // CheckPut returns why a put must be refused, or nil; s is nil for a name that
 // was never put.
 func (s *Schedule) CheckPut(put PutSchedule, owner string, now time.Time) error {
-	switch {
-	case put.IfRevision != 0 && (!s.living() || s.Revision != put.IfRevision):
-		return ErrConflict
+	var revision int64
+	if s.living() {
+		revision = s.Revision
+	}
+	switch err := checkRevision(put.IfRevision, revision); {
+	case err != nil:
+		return err
 	case s.living() && s.Owner != owner:
 		return fmt.Errorf("%w: it belongs to owner %q", ErrConflict, s.Owner)
 	case s.living() && !s.Same(put, owner) && s.Unsettled(now):

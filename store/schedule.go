@@ -78,7 +78,7 @@ type PutSchedule struct {
 	// schedules that do not exist yet. Equal definitions name the same schedules. It also follows the
 	// schedules of hosts that are made from these schedules (EveryOwner).
 	After []string
-	// IfRevision, if not 0, must equal the row's revision (ErrConflict).
+	// IfRevision, if not 0, must equal the row's revision (ErrConflict). OnlyNew: no living schedule may have the name.
 	IfRevision int64
 	// Paused is whether the definition declares a pause. It takes effect when
 	// the schedule is created or comes back from its tombstone, and when it

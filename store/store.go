@@ -473,6 +473,8 @@ var (
 	// ErrConflict: the row changed since it was read, or belongs to another
 	// owner; nothing was written.
 	ErrConflict = errors.New("changed by someone else")
+	// ErrExists: a put that only creates (OnlyNew) found its name. It is an ErrConflict, too.
+	ErrExists error = existsError{}
 	// ErrStale: a newer revision of this owner's set is in place.
 	ErrStale = errors.New("a newer revision is in place")
 	// ErrUnsettled: a schedule to be changed has due slots that are not

@@ -18,14 +18,15 @@ func (s *Store) PutHandler(ctx context.Context, req store.PutHandlerRequest) (st
 	}
 	defer s.mu.Unlock()
 	h := req.Handler
+	old, known := s.handlers[h.Name]
 	others := len(s.handlers)
-	if _, known := s.handlers[h.Name]; known {
+	if known {
 		others--
 	}
-	if err := req.CheckPut(others); err != nil {
+	if err := req.CheckPut(known, others); err != nil {
 		return store.PutHandlerResult{}, fmt.Errorf("put handler: %w", err)
 	}
-	if old, known := s.handlers[h.Name]; known && old.Same(h) {
+	if known && old.Same(h) {
 		return store.PutHandlerResult{}, nil
 	}
 	h.Job, h.UpdatedAt = h.Job.Clone(), now

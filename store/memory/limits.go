@@ -39,7 +39,9 @@ func (s *Store) checkLimits(puts []store.PutLimit, gone []string) error {
 	for _, put := range puts {
 		row, known := s.limits[put.Limit.Name]
 		switch {
-		case put.IfRevision != 0 && (!known || row.Revision != put.IfRevision):
+		case put.IfRevision == store.OnlyNew && known:
+			return fmt.Errorf("limit %q: %w", put.Limit.Name, store.ErrExists)
+		case put.IfRevision != 0 && put.IfRevision != store.OnlyNew && (!known || row.Revision != put.IfRevision):
 			return &store.LimitConflictError{Name: put.Limit.Name, Missing: !known, Owner: row.Owner, PutOwner: row.Owner}
 		case known && row.Owner != put.Limit.Owner:
 			return &store.LimitConflictError{Name: put.Limit.Name, Owner: row.Owner, PutOwner: put.Limit.Owner}

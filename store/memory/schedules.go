@@ -95,7 +95,9 @@ func (s *Store) checkPut(put store.PutSchedule, owner string, now time.Time) err
 	row := s.byName(put.Name)
 	living := row != nil && row.DeletedAt.IsZero()
 	switch {
-	case put.IfRevision != 0 && (!living || row.Revision != put.IfRevision):
+	case put.IfRevision == store.OnlyNew && living:
+		return store.ErrExists
+	case put.IfRevision != 0 && put.IfRevision != store.OnlyNew && (!living || row.Revision != put.IfRevision):
 		return store.ErrConflict
 	case living && row.Owner != owner:
 		return fmt.Errorf("%w: it belongs to owner %q", store.ErrConflict, row.Owner)

@@ -45,15 +45,15 @@ func PutHandler(ctx context.Context, tx HandlersTx, req store.PutHandlerRequest,
 		return out, err
 	}
 	i := slices.IndexFunc(rows, func(h store.Handler) bool { return h.Name == req.Handler.Name })
-	if i >= 0 && rows[i].Same(req.Handler) {
-		return out, nil
-	}
 	others := len(rows)
 	if i >= 0 {
 		others--
 	}
-	if err := req.CheckPut(others); err != nil {
+	if err := req.CheckPut(i >= 0, others); err != nil {
 		return out, err
+	}
+	if i >= 0 && rows[i].Same(req.Handler) {
+		return out, nil
 	}
 	if err := tx.SaveHandler(ctx, req.Handler, now); err != nil {
 		return out, err

@@ -113,7 +113,10 @@ func calendarIfRevision(e *env) {
 	e.is(try("c", "2", row.Revision+1), store.ErrConflict, "a put with another revision than the row's must be refused")
 	e.is(try("c", "1", row.Revision+1), store.ErrConflict, "a put with a wrong revision must be refused also where nothing would change")
 	e.is(try("new", "1", row.Revision), store.ErrConflict, "a put with a revision of a calendar that does not exist must be refused")
+	e.is(try("c", "2", store.OnlyNew), store.ErrExists, "a put that only creates must be refused for a name that exists")
+	e.is(try("c", "1", store.OnlyNew), store.ErrExists, "a put that only creates must be refused also where nothing would change")
 	e.want(e.calendars(store.ListCalendarsRequest{}), []store.Calendar{row}, "a refused put must write nothing")
+	e.is(try("only new", "1", store.OnlyNew), nil, "a put that only creates must create")
 	e.is(try("c", "2", row.Revision), nil, "a put with the row's revision must succeed")
 	e.is(try("c", "3", row.Revision), store.ErrConflict, "a put with an old revision must be refused")
 }

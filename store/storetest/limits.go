@@ -123,7 +123,11 @@ func limitsConflicts(e *env) {
 		func(put *store.PutLimit) { put.Limit.Name, put.IfRevision = "new", row.Revision })
 	refused(store.LimitConflictError{Name: "l", Owner: row.Owner}, "a put of another owner's limit must be refused",
 		func(put *store.PutLimit) { put.Limit.Owner = "" })
+	e.is(try(func(put *store.PutLimit) { put.IfRevision = store.OnlyNew }), store.ErrExists, "a put that only creates must be refused for a name that exists")
+	e.is(try(func(put *store.PutLimit) { put.Limit, put.IfRevision = row, store.OnlyNew }), store.ErrExists,
+		"a put that only creates must be refused also where nothing would change")
 	e.want(e.limits(), []store.Limit{row}, "a refused put must write nothing")
+	e.is(try(func(put *store.PutLimit) { put.Limit.Name, put.IfRevision = "only new", store.OnlyNew }), nil, "a put that only creates must create")
 	e.is(try(func(put *store.PutLimit) { put.IfRevision = row.Revision }), nil, "a put with the row's revision must succeed")
 }
 

@@ -153,7 +153,10 @@ func putIfRevision(e *env) {
 	e.is(try("s", "2", row.Revision+1), store.ErrConflict, "a put with another revision than the row's must be refused")
 	e.is(try("s", "1", row.Revision+1), store.ErrConflict, "a put with a wrong revision must be refused also where nothing would change")
 	e.is(try("new", "1", row.Revision), store.ErrConflict, "a put with a revision of a schedule that does not exist must be refused")
+	e.is(try("s", "2", store.OnlyNew), store.ErrExists, "a put that only creates must be refused for a name that exists")
+	e.is(try("s", "1", store.OnlyNew), store.ErrExists, "a put that only creates must be refused also where nothing would change")
 	e.want(e.schedules(store.ListSchedulesRequest{Deleted: true}), []store.Schedule{row}, "a refused put must write nothing")
+	e.is(try("only new", "1", store.OnlyNew), nil, "a put that only creates must create")
 	e.is(try("s", "2", row.Revision), nil, "a put with the row's revision must succeed")
 	e.is(try("s", "3", row.Revision), store.ErrConflict, "a put with an old revision must be refused")
 	e.fire(firing(e.schedule("s"), e.now, e.now.Add(time.Hour)))
@@ -163,6 +166,7 @@ func putIfRevision(e *env) {
 	e.want(e.schedule("s").Revision, row.Revision, "pausing must not change the revision")
 	e.changeSchedules(store.DeleteSchedules, "s")
 	e.is(try("s", "4", row.Revision), store.ErrConflict, "a put with a revision of a schedule that was deleted must be refused")
+	e.is(try("s", "4", store.OnlyNew), nil, "a put that only creates must bring back a schedule that was deleted")
 }
 
 func putOwner(e *env) {

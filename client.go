@@ -71,6 +71,7 @@ type Client struct {
 	stop    context.CancelFunc // begins the stop of a running client
 	hurry   context.CancelFunc // ends the wait for running jobs
 	done    chan struct{}      // closed when Run has returned
+	left    chan struct{}      // closed when Run has returned and no worker runs any more
 
 	taken   *engine.State     // see Config.TakeOver; nil: the node is new
 	started chan struct{}     // closed when the node is registered
@@ -109,7 +110,7 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 	bounded := bound.New(backend, cfg.CallTimeout)
 	c := &Client{
 		store: backend, backend: bounded, cfg: cfg, relay: relay{log: event.Log(cfg.Logger, cfg.LogCompleted)},
-		batcher: insert.NewBatcher(bounded, cfg.CallTimeout), done: make(chan struct{}), taken: taken, started: make(chan struct{}),
+		batcher: insert.NewBatcher(bounded, cfg.CallTimeout), done: make(chan struct{}), left: make(chan struct{}), taken: taken, started: make(chan struct{}),
 	}
 	c.relay.observe(cfg.Observers)
 	c.Handlers = &HandlerService{c}
@@ -123,11 +124,17 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 
 // Run makes this process a node and blocks until ctx ends or Stop is called.
 // Then it stops in order: no new claims; running jobs get Config.Drain to end;
-// then their contexts end with ErrStopping and the jobs get Config.Grace; jobs
-// that have not ended then are handed back with their attempt refunded (a
+// then their contexts end with ErrStopping and the jobs get Config.Grace. Jobs
+// that end with an error then are handed back with their attempt refunded (a
 // FailOnLoss job fails with the reason "lost" instead). Run returns nil after a
 // clean stop. Before Run returns, Config.Observers have up to a second to
 // receive the last events.
+//
+// Run also returns nil if workers have not returned after Config.Grace, because
+// they ignore their contexts. Then the node stays in the cluster: it keeps the jobs
+// of these workers and their permits, so that nothing runs elsewhere that must not
+// run concurrently, until the workers have returned (Done) or the process exits.
+// In the latter case the jobs start elsewhere when the lease has passed.
 //
 // Run first creates or updates the schema, unless Config.NoMigrate is set.
 //
@@ -154,6 +161,11 @@ func (c *Client) Run(ctx context.Context) error {
 	defer c.end(true)
 	defer c.flushObservers()
 	defer c.flushAtEnd(ctx)
+	go func() { // after e.Run has begun, Run does not run again
+		<-e.Left()
+		<-c.done
+		close(c.left)
+	}()
 	return e.Run(life, hurry)
 }
 
@@ -207,6 +219,13 @@ func (c *Client) begin(stop, hurry context.CancelFunc) error {
 	return nil
 }
 
+// Done returns a channel that is closed when Run has returned and no worker of this
+// client runs any more. A program that goes on after Run closes the backend after that;
+// if it closes the backend earlier, the node loses its lease while workers run, and
+// their jobs start elsewhere. While the client has neither run nor been stopped, the
+// channel is open.
+func (c *Client) Done() <-chan struct{} { return c.left }
+
 // end is called when Run returns; a client that has not begun can run again,
 // unless Stop was called.
 func (c *Client) end(begun bool) {
@@ -215,8 +234,11 @@ func (c *Client) end(begun bool) {
 	c.running = false
 	c.stopped = c.stopped || begun
 	close(c.done)
-	if !c.stopped {
+	switch {
+	case !c.stopped:
 		c.done = make(chan struct{})
+	case !begun: // stopped before it began
+		close(c.left)
 	}
 }
 
@@ -227,6 +249,9 @@ func (c *Client) end(begun bool) {
 func (c *Client) Stop(ctx context.Context) error {
 	c.mu.Lock()
 	if !c.running {
+		if !c.stopped {
+			close(c.left)
+		}
 		c.stopped = true
 		c.mu.Unlock()
 		return nil

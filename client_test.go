@@ -351,16 +351,21 @@ func TestCancelReachesARunningJob(t *testing.T) {
 	eventually(t, "cancelled", func() bool { return state(t, elsewhere, added.ID) == store.StateCancelled })
 }
 
+// TestStopHandsBackWithTheAttemptRefunded checks that a stop ends in time and hands the jobs back whose workers return, and that
+// the node keeps the jobs of workers that do not, until they return: one of them with a result, and one with an error.
 func TestStopHandsBackWithTheAttemptRefunded(t *testing.T) {
 	c := newCluster(t)
-	started := make(chan struct{}, 4)
+	started := make(chan struct{}, 6)
 	deaf := make(chan struct{})
-	defer close(deaf)
 	client := c.client(noteWorkers(func(ctx context.Context, job *hourbell.Job[Note]) error {
 		started <- struct{}{}
 		if job.Args.Text == "deaf" {
 			<-deaf
 			return nil
+		}
+		if job.Args.Text == "deaf, fails" {
+			<-deaf
+			return errors.New("late")
 		}
 		<-ctx.Done()
 		return ctx.Err()
@@ -368,7 +373,7 @@ func TestStopHandsBackWithTheAttemptRefunded(t *testing.T) {
 	stop := c.run(client)
 	var ids []int64
 	for _, options := range [][]hourbell.Option{{}, {hourbell.OnLoss(hourbell.FailOnLoss)}} {
-		for _, text := range []string{"good", "deaf"} {
+		for _, text := range []string{"good", "deaf, fails", "deaf"} {
 			added, err := client.Enqueue(t.Context(), Note{Text: text}, options...)
 			if err != nil {
 				t.Fatal(err)
@@ -384,18 +389,36 @@ func TestStopHandsBackWithTheAttemptRefunded(t *testing.T) {
 	if took := time.Since(begun); took > 2*time.Second {
 		t.Fatalf("the stop took %v", took)
 	}
-	for i, id := range ids {
-		job, err := client.Jobs.Get(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if i < 2 && (job.State != store.StateReady || job.Attempt != 0) {
-			t.Errorf("job %d: %v with attempt %d, want it ready with the attempt refunded", i, job.State, job.Attempt)
-		}
-		if i >= 2 && (job.State != store.StateFailed || !strings.Contains(job.Reason, "lost")) {
-			t.Errorf("job %d must not start twice: %v, reason %q", i, job.State, job.Reason)
+	check := func(deafEnded bool) {
+		t.Helper()
+		for i, id := range ids {
+			job, err := client.Jobs.Get(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch deaf := i%3 > 0; {
+			case deaf && !deafEnded:
+				if job.State != store.StateRunning || job.Attempt != 1 {
+					t.Errorf("job %d, whose worker runs, is %v", i, job.State)
+				}
+			case i%3 == 2:
+				if job.State != store.StateCompleted {
+					t.Errorf("job %d, whose worker returned late, is %v", i, job.State)
+				}
+			case i < 3 && (job.State != store.StateReady || job.Attempt != 0):
+				t.Errorf("job %d: %v with attempt %d, want it ready with the attempt refunded", i, job.State, job.Attempt)
+			case i >= 3 && (job.State != store.StateFailed || !strings.Contains(job.Reason, "lost")):
+				t.Errorf("job %d must not start twice: %v, reason %q", i, job.State, job.Reason)
+			}
 		}
 	}
+	check(false)
+	if n := client.Events.Counts()[event.WorkersRemain]; n != 1 {
+		t.Errorf("%d events of workers that remain", n)
+	}
+	close(deaf)
+	<-client.Done()
+	check(true)
 	nodes, err := client.Nodes.List(t.Context())
 	if err != nil || len(nodes) != 1 || nodes[0].EndedAt.IsZero() || nodes[0].Died {
 		t.Fatalf("nodes after the stop: %+v, %v", nodes, err)

@@ -67,8 +67,8 @@ type Config struct {
 	// Drain is how long a stop waits for running jobs before it cancels their
 	// contexts. Default 30 s; negative: no wait.
 	Drain time.Duration
-	// Grace is how long a stop then waits for the jobs to return before it
-	// hands them back while they run. Default 5 s.
+	// Grace is how long a stop then waits for the workers to return. The node keeps
+	// the jobs of workers that have not returned then: see Client.Run. Default 5 s.
 	Grace time.Duration
 	// PollIdle is how often a node without wake-ups from its store looks for
 	// work while there is none. Default 1 s; after it has found work it looks

@@ -51,3 +51,10 @@ func TestPrioritiesAge(t *testing.T) {
 	t.Run("plain", func(t *testing.T) { t.Parallel(); clienttest.Ageing(t, memory.New()) })
 	t.Run("kind with a bound", func(t *testing.T) { t.Parallel(); clienttest.Ageing(t, memory.New(), hourbell.MaxRunning(1)) })
 }
+
+func TestWorkersThatIgnoreTheirContexts(t *testing.T) {
+	clienttest.Stuck(t, func(*testing.T) (store.Backend, store.Backend) {
+		s := memory.New()
+		return s, s
+	})
+}

@@ -19,6 +19,7 @@ var roles = map[string]func(*actor) error{
 	"clerk":    playClerk,
 	"crowd":    playCrowd,
 	"enqueuer": playEnqueuer,
+	"deaf":     playDeaf,
 	"errands":  playErrands,
 	"holder":   playMailer,
 	"limited":  playLimited,

@@ -169,6 +169,8 @@ func TestControl(t *testing.T) { clienttest.Control(t, pair) }
 
 func TestChains(t *testing.T) { clienttest.Chains(t, pair) }
 
+func TestWorkersThatIgnoreTheirContexts(t *testing.T) { clienttest.Stuck(t, pair) }
+
 func TestHandlersWhileNodesRun(t *testing.T) { clienttest.Handlers(t, pair) }
 
 func TestJobsRunAtTheirPlaces(t *testing.T) { clienttest.Places(t, pair) }

@@ -54,3 +54,10 @@ func TestSchedulesOnEveryHost(t *testing.T) {
 		return Tx(tx), func() error { return tx.Commit(t.Context()) }
 	})
 }
+
+func TestWorkersThatIgnoreTheirContexts(t *testing.T) {
+	clienttest.Stuck(t, func(t *testing.T) (store.Backend, store.Backend) {
+		a := fresh(t)
+		return a, openAt(t, urlFrom(t, serverVariable), a.schema)
+	})
+}

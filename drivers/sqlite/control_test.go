@@ -47,3 +47,10 @@ func TestSchedulesOnEveryHost(t *testing.T) {
 		return tx.Tx, tx.Commit
 	})
 }
+
+func TestWorkersThatIgnoreTheirContexts(t *testing.T) {
+	clienttest.Stuck(t, func(t *testing.T) (store.Backend, store.Backend) {
+		path := newFile(t)
+		return openFile(t, path), openFile(t, path)
+	})
+}

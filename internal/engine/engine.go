@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -85,6 +86,7 @@ type Engine struct {
 
 	handOvers chan handOver
 	ended     chan struct{} // closed when Run has returned
+	left      chan struct{} // closed when Run has returned and the node has left the cluster, or has tried to
 }
 
 // New returns an engine that has not started.
@@ -96,7 +98,7 @@ func New(cfg Config) *Engine {
 			served = append(served, place.Queue(queue))
 		}
 	}
-	e := &Engine{places: places, jobs: work.NewInFlight(), handOvers: make(chan handOver), ended: make(chan struct{})}
+	e := &Engine{places: places, jobs: work.NewInFlight(), handOvers: make(chan handOver), ended: make(chan struct{}), left: make(chan struct{})}
 	traveller := travel.Join(cfg.Backend, travel.Loops{
 		Queues: served, InFlight: e.jobs.Len, Wake: func(w store.Wake) { e.wakes.Wake(w) },
 		Workers:     func(queue string) (int, bool) { return e.runner.Workers(queue) },
@@ -155,10 +157,11 @@ func (e *Engine) Start(ctx context.Context) error {
 }
 
 // Run runs the node until ctx ends, and then drains it. Start must have succeeded. To drain is to
-// stop claiming, wait up to Drain for running jobs, cancel their contexts, wait up to Grace,
-// release the jobs that still run, and leave the cluster. If hurry ends before Drain has passed,
-// the node stops waiting for running jobs. Run returns nil after a clean stop, else what could not
-// be done.
+// stop claiming, wait up to Drain for running jobs, cancel their contexts, wait up to Grace, and
+// leave the cluster. If hurry ends before Drain has passed, the node stops waiting for running jobs.
+// If workers have not returned after Grace, the node keeps their claims and its lease until they
+// have, and leaves the cluster then, after Run has returned. Run returns nil after a clean stop, else
+// what could not be done.
 func (e *Engine) Run(ctx context.Context, hurry context.Context) error {
 	defer close(e.ended)
 	report := e.node.Report()
@@ -222,25 +225,45 @@ func (e *Engine) move(ctx context.Context) *motion {
 	return m
 }
 
-// stop drains the node after ctx has ended.
+// stop drains the node after ctx has ended. While a worker has not returned, its job must not start elsewhere
+// and its permits must not be given to other jobs; so the node stays in the cluster as long.
 func (e *Engine) stop(ctx, hurry context.Context, m *motion) error {
-	report := e.node.Report()
+	report, base := e.node.Report(), context.WithoutCancel(ctx)
 	e.node.BeginStop()
 	report.Emit(event.Event{Kind: event.NodeStopping, Count: int64(e.jobs.Len())})
 	m.endClaiming()
 	m.claiming.Wait()
-	handedBack := e.drain(hurry, m.waitWorkers)
+	late := e.drain(hurry)
 	err := e.runner.Flush(e.cfg.Heartbeat)
+	open := e.runner.Open()
+	if open == 0 {
+		return cmp.Or(err, e.leave(base, m, late))
+	}
+	report.Emit(event.Event{Kind: event.WorkersRemain, Count: int64(open)})
+	go func() {
+		e.runner.AwaitEnds(base)
+		if err := cmp.Or(e.runner.Flush(e.cfg.Heartbeat), e.leave(base, m, late)); err != nil {
+			report.StoreFailed("stop", err)
+		}
+	}()
+	return err
+}
+
+// leave ends what moves and leaves the cluster. late is how many jobs still ran when Drain had passed.
+func (e *Engine) leave(ctx context.Context, m *motion, late int) error {
+	defer close(e.left)
 	m.endWriting()
 	m.writing.Wait()
 	m.endLiving()
 	m.living.Wait()
-	if leaveErr := e.node.Leave(context.WithoutCancel(ctx)); err == nil {
-		err = leaveErr
-	}
-	report.Emit(event.Event{Kind: event.NodeStopped, Count: int64(handedBack)})
+	err := e.node.Leave(ctx)
+	e.node.Report().Emit(event.Event{Kind: event.NodeStopped, Count: int64(late)})
 	return err
 }
+
+// Left returns a channel that is closed when Run has returned, no worker runs any more, and the node has left the
+// cluster or failed to.
+func (e *Engine) Left() <-chan struct{} { return e.left }
 
 // firing returns the configuration of the firing loop.
 func (e *Engine) firing(spreader *fire.Spreader) fire.Config {
@@ -289,38 +312,17 @@ func (e *Engine) checkPool() {
 	}
 }
 
-// drain waits for running jobs, cancels the jobs that still run, and releases the jobs that do not
-// end then.
-func (e *Engine) drain(hurry context.Context, workers func()) (handedBack int) {
-	done := make(chan struct{})
-	go func() { workers(); close(done) }()
-	if waitFor(done, hurry.Done(), e.cfg.Drain) {
+// drain waits for running jobs, and cancels the jobs that still run then; it returns how many.
+func (e *Engine) drain(hurry context.Context) (late int) {
+	draining, cancel := context.WithTimeout(hurry, e.cfg.Drain)
+	defer cancel()
+	if e.runner.AwaitEnds(draining) {
 		return 0
 	}
-	handedBack = e.jobs.Len()
+	late = e.runner.Open()
 	e.node.EndRuns()
-	if waitFor(done, nil, e.cfg.Grace) {
-		return handedBack
-	}
-	e.runner.HandBack()
-	return handedBack
-}
-
-// waitFor waits until done is closed, and reports whether it was. It gives up after limit, or when
-// hurry is closed.
-func waitFor(done, hurry <-chan struct{}, limit time.Duration) bool {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case <-done:
-		return true
-	case <-hurry:
-	case <-timer.C:
-	}
-	select {
-	case <-done:
-		return true
-	default:
-		return false
-	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(hurry), e.cfg.Grace)
+	defer cancel()
+	e.runner.AwaitEnds(grace)
+	return late
 }

@@ -95,6 +95,7 @@ func (r *Runner) end(run *Run, res result, lost bool) {
 	if run.delivered.Swap(true) {
 		return
 	}
+	defer r.closed()
 	res.run = run
 	r.outcomes.end(res, lost)
 }

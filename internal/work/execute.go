@@ -145,6 +145,7 @@ func (r *Runner) deliver(run *Run, res result) {
 	if run.delivered.Swap(true) {
 		return
 	}
+	defer r.closed()
 	res.run = run
 	r.addConsequences(run, &res.outcome)
 	r.outcomes.put(res)

@@ -103,6 +103,7 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run)
 		f.hire()
 	}
 	defer close(f.jobs)
+	defer f.releaseUnstarted("its node takes no more jobs") // all workers may be busy for long
 	defer f.permits.dismiss(f, true)
 	f.learn(func() {})
 	poll := f.runner.cfg.PollBusy
@@ -112,7 +113,7 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run)
 	failures := 0
 	for ctx.Err() == nil {
 		if f.prefetchIsStale() {
-			f.releaseUnstarted()
+			f.releaseUnstarted(notInTime)
 		}
 		f.follow()
 		if opened := f.runner.solo.closed(); opened != nil {
@@ -130,7 +131,7 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run)
 		}
 		f.learnSpeed()
 		if f.tight() && f.pace.depth > 0 {
-			f.releaseUnstarted()
+			f.releaseUnstarted(notInTime)
 		}
 		if f.full() {
 			f.await(ctx, f.stalePrefetchTimer(), f.room)
@@ -211,7 +212,7 @@ func (f *fetcher) follow() {
 	fewer := width < f.width
 	f.width = width
 	if fewer || rebound {
-		f.releaseUnstarted()
+		f.releaseUnstarted(notInTime)
 	} else {
 		f.learn(func() {})
 	}
@@ -349,15 +350,18 @@ func (f *fetcher) stalePrefetchTimer() <-chan time.Time {
 	return time.After(stalePrefetchAge)
 }
 
+// notInTime is why a job goes back that was claimed in advance.
+const notInTime = "it was claimed in advance, and no worker was free in time"
+
 // releaseUnstarted releases the jobs that have not begun, so that other nodes can claim them,
 // and stops prefetching until jobs are short again.
-func (f *fetcher) releaseUnstarted() {
+func (f *fetcher) releaseUnstarted(why string) {
 	f.learn(func() { f.pace = pace{} })
 	defer f.permits.dismiss(f, false)
 	for {
 		select {
 		case run := <-f.jobs:
-			f.runner.deliver(run, result{outcome: unstarted(run.Claimed), why: "it was claimed in advance, and no worker was free in time"})
+			f.runner.deliver(run, result{outcome: unstarted(run.Claimed), why: why})
 			f.begun.Add(1)
 			f.inFlight.Add(-1)
 		default:

@@ -2,6 +2,7 @@ package work
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hourbell/hourbell/internal/loop"
@@ -11,6 +12,8 @@ import (
 // InFlight contains the jobs in flight: the claims of this node from the answer of the store until
 // their outcomes are written. It is safe for concurrent use.
 type InFlight struct {
+	open atomic.Int64 // jobs without an outcome
+
 	mu      sync.Mutex
 	batches map[*batch]struct{} // batches with jobs in flight
 	runs    int
@@ -44,6 +47,7 @@ func (h *InFlight) add(res store.ClaimResult, runs []*Run) {
 	defer h.mu.Unlock()
 	h.batches[b] = struct{}{}
 	h.runs += len(runs)
+	h.open.Add(int64(len(runs)))
 }
 
 // leave removes a claim whose end is unknown. The batch of the claim is never reported as ended, so that the store

@@ -96,6 +96,7 @@ type Runner struct {
 	widths      widths
 	bounds      bounds
 	admission   admission
+	lastEnded   loop.Signal // the node stops, and no job in flight is open
 }
 
 // New returns a Runner that claims nothing yet.
@@ -103,9 +104,10 @@ func New(cfg Config) *Runner {
 	report := cfg.Node.Report()
 	r := &Runner{
 		cfg: cfg, node: cfg.Node, report: report, wakes: cfg.Wakes, inFlight: cfg.InFlight,
-		outcomes: newOutcomes(cfg.Store, cfg.CallTimeout, report, cfg.InFlight, cfg.Node.Name),
-		progress: newProgress(cfg.Store, cfg.CallTimeout, report),
-		output:   newOutput(cfg.Store, cfg.CallTimeout, report),
+		outcomes:  newOutcomes(cfg.Store, cfg.CallTimeout, report, cfg.InFlight, cfg.Node.Name),
+		progress:  newProgress(cfg.Store, cfg.CallTimeout, report),
+		output:    newOutput(cfg.Store, cfg.CallTimeout, report),
+		lastEnded: loop.NewSignal(),
 	}
 	r.setRuns(nil)
 	r.widths.byQueue, r.widths.permits, r.widths.bounded = maps.Clone(cfg.Queues), map[string]*permits{}, loop.NewSignal()
@@ -157,17 +159,26 @@ func (r *Runner) CompareClaims(ctx context.Context) {
 	r.readPauses(ctx)
 }
 
-// HandBack releases the jobs in flight that did not end when their node stopped. A job whose
-// completion was sent in an open transaction is not released: to write its outcome, the node would
-// have to wait for that transaction. The node that leaves does not wait for it either.
-func (r *Runner) HandBack() {
-	for _, run := range r.inFlight.all() {
-		if run.completing.Load() != notCompleting {
-			continue
+// Open returns the number of jobs in flight that have no outcome: their workers have not returned.
+func (r *Runner) Open() int { return int(r.inFlight.open.Load()) }
+
+// AwaitEnds waits until no job in flight is open, and reports whether that was so before ctx ended. The node
+// must have begun to stop.
+func (r *Runner) AwaitEnds(ctx context.Context) bool {
+	for r.Open() > 0 {
+		select {
+		case <-r.lastEnded:
+		case <-ctx.Done():
+			return r.Open() == 0
 		}
-		outcome := interrupted(run.Claimed, node.ErrStopping)
-		run.addTo(&outcome)
-		r.deliver(run, result{outcome: outcome, why: "it did not end when its node stopped"})
+	}
+	return true
+}
+
+// closed records that a run has got its outcome, which the outcomes have by now.
+func (r *Runner) closed() {
+	if r.inFlight.open.Add(-1) == 0 && r.node.Stopping() {
+		r.lastEnded.Notify()
 	}
 }
 

@@ -163,7 +163,7 @@ func (f *fetcher) waitAlone(ctx context.Context, come func() bool) bool {
 			return true
 		}
 		if f.prefetchIsStale() {
-			f.releaseUnstarted()
+			f.releaseUnstarted(notInTime)
 		}
 		if loop.Sleep(ctx, soloCheckInterval) != nil {
 			return false

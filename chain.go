@@ -16,7 +16,7 @@ import (
 
 // ScheduleEdge lets a schedule start after the ends of the jobs of another schedule, its
 // predecessor: of its slots, of Trigger, and after its own predecessors. Jobs of backfills
-// set off nothing.
+// count only with BackfillRequest.Dependents.
 type ScheduleEdge struct {
 	// Schedule is the name of the predecessor. A schedule that does not exist yet counts
 	// from the moment it is put; see ScheduleInfo.WaitsFor.

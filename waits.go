@@ -16,7 +16,11 @@ import (
 // JobInfo.After. A given job without a reason in the result is not due, is not
 // ready, or has nodes that are only busy.
 func (s *JobService) Waits(ctx context.Context, jobs ...store.JobInfo) (map[int64]string, error) {
-	reasons := waitsForJobs(jobs)
+	predecessors, err := s.predecessors(ctx, jobs)
+	if err != nil {
+		return nil, err
+	}
+	reasons := waitsForJobs(jobs, predecessors)
 	due, err := s.due(ctx, jobs)
 	if err != nil || len(due) == 0 {
 		return reasons, err
@@ -133,18 +137,53 @@ func pauseText(p store.Pause) string {
 	return text
 }
 
-// waitsForJobs returns which jobs waiting jobs wait for.
-func waitsForJobs(jobs []store.JobInfo) map[int64]string {
+// openEdges returns the edges whose predecessors a waiting job waits for.
+func openEdges(job store.JobInfo) (open []store.JobEdge) {
+	if job.State != store.StateWaiting {
+		return nil
+	}
+	for _, e := range job.After {
+		if e.State == store.EdgeOpen {
+			open = append(open, e)
+		}
+	}
+	return open
+}
+
+// predecessors returns the jobs that waitsForJobs names, by number.
+func (s *JobService) predecessors(ctx context.Context, jobs []store.JobInfo) (map[int64]store.JobInfo, error) {
+	var ids []int64
+	for _, job := range jobs {
+		open := openEdges(job)
+		for _, e := range open[:min(len(open), mostNamed)] {
+			ids = append(ids, e.Job)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	found, err := s.client.backend.ListJobs(ctx, store.ListJobsRequest{JobFilter: store.JobFilter{IDs: ids}, Limit: len(ids)})
+	byID := make(map[int64]store.JobInfo, len(found))
+	for _, job := range found {
+		byID[job.ID] = job
+	}
+	return byID, err
+}
+
+// waitsForJobs returns which jobs waiting jobs wait for, and which of the predecessors, by number, are being retried.
+func waitsForJobs(jobs []store.JobInfo, predecessors map[int64]store.JobInfo) map[int64]string {
 	reasons := map[int64]string{}
 	for _, job := range jobs {
-		if job.State != store.StateWaiting {
-			continue
-		}
 		var open []string
-		for _, e := range job.After {
-			if e.State == store.EdgeOpen {
-				open = append(open, fmt.Sprintf("job %d (%v)", e.Job, e.On))
+		for _, e := range openEdges(job) {
+			text := fmt.Sprintf("job %d (%v)", e.Job, e.On)
+			if p, found := predecessors[e.Job]; found && p.State == store.StateReady && p.Attempt > 0 {
+				text = fmt.Sprintf("job %d (%v; attempt %d of %d has ended, the next is due at %s)",
+					e.Job, e.On, p.Attempt, p.MaxAttempts, p.RunAt.Round(time.Second).Format(time.RFC3339))
 			}
+			open = append(open, text)
 		}
 		if len(open) > 0 {
 			reasons[job.ID] = "waits for " + some(open)
@@ -187,11 +226,13 @@ func waits(queue, kind string, living []store.NodeInfo) string {
 	return fmt.Sprintf("no living node of queue %q has code for kind %q; start one that has", queue, kind)
 }
 
+// mostNamed is how many names a text for people has.
+const mostNamed = 3
+
 // some lists the first few names.
 func some(names []string) string {
-	const most = 3
-	if len(names) <= most {
+	if len(names) <= mostNamed {
 		return strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNamed], ", "), len(names)-mostNamed)
 }

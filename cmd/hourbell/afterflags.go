@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/recur"
 )
 
@@ -39,6 +41,23 @@ func (a *afterFlag) edit(c *cobra.Command, s *hourbell.Schedule) (err error) {
 		s.After = nil
 	}
 	return err
+}
+
+// warnLateFailures warns about edges of a schedule that count failures long after the first failed attempt. A failure to
+// read the other schedules is ignored, because the schedule has been put.
+func (p *program) warnLateFailures(ctx context.Context, client *hourbell.Client, info hourbell.ScheduleInfo) {
+	for _, edge := range info.After {
+		of, err := client.Schedules.Get(ctx, edge.Schedule)
+		if err == nil {
+			p.warnLateFailure(view.LateFailure(edge.On, fmt.Sprintf("%q", edge.Schedule), 1, of.MaxAttempts, of.Backoff))
+		}
+	}
+}
+
+func (p *program) warnLateFailure(problem, remedy string) {
+	if problem != "" {
+		printError(p.stderr, fmt.Errorf("warning: %s; %s", problem, remedy))
+	}
 }
 
 // warnWaits warns about schedules that do not exist.

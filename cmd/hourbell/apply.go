@@ -30,6 +30,7 @@ func (p *program) applyCommand() *cobra.Command {
 			}
 			set := file.Set
 			files.WarnAtStart(args[0], set)
+			files.WarnLateFailures(args[0], set)
 			p.printWarnings(set)
 			return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
 				done, err := files.Apply(c.Context(), client, set, prune)

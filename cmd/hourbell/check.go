@@ -67,6 +67,7 @@ func (p *program) checkCommand() *cobra.Command {
 			}
 			for _, file := range read {
 				files.WarnNever(file, p.now())
+				files.WarnLateFailures(file.Path, file.Set)
 			}
 			return cmp.Or(p.printFiles(read, left, out, secrets), err)
 		},

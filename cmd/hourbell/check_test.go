@@ -93,6 +93,50 @@ func TestCheckLooksAround(t *testing.T) {
 	}
 }
 
+// TestLateFailures checks that check, apply, schedules put and enqueue say when an edge counts a failure at the latest, if
+// that is late, and that the overlap of a schedule that follows others is shown as it is in force.
+func TestLateFailures(t *testing.T) {
+	b := newBench(t)
+	writeFile(t, "file.yaml", "owner: x\nschedules:\n"+
+		"  - {name: late, cron: '0 3 * * *', command: [a]}\n"+
+		"  - {name: quick, cron: '0 3 * * *', command: [a], max_attempts: 1}\n"+
+		"  - {name: bounded, cron: '0 3 * * *', command: [a], max_attempts: 3, backoff: 'constant:10m'}\n"+
+		"  - name: tell\n    after: [late, {schedule: quick, on: failure}, {schedule: bounded, on: either}]\n    command: [b]\n"+
+		"  - name: page\n    after: {schedule: late, on: failure}\n    overlap: skip\n    command: [b]\n")
+	late := `schedule "page": after: a failure of "late" counts after its last attempt of 25, which may begin up to 11 days after`
+	bounded := `schedule "tell": after: a failure of "bounded" counts after its last attempt of 3, which may begin up to 22m0s after`
+	checked := b.ok("check", "file.yaml")
+	if !strings.Contains(checked, late) || !strings.Contains(checked, bounded) || strings.Count(checked, "counts after") != 2 {
+		t.Errorf("check:\n%s", checked)
+	}
+	overlaps := map[string]any{}
+	for _, s := range b.objects("check", "file.yaml")[0]["schedules"].([]any) {
+		overlaps[s.(map[string]any)["name"].(string)] = s.(map[string]any)["overlap"]
+	}
+	if overlaps["late"] != "skip" || overlaps["tell"] != "allow" || overlaps["page"] != "skip" {
+		t.Errorf("check prints the overlaps %v", overlaps)
+	}
+	if r := b.run("apply", "file.yaml"); r.code != 0 || !strings.Contains(r.err, late) || !strings.Contains(r.err, bounded) {
+		t.Errorf("apply: %+v", r)
+	}
+	if r := b.run("schedules", "put", "more", "--after", "late:failure", "--", "c"); r.code != 0 || !strings.Contains(r.err, `a failure of "late" counts`) {
+		t.Errorf("schedules put: %+v", r)
+	}
+	b.ok("enqueue", "export", "--backoff", "constant:10m", "--max-attempts", "7")
+	b.ok("enqueue", "export", "--max-attempts", "1")
+	want := "a failure of job 1 counts after its last attempt of 7, which may begin up to 1h6m0s after"
+	if r := b.run("enqueue", "tell", "--after", "1:failure", "--after", "2:failure"); r.code != 0 || !strings.Contains(r.err, want) || strings.Contains(r.err, "job 2") {
+		t.Errorf("enqueue --after: %+v", r)
+	}
+	if r := b.run("enqueue", "tell", "--after", "1"); r.code != 0 || r.err != "" {
+		t.Errorf("enqueue after a success: %+v", r)
+	}
+	writeFile(t, "graph.yaml", "jobs:\n  export: {kind: export}\n  tell: {kind: tell, after: {export: failure}}\n")
+	if r := b.run("enqueue", "--graph", "graph.yaml"); r.code != 0 || !strings.Contains(r.err, "of 25, which may begin up to 11 days after") {
+		t.Errorf("enqueue --graph: %+v", r)
+	}
+}
+
 // TestCheckShowsTheGoodFiles checks that a mistake in a file of a directory hides no other file, and
 // that root is told of a crontab that serve would refuse.
 func TestCheckShowsTheGoodFiles(t *testing.T) {

@@ -99,6 +99,9 @@ func (p *program) enqueue(c *cobra.Command, f enqueueFlags, kind string, argv []
 			p.noteConflict(f.unique, job)
 		} else {
 			p.noteWaits(c.Context(), client, job.ID)
+			if len(f.after) > 0 {
+				p.warnLateJobs(c.Context(), client, job.ID)
+			}
 		}
 		if f.unique.given(c) {
 			return p.show(f.format, map[string]any{"id": job.ID, "found": job.Existed, "conflict": job.Conflict.String()}, func(out *bufio.Writer) { fmt.Fprintln(out, job.ID) })

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"strconv"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -16,6 +18,30 @@ func addAfter(c *cobra.Command, after *[]string) {
 	c.Flags().StringArrayVar(after, "after", nil,
 		"ID[:success|failure|either[:DELAY]]: run it after the end of that job (success), and no sooner than DELAY after the end; repeatable: after all of these jobs")
 }
+
+// warnLateJobs warns about edges of new jobs that count failures long after the first failed attempt. A failure to read the
+// jobs is ignored, because they were enqueued.
+func (p *program) warnLateJobs(ctx context.Context, client *hourbell.Client, ids ...int64) {
+	waiting, err := client.Jobs.List(ctx, hourbell.JobFilter{IDs: ids, Limit: len(ids), Details: true})
+	if err != nil {
+		return
+	}
+	seen := map[int64]bool{}
+	for _, job := range waiting {
+		for _, edge := range job.After {
+			if seen[edge.Job] || edge.On == store.OnSuccess || edge.State != store.EdgeOpen || len(seen) == mostLate {
+				continue
+			}
+			seen[edge.Job] = true
+			if of, err := client.Jobs.Get(ctx, edge.Job); err == nil {
+				p.warnLateFailure(view.LateJobFailure(edge.On, of))
+			}
+		}
+	}
+}
+
+// mostLate is how many predecessors of new jobs are looked at for warnings.
+const mostLate = 20
 
 // parseAfter reads the values of --after.
 func parseAfter(values []string) (options []hourbell.Option, err error) {

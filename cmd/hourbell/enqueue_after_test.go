@@ -11,7 +11,7 @@ import (
 
 func TestEnqueueAfter(t *testing.T) {
 	b := newBench(t)
-	b.ok("enqueue", "export")
+	b.ok("enqueue", "export", "--max-attempts", "1")
 	backend, err := sqlite.Open(t.Context(), b.path)
 	if err != nil {
 		t.Fatal(err)
@@ -21,7 +21,7 @@ func TestEnqueueAfter(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A node lives, and enqueue has nothing to add: the job waits because the caller asked for it.
-	b.ok("enqueue", "publish", "--after", "1")
+	b.ok("enqueue", "publish", "--after", "1", "--max-attempts", "1")
 	b.ok("enqueue", "tell", "--after", "1:failure:5m", "--after", "2:either")
 	job := b.objects("jobs", "show", "3")[0]
 	if job["state"] != "waiting" || job["waits"] != "waits for job 1 (failure), job 2 (either)" {

@@ -51,6 +51,7 @@ func (p *program) enqueueGraph(c *cobra.Command, f enqueueFlags) error {
 		if err != nil {
 			return err
 		}
+		p.warnLateJobs(c.Context(), client, slices.Collect(maps.Values(enqueued.IDs))...)
 		numbers := enqueued.IDs
 		if enqueued.Finally != 0 {
 			numbers[hourbell.FinallyName] = enqueued.Finally

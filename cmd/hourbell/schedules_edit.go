@@ -77,6 +77,7 @@ func (p *program) schedulesEdit(c *cobra.Command, f storeFlags, e editFlags, nam
 		p.warnRule(info.Rule)
 		p.warnEnded(info)
 		p.warnWaits(info)
+		p.warnLateFailures(c.Context(), client, info)
 		p.warnLeft(c.Context(), client, info)
 		return p.show(e.format, view.NewScheduleRecord(view.NewSchedule(info, false)), func(out *bufio.Writer) {
 			fmt.Fprintf(out, "schedule %q: revision %d, %s\n", name, put.Revision, view.NextOfSchedule(info))

@@ -3,6 +3,7 @@
 package backoff
 
 import (
+	"math"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -113,6 +114,20 @@ func short(d time.Duration) string {
 func (p Policy) After(attempt int) time.Duration {
 	wait := p.delay(attempt)
 	return wait + time.Duration((2*rand.Float64()-1)*float64(wait/spread))
+}
+
+// Total returns how long a job waits at most between its attempts, if it fails from attempt number first (from 1) to its
+// last attempt, number attempts. It is the greatest duration if the sum is longer.
+func (p Policy) Total(first, attempts int) time.Duration {
+	var total time.Duration
+	for n := max(first, 1); n < attempts; n++ {
+		wait := p.delay(n)
+		if wait += wait / spread; total > math.MaxInt64-wait {
+			return math.MaxInt64
+		}
+		total += wait
+	}
+	return total
 }
 
 // delay returns the delay without its random part.

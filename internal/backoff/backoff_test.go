@@ -61,6 +61,28 @@ func TestDelays(t *testing.T) {
 	}
 }
 
+func TestTotal(t *testing.T) {
+	for _, test := range []struct {
+		policy          string
+		first, attempts int
+		want            time.Duration
+	}{
+		{"constant:30s", 1, 1, 0},
+		{"constant:30s", 1, 3, 66 * time.Second},
+		{"constant:30s", 0, 3, 66 * time.Second},
+		{"constant:30s", 3, 3, 0},
+		{"linear:10s:1h", 2, 4, 55 * time.Second},
+		{"constant:8760h", 1, 1000, math.MaxInt64},
+	} {
+		if got := parse(t, test.policy).Total(test.first, test.attempts); got != test.want {
+			t.Errorf("%s from attempt %d to %d: %v, want %v", test.policy, test.first, test.attempts, got, test.want)
+		}
+	}
+	if days := parse(t, "default").Total(1, 25).Hours() / 24; days < 10 || days > 12 {
+		t.Errorf("25 attempts by the default wait %.1f days", days)
+	}
+}
+
 // TestTheDelaysAreSpread checks that jobs that failed together do not all run
 // together again, also at the greatest delay.
 func TestTheDelaysAreSpread(t *testing.T) {

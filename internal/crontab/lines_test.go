@@ -113,7 +113,7 @@ func TestComments(t *testing.T) {
 		t.Fatalf("got %+v", file)
 	}
 	backup, report, start := file.Entries[0], file.Entries[1], file.AtStart[0]
-	if backup.Name != "the backup" || backup.Overlap != hourbell.OverlapSkip || backup.MaxAttempts != 3 || backup.OnLoss != hourbell.RetryOnLoss ||
+	if backup.Name != "the backup" || backup.Overlap != "skip" || backup.MaxAttempts != 3 || backup.OnLoss != hourbell.RetryOnLoss ||
 		backup.Timeout != 2*time.Hour || backup.Group != "nightly" || backup.Owner != "ops" || backup.Line != 5 {
 		t.Errorf("backup is %+v", backup)
 	}

@@ -97,8 +97,9 @@ var scheduleKeys = []Key{
 	name("key", "The key of the jobs: what they are for, such as a customer", func(s *hourbell.Schedule) *string { return &s.Key }).
 		ofJob(func(s hourbell.Schedule) hourbell.Option { return hourbell.Key(s.Key) }),
 	truth("paused", "Whether the schedule is put paused; default false", func(s *hourbell.Schedule) *bool { return &s.Paused }),
-	choice("overlap", "What a slot does while a job of the schedule runs; default skip", []string{"skip", "queue", "allow", "replace"},
-		func(s *hourbell.Schedule) *hourbell.Overlap { return &s.Overlap }, hourbell.OverlapSkip, hourbell.OverlapQueue, hourbell.OverlapAllow, hourbell.OverlapReplace),
+	// A schedule with after allows overlaps unless skip is written, so that skip is not the zero value.
+	choice("overlap", "What a slot does while a job of the schedule runs; default skip, with after allow", []string{"skip", "queue", "allow", "replace"},
+		func(s *hourbell.Schedule) *hourbell.Overlap { return &s.Overlap }, hourbell.Overlap("skip"), hourbell.OverlapQueue, hourbell.OverlapAllow, hourbell.OverlapReplace),
 	choice("misfire", "What becomes of a slot that is found later than the grace: skip misses it, once makes up for the newest, all for all; default skip",
 		[]string{"skip", "once", "all"}, func(s *hourbell.Schedule) *hourbell.Misfire { return &s.Misfire }, hourbell.MisfireSkip, hourbell.MisfireOnce, hourbell.MisfireAll),
 	number("misfire_cap", "How many slots misfire: all makes up for; default 100", 1, 1000, func(s *hourbell.Schedule) *int { return &s.MisfireCap }),

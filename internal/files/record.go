@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/internal/view"
 )
@@ -75,6 +76,27 @@ func checkSetting(name, value string) (problem, remedy string) {
 		return "is not a program on this machine", "install it on every machine that runs the lines below, or write another"
 	}
 	return "", ""
+}
+
+// WarnLateFailures adds warnings about schedules that follow the failures of another schedule whose retries take long.
+func WarnLateFailures(path string, set *declared.File) {
+	byName := map[string]hourbell.Schedule{}
+	for _, entry := range set.Entries {
+		byName[entry.Name] = entry.Schedule
+	}
+	for _, entry := range set.Entries {
+		for _, edge := range entry.After {
+			what := fmt.Sprintf("%q", declared.Label(edge.Schedule, 60))
+			of := byName[edge.Schedule]
+			if problem, remedy := view.LateFailure(edge.On, what, 1, of.MaxAttempts, of.Backoff); problem != "" {
+				set.Warn(declared.Error{
+					File: path, Line: entry.Line, Entry: fmt.Sprintf("schedule %q", declared.Label(entry.Name, 60)), Field: "after",
+					Problem: problem, Remedy: remedy,
+				})
+			}
+		}
+	}
+	set.SortWarnings()
 }
 
 // WarnNever adds warnings about valid rules that have no instant after now.

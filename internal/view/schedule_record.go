@@ -145,7 +145,7 @@ func NewScheduleRecord(s Schedule) ScheduleRecord {
 		Name: s.Name, Owner: orNull(s.Owner), Revision: s.Revision, State: s.State(),
 		Cron: orNull(s.Rule.Cron), Every: orNull(s.Rule.Every), At: orNull(s.Rule.At), TZ: orNull(s.Rule.Zone),
 		Kind: job.Name, Args: rawJSON(job.JSON), Queue: s.Queue, On: s.On.String(), EffortRecord: scheduleEffort(s.Schedule),
-		Overlap: overlapWord(s.Overlap), Group: orNull(s.Group), Key: orNull(s.Key),
+		Overlap: overlapWord(s.Schedule), Group: orNull(s.Group), Key: orNull(s.Key),
 		Paused: s.State() == "paused", PausedAt: timeOrNull(s.PausedAt), GroupPausedAt: timeOrNull(s.GroupPausedAt), GroupPausedUntil: timeOrNull(s.GroupPausedUntil), NextAt: timeOrNull(s.NextAt),
 		Mark: timeOrNull(s.Mark), Anchor: timeOrNull(s.Anchor), Fired: s.Fired,
 		CreatedAt: timeOrNull(s.CreatedAt), UpdatedAt: timeOrNull(s.UpdatedAt), DeletedAt: timeOrNull(s.DeletedAt),
@@ -159,8 +159,12 @@ func NewScheduleRecord(s Schedule) ScheduleRecord {
 	}
 }
 
-func overlapWord(o hourbell.Overlap) string {
-	return cmp.Or(string(o), "skip")
+// overlapWord returns the policy of overlaps that is in force.
+func overlapWord(s hourbell.Schedule) string {
+	if s.Follows() {
+		return cmp.Or(string(s.Overlap), string(hourbell.OverlapAllow))
+	}
+	return cmp.Or(string(s.Overlap), "skip")
 }
 
 // ScheduleFacts returns the facts about a schedule.
@@ -184,7 +188,7 @@ func ScheduleFacts(s Schedule) []Fact {
 		{"on", placeText(s.On)},
 		{"made_from", s.MadeFrom},
 	}, scheduleEffort(s.Schedule).facts(), []Fact{
-		{"overlap", overlapWord(s.Overlap)},
+		{"overlap", overlapWord(s.Schedule)},
 		{"policies", shownPolicies(s.Schedule)},
 		{"exclude", strings.Join(excludeTexts(s.Schedule), " | ")},
 		{"on_start", shownHooks(s.Hooks.Field("on_start"))},

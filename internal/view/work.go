@@ -125,15 +125,14 @@ func envText(c kinds.Command, secrets bool) string {
 // ownPlaces are keys that have a place of their own in the text of limits.
 var ownPlaces = []string{"priority", "max_attempts", "on_loss", "timeout", "backoff"}
 
+// defaultAttempts are the attempts of a schedule that names none.
+const defaultAttempts = 25
+
 // limits lists the limits of a schedule's jobs: attempts and time.
 func limits(s hourbell.Schedule) string {
 	kind := declared.Raw(s.Job).Name
 	var parts []string
-	if s.MaxAttempts > 0 {
-		parts = append(parts, plain.Plural(s.MaxAttempts, "attempt"))
-	} else {
-		parts = append(parts, "25 attempts")
-	}
+	parts = append(parts, plain.Plural(cmp.Or(s.MaxAttempts, defaultAttempts), "attempt"))
 	switch {
 	case s.Timeout == hourbell.MaxDuration:
 		parts = append(parts, "no time limit")
@@ -147,7 +146,7 @@ func limits(s hourbell.Schedule) string {
 	}
 	parts = append(parts, "on_loss "+lossText(s.OnLoss))
 	if s.When() != "" {
-		parts = append(parts, "overlap "+overlapWord(s.Overlap))
+		parts = append(parts, "overlap "+overlapWord(s))
 		if policies := shownPolicies(s); policies != "" {
 			parts = append(parts, policies)
 		}

@@ -35,6 +35,11 @@ schedules:
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, entry := range file.Entries {
+		if entry.Name == "c" && entry.Overlap != "skip" || entry.Name == "a" && entry.Overlap != "" {
+			t.Errorf("schedule %s has the overlap %q", entry.Name, entry.Overlap)
+		}
+	}
 	written, err := schedulefile.Write(file)
 	if err != nil {
 		t.Fatal(err)

@@ -57,13 +57,17 @@ type FinallyOn string
 
 // The choices. The last job always waits until all other jobs of the batch have ended.
 const (
-	FinallyAll    FinallyOn = "all"    // all completed (default)
+	FinallyAll    FinallyOn = "all"    // none failed or was cancelled (default)
 	FinallyFailed FinallyOn = "failed" // at least one failed or was cancelled
 	FinallyAlways FinallyOn = "always" // in any case, also if jobs were not started
 )
 
 // Finally is the last job of a batch. It waits until all other jobs of the batch have
 // ended, also jobs that are added. If On does not fit, it ends as store.StateNotStarted.
+//
+// Jobs that were deleted count neither for On nor as jobs of the batch, and jobs that were not started count
+// as neither completed nor failed. In a batch without other jobs the last job is decided at once: it runs,
+// except with FinallyFailed.
 type Finally struct {
 	Args    Args
 	Options []Option // the options of the job; see Request
@@ -107,15 +111,15 @@ type EnqueuedBatch struct {
 }
 
 // EnqueueBatch stores jobs as a batch, all or none, as EnqueueMany does, and the job that
-// runs when all of them have ended; finally may be nil. Unique keys are as in EnqueueGraph. With
-// InBatch it adds the jobs to a batch.
+// runs when all of them have ended. Either finally may be nil, or the list of jobs may be empty. Unique keys are as
+// in EnqueueGraph. With InBatch it adds the jobs to a batch.
 func (c *Client) EnqueueBatch(ctx context.Context, requests []Request, finally *Finally, options ...Option) (EnqueuedBatch, error) {
 	shared, jobs, err := newJobs(requests, options)
 	if err != nil {
 		return EnqueuedBatch{}, err
 	}
-	if len(jobs) == 0 {
-		return EnqueuedBatch{}, fmt.Errorf("enqueue a batch: %w", &check.FieldError{Field: "jobs", Problem: "are missing", Remedy: "give the batch a job"})
+	if len(jobs) == 0 && finally == nil {
+		return EnqueuedBatch{}, fmt.Errorf("enqueue a batch: %w", &check.FieldError{Field: "jobs", Problem: "are missing", Remedy: "give the batch a job, or a last job"})
 	}
 	res, err := c.enqueueBatch(ctx, shared, jobs, finally)
 	if err != nil {

@@ -58,6 +58,57 @@ func TestAGraphGrows(t *testing.T) {
 	}
 }
 
+// TestTheLastJobOfABatch: a batch and a graph may consist of their last jobs, and a cancel by a
+// condition leaves last jobs alone, whatever the condition is.
+func TestTheLastJobOfABatch(t *testing.T) {
+	client, err := hourbell.New(memory.New(), hourbell.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := func(id int64) store.State {
+		t.Helper()
+		job, err := client.Jobs.Get(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return job.State
+	}
+	last := &hourbell.Finally{Args: order(`{}`)}
+	batch, err := client.EnqueueBatch(t.Context(), nil, last)
+	if err != nil || len(batch.Jobs) != 0 || state(batch.Finally) != store.StateReady {
+		t.Errorf("an empty batch: %+v, %v", batch, err)
+	}
+	graph, err := client.EnqueueGraph(t.Context(), hourbell.Graph{Finally: last})
+	if err != nil || len(graph.IDs) != 0 || state(graph.Finally) != store.StateReady {
+		t.Errorf("an empty graph: %+v, %v", graph, err)
+	}
+	last = &hourbell.Finally{Args: order(`{}`), On: hourbell.FinallyAlways}
+	for name, cancel := range map[string]func(batch int64) (hourbell.JobChanges, error){
+		"batch": func(batch int64) (hourbell.JobChanges, error) {
+			return client.Jobs.Cancel(t.Context(), hourbell.JobFilter{Batch: batch})
+		},
+		"group": func(int64) (hourbell.JobChanges, error) { return client.Groups.Cancel(t.Context(), "g") },
+		"kind": func(int64) (hourbell.JobChanges, error) {
+			return client.Jobs.Cancel(t.Context(), hourbell.JobFilter{Kind: order(``).Kind()})
+		},
+		"all": func(int64) (hourbell.JobChanges, error) {
+			return client.Jobs.Cancel(t.Context(), hourbell.JobFilter{All: true})
+		},
+	} {
+		out, err := client.EnqueueBatch(t.Context(), []hourbell.Request{{Args: order(`{}`)}}, last, hourbell.Group("g"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		changes, err := cancel(out.Batch)
+		if err != nil || changes.Changed != 1 || state(out.Finally) != store.StateReady {
+			t.Errorf("%s: %+v, %v; the last job is %v", name, changes, err, state(out.Finally))
+		}
+		if changes, err = client.Jobs.Cancel(t.Context(), hourbell.JobFilter{IDs: []int64{out.Finally}}); err != nil || changes.Changed != 1 {
+			t.Errorf("%s: by its number: %+v, %v", name, changes, err)
+		}
+	}
+}
+
 func TestBatchesAreRefused(t *testing.T) {
 	client, err := hourbell.New(memory.New(), hourbell.Config{})
 	if err != nil {
@@ -66,7 +117,8 @@ func TestBatchesAreRefused(t *testing.T) {
 	one := []hourbell.Request{{Args: order(`{}`)}}
 	last := &hourbell.Finally{Args: order(`{}`)}
 	for name, call := range map[string]func() error{
-		"empty": func() error { _, err := client.EnqueueBatch(t.Context(), nil, last); return err },
+		"empty":       func() error { _, err := client.EnqueueBatch(t.Context(), nil, nil); return err },
+		"empty graph": func() error { _, err := client.EnqueueGraph(t.Context(), hourbell.Graph{}); return err },
 		"outcome": func() error {
 			_, err := client.EnqueueBatch(t.Context(), one, &hourbell.Finally{Args: order(`{}`), On: "x"})
 			return err

@@ -26,7 +26,8 @@ const NameHeader = store.NameHeader
 // Graph is jobs that follow each other, for Client.EnqueueGraph. A job names its
 // predecessors by their names in the graph.
 type Graph struct {
-	// Jobs by name; names are as for check.Name. At most MaxGraphJobs.
+	// Jobs by name; names are as for check.Name. At most MaxGraphJobs; with Finally there may be
+	// none.
 	Jobs map[string]GraphJob
 	// Finally is the job that runs when all others have ended; nil: none.
 	Finally *Finally
@@ -155,8 +156,8 @@ func (g Graph) order() ([]string, error) {
 		edges += len(job.After)
 	}
 	switch {
-	case len(g.Jobs) == 0:
-		return nil, &check.FieldError{Field: "jobs", Problem: "are missing", Remedy: "give the graph a job"}
+	case len(g.Jobs) == 0 && g.Finally == nil:
+		return nil, &check.FieldError{Field: "jobs", Problem: "are missing", Remedy: "give the graph a job, or a last job"}
 	case len(g.Jobs) > MaxGraphJobs:
 		return nil, &check.FieldError{Field: "jobs", Problem: fmt.Sprintf("are %d", len(g.Jobs)), Remedy: fmt.Sprintf("use at most %d in one graph", MaxGraphJobs)}
 	case edges > MaxGraphEdges:

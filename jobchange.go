@@ -88,6 +88,9 @@ func newChanging(req store.ChangeJobsRequest, options []Option) (changing, error
 // the jobs' contexts, which happens within two seconds. A running job that returns
 // an error after that is cancelled; a running job that completes is completed.
 //
+// A filter without IDs leaves the last jobs of batches alone (see Finally), so that they run, or do
+// not start, by the ends of the other jobs. Their numbers cancel them.
+//
 // A filter without a condition on the state selects live jobs. As with all calls
 // that change jobs by a filter:
 //
@@ -182,6 +185,7 @@ func (s *JobService) toChange(ctx context.Context, f JobFilter, action store.Job
 	if match.IDs == nil && len(match.States) == 0 && !match.Scheduled && !match.Retrying {
 		match.States = action.States()
 	}
+	match.NotLast = match.IDs == nil && action == store.CancelJobs
 	return match, err
 }
 

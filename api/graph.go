@@ -16,7 +16,7 @@ import (
 
 // NewGraph is jobs that follow each other, as `hourbell enqueue --graph` reads them.
 type NewGraph struct {
-	Jobs    map[string]GraphJob `json:"jobs" minProperties:"1" maxProperties:"10000" nullable:"false" doc:"The jobs by name."`
+	Jobs    map[string]GraphJob `json:"jobs" maxProperties:"10000" nullable:"false" doc:"The jobs by name. With finally there may be none."`
 	Finally *GraphFinally       `json:"finally,omitempty" doc:"The job that runs when all others have ended."`
 }
 

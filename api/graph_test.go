@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -38,7 +39,7 @@ func TestGraphs(t *testing.T) {
 	}
 	var batch view.BatchRecord
 	b.ok(&batch, "GET", "/api/v1/batches/1", "")
-	if batch.Total != 3 || batch.Finally == nil || batch.Finally.Job != made.Jobs["finally"] {
+	if batch.Total != 3 || batch.Count != 4 || batch.Finally == nil || batch.Finally.Job != made.Jobs["finally"] {
 		t.Errorf("%+v", batch)
 	}
 	var batches struct {
@@ -56,8 +57,17 @@ func TestGraphs(t *testing.T) {
 	}
 	var changed Changes
 	b.ok(&changed, "POST", "/api/v1/jobs/cancel", `{"batch":1}`)
-	if changed.Changed != 3 || changed.Unchanged != 1 { // check is not started, because read was cancelled
+	if changed.Changed != 2 || changed.Unchanged != 1 { // check is not started, because read was cancelled
 		t.Errorf("%+v", changed)
+	}
+	var last view.JobRecord
+	if b.ok(&last, "GET", fmt.Sprintf("/api/v1/jobs/%d", made.Jobs["finally"]), ""); last.State != "ready" {
+		t.Errorf("the last job, which runs always, is %s after the batch was cancelled", last.State)
+	}
+	b.ok(&made, "POST", "/api/v1/jobs/graph", `{"jobs":{},"finally":{"kind":"tell"}}`)
+	b.ok(&batch, "GET", fmt.Sprintf("/api/v1/batches/%d", made.Batch), "")
+	if batch.Total != 0 || batch.Count != 1 || batch.Finally == nil || batch.Finally.State != "ready" {
+		t.Errorf("an empty graph with a last job: %+v", batch)
 	}
 	b.fails(404, "GET", "/api/v1/batches/99", "")
 	b.fails(422, "GET", "/api/v1/batches?cursor=eA", "")

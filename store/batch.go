@@ -22,8 +22,8 @@ type BatchInsert struct {
 	ID int64
 	// Finally, of a new batch, makes the last job of the request the last job of the batch:
 	// it waits for the ends of all other jobs of the batch, also for jobs that are added.
-	// On is which ends match, and Any means that one match is enough. The job's own After
-	// must be empty.
+	// On is which ends match, and Any means that one match is enough; see Wait. The job's own After
+	// must be empty. A batch without other jobs is decided by the insert.
 	Finally *Finally
 }
 
@@ -128,7 +128,7 @@ func checkBatch(req InsertRequest) error {
 		problem = "is an older batch in a transaction of the program, which would lock the batch until it ends"
 	case b.ID > 0 && b.Finally != nil:
 		problem = "has a last job already, or none"
-	case len(req.Jobs) == 0 || b.Finally != nil && len(req.Jobs) == 1:
+	case len(req.Jobs) == 0:
 		problem = "has no jobs"
 	case b.Finally != nil && (len(req.Jobs[len(req.Jobs)-1].After) > 0 || b.Finally.On < OnSuccess || b.Finally.On > OnEnd):
 		problem = "has a last job with predecessors of its own, or with an unknown outcome"

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -58,7 +59,7 @@ func (o On) Matches(end State) bool {
 	switch end {
 	case StateCompleted:
 		return o != OnFailure
-	case StateFailed, StateCancelled:
+	case StateFailed, StateCancelled, StateDeleted:
 		return o != OnSuccess
 	}
 	return false
@@ -71,7 +72,7 @@ type EdgeState int16
 const (
 	EdgeOpen    EdgeState = 0 // the predecessor has not ended
 	EdgeMatched EdgeState = 1
-	EdgeMissed  EdgeState = 2 // the predecessor ended, and the edge did not match
+	EdgeMissed  EdgeState = 2 // the predecessor ended, and the edge did not match; or a job with AtEnd waited for it, and it was deleted
 )
 
 // JobEdge is an edge of a job as it is shown.
@@ -80,7 +81,7 @@ type JobEdge struct {
 	State EdgeState
 }
 
-// Ended is a predecessor that has ended.
+// Ended is a predecessor that has ended, or was deleted (StateDeleted).
 type Ended struct {
 	ID     int64
 	State  State
@@ -90,7 +91,9 @@ type Ended struct {
 
 // Wait is what a job waits for, and the rule of what becomes of the job: it is ready when
 // all of its edges have matched (with Any, when one has matched), and it is not started as
-// soon as that is impossible. With AtEnd both are decided when no edge is open.
+// soon as that is impossible. With AtEnd, as the last job of a batch has it, both are decided when
+// no edge is open; predecessors that were deleted, before or after their ends, do not count then, and OnSuccess
+// also matches predecessors that were not started.
 type Wait struct {
 	Open  int  // open edges
 	Any   bool // NewJob.Any
@@ -106,7 +109,10 @@ type Wait struct {
 // Decide decides an open edge, because its predecessor has ended.
 func (w *Wait) Decide(e Edge, p Ended) EdgeState {
 	w.Open--
-	if e.On.Matches(p.State) {
+	if w.AtEnd && p.State == StateDeleted {
+		return EdgeMissed
+	}
+	if e.On.Matches(p.State) || w.AtEnd && e.On == OnSuccess && p.State == StateNotStarted {
 		w.matched = true
 		if at := p.At.Add(e.Delay); e.Delay > 0 && at.After(w.RunAt) {
 			w.RunAt = at
@@ -120,7 +126,7 @@ func (w *Wait) Decide(e Edge, p Ended) EdgeState {
 }
 
 // Earlier adds edges that were decided before: whether one has matched, and the
-// predecessor of the first edge that has not; nil: each has matched. Only a job with AtEnd
+// predecessor of the first edge that has not and whose predecessor still exists; nil: there is none. Only a job with AtEnd
 // needs it, when no edge is open: another job would have been ready, or not started.
 func (w *Wait) Earlier(matched bool, missed *Ended) {
 	w.matched = w.matched || matched
@@ -142,8 +148,12 @@ func (w *Wait) State() State {
 	return StateWaiting
 }
 
+// NoneFailedReason is the reason of the last job of a batch that is not started because all
+// other jobs were deleted, or there were none.
+const NoneFailedReason = "no job of the batch failed"
+
 // Why returns the reason of a job that is not started.
-func (w *Wait) Why() string { return w.why }
+func (w *Wait) Why() string { return cmp.Or(w.why, NoneFailedReason) }
 
 // NotStartedReason returns the reason of a job that is not started because of the end of a
 // predecessor. Of a predecessor that was not started itself it is the same reason, which
@@ -152,8 +162,8 @@ func NotStartedReason(p Ended) string {
 	switch p.State {
 	case StateNotStarted:
 		return p.Reason
-	case StateCancelled:
-		return fmt.Sprintf("job %d was cancelled", p.ID)
+	case StateCancelled, StateDeleted:
+		return fmt.Sprintf("job %d was %s", p.ID, p.State)
 	}
 	return fmt.Sprintf("job %d %s", p.ID, p.State)
 }

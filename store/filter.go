@@ -22,6 +22,7 @@ type JobFilter struct {
 	Key       string
 	Unique    string // the unique key, also of finished jobs
 	Batch     int64  // 0: no condition
+	NotLast   bool   // not the last jobs of batches (BatchInsert.Finally)
 	// Error is a text that the job's last error contains, byte for byte. The last
 	// error is the Reason of a finished job, and the error of the newest attempt
 	// that left an error; a job matches if either contains the text.
@@ -36,7 +37,7 @@ type JobFilter struct {
 // Empty reports whether f has no conditions.
 func (f JobFilter) Empty() bool {
 	return len(f.IDs)+len(f.States) == 0 && !f.Scheduled && !f.Retrying && f.Queue == "" && f.Kind == "" && f.Schedule == "" && f.HostsOf == "" &&
-		f.Group == "" && f.Key == "" && f.Unique == "" && f.Batch == 0 && f.Error == "" && f.CreatedSince.IsZero() && f.CreatedUntil.IsZero() && !f.byEnd()
+		f.Group == "" && f.Key == "" && f.Unique == "" && f.Batch == 0 && !f.NotLast && f.Error == "" && f.CreatedSince.IsZero() && f.CreatedUntil.IsZero() && !f.byEnd()
 }
 
 // byEnd reports whether f has a condition that live jobs never meet.

@@ -23,9 +23,12 @@ const (
 	// StateNotStarted is the end of a job whose predecessors ended in another way than
 	// its edges need; see Wait.
 	StateNotStarted State = 6
+	// StateDeleted is the end of a predecessor that was deleted before its end; see Ended. No job
+	// is in this state.
+	StateDeleted State = 7
 )
 
-var stateNames = [...]string{"ready", "waiting", "running", "completed", "failed", "cancelled", "not_started"}
+var stateNames = [...]string{"ready", "waiting", "running", "completed", "failed", "cancelled", "not_started", "deleted"}
 
 // String returns the state's word.
 func (s State) String() string {
@@ -38,9 +41,9 @@ func (s State) String() string {
 // Finished reports whether the state is final.
 func (s State) Finished() bool { return s >= StateCompleted }
 
-// ParseState is the inverse of String.
+// ParseState is the inverse of String for the states of jobs.
 func ParseState(text string) (State, bool) {
-	for i, name := range stateNames {
+	for i, name := range stateNames[:StateDeleted] {
 		if name == text {
 			return State(i), true
 		}

@@ -43,7 +43,9 @@ func jobChanges() []jobChange {
 	return []jobChange{{
 		verb: "cancel", short: "Cancels jobs, also jobs that run on any node", action: store.CancelJobs,
 		long: "Cancels jobs that do not run, and asks the nodes of running jobs to stop them. A running job that completes\n" +
-			"before it stops has completed. Without --state a filter selects jobs that have not finished.",
+			"before it stops has completed. Without --state a filter selects jobs that have not finished. A filter leaves the\n" +
+			"last jobs of batches (finally) alone, which then run, or are not started, by the ends of the other jobs; their\n" +
+			"numbers cancel them.",
 		do: (*hourbell.JobService).Cancel,
 		said: map[store.Change]saying{
 			store.Changed:   same("cancelled"),

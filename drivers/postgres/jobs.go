@@ -52,7 +52,7 @@ func (b *Backend) CountJobs(ctx context.Context, req store.CountJobsRequest) (n 
 // The parameters of list_jobs.sql: the conditions of a filter, a range of numbers, and a
 // page.
 const (
-	jobFilterParams = "live finished only_running ids states scheduled retrying now queue kind schedule hosts_of group_name job_key unique_key batch error created_since created_until finished_since finished_until"
+	jobFilterParams = "live finished only_running ids states scheduled retrying now queue kind schedule hosts_of group_name job_key unique_key batch not_last error created_since created_until finished_since finished_until"
 	jobRangeParams  = " after_id before"
 	jobPageParams   = " limit full"
 )
@@ -68,7 +68,7 @@ func jobFilterValues(f store.JobFilter, now time.Time) []any {
 	onlyRunning := len(f.States) == 1 && f.States[0] == store.StateRunning && !narrowed
 	return []any{
 		live, finished, onlyRunning, listOrNull(f.IDs), states, f.Scheduled, f.Retrying, when(now), orNull(f.Queue), orNull(f.Kind), orNull(f.Schedule), orNull(f.HostsOf),
-		orNull(f.Group), orNull(f.Key), orNull(f.Unique), orNull(f.Batch), orNull(f.Error), when(f.CreatedSince), when(f.CreatedUntil), when(f.FinishedSince), when(f.FinishedUntil),
+		orNull(f.Group), orNull(f.Key), orNull(f.Unique), orNull(f.Batch), f.NotLast, orNull(f.Error), when(f.CreatedSince), when(f.CreatedUntil), when(f.FinishedSince), when(f.FinishedUntil),
 	}
 }
 

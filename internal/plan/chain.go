@@ -97,7 +97,7 @@ func (p Plan) Follow(s store.Schedule, ends []store.ScheduleEnd) store.Firing {
 		f.NewMark = later(f.NewMark, end.Slot)
 		edge, known := p.edge(end.After)
 		switch {
-		case !known || !p.bounds.has(end.At) || edge.IgnoreCancelled && end.State == store.StateCancelled,
+		case !known || !p.bounds.has(end.At) || edge.IgnoreCancelled && stopped(end.State),
 			p.Count > 0 && s.Fired+int64(len(f.Jobs)) >= p.Count:
 			continue
 		case made[end.ID]:
@@ -148,8 +148,11 @@ func (p Plan) notStarted(s store.Schedule, end store.ScheduleEnd, edge Edge) str
 		return end.Reason
 	case edge.On.Matches(end.State):
 		return ""
-	case end.State == store.StateCancelled:
-		return fmt.Sprintf("after: a job of %s was cancelled", end.After)
+	case stopped(end.State):
+		return fmt.Sprintf("after: a job of %s was %v", end.After, end.State)
 	}
 	return fmt.Sprintf("after: a job of %s %v", end.After, end.State)
 }
+
+// stopped reports whether a job was ended by hand.
+func stopped(s store.State) bool { return s == store.StateCancelled || s == store.StateDeleted }

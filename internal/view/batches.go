@@ -30,7 +30,8 @@ type BatchRecord struct {
 	CreatedAt *time.Time       `json:"created_at"`
 	Total     int64            `json:"total"` // jobs, without the last job
 	Ended     int64            `json:"ended"`
-	Jobs      map[string]int64 `json:"jobs"` // how many, by state
+	Count     int64            `json:"count"` // jobs, with the last job
+	Jobs      map[string]int64 `json:"jobs"`  // how many, by state
 	Finally   *FinallyRecord   `json:"finally"`
 }
 
@@ -42,20 +43,26 @@ type FinallyRecord struct {
 
 // NewBatchRecord returns the record of a batch.
 func NewBatchRecord(b store.Batch) BatchRecord {
-	r := BatchRecord{ID: b.ID, State: b.State().String(), CreatedAt: timeOrNull(b.CreatedAt), Total: b.Total(), Ended: b.Ended(), Jobs: map[string]int64{}}
+	r := BatchRecord{ID: b.ID, State: b.State().String(), CreatedAt: timeOrNull(b.CreatedAt), Total: b.Total(), Ended: b.Ended(), Count: b.Total(), Jobs: map[string]int64{}}
 	for state, n := range b.Counts {
 		r.Jobs[store.State(state).String()] = n
 	}
 	if b.Finally != 0 {
 		r.Finally = &FinallyRecord{b.Finally, b.FinallyState.String()}
+		r.Count++
 	}
 	return r
 }
 
 // BatchFacts returns the facts about a batch.
 func BatchFacts(b store.Batch) []Fact {
+	jobs := fmt.Sprint(b.Total())
+	if b.Finally != 0 {
+		jobs = fmt.Sprintf("%d with the last job", b.Total()+1)
+	}
 	facts := []Fact{
 		{"batch", fmt.Sprint(b.ID)},
+		{"jobs", jobs},
 		{"state", b.State().String()},
 		{"ended", fmt.Sprintf("%d of %d", b.Ended(), b.Total())},
 	}

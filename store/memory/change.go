@@ -180,8 +180,8 @@ func (s *Store) deleteJob(id int64, live *job, now time.Time) store.Change {
 	maps.DeleteFunc(s.holds, func(_ uniqueKey, h hold) bool { return h.job == id })
 	if live != nil {
 		s.release(live)
-		s.predecessorEnded(id, store.StateCancelled, "", now)
-		s.jobEnded(live, store.StateCancelled, "", now)
+		s.predecessorEnded(id, store.StateDeleted, "", now)
+		s.jobEnded(live, store.StateDeleted, "", now)
 	}
 	return store.Changed
 }

@@ -22,7 +22,7 @@ func (s *Store) checkPredecessors(jobs []store.NewJob) error {
 // linkAll lets new jobs, which are in the table, wait for their predecessors.
 func (s *Store) linkAll(requested []store.NewJob, answers []store.Inserted, now time.Time) {
 	for i, n := range requested {
-		if j := s.live[answers[i].ID]; j != nil && len(n.After) > 0 {
+		if j := s.live[answers[i].ID]; j != nil && (len(n.After) > 0 || n.AtEnd) {
 			n.After = slices.Clone(n.After)
 			for k := range n.After {
 				if e := &n.After[k]; e.Place > 0 {
@@ -87,7 +87,7 @@ func (s *Store) predecessorEnded(id int64, state store.State, reason string, now
 
 // decide decides an edge.
 func (s *Store) decide(j *job, e *store.JobEdge, state store.State, at time.Time) {
-	if e.On == store.OnEnd {
+	if e.On == store.OnEnd && (state != store.StateDeleted || !j.atEnd) {
 		e.State = store.EdgeMatched
 		if e.Delay > 0 && s.finished[j.ID] == nil && j.State == store.StateWaiting {
 			j.RunAt = laterOf(j.RunAt, instant(at.Add(e.Delay)))
@@ -95,9 +95,10 @@ func (s *Store) decide(j *job, e *store.JobEdge, state store.State, at time.Time
 		return
 	}
 	succeeded := state == store.StateCompleted
-	failed := state == store.StateFailed || state == store.StateCancelled
+	failed := state == store.StateFailed || state == store.StateCancelled || state == store.StateDeleted && !j.atEnd
+	noFailure := j.atEnd && state == store.StateNotStarted && e.On == store.OnSuccess
 	switch {
-	case succeeded && e.On != store.OnFailure, failed && e.On != store.OnSuccess:
+	case succeeded && e.On != store.OnFailure, failed && e.On != store.OnSuccess, noFailure:
 		e.State = store.EdgeMatched
 		if e.Delay > 0 && s.finished[j.ID] == nil && j.State == store.StateWaiting {
 			j.RunAt = laterOf(j.RunAt, instant(at.Add(e.Delay)))
@@ -114,15 +115,36 @@ func (s *Store) settle(j *job, now time.Time) {
 		count[e.State]++
 	}
 	open, matched, missed := count[store.EdgeOpen], count[store.EdgeMatched], count[store.EdgeMissed]
+	if j.atEnd && open == 0 {
+		missed = s.missedLast(j)
+	}
 	switch {
 	case j.atEnd && open > 0:
-	case j.any && matched > 0, !j.any && matched == len(j.After):
+	case j.any && matched > 0, !j.any && open+missed == 0:
 		s.ready(j, laterOf(j.RunAt, now))
 	case j.any && open == 0, !j.any && missed > 0:
 		waiting := store.WaitingJob{ID: j.ID, Kind: j.Kind, Group: j.Group, Origin: j.Origin, Reason: j.why}
 		s.addNew(s.allHandlers().AtNotStarted(waiting), now)
 		s.end(j, store.StateNotStarted, j.why, now)
 	}
+}
+
+// missedLast returns how many edges of the last job of a batch have missed, without those on
+// jobs that were deleted, and sets the reason by the first of them.
+func (s *Store) missedLast(j *job) (missed int) {
+	if j.any {
+		j.why = store.NoneFailedReason
+	}
+	for _, e := range j.After {
+		p := cmp.Or(s.live[e.Job], s.finished[e.Job])
+		if e.State != store.EdgeMissed || p == nil {
+			continue
+		}
+		if missed++; missed == 1 {
+			j.why = whyNot(p.ID, p.State, p.Reason)
+		}
+	}
+	return missed
 }
 
 // whyNot is the reason of a job that is not started.
@@ -132,6 +154,8 @@ func whyNot(id int64, state store.State, reason string) string {
 		return reason
 	case store.StateCancelled:
 		return fmt.Sprintf("job %d was cancelled", id)
+	case store.StateDeleted:
+		return fmt.Sprintf("job %d was deleted", id)
 	}
 	return fmt.Sprintf("job %d %v", id, state)
 }

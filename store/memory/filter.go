@@ -37,6 +37,7 @@ func (s *Store) matches(j *job, f store.JobFilter, now time.Time) bool {
 		(f.Key == "" || f.Key == j.Key) &&
 		(f.Unique == "" || f.Unique == j.Unique) &&
 		(f.Batch == 0 || f.Batch == j.Batch) &&
+		(!f.NotLast || j.Batch == 0 || s.batches[j.Batch].last != j.ID) &&
 		(f.Error == "" || strings.Contains(j.Reason, f.Error) || strings.Contains(s.newestError(j.ID), f.Error)) &&
 		within(j.CreatedAt, f.CreatedSince, f.CreatedUntil) &&
 		within(j.FinishedAt, f.FinishedSince, f.FinishedUntil)

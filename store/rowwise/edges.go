@@ -122,7 +122,7 @@ type Reopening struct {
 type Decided struct {
 	ID      int64
 	Matched bool         // at least one
-	Missed  *store.Ended // the predecessor with the least number of an edge that has missed, or nil
+	Missed  *store.Ended // the predecessor with the least number of an edge that has missed, except predecessors that were deleted; or nil
 }
 
 // Batch is a batch to which jobs are added.
@@ -225,7 +225,7 @@ type linking struct {
 // link decides what a new job waits for.
 func (l *linking) link(i int, known map[int64]store.Ended, now time.Time) error {
 	job := &l.jobs[i]
-	if len(job.After) == 0 {
+	if len(job.After) == 0 && !job.AtEnd {
 		return nil
 	}
 	w := store.Wait{Open: len(job.After), Any: job.Any, AtEnd: job.AtEnd, RunAt: instant(job.RunAt)}
@@ -322,7 +322,7 @@ func (l *linking) write(ctx context.Context, tx Edges, inserted []store.Inserted
 		}
 	}
 	for i := range l.jobs {
-		if len(l.jobs[i].After) > 0 && l.waits[i].State() == store.StateNotStarted {
+		if l.waits[i].State() == store.StateNotStarted {
 			plan.add(inserted[i].ID, &l.waits[i], now)
 		}
 	}

@@ -42,7 +42,7 @@ var afterEnds = []afterEnd{
 	{"cancelled, running", never, starts, starts, "job %d was cancelled", endsByOutcome(store.Cancelled)},
 	{"superseded by a slot", never, starts, starts, "job %d was cancelled", endsSuperseded},
 	{"superseded by a job", never, starts, starts, "job %d was cancelled", endsGivingWay},
-	{"deleted", never, starts, starts, "job %d was cancelled", endsByChange(store.DeleteJobs)},
+	{"deleted", never, starts, starts, "job %d was deleted", endsByChange(store.DeleteJobs)},
 	{"not started", never, never, never, "job %d failed", endsNotStarted},
 }
 

@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -20,6 +21,10 @@ var batchTests = []scenario{
 	{"Kept", batchKept},
 	{"Pruned", batchPruned},
 	{"AllHaveEnded", batchAtEnd},
+	{"DeletedJobsDoNotCount", batchDeleted},
+	{"FailureBranches", batchFailureBranch},
+	{"WithoutJobs", batchEmpty},
+	{"WithoutTheLastJob", batchNotLast},
 	{"Links", batchLinks},
 	{"Keys", batchKeys},
 	{"KeysOfAJobThatWaits", batchKeysLater},
@@ -239,7 +244,6 @@ func batchRefused(e *env) {
 	keyed := with(func(j *store.NewJob) { j.Unique = "k" })
 	for name, req := range map[string]store.InsertRequest{
 		"empty":      {Batch: &store.BatchInsert{}},
-		"only last":  {Jobs: newJobs(1), Batch: &store.BatchInsert{Finally: &store.Finally{}}},
 		"negative":   {Jobs: newJobs(1), Batch: &store.BatchInsert{ID: -1}},
 		"second":     {Jobs: newJobs(2), Batch: &store.BatchInsert{ID: 1, Finally: &store.Finally{}}},
 		"key":        {Jobs: []store.NewJob{newJob(), keyed}, Batch: &store.BatchInsert{}},
@@ -453,6 +457,148 @@ func batchAtEnd(e *env) {
 	e.want(e.state(all), store.StateNotStarted, "an edge that was missed at the insert counts")
 	e.want(e.job(all).Reason, fmt.Sprintf("job %d failed", old), "the reason")
 	e.want(e.state(some), store.StateReady, "an edge that matched at the insert counts")
+}
+
+// The ways in which a last job waits.
+var (
+	finallyAll    = store.Finally{On: store.OnSuccess}
+	finallyFailed = store.Finally{On: store.OnFailure, Any: true}
+	finallyAlways = store.Finally{On: store.OnEnd}
+)
+
+// batchDeleted: a job that is deleted counts neither for its batch nor for the last job, whether it has ended or
+// not; for other dependents it counts as a failure, with a word of its own.
+func batchDeleted(e *env) {
+	node := e.nodeFor("n", time.Hour)
+	for _, test := range []struct {
+		finally       store.Finally
+		after, deadly store.State // of the last job: if the other job completed, and if all jobs were deleted
+		reason        string      // if all were deleted
+	}{
+		{finallyAll, store.StateReady, store.StateReady, ""},
+		{finallyFailed, store.StateNotStarted, store.StateNotStarted, store.NoneFailedReason},
+		{finallyAlways, store.StateReady, store.StateReady, ""},
+	} {
+		for _, last := range []bool{false, true} { // whether the deletion is the last end
+			id, ids := e.insertBatch(&test.finally, newJobs(3)...)
+			if !last {
+				e.changeOne(store.DeleteJobs, ids[1])
+			}
+			e.end(node, ids[0], store.Completed)
+			if last {
+				e.changeOne(store.DeleteJobs, ids[1])
+			}
+			e.want(e.state(ids[2]), test.after, fmt.Sprintf("%v: a job was deleted before its end (last: %v)", test.finally, last))
+			b := e.batch(id)
+			e.want([]int64{b.Total(), b.Counts[store.StateCompleted]}, []int64{1, 1}, "completed 1 of 1")
+			e.cancel(ids[2])
+		}
+		_, ids := e.insertBatch(&test.finally, newJobs(4)...)
+		e.end(node, ids[0], store.Failed)
+		e.changeOne(store.DeleteJobs, ids[0]) // after its end
+		e.changeOne(store.DeleteJobs, ids[1])
+		e.want(e.state(ids[3]), store.StateWaiting, "a job has not ended")
+		e.changeOne(store.DeleteJobs, ids[2])
+		if test.finally != finallyFailed { // a job did fail
+			e.want(e.state(ids[3]), test.deadly, fmt.Sprintf("%v: a failed job was deleted, and the others", test.finally))
+		}
+		e.cancel(ids[3])
+		_, ids = e.insertBatch(&test.finally, newJobs(3)...)
+		e.changeOne(store.DeleteJobs, ids[0])
+		e.changeOne(store.DeleteJobs, ids[1])
+		e.want(e.state(ids[2]), test.deadly, fmt.Sprintf("%v: all jobs were deleted", test.finally))
+		e.want(e.job(ids[2]).Reason, test.reason, "the reason")
+		e.cancel(ids[2])
+	}
+	gone := e.insertOne(newJob())
+	ids := e.insert(follows(on(gone, store.OnSuccess)), follows(on(gone, store.OnFailure)))
+	e.changeOne(store.DeleteJobs, gone)
+	e.want(e.job(ids[0]).Reason, fmt.Sprintf("job %d was deleted", gone), "deleted is a word of its own")
+	e.want(e.state(ids[1]), store.StateReady, "for other dependents a deletion is a failure")
+}
+
+// batchFailureBranch: a job that is not started because its edge does not match is no failure.
+func batchFailureBranch(e *env) {
+	node := e.nodeFor("n", time.Hour)
+	for _, test := range []struct {
+		finally store.Finally
+		first   store.Result
+		want    store.State
+	}{
+		{finallyAll, store.Completed, store.StateReady},
+		{finallyAll, store.Failed, store.StateNotStarted},
+		{finallyFailed, store.Completed, store.StateNotStarted},
+		{finallyFailed, store.Failed, store.StateReady},
+		{finallyAlways, store.Completed, store.StateReady},
+	} {
+		id, ids := e.insertBatch(&test.finally, newJob(), follows(place(1, store.OnFailure)), newJob(), newJob())
+		e.end(node, ids[0], test.first)
+		if test.first == store.Completed {
+			e.end(node, ids[2], store.Completed)
+		} else {
+			for _, claim := range e.claim(node, 2) {
+				e.finishWell(outcome(claim, store.Completed))
+			}
+		}
+		e.want(e.state(ids[3]), test.want, fmt.Sprintf("%v after %v", test.finally, test.first))
+		e.ok((e.batch(id).Counts[store.StateFailed] == 0) == (test.first == store.Completed), "the counts agree")
+		e.cancel(ids[3])
+	}
+	ids := e.insert(newJob(), follows(place(1, store.OnFailure)), follows(place(2, store.OnSuccess)))
+	e.end(node, ids[0], store.Completed)
+	e.want(e.state(ids[2]), store.StateNotStarted, "another job that follows a job that was not started is not started")
+}
+
+// batchEmpty: the last job of a batch without other jobs is decided at once.
+func batchEmpty(e *env) {
+	insert := func(finally store.Finally, inTx bool) (int64, int64) {
+		req := store.InsertRequest{Now: e.now, Jobs: newJobs(1), Batch: &store.BatchInsert{Finally: &finally}}
+		var tx Transaction
+		if inTx {
+			var err error
+			tx, err = e.Begin(e.ctx)
+			e.must(err)
+			req.Tx = tx.Tx
+		}
+		res, err := e.a.Insert(e.ctx, req)
+		e.must(err)
+		if inTx {
+			e.must(tx.Commit())
+		}
+		return res.Batch, res.Jobs[0].ID
+	}
+	for _, inTx := range []bool{false, true} {
+		for finally, want := range map[store.Finally]store.State{finallyAll: store.StateReady, finallyFailed: store.StateNotStarted, finallyAlways: store.StateReady} {
+			batch, last := insert(finally, inTx)
+			e.want(e.state(last), want, fmt.Sprintf("%v of an empty batch", finally))
+			b := e.batch(batch)
+			e.want([]int64{b.Total(), b.Finally}, []int64{0, last}, "the batch has its last job only")
+			if want == store.StateNotStarted {
+				e.want(e.job(last).Reason, store.NoneFailedReason, "the reason")
+				e.want(b.State(), store.StateCompleted, "nothing has failed")
+			}
+			_, err := e.add(e.a, batch, newJob())
+			e.is(err, store.ErrBatchEnded, "its last job does not wait")
+		}
+	}
+}
+
+// batchNotLast: a filter can leave out the last jobs of batches, live and finished, also under the lock of a change.
+func batchNotLast(e *env) {
+	node := e.nodeFor("n", time.Hour)
+	group := func(j *store.NewJob) { j.Group = "g" }
+	ended, one := e.insertBatch(&finallyAlways, with(group), with(group))
+	e.end(node, one[0], store.Completed)
+	e.end(node, one[1], store.Completed)
+	batch, ids := e.insertBatch(&finallyAlways, with(group), with(group), with(group))
+	plain := e.insertOne(with(group))
+	e.want(e.matching(store.JobFilter{Group: "g", NotLast: true}), []int64{one[0], ids[0], ids[1], plain}, "all but the last jobs")
+	e.want(e.matching(store.JobFilter{Batch: batch, NotLast: true}), ids[:2], "of one batch")
+	e.want(e.matching(store.JobFilter{Batch: ended, NotLast: true}), one[:1], "of a batch that has ended")
+	e.want(e.matching(store.JobFilter{Batch: batch}), ids, "all jobs of a batch")
+	changes := e.change(store.ChangeJobsRequest{Action: store.CancelJobs, IDs: append(slices.Clone(ids), plain), Match: store.JobFilter{Group: "g", NotLast: true}})
+	e.want(changes, []store.JobChange{{ID: ids[0]}, {ID: ids[1]}, {ID: ids[2], Change: store.Missing}, {ID: plain}}, "a change compares again")
+	e.want(e.state(ids[2]), store.StateReady, "the last job runs after the others were cancelled")
 }
 
 func batchLinks(e *env) {

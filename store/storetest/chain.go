@@ -186,7 +186,7 @@ func chainAllEnds(e *env) {
 		{"failed", func(id int64) { e.end(node, id, store.Failed) }, []store.State{store.StateFailed}},
 		{"cancelled while it ran", func(id int64) { e.end(node, id, store.Cancelled) }, []store.State{store.StateCancelled}},
 		{"cancelled before it ran", func(id int64) { e.cancel(id) }, []store.State{store.StateCancelled}},
-		{"deleted before it ran", func(id int64) { e.changeOne(store.DeleteJobs, id) }, []store.State{store.StateCancelled}},
+		{"deleted before it ran", func(id int64) { e.changeOne(store.DeleteJobs, id) }, []store.State{store.StateDeleted}},
 		{"retried", func(id int64) {
 			e.finishWell(retryIn(e.claimOne(node), 0))
 			e.want(len(e.ends("report")), 0, "a retry is no end")

@@ -1,11 +1,11 @@
 -- Deletes jobs, which are locked, with their attempts and the holds of their keys, and
 -- returns the schedules of the
--- jobs that were live. For the dependents of these a deletion is a cancellation.
+-- jobs that were live. The dependents of these learn that the job was deleted.
 WITH living AS (
     DELETE FROM {schema}.job WHERE id = ANY (:ids::bigint[]) RETURNING id, schedule_id, origin, releases, permits
 ), released AS (
     INSERT INTO {schema}.release (ids, schedules, ended_at, states, reasons)
-    SELECT array_agg(id), array_agg(CASE WHEN origin {sets_off} THEN schedule_id END), coalesce(:now::timestamptz, now()), array_agg(5::smallint), array_agg(''::text) FROM living WHERE releases HAVING count(*) > 0
+    SELECT array_agg(id), array_agg(CASE WHEN origin {sets_off} THEN schedule_id END), coalesce(:now::timestamptz, now()), array_agg(7::smallint), array_agg(''::text) FROM living WHERE releases HAVING count(*) > 0
 ), vacated AS (
     INSERT INTO {schema}.vacancy (lanes)
     SELECT array_agg(p.lane) FROM living, unnest(permits) AS p (lane) WHERE EXISTS (SELECT FROM {schema}.job_limit) HAVING count(*) > 0

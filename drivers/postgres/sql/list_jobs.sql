@@ -24,6 +24,7 @@ WITH found AS (
         AND (:unique_key::text IS NULL OR unique_key = :unique_key)
         AND (:batch::bigint IS NULL OR batch = :batch)
         AND batch = :batch::bigint                                                                                       -- if batch
+        AND (NOT :not_last::boolean OR NOT EXISTS (SELECT FROM {schema}.batch AS b WHERE b.id = j.batch AND b.finally_id = j.id))
         AND (:created_since::timestamptz IS NULL OR created_at >= :created_since)
         AND (:created_until::timestamptz IS NULL OR created_at < :created_until)
         AND (:error::text IS NULL OR strpos((
@@ -53,6 +54,7 @@ WITH found AS (
         AND (:unique_key::text IS NULL OR unique_key = :unique_key)
         AND (:batch::bigint IS NULL OR batch = :batch)
         AND batch = :batch::bigint                                                                                       -- if batch
+        AND (NOT :not_last::boolean OR NOT EXISTS (SELECT FROM {schema}.batch AS b WHERE b.id = h.batch AND b.finally_id = h.id))
         AND (:created_since::timestamptz IS NULL OR created_at >= :created_since)
         AND (:created_until::timestamptz IS NULL OR created_at < :created_until)
         AND (:finished_since::timestamptz IS NULL OR finished_at >= :finished_since)

@@ -30,6 +30,7 @@ WHERE :live
   AND j.job_key = :job_key                                                                                      -- if key
   AND j.unique_key = :unique_key                                                                                -- if unique
   AND j.batch = :batch                                                                                          -- if batch
+  AND NOT EXISTS (SELECT 1 FROM hourbell_batch AS b WHERE b.id = j.batch AND b.finally_id = j.id)                -- if not_last
   AND j.created_at >= :created_since                                                                            -- if created_since
   AND j.created_at < :created_until                                                                             -- if created_until
   AND instr((SELECT a.error FROM hourbell_attempt AS a WHERE a.job_id = j.id AND a.error <> ''                  -- if error
@@ -60,6 +61,7 @@ WHERE :finished
   AND h.job_key = :job_key                                                                                      -- if key
   AND h.unique_key = :unique_key                                                                                -- if unique
   AND h.batch = :batch                                                                                          -- if batch
+  AND NOT EXISTS (SELECT 1 FROM hourbell_batch AS b WHERE b.id = h.batch AND b.finally_id = h.id)                -- if not_last
   AND h.created_at >= :created_since                                                                            -- if created_since
   AND h.created_at < :created_until                                                                             -- if created_until
   AND h.finished_at >= :finished_since                                                                          -- if finished_since

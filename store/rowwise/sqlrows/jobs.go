@@ -59,6 +59,9 @@ func jobConditions(f store.JobFilter, now time.Time) (given []string, a Args) {
 		given = append(given, "keyed") // for an index of both
 	}
 	add(f.Batch != 0, "batch", "batch", f.Batch)
+	if f.NotLast {
+		given = append(given, "not_last")
+	}
 	for name, at := range map[string]time.Time{
 		"created_since": f.CreatedSince, "created_until": f.CreatedUntil, "finished_since": f.FinishedSince, "finished_until": f.FinishedUntil,
 	} {

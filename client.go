@@ -126,9 +126,11 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 // Then it stops in order: no new claims; running jobs get Config.Drain to end;
 // then their contexts end with ErrStopping and the jobs get Config.Grace. Jobs
 // that end with an error then are handed back with their attempt refunded (a
-// FailOnLoss job fails with the reason "lost" instead). Run returns nil after a
-// clean stop. Before Run returns, Config.Observers have up to a second to
-// receive the last events.
+// FailOnLoss job fails with the reason "lost" instead). After a stop Run returns nil,
+// also if the store was away: what the store did not take is then the event
+// stop_unwritten, and other nodes take over the jobs when the lease has passed.
+// Before Run returns, Config.Observers have up to a second to receive the last
+// events.
 //
 // Run also returns nil if workers have not returned after Config.Grace, because
 // they ignore their contexts. Then the node stays in the cluster: it keeps the jobs
@@ -166,7 +168,8 @@ func (c *Client) Run(ctx context.Context) error {
 		<-c.done
 		close(c.left)
 	}()
-	return e.Run(life, hurry)
+	e.Run(life, hurry)
+	return nil
 }
 
 // flushObservers gives observers a second to receive the last events.

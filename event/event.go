@@ -14,6 +14,7 @@ const (
 	NodeStarted   Kind = "node_started"   // Name
 	NodeStopping  Kind = "node_stopping"  // Count: jobs still running
 	NodeStopped   Kind = "node_stopped"   // Count: jobs that were still running when the wait for them ended
+	StopUnwritten Kind = "stop_unwritten" // the node stopped, and the store did not take all that was to be written; Err: what, and what follows
 	WorkersRemain Kind = "workers_remain" // Count: jobs whose workers have not returned in time when the node stops; it keeps them until then
 	NodeDied      Kind = "node_died"      // Name and Detail: the other node; Count: its jobs
 	LeaseLost     Kind = "lease_lost"     // Count: jobs whose contexts were cancelled

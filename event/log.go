@@ -67,6 +67,8 @@ func lines(kind Kind) line {
 		return line{slog.LevelInfo, "schedule not started"}
 	case SlotMissed:
 		return line{slog.LevelWarn, "slot missed"}
+	case StopUnwritten:
+		return line{slog.LevelWarn, "the store did not take everything at the stop of this node"}
 	case WorkersRemain:
 		return line{slog.LevelWarn, "workers have not returned: this node keeps their jobs until they return or the process ends"}
 	case Dropped:

@@ -60,7 +60,7 @@ func TestLevels(t *testing.T) {
 	for kind, want := range map[Kind]slog.Level{
 		Step: LevelTrace, JobsClaimed: slog.LevelDebug, FiringLost: slog.LevelDebug,
 		NodeStarted: slog.LevelInfo, JobCompleted: slog.LevelDebug, StoreBack: slog.LevelInfo,
-		ClaimLost: slog.LevelWarn, LeaseLost: slog.LevelWarn, JobLost: slog.LevelWarn, SlotMissed: slog.LevelWarn,
+		ClaimLost: slog.LevelWarn, LeaseLost: slog.LevelWarn, JobLost: slog.LevelWarn, SlotMissed: slog.LevelWarn, StopUnwritten: slog.LevelWarn,
 		StoreFailed: slog.LevelError, JobFailed: slog.LevelError, JobRetried: slog.LevelError,
 		StoreRetried: slog.LevelDebug, // the first failure was logged as an error
 	} {

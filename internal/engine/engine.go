@@ -1,8 +1,8 @@
 package engine
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -160,9 +160,8 @@ func (e *Engine) Start(ctx context.Context) error {
 // stop claiming, wait up to Drain for running jobs, cancel their contexts, wait up to Grace, and
 // leave the cluster. If hurry ends before Drain has passed, the node stops waiting for running jobs.
 // If workers have not returned after Grace, the node keeps their claims and its lease until they
-// have, and leaves the cluster then, after Run has returned. Run returns nil after a clean stop, else
-// what could not be done.
-func (e *Engine) Run(ctx context.Context, hurry context.Context) error {
+// have, and leaves the cluster then, after Run has returned. What the store does not take at the end is an event.
+func (e *Engine) Run(ctx context.Context, hurry context.Context) {
 	defer close(e.ended)
 	report := e.node.Report()
 	report.Emit(event.Event{Kind: event.NodeStarted, Name: e.cfg.Name, Detail: e.cfg.TakeOver.detail()})
@@ -171,7 +170,8 @@ func (e *Engine) Run(ctx context.Context, hurry context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return e.stop(ctx, hurry, m)
+			e.stop(ctx, hurry, m)
+			return
 		case asked := <-e.handOvers:
 			var err error
 			m, err = e.handOver(ctx, asked, m)
@@ -227,38 +227,40 @@ func (e *Engine) move(ctx context.Context) *motion {
 
 // stop drains the node after ctx has ended. While a worker has not returned, its job must not start elsewhere
 // and its permits must not be given to other jobs; so the node stays in the cluster as long.
-func (e *Engine) stop(ctx, hurry context.Context, m *motion) error {
+func (e *Engine) stop(ctx, hurry context.Context, m *motion) {
 	report, base := e.node.Report(), context.WithoutCancel(ctx)
 	e.node.BeginStop()
 	report.Emit(event.Event{Kind: event.NodeStopping, Count: int64(e.jobs.Len())})
 	m.endClaiming()
 	m.claiming.Wait()
 	late := e.drain(hurry)
-	err := e.runner.Flush(e.cfg.Heartbeat)
 	open := e.runner.Open()
 	if open == 0 {
-		return cmp.Or(err, e.leave(base, m, late))
+		e.leave(base, m, late)
+		return
 	}
 	report.Emit(event.Event{Kind: event.WorkersRemain, Count: int64(open)})
+	_ = e.runner.Flush(e.cfg.Heartbeat) // what is left is written until the end
 	go func() {
 		e.runner.AwaitEnds(base)
-		if err := cmp.Or(e.runner.Flush(e.cfg.Heartbeat), e.leave(base, m, late)); err != nil {
-			report.StoreFailed("stop", err)
-		}
+		e.leave(base, m, late)
 	}()
-	return err
 }
 
-// leave ends what moves and leaves the cluster. late is how many jobs still ran when Drain had passed.
-func (e *Engine) leave(ctx context.Context, m *motion, late int) error {
+// leave writes what is left, ends what moves, and leaves the cluster. late is how many jobs still ran when Drain had passed. If
+// the store is away, the node has stopped all the same: others notice its end and take over its jobs when the lease has passed.
+func (e *Engine) leave(ctx context.Context, m *motion, late int) {
 	defer close(e.left)
+	err := e.runner.Flush(e.cfg.Heartbeat)
 	m.endWriting()
 	m.writing.Wait()
 	m.endLiving()
 	m.living.Wait()
-	err := e.node.Leave(ctx)
-	e.node.Report().Emit(event.Event{Kind: event.NodeStopped, Count: int64(late)})
-	return err
+	report := e.node.Report()
+	if err = errors.Join(err, e.node.Leave(ctx)); err != nil {
+		report.Emit(event.Event{Kind: event.StopUnwritten, Err: err})
+	}
+	report.Emit(event.Event{Kind: event.NodeStopped, Count: int64(late)})
 }
 
 // Left returns a channel that is closed when Run has returned, no worker runs any more, and the node has left the

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -67,6 +68,13 @@ func (f *faulty) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (sto
 	return f.Backend.Heartbeat(ctx, req)
 }
 
+func (f *faulty) Leave(ctx context.Context, req store.LeaveRequest) (store.RescueResult, error) {
+	if err := f.check(); err != nil {
+		return store.RescueResult{}, err
+	}
+	return f.Backend.Leave(ctx, req)
+}
+
 func (f *faulty) DueSchedules(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
 	if err := f.check(); err != nil {
 		return store.DueSchedulesResult{}, err
@@ -116,7 +124,8 @@ type testNode struct {
 	*faulty
 	journal
 	engine *Engine
-	stop   func()
+	stop   func() // stops the node, after the store is back
+	end    func() // stops the node
 }
 
 const testLease = 400 * time.Millisecond
@@ -141,18 +150,22 @@ func startNode(t testing.TB, backend store.Backend, attempt work.Func, change ..
 	e := New(cfg)
 	n.engine = e
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
+	done := make(chan struct{})
 	if err := e.Start(ctx); err != nil {
 		t.Fatal(err)
 	}
-	go func() { done <- e.Run(ctx, context.Background()) }()
-	n.stop = sync.OnceFunc(func() {
-		n.away.Store(false)
+	go func() {
+		defer close(done)
+		e.Run(ctx, context.Background())
+	}()
+	n.end = sync.OnceFunc(func() {
 		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("run: %v", err)
-		}
+		<-done
 	})
+	n.stop = func() {
+		n.away.Store(false)
+		n.end()
+	}
 	t.Cleanup(n.stop)
 	return n
 }
@@ -255,16 +268,47 @@ func TestAPushIsBelievedThoughTheClaimFindsNothing(t *testing.T) {
 	if err := e.Start(ctx); err != nil {
 		t.Fatal(err)
 	}
-	done := make(chan error, 1)
-	go func() { done <- e.Run(ctx, context.Background()) }()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		e.Run(ctx, context.Background())
+	}()
 	time.Sleep(100 * time.Millisecond) // until the loop waits
 	ids := insert(t, backend, 1)
 	backend.locked.Store(true)
 	close(backend.push)
 	waitUntil(t, "completed", finished(t, backend, store.StateCompleted, ids...))
 	stop()
-	if err := <-done; err != nil {
-		t.Error(err)
+	<-done
+}
+
+// TestAStopWithoutTheStore stops a node while the store is away: the node has stopped, and the event has what the store did
+// not take.
+func TestAStopWithoutTheStore(t *testing.T) {
+	backend := memory.New()
+	release := make(chan struct{})
+	n := startNode(t, backend, func(context.Context, *work.Run) error {
+		<-release
+		return nil
+	})
+	insert(t, backend, 2)
+	waitUntil(t, "all run", func() bool { return n.count(event.JobStarted) == 2 })
+	n.away.Store(true)
+	close(release)
+	n.end()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var told []string
+	for _, e := range n.events {
+		if e.Kind == event.StopUnwritten {
+			told = append(told, e.Err.Error())
+		}
+	}
+	if len(told) != 1 || !strings.Contains(told[0], "outcomes of jobs 1, 2 in time") || !strings.Contains(told[0], "leave the cluster: ") {
+		t.Errorf("%q", told)
+	}
+	if last := n.events[len(n.events)-1].Kind; last != event.NodeStopped {
+		t.Errorf("the last event is %s", last)
 	}
 }
 

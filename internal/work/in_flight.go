@@ -1,6 +1,10 @@
 package work
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -112,6 +116,28 @@ func (h *InFlight) Len() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.runs
+}
+
+// names returns the numbers of the jobs in flight for people, such as "jobs 3, 17"; of many jobs the first.
+func (h *InFlight) names() string {
+	const most = 20
+	var ids []int64
+	for _, run := range h.all() {
+		ids = append(ids, run.ID)
+	}
+	slices.Sort(ids)
+	var text strings.Builder
+	text.WriteString("jobs ")
+	for i, id := range ids[:min(len(ids), most)] {
+		if i > 0 {
+			text.WriteString(", ")
+		}
+		text.WriteString(strconv.FormatInt(id, 10))
+	}
+	if len(ids) > most {
+		fmt.Fprintf(&text, " and %d more", len(ids)-most)
+	}
+	return text.String()
 }
 
 // all returns all runs in flight.

@@ -189,7 +189,7 @@ func (r *Runner) Flush(limit time.Duration) error {
 	for r.outcomes.backlog() > 0 {
 		select {
 		case <-deadline:
-			return fmt.Errorf("stop: the store did not take %d outcomes in time; those jobs will run again when this node's lease has passed", r.outcomes.backlog())
+			return fmt.Errorf("the store did not take the outcomes of %s in time; these jobs run again when the lease of this node has passed", r.cfg.InFlight.names())
 		case <-time.After(2 * time.Millisecond):
 		}
 	}

@@ -103,6 +103,9 @@ func TestEachChangeIsRecorded(t *testing.T) {
 		{"HandlerService.Put", store.AuditHandlersPut, func() error {
 			return two(client.Handlers.Put(ctx, hourbell.EventHandler{Name: "h", On: []string{hourbell.HookFailure}, Job: report{}}))
 		}},
+		{"HandlerService.Create", store.AuditHandlersPut, func() error {
+			return client.Handlers.Create(ctx, hourbell.EventHandler{Name: "new", On: []string{hourbell.HookFailure}, Job: report{}})
+		}},
 		{"HandlerService.Delete", store.AuditHandlersDelete, func() error { return client.Handlers.Delete(ctx, "h") }},
 		{"LimitService.Put", store.AuditLimitsPut, func() error {
 			return two(client.Limits.Put(ctx, hourbell.Limit{Name: "l", Kind: "k", Concurrency: 1}, 0))

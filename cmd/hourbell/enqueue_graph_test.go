@@ -37,7 +37,15 @@ func TestEnqueueGraph(t *testing.T) {
 	if batch := b.objects("batches", "show", "1")[0]; fmt.Sprintf("%v %v %v %v", batch["state"], batch["ended"], batch["total"], batch["finally"]) != "running 3 4 map[job:5 state:waiting]" {
 		t.Errorf("%v", batch)
 	}
-	b.ok("jobs", "cancel", "--batch", "1") // tell, which may start, and the last job
+	b.ok("jobs", "cancel", "--batch", "1") // tell, which may start
+	if batch := b.objects("batches", "show", "1")[0]; batch["finally"].(map[string]any)["state"] != "ready" {
+		t.Errorf("%v: the last job must not be cancelled by a condition", batch)
+	}
+	equal(t, "count", b.ok("jobs", "count", "--batch", "1"), "5\n")
+	if facts := b.ok("batches", "show", "1"); !strings.Contains(facts, "5 with the last job") {
+		t.Error(facts)
+	}
+	b.ok("jobs", "cancel", "5")
 	batch := b.objects("batches", "list")[0]
 	if fmt.Sprintf("%v %v", batch["state"], batch["jobs"].(map[string]any)["cancelled"]) != "failed 2" || batch["finally"].(map[string]any)["state"] != "cancelled" {
 		t.Errorf("%v", batch)

@@ -34,6 +34,7 @@ func TestLockTables(t *testing.T) {
 			create("name VARCHAR(64), lock_until DATETIME, locked_at DATETIME, locked_by VARCHAR(255), UNIQUE (name(10))"):             "no unique index",
 			create("name VARCHAR(64), lock_until DATETIME, locked_at DATETIME, locked_by VARCHAR(255), PRIMARY KEY (name, locked_by)"): "no unique index",
 			create("name VARCHAR(64) PRIMARY KEY, lock_until BIGINT, locked_at DATETIME, locked_by VARCHAR(255)"):                      "lock_until is of type bigint",
+			create("name VARCHAR(64) PRIMARY KEY, lock_until DATE, locked_at DATETIME, locked_by VARCHAR(255)"):                        "lock_until is of type date",
 			create("name CHAR(64) PRIMARY KEY, lock_until DATETIME, locked_at DATETIME, locked_by VARCHAR(255)"):                       "name is of type char",
 		},
 		Rounded: map[string]time.Duration{

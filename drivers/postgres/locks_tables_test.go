@@ -32,6 +32,7 @@ func TestLockTables(t *testing.T) {
 			"create table {table} (name text primary key, lock_until timestamp, locked_at timestamp)":                               "no column locked_by",
 			"create table {table} (name text, lock_until timestamp, locked_at timestamp, locked_by text)":                           "no unique index",
 			"create table {table} (name text primary key, lock_until bigint, locked_at timestamp, locked_by text)":                  "lock_until is of type int8",
+			"create table {table} (name text primary key, lock_until date, locked_at timestamp, locked_by text)":                    "lock_until is of type date",
 			"create table {table} (name char(64) primary key, lock_until timestamp, locked_at timestamp, locked_by text)":           "name is of type bpchar",
 			"create table {table} (name text, lock_until timestamp, locked_at timestamp, locked_by text, unique (name, locked_by))": "no unique index",
 		},

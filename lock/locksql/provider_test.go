@@ -396,4 +396,11 @@ func TestCreateTablesOnlyReadsWhatIsThere(t *testing.T) {
 		t.Error(err)
 	}
 	wantRan(t, db, "columns create in app: tables")
+	for _, hasState := range []bool{false, true} {
+		db.columns = set(set(lockColumns(), 7, hasState), 2, "date")
+		if err := p.CreateTables(t.Context()); err == nil || !strings.Contains(err.Error(), "column name is of type date; make it") {
+			t.Errorf("a table whose columns do not fit: %v", err)
+		}
+		wantRan(t, db, "columns")
+	}
 }

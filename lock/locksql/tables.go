@@ -99,12 +99,15 @@ func (p *Provider) readShape(ctx context.Context, conn Conn) (*shape, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(found.columns) == 0 || !found.hasState {
-		return nil, p.missing(len(found.columns) == 0)
+	if len(found.columns) == 0 {
+		return nil, p.missing(true)
 	}
-	shape, err := p.newShape(found.schema, found.columns)
+	shape, err := p.fit(found)
 	if err != nil {
-		return nil, fmt.Errorf("table %s: %w", p.dialect.qualify(found.schema, p.table), err)
+		return nil, err
+	}
+	if !found.hasState {
+		return nil, p.missing(false)
 	}
 	if p.dialect.CheckSession != nil {
 		if err := p.dialect.CheckSession(ctx, conn); err != nil {
@@ -170,6 +173,15 @@ func (p *Provider) columns(ctx context.Context, conn Conn) (foundTables, error) 
 		return err
 	})
 	return out, err
+}
+
+// fit is newShape for a lock table that exists.
+func (p *Provider) fit(found foundTables) (*shape, error) {
+	shape, err := p.newShape(found.schema, found.columns)
+	if err != nil {
+		return nil, fmt.Errorf("table %s: %w", p.dialect.qualify(found.schema, p.table), err)
+	}
+	return shape, nil
 }
 
 // newShape checks the columns and makes the statements that fit them. Without
@@ -264,12 +276,16 @@ func (p *Provider) script(st statement, schema string) string {
 
 // CreateTables creates the lock table and its state table if they are missing.
 // Several processes may call it concurrently. If the dialect has columns.sql and
-// both tables exist, it only reads.
+// both tables exist, it only reads. A lock table that exists and does not fit,
+// because of the type of a column for example, is an error, and nothing is created.
 func (p *Provider) CreateTables(ctx context.Context) error {
 	return p.connected(ctx, OtherUse, "create the lock tables", func(ctx context.Context, conn Conn) error {
 		schema := p.schema
 		if p.dialect.has(columnsSQL) {
 			found, err := p.columns(ctx, conn)
+			if err == nil && len(found.columns) > 0 {
+				_, err = p.fit(found)
+			}
 			if err != nil || len(found.columns) > 0 && found.hasState {
 				return err
 			}

@@ -98,7 +98,7 @@ func RunSQL(t *testing.T, s SQL) {
 		t.Run(name, func(t *testing.T) { test(t, s) })
 	}
 	for create, want := range s.Unfit {
-		t.Run("Unfit/"+want, func(t *testing.T) { unfit(t, s.made(t, create), want) })
+		t.Run("Unfit/"+want, func(t *testing.T) { unfit(t, s.Tables(t, create), want) })
 	}
 	for create, step := range s.Rounded {
 		t.Run(fmt.Sprint("Rounded/", step), func(t *testing.T) { rounded(t, s.made(t, create), step) })
@@ -399,6 +399,9 @@ func namesUnderCollation(t *testing.T, s SQL) {
 
 // unfit: a table that does not fit is refused with the reason.
 func unfit(t *testing.T, tables SQLTables, want string) {
+	if err := tables.Locks.CreateTables(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("create the tables: %v; want %q", err, want)
+	}
 	if _, err := tables.take(t, "a"); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v; want %q", err, want)
 	}

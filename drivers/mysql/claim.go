@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -18,98 +19,145 @@ import (
 // nothing to take it writes nothing. Batches have no number here.
 func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
 	for steps := 1; ; steps++ {
-		if out, again, err := b.claim(ctx, req, steps >= mostLaneSteps); err != nil || !again {
-			return out, err
+		step, err := b.claim(ctx, req, claimWay{last: steps >= mostLaneSteps})
+		if errors.Is(err, errBusyLanes) {
+			return b.claimPermitted(ctx, req)
+		}
+		if err != nil || !step.again {
+			return step.out, err
 		}
 	}
 }
 
-// claim claims jobs. again means that it has claimed none, because more jobs have to be parked, or more permits to be passed on, before. last: it
-// takes what it can, although more jobs need permits.
-func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, last bool) (out store.ClaimResult, again bool, err error) {
+// busyLanes is when a claim comes back that met lanes which another transaction had locked.
+const busyLanes = 100 * time.Millisecond
+
+// claimPermitted claims jobs that need no permits, or hold them, because another transaction has locked lanes.
+func (b *Backend) claimPermitted(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
+	step, err := b.claim(ctx, req, claimWay{last: true, busy: true})
+	if errors.Is(err, errBusyLanes) { // a claim of a job under a rate locks lanes, too
+		step.out, err = rowwise.InTx(b.look(ctx, "claim jobs"), func(s *session) (out store.ClaimResult, err error) {
+			out.Now, err = s.Now(ctx, req.Now)
+			return out, err
+		})
+	}
+	out := step.out
+	if err == nil && len(out.Jobs) < req.Limit && !req.Suspects {
+		again := out.Now
+		if req.Now.IsZero() { // the clock of a test may stand still
+			again = out.Now.Add(busyLanes)
+		}
+		out.NextDue = earliest(out.NextDue, again)
+	}
+	return out, err
+}
+
+// claimWay is how a claim is made.
+type claimWay struct {
+	last bool // it takes what it can, although more jobs need permits
+	busy bool // it passes on no permits, because another transaction has locked lanes
+}
+
+// claimStep is what one transaction of a claim has done. again means that it has claimed none, because jobs were parked, or more permits
+// have to be passed on before.
+type claimStep struct {
+	out   store.ClaimResult
+	again bool
+}
+
+// claim claims jobs.
+func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, way claimWay) (claimStep, error) {
 	const doing = "claim jobs"
 	looked, due, found, err := b.lookForJobs(ctx, doing, req)
 	if err != nil || !found {
-		return looked, false, err
+		return claimStep{out: looked}, err
 	}
-	err = b.write(ctx, doing)(func(s *session) error {
-		req, due := req, due // a repetition may find other pauses
-		out, again = store.ClaimResult{NoSuspects: looked.NoSuspects}, false
-		there, err := s.checkNode(ctx, req.Node)
+	var tokens int64
+	if !b.server.galera { // where each claim writes the row of the tokens; see touchJobs
+		if tokens, err = b.takeTokens(ctx, doing, req.Limit); err != nil {
+			return claimStep{}, err
+		}
+	}
+	return rowwise.InTx(b.write(ctx, doing), func(s *session) (step claimStep, err error) {
+		s.claims, s.tokens = true, tokens
+		step.out.NoSuspects = looked.NoSuspects
+		step.again, err = s.makeClaim(ctx, req, due, way, &step.out)
+		return step, err
+	})
+}
+
+// makeClaim makes a claim in a transaction; due are priorities that have due jobs.
+func (s *session) makeClaim(ctx context.Context, req store.ClaimRequest, due []int16, way claimWay, out *store.ClaimResult) (again bool, err error) {
+	there, err := s.checkNode(ctx, req.Node)
+	if err != nil {
+		return false, err
+	}
+	out.Handled = there.handled
+	now, err := s.Now(ctx, req.Now)
+	if err != nil {
+		return false, err
+	}
+	out.Now = now
+	asked := req.Limit
+	req, rates, err := s.limitClaim(ctx, req, there, true, now, out)
+	if err != nil {
+		return false, err
+	}
+	if there.pauses {
+		if again, err := s.tendPauses(ctx, way.last, now); err != nil || again {
+			return again, err
+		}
+		var paused bool
+		if req, paused, err = s.withoutPaused(ctx, req, now); err != nil {
+			return false, err
+		}
+		if due = nil; paused {
+			return false, s.answerPaused(ctx, req.Queue, there, now, out)
+		}
+	}
+	var work laneWork
+	if there.permits {
+		if work, again, err = s.tendLanes(ctx, req, way, now); err != nil || again {
+			return again, err
+		}
+		if out.Rated = work.rated; work.refuses(req) {
+			return false, nil
+		}
+	}
+	if req.Limit == 0 {
+		return false, nil
+	}
+	if there.pauses || work.limited {
+		if due, err = s.due(ctx, req, req.DueBy(now)); err != nil {
+			return false, err
+		}
+	}
+	if out.Jobs, err = s.claim(ctx, req, due, work.limited, now); err != nil {
+		return false, err
+	}
+	clock := func() (time.Time, error) { return s.StartsFrom(ctx, req.Now, out) }
+	if work.rated {
+		next, err := rowwise.StartJobs(ctx, s, out.Jobs, clock)
 		if err != nil {
-			return err
+			return false, err
 		}
-		out.Handled = there.handled
-		now, err := s.Now(ctx, req.Now)
-		if err != nil {
-			return err
-		}
-		out.Now = now
-		asked := req.Limit
-		req, rates, err := s.limitClaim(ctx, req, there, true, now, &out)
-		if err != nil {
-			return err
-		}
-		if there.pauses {
-			if again, err = s.tendPauses(ctx, now); err != nil || again {
-				return err
-			}
-			var paused bool
-			if req, paused, err = s.withoutPaused(ctx, req, now); err != nil {
-				return err
-			}
-			if due = nil; paused {
-				return s.answerPaused(ctx, req.Queue, there, now, &out)
-			}
-		}
-		var work laneWork
-		if there.permits {
-			if work, again, err = s.tendLanes(ctx, req, last, now); err != nil || again {
-				return err
-			}
-			if out.Rated = work.rated; work.refuses(req) {
-				return nil
-			}
-		}
-		if req.Limit == 0 {
-			return nil
-		}
-		if there.pauses || work.limited {
-			if due, err = s.due(ctx, req, req.DueBy(now)); err != nil {
-				return err
-			}
-		}
-		if out.Jobs, err = s.claim(ctx, req, due, work.limited, now); err != nil {
-			return err
-		}
-		clock := func() (time.Time, error) { return s.StartsFrom(ctx, req.Now, &out) }
-		if work.rated {
-			next, err := rowwise.StartJobs(ctx, s, out.Jobs, clock)
-			if err != nil {
-				return err
-			}
-			work.next = earliest(work.next, next)
-		}
-		err = rates.Record(len(out.Jobs), clock, func(limit int64, tat time.Time) error {
-			return s.Exec(ctx, updateRateLanes, args{"limit": limit, "tat": sqlrows.Micros(tat)})
-		})
-		if err != nil {
-			return err
-		}
-		if len(out.Jobs) < asked && req.Permits.Rated() {
-			out.NextStart = rates.Next(now)
-		}
-		if len(out.Jobs) == req.Limit || req.Suspects {
-			return nil
-		}
-		out.NextDue, err = s.NextDue(ctx, req.Queue, now)
-		out.NextDue = earliest(out.NextDue, work.next)
-		return err
+		work.next = earliest(work.next, next)
+	}
+	err = rates.Record(len(out.Jobs), clock, func(limit int64, tat time.Time) error {
+		return s.Exec(ctx, updateRateLanes, args{"limit": limit, "tat": sqlrows.Micros(tat)})
 	})
 	if err != nil {
-		return store.ClaimResult{}, false, err
+		return false, err
 	}
-	return out, again, nil
+	if len(out.Jobs) < asked && req.Permits.Rated() {
+		out.NextStart = rates.Next(now)
+	}
+	if len(out.Jobs) == req.Limit || req.Suspects {
+		return false, nil
+	}
+	out.NextDue, err = s.NextDue(ctx, req.Queue, now)
+	out.NextDue = earliest(out.NextDue, work.next)
+	return false, err
 }
 
 // lookForJobs reports whether a claim would find anything, or tend to pauses or lanes, and, unless it
@@ -293,16 +341,15 @@ func (s *session) claim(ctx context.Context, req store.ClaimRequest, due []int16
 	slices.SortFunc(jobs, func(a, b store.Claimed) int {
 		return cmp.Or(cmp.Compare(a.Priority, b.Priority), a.RunAt.Compare(b.RunAt), cmp.Compare(a.ID, b.ID))
 	})
-	last, err := s.raiseTokens(ctx, len(jobs))
+	first, err := s.tokensFor(ctx, jobs)
 	if err != nil {
 		return nil, err
 	}
-	before := last - int64(len(jobs))
 	ids := make([]int64, len(jobs))
 	for i := range jobs {
-		ids[i], jobs[i].Token, jobs[i].Attempt = jobs[i].ID, before+int64(i)+1, min(jobs[i].Attempt, math.MaxInt16-1)+1
+		ids[i], jobs[i].Token, jobs[i].Attempt = jobs[i].ID, first+int64(i), min(jobs[i].Attempt, math.MaxInt16-1)+1
 	}
-	if err := s.giveJobs(ctx, ids, args{"before": before, "begin": req.Limit - req.Ahead, "node": req.Node, "now": sqlrows.Micros(now)}); err != nil {
+	if err := s.giveJobs(ctx, ids, args{"before": first - 1, "begin": req.Limit - req.Ahead, "node": req.Node, "now": sqlrows.Micros(now)}); err != nil {
 		return nil, err
 	}
 	return jobs, s.OnIDs(ctx, rares, updateRare)
@@ -387,8 +434,27 @@ func (s *session) lockWindow(ctx context.Context, name statement, a args, limit 
 	return jobs, rares, nil
 }
 
-// raiseTokens gives tokens to a number of jobs, and returns the last of them. Claims wait for each other here until
-// their commit.
+// takeTokens takes tokens for a claim of at most so many jobs, in a transaction of their own, so that no claim waits for the commit of
+// another claim. It returns the first of them.
+func (b *Backend) takeTokens(ctx context.Context, doing string, jobs int) (first int64, err error) {
+	return rowwise.InTx(b.look(ctx, doing), func(s *session) (int64, error) {
+		last, err := s.raiseTokens(ctx, jobs)
+		return last - int64(jobs) + 1, err
+	})
+}
+
+// tokensFor returns the first of the tokens of a claim of locked jobs. The tokens that were taken before are used unless one of the jobs
+// has got such a token, or a greater token, since.
+func (s *session) tokensFor(ctx context.Context, jobs []store.Claimed) (first int64, err error) {
+	stale := func(j store.Claimed) bool { return j.Token >= s.tokens }
+	if s.tokens > 0 && !slices.ContainsFunc(jobs, stale) {
+		return s.tokens, nil
+	}
+	last, err := s.raiseTokens(ctx, len(jobs))
+	return last - int64(len(jobs)) + 1, err
+}
+
+// raiseTokens gives tokens to a number of jobs, and returns the last of them. Other transactions wait here until this transaction ends.
 func (s *session) raiseTokens(ctx context.Context, jobs int) (last int64, err error) {
 	return s.giveNumbers(ctx, "token", jobs)
 }

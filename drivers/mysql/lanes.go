@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -38,9 +39,9 @@ func (s *session) lookForLanes(ctx context.Context, req store.ClaimRequest, now 
 
 // tendLanes is a step that passes on permits, and gives permits to jobs that a claim may take. again: the claim has to come
 // back before it takes jobs. The last step leaves jobs that have neither permits nor wait if there are very many: the jobs of
-// lanes in which no job waits get permits before them, and the next claim goes on at once.
-func (s *session) tendLanes(ctx context.Context, req store.ClaimRequest, last bool, now time.Time) (work laneWork, again bool, err error) {
-	if work, err = s.findLaneWork(ctx, req.Queue, now); err != nil || !work.limited || work.refuses(req) {
+// lanes in which no job waits get permits before them, and the next claim goes on at once. With way.busy it passes on nothing.
+func (s *session) tendLanes(ctx context.Context, req store.ClaimRequest, way claimWay, now time.Time) (work laneWork, again bool, err error) {
+	if work, err = s.findLaneWork(ctx, req.Queue, now); err != nil || !work.limited || work.refuses(req) || way.busy {
 		return work, false, err
 	}
 	ids, err := s.freshJobs(ctx, findNewLaneJobs, req, rowwise.FreshRows, now)
@@ -48,7 +49,7 @@ func (s *session) tendLanes(ctx context.Context, req store.ClaimRequest, last bo
 		return work, false, err
 	}
 	left := len(ids) == rowwise.FreshRows
-	if left && last {
+	if left && way.last {
 		overtaking, err := s.freshJobs(ctx, findOvertakingJobs, req, req.Limit, now)
 		if err != nil {
 			return work, false, err
@@ -66,7 +67,7 @@ func (s *session) tendLanes(ctx context.Context, req store.ClaimRequest, last bo
 	}
 	passed, err := rowwise.PassOnPermits(ctx, s, fresh, now)
 	work.next = earliest(work.next, passed.Next)
-	if left && last {
+	if left && way.last {
 		work.next = now
 		left = false
 	}
@@ -244,14 +245,24 @@ func (s *session) laneNumbers(ctx context.Context, keys []store.LaneKey) (map[st
 	return ids, err
 }
 
-// LockLanes implements rowwise.LanesTx.
+// errBusyLanes: another transaction has locked lanes that a claim needs.
+var errBusyLanes = errors.New("another transaction has locked lanes")
+
+// LockLanes implements rowwise.LanesTx. In a claim its error is errBusyLanes if it would have to wait.
 func (s *session) LockLanes(ctx context.Context, ids []int64) (lanes []store.Lane, err error) {
-	err = s.Each(ctx, lockLanes, args{"ids": sqlrows.JSONList(slices.Sorted(slices.Values(ids)))}, func(r row) error {
+	lock := lockLanes
+	if s.claims {
+		lock = lockFreeLanes
+	}
+	err = s.Each(ctx, lock, args{"ids": sqlrows.JSONList(slices.Sorted(slices.Values(ids)))}, func(r row) error {
 		var l store.Lane
 		err := r.Scan(&l.ID, &l.Limit, &l.Key, &l.Used, &l.Starts, &l.Waiting, sqlrows.IntoTime(&l.TAT), sqlrows.IntoTime(&l.NotBefore), sqlrows.IntoTime(&l.LookAt))
 		lanes = append(lanes, l)
 		return err
 	})
+	if number := numberOf(err); s.claims && (number == errLockWaitTimeout || number == errLockedNow) {
+		return nil, errBusyLanes
+	}
 	if err != nil {
 		return nil, err
 	}

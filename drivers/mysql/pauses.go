@@ -24,10 +24,10 @@ func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) erro
 	if err != nil {
 		return err
 	}
+	if err := b.awaitClaims(ctx, doing); err != nil {
+		return err
+	}
 	err = b.write(ctx, doing)(func(s *session) error {
-		if err := s.AwaitClaims(ctx); err != nil {
-			return err
-		}
 		s.wakes |= wakeCancels // claims that do not see the pause are committed now
 		return s.returnPausedPermits(ctx, req.Subject, req.Name)
 	})
@@ -36,6 +36,22 @@ func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) erro
 			n, err = s.park(ctx, now)
 			return err
 		})
+	}
+	return err
+}
+
+// awaitClaims waits for the claims that have begun. It locks one node after the other, each by a statement that is a transaction of its
+// own, so that no node is kept from claiming for longer than its own claims last.
+func (b *Backend) awaitClaims(ctx context.Context, doing string) error {
+	living, err := rowwise.InTx(b.look(ctx, doing), func(s *session) ([]store.NodeInfo, error) { return s.FindLivingNodes(ctx) })
+	for i := 0; i < len(living) && err == nil; i++ {
+		err = b.look(ctx, doing)(func(s *session) error {
+			_, err := s.Numbers(ctx, lockClaimingNode, args{"node": living[i].ID})
+			return err
+		})
+	}
+	if err == nil && b.server.galera { // the claims of other servers; see touchJobs
+		_, err = b.takeTokens(ctx, doing, 1)
 	}
 	return err
 }
@@ -67,8 +83,8 @@ type pauseOf struct {
 }
 
 // pausesOf runs a statement that returns the names of pauses.
-func (s *session) pausesOf(ctx context.Context, name statement, now time.Time) (pauses []pauseOf, err error) {
-	err = s.Each(ctx, name, args{"now": sqlrows.Micros(now)}, func(r row) error {
+func (s *session) pausesOf(ctx context.Context, name statement, a args) (pauses []pauseOf, err error) {
+	err = s.Each(ctx, name, a, func(r row) error {
 		var p pauseOf
 		err := r.Scan(&p.subject, &p.name)
 		pauses = append(pauses, p)
@@ -79,7 +95,7 @@ func (s *session) pausesOf(ctx context.Context, name statement, now time.Time) (
 
 // endPauses makes some parked jobs claimable whose pauses have ended, and returns how many.
 func (s *session) endPauses(ctx context.Context, now time.Time) (int, error) {
-	ended, err := s.pausesOf(ctx, lockEndedPauses, now)
+	ended, err := s.pausesOf(ctx, lockEndedPauses, args{"now": sqlrows.Micros(now)})
 	if err != nil {
 		return 0, err
 	}
@@ -132,7 +148,11 @@ func (s *session) pausable(ctx context.Context, name statement, ids []int64) ([]
 // park parks due jobs of paused groups and keys, at most pauseStep jobs of each, and returns how many. The pauses do not end
 // before the transaction does.
 func (s *session) park(ctx context.Context, now time.Time) (parked int, err error) {
-	pauses, err := s.pausesOf(ctx, lockParkingPauses, now)
+	lock := lockParkingPauses
+	if s.cluster {
+		lock = lockParkingPausesAlone
+	}
+	pauses, err := s.pausesOf(ctx, lock, args{"now": sqlrows.Micros(now), "limit": pauseStep})
 	if err != nil {
 		return 0, err
 	}
@@ -162,20 +182,22 @@ func (s *session) park(ctx context.Context, now time.Time) (parked int, err erro
 }
 
 // tendPauses prepares a claim in a store with pauses: it makes some parked jobs claimable
-// whose pauses have ended, and parks due jobs of paused groups and keys. left: jobs may be left to park, so that the
-// claim has to come back in another transaction.
-func (s *session) tendPauses(ctx context.Context, now time.Time) (left bool, err error) {
-	if _, err := s.endPauses(ctx, now); err != nil {
+// whose pauses have ended, and parks due jobs of paused groups and keys. again: the claim has to come back in another transaction,
+// because jobs may be left to park or, unless it is the last step of the claim, because it has locked pauses, whose changes have to wait
+// until the transaction ends.
+func (s *session) tendPauses(ctx context.Context, last bool, now time.Time) (again bool, err error) {
+	moved, err := s.endPauses(ctx, now)
+	if err != nil {
 		return false, err
 	}
 	parked, err := s.park(ctx, now)
-	return parked >= pauseStep, err
+	return parked >= pauseStep || !last && moved+parked > 0, err
 }
 
 // withoutPaused returns a claim without the kinds that are paused, and whether its queue is
 // paused.
 func (s *session) withoutPaused(ctx context.Context, req store.ClaimRequest, now time.Time) (_ store.ClaimRequest, paused bool, err error) {
-	pauses, err := s.pausesOf(ctx, findPauses, now)
+	pauses, err := s.pausesOf(ctx, findPauses, args{"now": sqlrows.Micros(now)})
 	if err != nil {
 		return req, false, err
 	}

@@ -152,6 +152,7 @@ const (
 	lockLaneJobs
 	lockIdleLanes
 	lockLanes
+	lockFreeLanes
 	lockNewLaneJobs
 	lockPermittedJobs
 	lockRunningLaneJobs
@@ -199,6 +200,7 @@ const (
 	listAuditSubjects
 	lockAudit
 	lockClaimingNodes
+	lockClaimingNode
 	lockCounter
 	lockEndedPauses
 	lockFeed
@@ -206,6 +208,7 @@ const (
 	lockOldJobs
 	lockParkedJobs
 	lockParkingPauses
+	lockParkingPausesAlone
 	lockPauseTable
 	lockQueueLimits
 	lockRateLanes
@@ -290,6 +293,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	lockFreeFollowers:      {File: "lock_followers", Given: "free", Params: "ids", Columns: "id mark next_at predecessor_id predecessor paused_at paused_until group_paused_at group_paused_until"},
 	lockFreePredecessors:   {File: "lock_predecessors", Given: "free", Params: "ids", Columns: "id"},
 	lockClaimingNodes:      {File: "lock_claiming_nodes", Columns: "id"},
+	lockClaimingNode:       {File: "lock_claiming_nodes", Given: "one", Params: "node", Columns: "id"},
 	lockParkedJobs:         {File: "lock_pausable_jobs", Given: "parked", Params: "ids", Columns: "id"},
 	lockUnparkedJobs:       {File: "lock_pausable_jobs", Given: "unparked", Params: "ids", Columns: "id"},
 	findParkedOfKey:        {File: "find_parked_jobs", Given: "of_key", Params: "name now limit", Columns: "id"},
@@ -297,7 +301,8 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	findParkableOfKey:      {File: "find_parkable_jobs", Given: "of_key", Params: "name now limit", Columns: "id"},
 	findParkableOfGroup:    {File: "find_parkable_jobs", Given: "of_group", Params: "name now limit", Columns: "id"},
 	lockEndedPauses:        {File: "lock_ended_pauses", Params: "now", Columns: "subject name"},
-	lockParkingPauses:      {File: "lock_parking_pauses", Params: "now", Columns: "subject name"},
+	lockParkingPauses:      {File: "lock_parking_pauses", Given: "shared", Params: "now limit", Columns: "subject name"},
+	lockParkingPausesAlone: {File: "lock_parking_pauses", Given: "alone", Params: "now limit", Columns: "subject name"},
 	lockPauseTable:         {File: "lock_pause_table"},
 	findOldNodes:           {File: "find_old_nodes", Params: "before limit", Columns: "id"},
 	pruneJobs:              {File: "prune_jobs", Params: "ids"},
@@ -415,6 +420,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	lockLaneJobs:           {File: "lock_lane_jobs", Given: "waiting lock", Params: "ids", Columns: laneJobColumns},
 	lockIdleLanes:          {File: "lock_idle_lanes", Params: "limit", Columns: "id"},
 	lockLanes:              {File: "lock_lanes", Params: "ids", Columns: "id limit_id key used starts waiting tat not_before look_at"},
+	lockFreeLanes:          {File: "lock_lanes", Given: "nowait", Params: "ids", Columns: "id limit_id key used starts waiting tat not_before look_at"},
 	lockNewLaneJobs:        {File: "lock_lane_jobs", Given: "fresh lock", Params: "ids", Columns: laneJobColumns},
 	lockPermittedJobs:      {File: "lock_permitted_jobs", Params: "ids", Columns: "id permits"},
 	lockRunningLaneJobs:    {File: "lock_lane_jobs", Given: "running lock", Params: "ids", Columns: laneJobColumns},

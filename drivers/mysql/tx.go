@@ -36,6 +36,8 @@ type session struct {
 	texts    texts
 	rowBytes int                      // of one insert of many rows
 	callers  bool                     // the transaction is the program's
+	claims   bool                     // the transaction is a claim, which does not wait for lanes
+	tokens   int64                    // of a claim: the first of the tokens that were taken for it; 0: none were taken
 	cluster  bool                     // the server is a node of a cluster; see touchJobs
 	wakes    wakeSet                  // what the writes of the transaction wake
 	apart    map[int64]bool           // jobs that LockClaims locked last, whose ends concern no dependents and no limits

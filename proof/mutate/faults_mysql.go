@@ -20,7 +20,7 @@ var mysqlFaults = []fault{
 	{"tokens go down", "sql/give_numbers.sql", "LAST_INSERT_ID(value + :count)", "LAST_INSERT_ID(value + :count - :count + 1)"},
 	{"now is the node's clock", shared + "session.go", "		return Instant(asked), nil\n", "		return Instant(time.Now()), nil\n"},
 	{"a row of losses does not end", "sql/requeue_jobs.sql", "IF(o.well, 0, ", "IF(o.well, j.losses, "},
-	{"a pause does not wait for claims", "pauses.go", "s.AwaitClaims(ctx); err", "ctx.Err(); err"},
+	{"a pause does not wait for claims", "pauses.go", "b.awaitClaims(ctx, doing); err", "ctx.Err(); err"},
 
 	{"a claim leaves the copy of a rare job as it was", "claim.go", "s.OnIDs(ctx, rares, updateRare)", "s.OnIDs(ctx, rares[:0], updateRare)"},
 
@@ -152,7 +152,7 @@ var mysqlLaneFaults = []fault{
 	{"an ended job keeps its permit", "finish.go", "	if err := s.leaveLanes(ctx, ids, false); err != nil {", "	if err := s.leaveLanes(ctx, nil, false); err != nil {"},
 	{"a retried job keeps its permit", "finish.go", "s.leaveLanes(ctx, again, true)", "s.leaveLanes(ctx, nil, true)"},
 	{"a job that is moved keeps its permit", "sql/update_jobs.sql", "j.lane = NULL, j.permits = NULL,", "j.lane = NULL,"},
-	{"permits are given without a lock of their lanes", "sql/lock_lanes.sql", " FOR UPDATE", ""},
+	{"permits are given without a lock of their lanes", "sql/lock_lanes.sql", "FOR UPDATE\nNOWAIT -- if nowait", "LIMIT 1000000 -- if nowait"},
 	{"a claim takes jobs that hold no permit", "statements.go", "($1.permits IS NOT NULL OR NOT EXISTS", "(1 OR NOT EXISTS"},
 	{"permits that were given back are taken twice", "lanes.go", "return vacancies, s.OnIDs(ctx, ids, deleteVacancies)", "return vacancies, nil"},
 }

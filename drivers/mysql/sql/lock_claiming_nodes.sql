@@ -1,2 +1,4 @@
--- Waits for the claims that have begun, and keeps nodes from claiming.
-SELECT id FROM hourbell_node WHERE ended_at IS NULL ORDER BY id FOR UPDATE
+-- Waits for the claims that have begun, and keeps nodes, or one node, from claiming.
+SELECT id FROM hourbell_node WHERE ended_at IS NULL
+  AND id = :node -- if one
+ORDER BY id FOR UPDATE

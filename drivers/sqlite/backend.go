@@ -193,15 +193,20 @@ func checkPath(path string) (string, error) {
 
 // openPool opens connections to an existing file.
 func openPool(path string, s settings, limit int, patience time.Duration, extra string) (*sql.DB, error) {
-	dsn := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: fmt.Sprintf(
-		"mode=rw&_pragma=busy_timeout(%d)&_pragma=synchronous(%s)&%s", patience.Milliseconds(), s.synchronous, extra)}
-	db, err := sql.Open("sqlite", dsn.String())
+	db, err := sql.Open("sqlite", dsnOf(path, s, patience, extra))
 	if err != nil {
 		return nil, err
 	}
 	db.SetMaxOpenConns(limit)
 	db.SetMaxIdleConns(limit)
 	return db, nil
+}
+
+// dsnOf returns the DSN by which connections to an existing file are opened.
+func dsnOf(path string, s settings, patience time.Duration, extra string) string {
+	dsn := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: fmt.Sprintf(
+		"mode=rw&_pragma=busy_timeout(%d)&_pragma=synchronous(%s)&%s", patience.Milliseconds(), s.synchronous, extra)}
+	return dsn.String()
 }
 
 // probe reads the head of the file: whether it is a database, and one whose

@@ -16,6 +16,8 @@
 // Nearly all requests have a Now that is years away from the real time, so that
 // a driver that reads any other clock gives wrong answers.
 //
+// RunFaults is a suite of its own: each statement and each commit of each call fails.
+//
 // Two environment variables control the random run: HOURBELL_STORETEST_OPS is
 // the number of steps (default 50,000, or the value of the option Operations;
 // at most 2,000 with -short), and HOURBELL_STORETEST_SEED repeats a run whose

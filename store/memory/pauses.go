@@ -35,7 +35,7 @@ func (s *Store) PauseSubject(ctx context.Context, req store.PauseRequest) error 
 	s.setPause(p, now)
 	s.leavePaused(now)
 	for _, j := range s.live {
-		if j.State == store.StateReady && s.jobPaused(j, now) {
+		if j.State == store.StateReady && of.concerns(j) {
 			j.held, j.starts = nil, nil
 		}
 	}
@@ -97,6 +97,20 @@ func (s *Store) queuePaused(queue string, now time.Time) bool {
 		}
 	}
 	return false
+}
+
+// concerns reports whether a pause of the subject concerns a job.
+func (of subject) concerns(j *job) bool {
+	switch of.of {
+	case store.SubjectGroup:
+		return j.Group == of.name
+	case store.SubjectQueue:
+		return store.InQueue(j.Queue, of.name)
+	case store.SubjectKind:
+		return j.Kind == of.name
+	default:
+		return j.Key == of.name
+	}
 }
 
 // jobPaused reports whether a pause concerns a job.

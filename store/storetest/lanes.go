@@ -20,6 +20,9 @@ var laneTests = []scenario{
 	{"RetryGoesFirst", lanesRetry},
 	{"Strict", lanesStrict},
 	{"NoLongerStrict", lanesNoLongerStrict},
+	{"ParkedWithItsPermit", lanesParked},
+	{"ParkedInAClosedLane", lanesParkedAndClosed},
+	{"ParkedAndPausedAgain", lanesParkedAndPaused},
 	{"DeadNode", lanesRescue},
 	{"Pause", lanesPause},
 	{"MovedJobs", lanesMoved},
@@ -37,6 +40,7 @@ var laneTests = []scenario{
 	{"NewScopeKeepsTheOrder", lanesNewScopeOrder},
 	{"OtherKindsOfWorkers", lanesOtherKinds},
 	{"Backlog", lanesBacklog},
+	{"EveryClaimHoldsItsPermit", lanesEveryClaim},
 	{"Race", lanesRace},
 	{"NewJobsDuringClaims", lanesNewJobs},
 }
@@ -673,4 +677,139 @@ func lanesBacklog(e *env) {
 	part, err := store.PartialClaims(e.b).ClaimPart(e.ctx, store.ClaimRequest{Now: e.now, Node: n, Queue: "q", Kinds: []string{"k"}, Limit: 3})
 	e.must(err)
 	e.want(len(part.Jobs), 0, "the others wait")
+}
+
+// parked lets a job run under a strict limit, fail, and be parked before its retry, with its permit, because its group is paused.
+func (e *env) parked(node int64, key string) int64 {
+	e.t.Helper()
+	limit := perKey(1)
+	limit.Strict = true
+	e.putLimits(limit)
+	id := e.insertOne(limited(key, func(j *store.NewJob) { j.Group = "g" }))
+	e.wantClaimed(node, "the job of the group runs", id)
+	e.pause("g", time.Time{})
+	e.finishWell(retryIn(e.claimOf(node, id), time.Second))
+	e.tick(2 * time.Second)
+	e.wantClaimed(node, "the job is paused before its retry")
+	e.want(e.inUse("per key"), int64(1), "and keeps its permit")
+	return id
+}
+
+func lanesParked(e *env) {
+	n := e.node("n")
+	for i, changed := range []store.Limit{
+		{Name: "kind", Kind: "k", Concurrency: 1},                  // a further limit
+		{Name: "per key", ByKey: true, Concurrency: 1},             // not strict any more
+		{Name: "per key", Kind: "k", Concurrency: 1, Strict: true}, // another scope
+	} {
+		key := fmt.Sprint("key ", i)
+		id := e.parked(n, key)
+		e.putLimits(changed)
+		others := e.insert(limited(key), limited(key))
+		jobs := e.wantClaimed(n, "under the changed limit, another job runs during the pause", others[0])
+		e.resume("g")
+		e.wantClaimed(n, "after the pause, the job needs a permit of the changed limit")
+		e.finishWell(outcome(jobs[0], store.Completed))
+		jobs = e.wantClaimed(n, "which it gets before the others, because it is a retry", id)
+		e.want(e.inUse(changed.Name), int64(1), "a job that runs holds a permit")
+		e.finishWell(outcome(jobs[0], store.Completed))
+		jobs = e.wantClaimed(n, "then the others", others[1])
+		e.finishWell(outcome(jobs[0], store.Completed))
+		e.want(e.recount(0), store.RecountResult{}, "all permits are counted")
+		for _, limit := range e.limits() {
+			e.must(e.a.DeleteLimits(e.ctx, store.DeleteLimitsRequest{Now: e.now, Names: []string{limit.Name}}))
+		}
+	}
+}
+
+func lanesParkedAndClosed(e *env) {
+	n := e.node("n")
+	id := e.parked(n, "x")
+	e.must(e.a.CloseLanes(e.ctx, store.CloseLanesRequest{Now: e.now, Jobs: []store.LimitedJob{{JobSpec: e.job(id).JobSpec, For: time.Minute}}}))
+	e.want(e.inUse("per key"), int64(0), "a job of a closed lane that no node has claimed gives its permit back, also if it is parked")
+	e.resume("g")
+	e.wantClaimed(n, "and does not start before the lane is open")
+	e.tick(time.Minute)
+	e.wantClaimed(n, "then it starts", id)
+}
+
+func lanesParkedAndPaused(e *env) {
+	n := e.node("n")
+	id := e.parked(n, "x")
+	e.pauseOf(store.SubjectKind, "other", time.Time{})
+	e.want(e.inUse("per key"), int64(1), "a pause that does not concern the job leaves it its permit")
+	e.pauseOf(store.SubjectKey, "x", time.Time{})
+	e.want(e.inUse("per key"), int64(0), "a further pause that concerns it takes its permit")
+	e.resume("g")
+	e.wantClaimed(n, "the further pause goes on")
+	e.resumeOf(store.SubjectKey, "x")
+	e.wantClaimed(n, "then it gets a permit again", id)
+}
+
+// lanesEveryClaim claims one job at a time, in each way in which jobs are claimed, from a queue in which limited jobs lie among many others, also
+// where a claim does not look. A job that runs holds its permit, and the limit holds.
+func lanesEveryClaim(e *env) {
+	const width, many = 2, 40
+	alive := e.nodeFor("alive", 10_000*time.Hour)
+	exact := []store.ExactJob{exactly("k", string(newJob().Args))}
+	for name, claim := range map[string]store.ClaimRequest{
+		"kinds":           {Kinds: []string{"k"}},
+		"kinds at once":   {Kinds: []string{"k"}, Starts: true},
+		"exact":           {Exact: exact},
+		"exact at once":   {Exact: exact, Starts: true},
+		"aged":            {Kinds: []string{"k"}, DueFor: time.Second},
+		"aged exact":      {Exact: exact, DueFor: time.Second},
+		"suspects":        {Kinds: []string{"k"}, Suspects: true},
+		"suspects, exact": {Exact: exact, Suspects: true},
+	} {
+		var jobs []store.NewJob
+		for i := range many {
+			key := ""
+			if i%8 == 7 || i > many-4 {
+				key = name
+			}
+			jobs = append(jobs, limited(key))
+		}
+		e.insert(jobs...)
+		for range store.SuspectLosses {
+			if claim.Suspects {
+				dead := e.node("dead")
+				e.want(len(e.claim(dead, many)), many, "all jobs are claimed by a node that dies")
+				e.lose(alive)
+			}
+			e.tick(time.Hour)
+		}
+		e.putLimits(perKey(width))
+		running, ended := map[int64]store.Claimed{}, 0
+		for round := 0; ended < many && round < 4*many; round++ {
+			req := claim
+			req.Now, req.Node, req.Queue, req.Limit = e.now, alive, "q", 1
+			res, err := e.a.Claim(e.ctx, req)
+			e.must(err)
+			var limited int64
+			for _, job := range res.Jobs {
+				running[job.ID] = job
+			}
+			for _, job := range running {
+				if job.Key != "" {
+					limited++
+				}
+			}
+			if inUse := e.inUse("per key"); limited > inUse || inUse > width {
+				e.t.Errorf("%s: %d jobs of the key run, %d hold permits, and %d may", name, limited, inUse, width)
+				break
+			}
+			if len(res.Jobs) > 0 {
+				continue
+			}
+			for id, job := range running { // the others wait
+				e.finishWell(outcome(job, store.Completed))
+				delete(running, id)
+				ended++
+			}
+			e.tick(time.Minute)
+		}
+		e.want(ended, many, name+": all jobs run")
+		e.must(e.a.DeleteLimits(e.ctx, store.DeleteLimitsRequest{Now: e.now, Names: []string{"per key"}}))
+	}
 }

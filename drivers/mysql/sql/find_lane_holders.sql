@@ -1,4 +1,4 @@
--- Jobs that hold permits of lanes and that no node has claimed.
+-- Jobs that hold permits of lanes and that no node has claimed, also parked jobs.
 SELECT DISTINCT j.id FROM hourbell_job AS j JOIN JSON_TABLE(j.permits, '$[*]' COLUMNS (lane BIGINT PATH '$')) AS p
-WHERE j.permits IS NOT NULL AND j.state = 0 AND p.lane IN (:lanes)
+WHERE j.permits IS NOT NULL AND j.state IN (0, -1) AND p.lane IN (:lanes)
 ORDER BY j.id LIMIT :limit

@@ -1,5 +1,5 @@
--- Jobs that hold permits of lanes and that no node has claimed.
+-- Jobs that hold permits of lanes and that no node has claimed, also parked jobs.
 SELECT j.id, j.permits FROM hourbell_job AS j
-WHERE j.permits IS NOT NULL AND j.state = 0
+WHERE j.permits IS NOT NULL AND j.state IN (0, -1)
   AND EXISTS (SELECT 1 FROM json_each(j.permits) AS p WHERE p.value IN (SELECT value FROM json_each(:lanes)))
 ORDER BY j.id LIMIT +:limit

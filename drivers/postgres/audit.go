@@ -47,16 +47,13 @@ func (b *Backend) record(ctx context.Context, tx querier, e *store.AuditEntry, a
 
 // ListAudit reads the audit; see store.Audit.
 func (b *Backend) ListAudit(ctx context.Context, req store.ListAuditRequest) ([]store.AuditEntry, error) {
-	var out []store.AuditEntry
 	var kind, name *string
 	if req.Subject != nil {
 		kind, name = &req.Subject.Kind, &req.Subject.Name
 	}
-	err := b.list(ctx, "list the audit")(func(tx pgx.Tx) (err error) {
-		out, err = collect(ctx, tx, scanAudit, b.q(listAudit), orNull(req.Actor), orNull(req.Action), kind, name, when(req.Since), when(req.Before.At), req.Before.ID, req.Limit)
-		return err
+	return rowwise.InTx(b.list(ctx, "list the audit"), func(tx pgx.Tx) ([]store.AuditEntry, error) {
+		return collect(ctx, tx, scanAudit, b.q(listAudit), orNull(req.Actor), orNull(req.Action), kind, name, when(req.Since), when(req.Before.At), req.Before.ID, req.Limit)
 	})
-	return out, err
 }
 
 func scanAudit(r pgx.CollectableRow) (e store.AuditEntry, err error) {

@@ -42,13 +42,12 @@ func (t edgesTx) LockBatchJob(ctx context.Context, batch int64) (found bool, err
 }
 
 // ListBatches returns batches; see store.Batches.
-func (b *Backend) ListBatches(ctx context.Context, req store.ListBatchesRequest) (out []store.Batch, err error) {
-	err = b.list(ctx, "list batches")(func(tx pgx.Tx) error {
-		out = nil
+func (b *Backend) ListBatches(ctx context.Context, req store.ListBatchesRequest) ([]store.Batch, error) {
+	return rowwise.InTx(b.list(ctx, "list batches"), func(tx pgx.Tx) (out []store.Batch, err error) {
 		var row store.Batch
 		var state *int16
 		var jobs int64
-		return each(ctx, tx, []any{&row.ID, into(&row.CreatedAt), &row.Finally, (*int16)(&row.FinallyState), &state, &jobs}, func() {
+		err = each(ctx, tx, []any{&row.ID, into(&row.CreatedAt), &row.Finally, (*int16)(&row.FinallyState), &state, &jobs}, func() {
 			if n := len(out); n == 0 || out[n-1].ID != row.ID {
 				out = append(out, row)
 			}
@@ -56,20 +55,19 @@ func (b *Backend) ListBatches(ctx context.Context, req store.ListBatchesRequest)
 				out[len(out)-1].Counts[*state] = jobs
 			}
 		}, b.q(listBatches), listOrNull(req.IDs), orNull(req.Before), req.Limit)
+		return out, err
 	})
-	return out, err
 }
 
 // ListLinks returns edges; see store.Batches.
-func (b *Backend) ListLinks(ctx context.Context, req store.ListLinksRequest) (out []store.Link, err error) {
-	err = b.list(ctx, "list edges")(func(tx pgx.Tx) error {
-		out = nil
+func (b *Backend) ListLinks(ctx context.Context, req store.ListLinksRequest) ([]store.Link, error) {
+	return rowwise.InTx(b.list(ctx, "list edges"), func(tx pgx.Tx) (out []store.Link, err error) {
 		var row store.Link
 		var delay int64
-		return each(ctx, tx, []any{&row.Dependent, &row.Job, &delay, (*int16)(&row.On), (*int16)(&row.State)}, func() {
+		err = each(ctx, tx, []any{&row.Dependent, &row.Job, &delay, (*int16)(&row.On), (*int16)(&row.State)}, func() {
 			row.Delay = time.Duration(delay) * time.Microsecond
 			out = append(out, row)
 		}, b.q(listLinks), req.IDs, req.Limit)
+		return out, err
 	})
-	return out, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // Calendars are locked before schedules, by name. A put of a schedule holds the
@@ -17,23 +18,22 @@ import (
 // PutCalendars creates or changes calendars; see store.Calendars. It sends a fixed
 // number of statements, however many schedules name them.
 func (b *Backend) PutCalendars(ctx context.Context, req store.PutCalendarsRequest) (store.PutCalendarsResult, error) {
-	var out store.PutCalendarsResult
-	err := b.work(ctx, programConns, "put calendars")(func(tx pgx.Tx) error {
+	return rowwise.InTx(b.work(ctx, programConns, "put calendars"), func(tx pgx.Tx) (out store.PutCalendarsResult, err error) {
 		rows, err := b.lockCalendars(ctx, tx, store.CalendarNames(req.Calendars))
 		if err != nil {
-			return err
+			return out, err
 		}
 		created, changed, err := decideCalendars(req, rows)
 		if err != nil {
-			return err
+			return out, err
 		}
 		revised, err := b.reviseUsers(ctx, tx, req.Now, store.CalendarNames(changed))
 		if err != nil {
-			return err
+			return out, err
 		}
 		revisions, err := b.writeCalendars(ctx, tx, req.Now, created, changed)
 		if err != nil {
-			return err
+			return out, err
 		}
 		out = store.PutCalendarsResult{Changed: len(created) + len(changed), Revised: revised}
 		for _, put := range req.Calendars {
@@ -43,12 +43,8 @@ func (b *Backend) PutCalendars(ctx context.Context, req store.PutCalendarsReques
 				out.Revisions = append(out.Revisions, rows[put.Name].Revision)
 			}
 		}
-		return b.record(ctx, tx, req.Entry(store.CalendarNames(slices.Concat(created, changed)), len(revised)), req.Now)
+		return out, b.record(ctx, tx, req.Entry(store.CalendarNames(slices.Concat(created, changed)), len(revised)), req.Now)
 	})
-	if err != nil {
-		return store.PutCalendarsResult{}, err
-	}
-	return out, nil
 }
 
 // lockCalendars locks calendars and returns the calendars that exist, by name.
@@ -157,12 +153,9 @@ func (b *Backend) DeleteCalendars(ctx context.Context, req store.DeleteCalendars
 
 // ListCalendars reads calendars in pages; see store.Calendars.
 func (b *Backend) ListCalendars(ctx context.Context, req store.ListCalendarsRequest) ([]store.Calendar, error) {
-	var out []store.Calendar
-	err := b.transact(ctx, nodeConns, "list calendars", listing)(func(tx pgx.Tx) (err error) {
-		out, err = collect(ctx, tx, scanCalendar, b.q(listCalendars), listOrNull(req.Names), req.After, req.Limit)
-		return err
+	return rowwise.InTx(b.transact(ctx, nodeConns, "list calendars", listing), func(tx pgx.Tx) ([]store.Calendar, error) {
+		return collect(ctx, tx, scanCalendar, b.q(listCalendars), listOrNull(req.Names), req.After, req.Limit)
 	})
-	return out, err
 }
 
 // calendarColumns are the columns that scanCalendar scans.

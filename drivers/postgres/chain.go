@@ -13,16 +13,16 @@ import (
 
 // DueEnds reads ends of predecessors; see store.Schedules. A caller's transaction holds up no
 // other transaction that fires.
-func (b *Backend) DueEnds(ctx context.Context, req store.DueEndsRequest) (ends []store.ScheduleEnd, err error) {
-	err = b.pipeline(ctx, nodeConns, "read ends of jobs")(func(s sender) error {
+func (b *Backend) DueEnds(ctx context.Context, req store.DueEndsRequest) ([]store.ScheduleEnd, error) {
+	return rowwise.InTx(b.pipeline(ctx, nodeConns, "read ends of jobs"), func(s sender) (ends []store.ScheduleEnd, err error) {
 		var batch pgx.Batch
 		queueCollect(&batch, &ends, func(r pgx.CollectableRow) (e store.ScheduleEnd, err error) {
 			err = r.Scan(&e.Schedule, into(&e.Slot), &e.After, &e.ID, (*int16)(&e.State), into(&e.At), &e.Reason, &e.Paused)
 			return e, err
 		}, b.q(findDueEnds), req.Schedules, req.Limit)
-		return send(ctx, s, &batch)
+		err = send(ctx, s, &batch)
+		return ends, err
 	})
-	return ends, err
 }
 
 // lockChain excludes transactions that change which schedules follow which. It comes before

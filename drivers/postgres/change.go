@@ -132,14 +132,13 @@ const openCancels = 1000
 // running; see store.CancelSettler. Jobs are locked before their requests, as by outcomes.
 func (b *Backend) SettleCancels(ctx context.Context, req store.SettleCancelsRequest) error {
 	for {
-		var ids []int64
-		err := b.work(ctx, nodeConns, "carry out cancel requests")(func(tx pgx.Tx) (err error) {
+		ids, err := rowwise.InTx(b.work(ctx, nodeConns, "carry out cancel requests"), func(tx pgx.Tx) (ids []int64, err error) {
 			ids, err = collect(ctx, tx, pgx.RowTo[int64], b.q(findOpenCancels), openCancels)
 			if err != nil || len(ids) == 0 {
-				return err
+				return ids, err
 			}
 			if _, err := b.locate(ctx, tx, when(req.Now), ids); err != nil {
-				return err
+				return ids, err
 			}
 			byReason := map[string][]int64{}
 			var id int64
@@ -150,7 +149,7 @@ func (b *Backend) SettleCancels(ctx context.Context, req store.SettleCancelsRequ
 					_, err = b.changeJobs(ctx, tx, store.ChangeJobsRequest{Now: req.Now, Action: store.CancelJobs, IDs: byReason[reason], Reason: reason})
 				}
 			}
-			return err
+			return ids, err
 		})
 		if err != nil || len(ids) < openCancels {
 			return err

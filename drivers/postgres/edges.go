@@ -36,17 +36,17 @@ func (b *Backend) insertLinked(ctx context.Context, req store.InsertRequest) (ou
 		}
 		return out, nil
 	}
-	err = b.work(ctx, programConns, insertWhat)(func(tx pgx.Tx) (err error) {
+	out, err = rowwise.InTx(b.work(ctx, programConns, insertWhat), func(tx pgx.Tx) (out store.InsertResult, err error) {
 		now := req.Now
 		if len(store.Predecessors(links)) > 0 {
 			if now, err = b.instantOf(ctx, tx, now); err != nil {
-				return err
+				return out, err
 			}
 		}
 		out, err = rowwise.InsertLinked(ctx, edgesTx{b, tx}, req, links, now, func(jobs []store.NewJob) ([]store.Inserted, error) {
 			return b.insertionIn(tx, now).insert(ctx, jobs)
 		})
-		return err
+		return out, err
 	})
 	if err != nil {
 		return store.InsertResult{}, err

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // The samples of an estimate: how many there are, and of how many numbers at most.
@@ -49,19 +50,16 @@ func (b *Backend) EstimateGroups(ctx context.Context, req store.EstimateRequest)
 // estimate counts for as long as the request allows, and then reads samples.
 func estimate[Row any](ctx context.Context, b *Backend, req store.EstimateRequest, what string, count, sample func(pgx.Tx) ([]Row, error)) (out []Row, err error) {
 	if req.Within > 0 {
-		err = b.listWithin(ctx, req.Within, "count "+what)(func(tx pgx.Tx) (err error) {
-			out, err = count(tx)
-			return err
+		out, err = rowwise.InTx(b.listWithin(ctx, req.Within, "count "+what), func(tx pgx.Tx) ([]Row, error) {
+			return count(tx)
 		})
 		if !errors.Is(err, store.ErrSlow) {
 			return out, err
 		}
 	}
-	err = b.list(ctx, "estimate "+what)(func(tx pgx.Tx) (err error) {
-		out, err = sample(tx)
-		return err
+	return rowwise.InTx(b.list(ctx, "estimate "+what), func(tx pgx.Tx) ([]Row, error) {
+		return sample(tx)
 	})
-	return out, err
 }
 
 // scanQueueEstimate scans a row of estimate_queues.sql.

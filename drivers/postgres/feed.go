@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // queueEvents stores rows of the feed. finish_jobs, forget_jobs and end_jobs store the ends
@@ -24,13 +25,13 @@ func (b *Backend) queueEvents(batch *pgx.Batch, now *time.Time, rows store.Event
 
 // ListEvents reads the feed; see store.Feed. Rows are shown in the order of the numbers of
 // their transactions, up to the oldest transaction that is still open.
-func (b *Backend) ListEvents(ctx context.Context, req store.ListEventsRequest) (out store.ListEventsResult, err error) {
-	err = b.list(ctx, "list events")(func(tx pgx.Tx) error {
+func (b *Backend) ListEvents(ctx context.Context, req store.ListEventsRequest) (store.ListEventsResult, error) {
+	return rowwise.InTx(b.list(ctx, "list events"), func(tx pgx.Tx) (out store.ListEventsResult, err error) {
 		var keep, next int64
 		var gone store.EventCursor
 		page := store.ListEventsResult{}
 		if err := tx.QueryRow(ctx, b.q(readFeed)).Scan(&keep, &gone.Tx, &gone.ID, &next, into(&page.Held)); err != nil {
-			return err
+			return out, err
 		}
 		page.Keep = time.Duration(keep) * time.Microsecond
 		asked, fromElsewhere := req, req.After.Tx >= next // the cursor is from another server, whose data were copied here
@@ -48,9 +49,8 @@ func (b *Backend) ListEvents(ctx context.Context, req store.ListEventsRequest) (
 			slices.Reverse(rows)
 		}
 		out = store.EventsPage(asked, rows, from, page)
-		return err
+		return out, err
 	})
-	return out, err
 }
 
 func scanEvents(r pgx.CollectableRow) (row store.EventRow, err error) {

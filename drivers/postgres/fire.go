@@ -14,8 +14,7 @@ import (
 
 // DueSchedules reads what is due; see store.Schedules.
 func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
-	var out store.DueSchedulesResult
-	err := b.pipeline(ctx, nodeConns, "read due schedules")(func(s sender) error {
+	out, err := rowwise.InTx(b.pipeline(ctx, nodeConns, "read due schedules"), func(s sender) (out store.DueSchedulesResult, err error) {
 		text, args := b.q(findDueSchedules), []any{when(req.Now), req.Limit, req.Ahead.Microseconds(), when(req.After.NextAt), req.After.ID}
 		if len(req.Names) > 0 {
 			text, args = b.q(findDueSchedulesNamed), []any{when(req.Now), req.Limit, req.Names}
@@ -26,7 +25,8 @@ func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesReques
 			return row.Scan(into(&out.Now), into(&out.Next))
 		})
 		b.queuePolled(&batch, req.Polled)
-		return send(ctx, s, &batch)
+		err = send(ctx, s, &batch)
+		return out, err
 	})
 	if err != nil {
 		return store.DueSchedulesResult{}, err

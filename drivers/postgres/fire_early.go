@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // FireEarly accounts for slots, some before their instant; see store.EarlyFirer.
@@ -66,18 +67,15 @@ func (e *earlyFiring) oweWakes(throttle *notifyThrottle) {
 }
 
 // FiredTo returns up to when schedules have fired early; see store.EarlyFirer.
-func (b *Backend) FiredTo(ctx context.Context, req store.FiredToRequest) (to time.Time, err error) {
-	err = b.pipeline(ctx, programConns, "read early firings")(func(s sender) error {
+func (b *Backend) FiredTo(ctx context.Context, req store.FiredToRequest) (time.Time, error) {
+	return rowwise.InTx(b.pipeline(ctx, programConns, "read early firings"), func(s sender) (to time.Time, err error) {
 		var batch pgx.Batch
 		batch.Queue(b.q(findFiredTo), when(req.Now), req.Names, store.MostAhead.Microseconds()).QueryRow(func(row pgx.Row) error {
 			return row.Scan(into(&to))
 		})
-		return send(ctx, s, &batch)
+		err = send(ctx, s, &batch)
+		return to, err
 	})
-	if err != nil {
-		return time.Time{}, err
-	}
-	return to, nil
 }
 
 // leaveBusy removes early firings whose schedule still has a live job.

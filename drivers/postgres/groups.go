@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // groupColumns are the columns that ListGroups scans.
@@ -13,12 +14,9 @@ const groupColumns = "name schedules ready scheduled running waiting"
 
 // ListGroups counts what is in groups; see store.Groups.
 func (b *Backend) ListGroups(ctx context.Context, req store.ListGroupsRequest) ([]store.GroupInfo, error) {
-	var out []store.GroupInfo
-	err := b.list(ctx, "list groups")(func(tx pgx.Tx) (err error) {
-		out, err = collect(ctx, tx, scanGroup, b.q(listGroups), when(req.Now), orNull(req.Name))
-		return err
+	return rowwise.InTx(b.list(ctx, "list groups"), func(tx pgx.Tx) ([]store.GroupInfo, error) {
+		return collect(ctx, tx, scanGroup, b.q(listGroups), when(req.Now), orNull(req.Name))
 	})
-	return out, err
 }
 
 func scanGroup(r pgx.CollectableRow) (g store.GroupInfo, err error) {

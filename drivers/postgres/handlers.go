@@ -22,9 +22,8 @@ var errHandled = errors.New("handlers were put while the job ran")
 
 // PutHandler creates or replaces a handler; see store.HandlerStore.
 func (b *Backend) PutHandler(ctx context.Context, req store.PutHandlerRequest) (out store.PutHandlerResult, err error) {
-	err = b.work(ctx, programConns, "put handler")(func(tx pgx.Tx) (err error) {
-		out, err = rowwise.PutHandler(ctx, handlersTx{auditTx{b, tx}}, req, req.Now)
-		return err
+	out, err = rowwise.InTx(b.work(ctx, programConns, "put handler"), func(tx pgx.Tx) (store.PutHandlerResult, error) {
+		return rowwise.PutHandler(ctx, handlersTx{auditTx{b, tx}}, req, req.Now)
 	})
 	if err != nil {
 		return store.PutHandlerResult{}, err
@@ -41,12 +40,10 @@ func (b *Backend) DeleteHandlers(ctx context.Context, req store.DeleteHandlersRe
 }
 
 // ListHandlers reads handlers; see store.HandlerStore.
-func (b *Backend) ListHandlers(ctx context.Context) (out []store.Handler, err error) {
-	err = b.list(ctx, "list handlers")(func(tx pgx.Tx) (err error) {
-		out, err = b.readHandlers(ctx, tx)
-		return err
+func (b *Backend) ListHandlers(ctx context.Context) ([]store.Handler, error) {
+	return rowwise.InTx(b.list(ctx, "list handlers"), func(tx pgx.Tx) ([]store.Handler, error) {
+		return b.readHandlers(ctx, tx)
 	})
-	return out, err
 }
 
 // readHandlers returns all handlers, and remembers whether there are any.
@@ -111,16 +108,16 @@ func (t edgesTx) InsertJobs(ctx context.Context, jobs []store.NewJob, now time.T
 }
 
 // beginHandled lets claims begin and inserts what their starts make.
-func (b *Backend) beginHandled(ctx context.Context, req store.BeginRequest, ids, tokens []int64) (out store.BeginResult, err error) {
-	err = b.work(ctx, nodeConns, "begin jobs")(func(tx pgx.Tx) error {
+func (b *Backend) beginHandled(ctx context.Context, req store.BeginRequest, ids, tokens []int64) (store.BeginResult, error) {
+	return rowwise.InTx(b.work(ctx, nodeConns, "begin jobs"), func(tx pgx.Tx) (out store.BeginResult, err error) {
 		var node int64
 		var handled bool
 		if err := nodeAlive(req.Node, tx.QueryRow(ctx, b.q(beginJobs), when(req.Now), req.Node, req.Batch, ids, tokens, true).Scan(&node, &handled, &out.Paused)); err != nil {
-			return err
+			return out, err
 		}
 		handlers, err := b.readHandlers(ctx, tx)
 		if err != nil || len(req.Starts) == 0 {
-			return err
+			return out, err
 		}
 		req := req.Without(out.Paused)
 		held := map[store.ClaimRef]bool{}
@@ -133,10 +130,9 @@ func (b *Backend) beginHandled(ctx context.Context, req store.BeginRequest, ids,
 		var in groupScanner
 		err = each(ctx, tx, append(append([]any{&id, &runs}, in.targets()...), &handled), func() { held[byID[id]] = runs }, b.q(lockClaims), ids, tokens)
 		if err != nil {
-			return err
+			return out, err
 		}
 		_, err = b.insertionIn(tx, req.Now).insert(ctx, handlers.AtStart(req, held))
-		return err
+		return out, err
 	})
-	return out, err
 }

@@ -6,16 +6,14 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // Position reads how far the store has come; see store.History.
 func (b *Backend) Position(ctx context.Context) (store.Position, error) {
-	var out store.Position
-	err := b.work(ctx, leaseConns, "read how far the store has come")(func(tx pgx.Tx) (err error) {
-		out, err = b.position(ctx, tx)
-		return err
+	return rowwise.InTx(b.work(ctx, leaseConns, "read how far the store has come"), func(tx pgx.Tx) (store.Position, error) {
+		return b.position(ctx, tx)
 	})
-	return out, err
 }
 
 func (b *Backend) position(ctx context.Context, tx pgx.Tx) (p store.Position, err error) {
@@ -36,39 +34,32 @@ func positionTargets(p *store.Position) []any {
 
 // ReportLoss remembers that the store went back in time; see store.History.
 func (b *Backend) ReportLoss(ctx context.Context, req store.ReportLossRequest) (store.Position, error) {
-	var out store.Position
-	err := b.work(ctx, leaseConns, "report a loss of history")(func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, b.q(reportLoss), when(req.Now), req.Accepted, req.Seen.Token, req.Seen.Node, req.Seen.Accepted)
+	return rowwise.InTx(b.work(ctx, leaseConns, "report a loss of history"), func(tx pgx.Tx) (out store.Position, err error) {
+		_, err = tx.Exec(ctx, b.q(reportLoss), when(req.Now), req.Accepted, req.Seen.Token, req.Seen.Node, req.Seen.Accepted)
 		if err != nil {
-			return err
+			return out, err
 		}
-		out, err = b.position(ctx, tx)
-		return err
+		return b.position(ctx, tx)
 	})
-	return out, err
 }
 
 // AcceptLoss ends the suspension; see store.History. Sequences keep what they were
 // set to if the transaction fails: they are raised for nothing then.
 func (b *Backend) AcceptLoss(ctx context.Context, req store.AcceptLossRequest) (store.Position, error) {
-	var out store.Position
-	err := b.work(ctx, programConns, "accept a loss of history")(func(tx pgx.Tx) error {
+	return rowwise.InTx(b.work(ctx, programConns, "accept a loss of history"), func(tx pgx.Tx) (out store.Position, err error) {
 		var token, node int64
 		if err := tx.QueryRow(ctx, b.q(acceptLoss)).Scan(&token, &node); err != nil {
-			return err
+			return out, err
 		}
 		if _, err := tx.Exec(ctx, b.q(raiseLocks), store.LossMargin); err != nil {
-			return err
+			return out, err
 		}
 		if _, err := tx.Exec(ctx, b.q(raiseSequences), token, node, store.LossMargin, store.LossNodes); err != nil {
-			return err
+			return out, err
 		}
 		if err := b.record(ctx, tx, req.Entry(), req.Now); err != nil {
-			return err
+			return out, err
 		}
-		var err error
-		out, err = b.position(ctx, tx)
-		return err
+		return b.position(ctx, tx)
 	})
-	return out, err
 }

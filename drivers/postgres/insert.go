@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // What one insert statement takes at most.
@@ -51,25 +52,25 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out stor
 			err = b.explainIn(insertWhat, err)
 		}
 	case anyMeets(req.Jobs) || req.By.Recorded():
-		err = b.work(ctx, programConns, insertWhat)(func(tx pgx.Tx) error {
+		out, err = rowwise.InTx(b.work(ctx, programConns, insertWhat), func(tx pgx.Tx) (out store.InsertResult, err error) {
 			jobs, err := b.afterFired(ctx, tx, req)
 			if err != nil {
-				return err
+				return out, err
 			}
 			if out.Jobs, err = b.insertWaiting(ctx, tx, req.Now, jobs); err != nil {
-				return err
+				return out, err
 			}
-			return b.record(ctx, tx, req.Entry(out.Jobs), req.Now)
+			return out, b.record(ctx, tx, req.Entry(out.Jobs), req.Now)
 		})
 	case severalSteps(req.Jobs):
-		err = b.work(ctx, programConns, insertWhat)(func(tx pgx.Tx) (err error) {
+		out, err = rowwise.InTx(b.work(ctx, programConns, insertWhat), func(tx pgx.Tx) (out store.InsertResult, err error) {
 			out.Jobs, err = b.insertionIn(tx, req.Now).insert(ctx, req.Jobs)
-			return err
+			return out, err
 		})
 	case chunk(req.Jobs) < len(req.Jobs):
-		err = b.transact(ctx, programConns, insertWhat, b.writeBegin())(func(tx pgx.Tx) (err error) {
+		out, err = rowwise.InTx(b.transact(ctx, programConns, insertWhat, b.writeBegin()), func(tx pgx.Tx) (out store.InsertResult, err error) {
 			out.Jobs, err = b.insertionIn(tx, req.Now).insert(ctx, req.Jobs)
-			return err
+			return out, err
 		})
 	default:
 		out.Jobs, err = b.insertionAlone(req.Now).insert(ctx, req.Jobs)

@@ -12,7 +12,6 @@ import (
 
 // ListJobs reads jobs in pages; see store.Jobs.
 func (b *Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]store.JobInfo, error) {
-	var out []store.JobInfo
 	name, ofBatch := listJobs, listBatchJobs
 	values := append(jobFilterValues(req.JobFilter, req.Now), orNull(req.After), orNull(req.Before), req.Limit, req.Attempts)
 	if req.OldestFirst {
@@ -21,32 +20,31 @@ func (b *Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]st
 	if req.Batch != 0 {
 		name = ofBatch
 	}
-	err := b.listWithin(ctx, req.Within, "list jobs")(func(tx pgx.Tx) (err error) {
+	return rowwise.InTx(b.listWithin(ctx, req.Within, "list jobs"), func(tx pgx.Tx) (out []store.JobInfo, err error) {
 		out, err = collect(ctx, tx, scanJob, b.q(name), values...)
 		if err != nil || !req.Attempts {
-			return err
+			return out, err
 		}
 		if err := b.addProgress(ctx, tx, out); err != nil {
-			return err
+			return out, err
 		}
 		if err := b.addEdges(ctx, tx, out); err != nil {
-			return err
+			return out, err
 		}
-		return b.addAttempts(ctx, tx, out)
+		return out, b.addAttempts(ctx, tx, out)
 	})
-	return out, err
 }
 
 // CountJobs counts jobs; see store.Jobs.
-func (b *Backend) CountJobs(ctx context.Context, req store.CountJobsRequest) (n int64, err error) {
+func (b *Backend) CountJobs(ctx context.Context, req store.CountJobsRequest) (int64, error) {
 	name := countJobs
 	if req.Batch != 0 {
 		name = countBatchJobs
 	}
-	err = b.listWithin(ctx, req.Within, "count jobs")(func(tx pgx.Tx) error {
-		return tx.QueryRow(ctx, b.q(name), append(jobFilterValues(req.JobFilter, req.Now), orNull(req.After), orNull(req.Before))...).Scan(&n)
+	return rowwise.InTx(b.listWithin(ctx, req.Within, "count jobs"), func(tx pgx.Tx) (n int64, err error) {
+		err = tx.QueryRow(ctx, b.q(name), append(jobFilterValues(req.JobFilter, req.Now), orNull(req.After), orNull(req.Before))...).Scan(&n)
+		return n, err
 	})
-	return n, err
 }
 
 // The parameters of list_jobs.sql: the conditions of a filter, a range of numbers, and a

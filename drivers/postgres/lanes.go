@@ -319,14 +319,13 @@ func (b *Backend) overtake(ctx context.Context, req store.ClaimRequest, from cur
 	if len(req.Exact) > 0 {
 		name, args = findExactOvertakers, append(args, exactColumns(req.Exact)...)
 	}
-	var ids []int64
-	err := b.pipeline(ctx, nodeConns, "look for permits")(func(s sender) error {
-		ids = nil
+	ids, err := rowwise.InTx(b.pipeline(ctx, nodeConns, "look for permits"), func(s sender) (ids []int64, err error) {
 		var at cursor
 		var priority int16
 		var batch pgx.Batch
 		batch.Queue(b.q(name), args...).Query(scanEach([]any{&at.id, &priority, into(&at.runAt)}, func() { ids = append(ids, at.id) }))
-		return send(ctx, s, &batch)
+		err = send(ctx, s, &batch)
+		return ids, err
 	})
 	if err != nil || len(ids) == 0 {
 		return 0, err
@@ -340,14 +339,14 @@ func (b *Backend) overtake(ctx context.Context, req store.ClaimRequest, from cur
 
 // lookForLanes finds out what is to be done before a claim, with at most rows fresh jobs among the first scan jobs of each
 // priority. It locks nothing.
-func (b *Backend) lookForLanes(ctx context.Context, req store.ClaimRequest, from cursors, scan, rows int) (work laneWork, err error) {
+func (b *Backend) lookForLanes(ctx context.Context, req store.ClaimRequest, from cursors, scan, rows int) (laneWork, error) {
 	lowRunAt, lowID := from.columns()
 	name := findNewLaneJobs
 	args := []any{when(req.Now), req.Queue, req.Kinds, lowRunAt, lowID, req.Suspects, scan, rows}
 	if len(req.Exact) > 0 {
 		name, args = findNewExactLaneJobs, append(args, exactColumns(req.Exact)...)
 	}
-	err = b.pipeline(ctx, nodeConns, "look for permits")(func(s sender) error {
+	return rowwise.InTx(b.pipeline(ctx, nodeConns, "look for permits"), func(s sender) (work laneWork, err error) {
 		work = laneWork{behind: from}
 		var at cursor
 		var priority int16
@@ -359,9 +358,9 @@ func (b *Backend) lookForLanes(ctx context.Context, req store.ClaimRequest, from
 			work.fresh = append(work.fresh, at.id)
 			work.behind[priority-store.FirstPriority] = at
 		}))
-		return send(ctx, s, &batch)
+		err = send(ctx, s, &batch)
+		return work, err
 	})
-	return work, err
 }
 
 // passOnPermits makes one step; see rowwise.PassOnPermits. fresh are jobs that need permits. It does not wait long for
@@ -417,11 +416,11 @@ func (b *Backend) passOnSoon(ctx context.Context, asked *time.Time) {
 		return
 	}
 	for range mostLaneSteps {
-		var found bool
-		err := b.pipeline(ctx, nodeConns, "look for permits")(func(s sender) error {
+		found, err := rowwise.InTx(b.pipeline(ctx, nodeConns, "look for permits"), func(s sender) (found bool, err error) {
 			var batch pgx.Batch
 			batch.Queue(b.q(findLaneWaits), asked).QueryRow(func(row pgx.Row) error { return row.Scan(&found) })
-			return send(ctx, s, &batch)
+			err = send(ctx, s, &batch)
+			return found, err
 		})
 		if err != nil || !found {
 			return

@@ -47,10 +47,10 @@ func (b *Backend) changeLimits(ctx context.Context, what string, asked time.Time
 }
 
 // ListLimits lists limits; see store.LimitStore.
-func (b *Backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) (out []store.LimitInfo, err error) {
-	err = b.transact(ctx, nodeConns, "list limits", listing)(func(tx pgx.Tx) (err error) {
+func (b *Backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) ([]store.LimitInfo, error) {
+	return rowwise.InTx(b.transact(ctx, nodeConns, "list limits", listing), func(tx pgx.Tx) (out []store.LimitInfo, err error) {
 		if out, err = collect(ctx, tx, scanLimitInfo, b.q(listLimits), listOrNull(req.Names), when(req.Now), store.MostCounted); err != nil || req.Lanes == 0 {
-			return err
+			return out, err
 		}
 		places, ids := map[int64]int{}, []int64{}
 		for i, limit := range out {
@@ -59,17 +59,17 @@ func (b *Backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) (
 			}
 		}
 		if len(ids) == 0 {
-			return nil
+			return out, nil
 		}
 		var lane store.Lane
 		var waiting int64
 		var now time.Time
-		return each(ctx, tx, []any{&lane.Limit, &lane.Key, &lane.Used, &waiting, &lane.Starts, into(&lane.TAT), into(&lane.NotBefore), into(&now)}, func() {
+		err = each(ctx, tx, []any{&lane.Limit, &lane.Key, &lane.Used, &waiting, &lane.Starts, into(&lane.TAT), into(&lane.NotBefore), into(&now)}, func() {
 			limit := &out[places[lane.Limit]]
 			limit.Lanes = append(limit.Lanes, limit.LaneInfo(lane, waiting, now))
 		}, b.q(listLanes), ids, req.Lanes, laneCandidates, store.MostCounted, when(req.Now))
+		return out, err
 	})
-	return out, err
 }
 
 // CloseLanes lets nothing start in lanes for a while; see store.LimitStore.
@@ -84,11 +84,11 @@ func (b *Backend) CloseLanes(ctx context.Context, req store.CloseLanesRequest) e
 }
 
 // FindLimitWaits finds why limits let jobs wait; see store.LimitStore.
-func (b *Backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequest) (out []store.LimitWait, err error) {
+func (b *Backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequest) ([]store.LimitWait, error) {
 	if len(req.Jobs) == 0 {
 		return nil, nil
 	}
-	err = b.list(ctx, "find limit waits")(func(tx pgx.Tx) error {
+	return rowwise.InTx(b.list(ctx, "find limit waits"), func(tx pgx.Tx) (out []store.LimitWait, err error) {
 		var w store.LimitWait
 		var lane store.Lane
 		var lanes []store.Lane
@@ -97,13 +97,12 @@ func (b *Backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRe
 			out, lanes = append(out, w), append(lanes, lane)
 		}, b.q(findLimitWaits), when(req.Now), store.MostCounted, req.Jobs)
 		if err != nil || len(out) == 0 {
-			return err
+			return out, err
 		}
 		limits, err := newLimitsTx(b, tx).ReadLimits(ctx)
 		out = limits.AddTo(out, lanes, now)
-		return err
+		return out, err
 	})
-	return out, err
 }
 
 // limitList is the list "limit_columns" in statements, and limitColumns what limitTargets scan.

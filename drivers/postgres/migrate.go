@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 const looking = "begin isolation level read committed read only"
@@ -48,17 +49,16 @@ func (b *Backend) CheckSchema(ctx context.Context) error {
 }
 
 // appliedSteps reads the versions and names of the steps that the database has.
-func (b *Backend) appliedSteps(ctx context.Context) (have []store.Migration, err error) {
-	err = b.transact(ctx, programConns, "read the state of the schema", looking)(func(tx pgx.Tx) error {
+func (b *Backend) appliedSteps(ctx context.Context) ([]store.Migration, error) {
+	return rowwise.InTx(b.transact(ctx, programConns, "read the state of the schema", looking), func(tx pgx.Tx) (have []store.Migration, err error) {
 		if have, err = b.readSteps(ctx, tx); err != nil || len(have) == 0 {
-			return err
+			return have, err
 		}
 		if err := b.checkUndistributed(ctx, tx); err != nil {
-			return fmt.Errorf("schema %q: %w", b.schema, err)
+			return have, fmt.Errorf("schema %q: %w", b.schema, err)
 		}
-		return nil
+		return have, nil
 	})
-	return have, err
 }
 
 // readSteps reads the versions and names of the applied steps. Steps that are no steps
@@ -119,21 +119,20 @@ func (b *Backend) MigrateUp(ctx context.Context) ([]store.Migration, error) {
 // work at a time.
 func (b *Backend) migrate(ctx context.Context, step store.Migration) (did bool, err error) {
 	what := fmt.Sprintf("migrate schema %q to step %d (%s)", b.schema, step.Version, step.Name)
-	err = b.transact(ctx, programConns, what, writing)(func(tx pgx.Tx) error {
-		did = false
+	did, err = rowwise.InTx(b.transact(ctx, programConns, what, writing), func(tx pgx.Tx) (did bool, err error) {
 		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock(hashtextextended($1::text, 0))", "hourbell migrate "+b.schema); err != nil {
-			return err
+			return did, err
 		}
 		have, err := b.readSteps(ctx, tx)
 		if err != nil || step.Version <= store.Newest(have) {
-			return err
+			return did, err
 		}
 		if err := b.createSchema(ctx, tx); err != nil {
-			return err
+			return did, err
 		}
 		did = true
 		_, err = tx.Exec(ctx, step.SQL)
-		return err
+		return did, err
 	})
 	return did && err == nil, err
 }

@@ -15,16 +15,14 @@ import (
 // Register enters a node; see store.Nodes.
 func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (store.RegisterResult, error) {
 	const what = "register node"
-	var out store.RegisterResult
 	if b.invalid == nil {
 		if err := b.openNodePools(req.Lease); err != nil {
-			return out, b.explain(what, err)
+			return store.RegisterResult{}, b.explain(what, err)
 		}
 	}
-	err := b.work(ctx, leaseConns, what)(func(tx pgx.Tx) error {
+	return rowwise.InTx(b.work(ctx, leaseConns, what), func(tx pgx.Tx) (out store.RegisterResult, err error) {
 		now, lease := when(req.Now), req.Lease.Microseconds()
 		labels, queues, kinds := append([]string{}, req.Labels...), append([]string{}, req.Queues...), append([]string{}, req.Kinds...)
-		var err error
 		if req.Continue == 0 {
 			err = tx.QueryRow(ctx, b.q(insertNode), now, req.Name, req.Version, req.Host, labels, queues, kinds, lease).Scan(&out.Node, into(&out.Now))
 		} else {
@@ -32,18 +30,16 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 			err = nodeAlive(req.Continue, err)
 		}
 		if err != nil {
-			return err
+			return out, err
 		}
 		out.Position, err = b.position(ctx, tx)
-		return err
+		return out, err
 	})
-	return out, err
 }
 
 // Heartbeat prolongs a lease; see store.Nodes.
 func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (store.HeartbeatResult, error) {
-	var out store.HeartbeatResult
-	err := b.pipeline(ctx, leaseConns, "heartbeat")(func(s sender) error {
+	return rowwise.InTx(b.pipeline(ctx, leaseConns, "heartbeat"), func(s sender) (out store.HeartbeatResult, err error) {
 		var batch pgx.Batch
 		batch.Queue(b.q(extendLease), when(req.Now), req.Node).QueryRow(func(row pgx.Row) error {
 			return nodeAlive(req.Node, row.Scan(append(append([]any{into(&out.Now), &out.Beat}, positionTargets(&out.Position)...), &out.Releases)...))
@@ -52,12 +48,9 @@ func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (st
 			batch.Queue(b.q(deleteClaimBatches), req.Node, req.EndedBatches)
 		}
 		batch.Queue(b.q(findNextExpiry), req.Node).QueryRow(func(row pgx.Row) error { return row.Scan(into(&out.NextExpiry)) })
-		return send(ctx, s, &batch)
+		err = send(ctx, s, &batch)
+		return out, err
 	})
-	if err != nil {
-		return store.HeartbeatResult{}, err
-	}
-	return out, nil
 }
 
 // Claims lists what a node holds; see store.Nodes.
@@ -69,13 +62,12 @@ func (b *Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.
 	case req.Paused:
 		text, args = b.q(listPausedClaims), []any{when(req.Now), req.Node}
 	}
-	var out []store.ClaimRef
-	err := b.pipeline(ctx, leaseConns, "read claims")(func(s sender) error {
+	return rowwise.InTx(b.pipeline(ctx, leaseConns, "read claims"), func(s sender) (out []store.ClaimRef, err error) {
 		var batch pgx.Batch
 		queueCollect(&batch, &out, scanClaimRef, text, args...)
-		return send(ctx, s, &batch)
+		err = send(ctx, s, &batch)
+		return out, err
 	})
-	return out, err
 }
 
 // Rescue declares nodes dead and takes their jobs; see store.Nodes. The jobs
@@ -111,20 +103,19 @@ type endedNode struct {
 // leave, and takes their jobs and the jobs that other ended nodes still hold. after,
 // if not nil, returns the follow-up of each lost job.
 func (b *Backend) endNodes(ctx context.Context, what string, now time.Time, after func(store.LostJob) *store.FollowUp, choose func(tx pgx.Tx) (ended []store.NodeInfo, left []endedNode, err error)) (store.RescueResult, error) {
-	var out store.RescueResult
-	err := b.work(ctx, nodeConns, what)(func(tx pgx.Tx) error {
+	out, err := rowwise.InTx(b.work(ctx, nodeConns, what), func(tx pgx.Tx) (out store.RescueResult, err error) {
 		ended, nodes, err := choose(tx)
 		out = store.RescueResult{Nodes: ended}
 		for _, node := range ended {
 			nodes = append(nodes, endedNode{node.ID, node.Name, node.Died})
 		}
 		if err != nil || len(nodes) == 0 {
-			return err
+			return out, err
 		}
 		slices.SortFunc(out.Nodes, func(a, b store.NodeInfo) int { return cmp.Compare(a.ID, b.ID) })
 		held, err := b.takeJobs(ctx, tx, when(now), nodes, len(nodes) > len(ended))
 		if err != nil {
-			return err
+			return out, err
 		}
 		var lost []store.LostJob
 		for i := range held {
@@ -134,13 +125,13 @@ func (b *Backend) endNodes(ctx context.Context, what string, now time.Time, afte
 			}
 		}
 		if len(lost) == 0 {
-			return nil
+			return out, nil
 		}
 		handlers, err := b.readHandlers(ctx, tx)
 		if err != nil {
-			return err
+			return out, err
 		}
-		return b.follow(ctx, tx, now, handlers.AfterLosses(lost, after))
+		return out, b.follow(ctx, tx, now, handlers.AfterLosses(lost, after))
 	})
 	if err != nil {
 		return store.RescueResult{}, err
@@ -301,21 +292,16 @@ func scanNode(r pgx.CollectableRow) (n store.NodeInfo, err error) {
 
 // ListNodes lists nodes; see store.Nodes.
 func (b *Backend) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
-	var out []store.NodeInfo
-	err := b.list(ctx, "list nodes")(func(tx pgx.Tx) (err error) {
-		out, err = collect(ctx, tx, scanNode, b.q(listNodes))
-		return err
+	return rowwise.InTx(b.list(ctx, "list nodes"), func(tx pgx.Tx) ([]store.NodeInfo, error) {
+		return collect(ctx, tx, scanNode, b.q(listNodes))
 	})
-	return out, err
 }
 
 // ForgetHost deletes what is known of a host; see store.Nodes.
-func (b *Backend) ForgetHost(ctx context.Context, req store.ForgetHostRequest) (out store.ForgetHostResult, err error) {
-	err = b.within(ctx, "forget host", nil, req.Now)(func(tx querier, now time.Time) (err error) {
-		out, err = rowwise.ForgetHost(ctx, hostsTx{auditTx{b, tx}}, req, now)
-		return err
+func (b *Backend) ForgetHost(ctx context.Context, req store.ForgetHostRequest) (store.ForgetHostResult, error) {
+	return rowwise.InTxAt(b.within(ctx, "forget host", nil, req.Now), func(tx querier, now time.Time) (store.ForgetHostResult, error) {
+		return rowwise.ForgetHost(ctx, hostsTx{auditTx{b, tx}}, req, now)
 	})
-	return out, err
 }
 
 // hostsTx implements rowwise.Hosts.
@@ -339,22 +325,16 @@ func (t hostsTx) DeleteHost(ctx context.Context, host string) error {
 
 // ListQueues counts live jobs; see store.Nodes.
 func (b *Backend) ListQueues(ctx context.Context, req store.ListQueuesRequest) ([]store.QueueInfo, error) {
-	var out []store.QueueInfo
-	err := b.list(ctx, "list queues")(func(tx pgx.Tx) (err error) {
-		out, err = collect(ctx, tx, scanQueue, b.q(listQueues), when(req.Now))
-		return err
+	return rowwise.InTx(b.list(ctx, "list queues"), func(tx pgx.Tx) ([]store.QueueInfo, error) {
+		return collect(ctx, tx, scanQueue, b.q(listQueues), when(req.Now))
 	})
-	return out, err
 }
 
 // ListKinds counts live jobs; see store.Nodes.
 func (b *Backend) ListKinds(ctx context.Context, req store.ListKindsRequest) ([]store.KindInfo, error) {
-	var out []store.KindInfo
-	err := b.list(ctx, "list kinds")(func(tx pgx.Tx) (err error) {
-		out, err = collect(ctx, tx, scanKind, b.q(listKinds), when(req.Now))
-		return err
+	return rowwise.InTx(b.list(ctx, "list kinds"), func(tx pgx.Tx) ([]store.KindInfo, error) {
+		return collect(ctx, tx, scanKind, b.q(listKinds), when(req.Now))
 	})
-	return out, err
 }
 
 func scanKind(r pgx.CollectableRow) (store.KindInfo, error) {

@@ -12,10 +12,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // SaveOutput stores output; see store.Jobs.
-func (b *Backend) SaveOutput(ctx context.Context, req store.SaveOutputRequest) (saved []store.ClaimRef, err error) {
+func (b *Backend) SaveOutput(ctx context.Context, req store.SaveOutputRequest) ([]store.ClaimRef, error) {
 	if len(req.Claims) == 0 {
 		return nil, nil
 	}
@@ -31,26 +32,25 @@ func (b *Backend) SaveOutput(ctx context.Context, req store.SaveOutputRequest) (
 			of, blocks, data = append(of, c.ID), append(blocks, block.N), append(data, block.Data)
 		}
 	}
-	err = b.alone(ctx, nodeConns, "save output")(func(conn *pgxpool.Conn) error {
+	return rowwise.InTx(b.alone(ctx, nodeConns, "save output"), func(conn *pgxpool.Conn) (saved []store.ClaimRef, err error) {
 		rows, err := conn.Query(ctx, b.q(upsertOutput), ids, tokens, firsts, lasts, of, blocks, data)
 		if err == nil {
 			saved, err = pgx.CollectRows(rows, scanClaimRef)
 		}
-		return err
+		return saved, err
 	})
-	return saved, err
 }
 
 // ReadOutput reads the output of an attempt; see store.Jobs.
-func (b *Backend) ReadOutput(ctx context.Context, req store.ReadOutputRequest) (out store.JobOutput, err error) {
-	err = b.list(ctx, "read output")(func(tx pgx.Tx) error {
+func (b *Backend) ReadOutput(ctx context.Context, req store.ReadOutputRequest) (store.JobOutput, error) {
+	return rowwise.InTx(b.list(ctx, "read output"), func(tx pgx.Tx) (out store.JobOutput, err error) {
 		values := append(jobFilterValues(store.JobFilter{IDs: []int64{req.ID}}, time.Time{}), nil, nil, 1, false)
 		jobs, err := collect(ctx, tx, scanJob, b.q(listJobs), values...)
 		if err != nil {
-			return err
+			return out, err
 		}
 		if len(jobs) == 0 {
-			return fmt.Errorf("job %d: %w", req.ID, store.ErrNotFound)
+			return out, fmt.Errorf("job %d: %w", req.ID, store.ErrNotFound)
 		}
 		job := jobs[0]
 		out = job.OutputOf(req)
@@ -59,18 +59,17 @@ func (b *Backend) ReadOutput(ctx context.Context, req store.ReadOutputRequest) (
 			if found := blocks[req.ID]; len(found) > 0 {
 				out.Printed = store.PrintedIn(found).Since(req.From)
 			}
-			return err
+			return out, err
 		}
 		var total int64
 		var data []byte
 		err = tx.QueryRow(ctx, b.q(readPrinted), req.ID, out.Token).Scan(&out.Attempt, &total, &data)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return nil
+			return out, nil
 		}
 		out.Printed = store.PrintedBy(total, data).Since(req.From)
-		return err
+		return out, err
 	})
-	return out, err
 }
 
 // storedOutput reads what is stored of the output of attempts that run, from block first

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // ownersTx implements rowwise.OwnersTx.
@@ -48,12 +49,10 @@ func (t ownersTx) DeleteCopy(ctx context.Context, owner, host string) error {
 }
 
 // ListOwners lists owners; see store.Schedules.
-func (b *Backend) ListOwners(ctx context.Context, req store.ListOwnersRequest) (out []store.Owner, err error) {
-	err = b.list(ctx, "list owners")(func(tx pgx.Tx) (err error) {
-		out, err = b.readOwners(ctx, tx, req)
-		return err
+func (b *Backend) ListOwners(ctx context.Context, req store.ListOwnersRequest) ([]store.Owner, error) {
+	return rowwise.InTx(b.list(ctx, "list owners"), func(tx pgx.Tx) ([]store.Owner, error) {
+		return b.readOwners(ctx, tx, req)
 	})
-	return out, err
 }
 
 func (b *Backend) readOwners(ctx context.Context, tx querier, req store.ListOwnersRequest) (list []store.Owner, err error) {

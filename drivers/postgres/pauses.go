@@ -151,12 +151,9 @@ func (b *Backend) tendPauses(ctx context.Context, asked time.Time, ended, always
 
 // ListPauses reads pauses; see store.Pauses.
 func (b *Backend) ListPauses(ctx context.Context, req store.ListPausesRequest) ([]store.Pause, error) {
-	var out []store.Pause
-	err := b.list(ctx, "list pauses")(func(tx pgx.Tx) (err error) {
-		out, err = collect(ctx, tx, scanPause, b.q(listPauses), when(req.Now))
-		return err
+	return rowwise.InTx(b.list(ctx, "list pauses"), func(tx pgx.Tx) ([]store.Pause, error) {
+		return collect(ctx, tx, scanPause, b.q(listPauses), when(req.Now))
 	})
-	return out, err
 }
 
 // pausesTx is a transaction in which package rowwise changes pauses.

@@ -11,19 +11,15 @@ import (
 )
 
 // ExchangePermits replaces the permits of a node; see store.Permits.
-func (b *Backend) ExchangePermits(ctx context.Context, req store.ExchangePermitsRequest) (out store.QueuePermits, err error) {
-	err = b.work(ctx, nodeConns, "exchange permits")(func(tx pgx.Tx) (err error) {
+func (b *Backend) ExchangePermits(ctx context.Context, req store.ExchangePermitsRequest) (store.QueuePermits, error) {
+	return rowwise.InTx(b.work(ctx, nodeConns, "exchange permits"), func(tx pgx.Tx) (out store.QueuePermits, err error) {
 		var now time.Time
 		if err := tx.QueryRow(ctx, b.q(readClock), when(req.Now)).Scan(into(&now)); err != nil {
-			return err
+			return out, err
 		}
 		out, err = rowwise.ExchangePermits(ctx, newLimitsTx(b, tx), req, now)
-		return err
+		return out, err
 	})
-	if err != nil {
-		return store.QueuePermits{}, err
-	}
-	return out, nil
 }
 
 // claimRated makes one claim from a queue that rates concern. The lanes of rates of the whole queue stay locked until the commit, so

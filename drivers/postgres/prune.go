@@ -8,16 +8,15 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // Prune deletes what is old, the oldest first; see store.Maintenance.
 func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.PruneResult, error) {
-	var out store.PruneResult
-	err := b.work(ctx, nodeConns, "prune")(func(tx pgx.Tx) error {
-		out = store.PruneResult{}
+	return rowwise.InTx(b.work(ctx, nodeConns, "prune"), func(tx pgx.Tx) (out store.PruneResult, err error) {
 		// What a crash brings back is deleted again, so nothing has to wait for the disk.
 		if _, err := tx.Exec(ctx, "set local synchronous_commit = off"); err != nil {
-			return err
+			return out, err
 		}
 		p := pruning{tx: tx, now: when(req.Now), limit: req.Limit}
 		for _, sort := range []struct {
@@ -39,12 +38,8 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 		p.pruneKeyHolds(ctx, b)
 		p.pruneBatches(ctx, b, req.BatchAge())
 		out.More = p.more
-		return p.err
+		return out, p.err
 	})
-	if err != nil {
-		return store.PruneResult{}, err
-	}
-	return out, nil
 }
 
 // pruning is one run of Prune.
@@ -160,9 +155,9 @@ func (b *Backend) Now(ctx context.Context) (time.Time, error) {
 	const what = "read the clock"
 	var now time.Time
 	// A number of microseconds, because the text of a timestamp depends on DateStyle.
-	var micros int64
-	err := b.alone(ctx, programConns, what)(func(conn *pgxpool.Conn) error {
-		return conn.QueryRow(ctx, "select (extract(epoch from now()) * 1000000)::bigint").Scan(&micros)
+	micros, err := rowwise.InTx(b.alone(ctx, programConns, what), func(conn *pgxpool.Conn) (micros int64, err error) {
+		err = conn.QueryRow(ctx, "select (extract(epoch from now()) * 1000000)::bigint").Scan(&micros)
+		return micros, err
 	})
 	if err != nil {
 		return now, err

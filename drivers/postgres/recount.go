@@ -10,18 +10,14 @@ import (
 )
 
 // RecountPermits is a step of the upkeep of limits; see store.LimitStore.
-func (b *Backend) RecountPermits(ctx context.Context, req store.RecountRequest) (out store.RecountResult, err error) {
-	err = b.work(ctx, nodeConns, "recount permits")(func(tx pgx.Tx) (err error) {
+func (b *Backend) RecountPermits(ctx context.Context, req store.RecountRequest) (store.RecountResult, error) {
+	return rowwise.InTx(b.work(ctx, nodeConns, "recount permits"), func(tx pgx.Tx) (out store.RecountResult, err error) {
 		out, err = rowwise.RecountPermits(ctx, lanesTx{auditTx: auditTx{b, tx}}, req)
 		if err != nil || len(out.Lanes)+out.Jobs == 0 {
-			return err
+			return out, err
 		}
-		return b.wake(ctx, tx, store.Wake{Kind: store.WakeJobs})
+		return out, b.wake(ctx, tx, store.Wake{Kind: store.WakeJobs})
 	})
-	if err != nil {
-		return store.RecountResult{}, err
-	}
-	return out, nil
 }
 
 // OldestNode implements rowwise.RecountTx.

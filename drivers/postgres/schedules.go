@@ -277,16 +277,13 @@ const scheduleFilterParams = "names ids owner after deleted limit calendar group
 
 // ListSchedules reads schedules in pages; see store.Schedules.
 func (b *Backend) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]store.Schedule, error) {
-	var out []store.Schedule
 	name := listSchedules
 	if req.Calendar != "" {
 		name = listCalendarSchedules
 	}
-	err := b.listIn(ctx, "list schedules", req.Tx)(func(tx querier) (err error) {
-		out, err = collect(ctx, tx, scanListed, b.q(name), listOrNull(req.Names), listOrNull(req.IDs), req.Owner, req.After, req.Deleted, req.Limit, orNull(req.Calendar), orNull(req.Group))
-		return err
+	return rowwise.InTx(b.listIn(ctx, "list schedules", req.Tx), func(tx querier) ([]store.Schedule, error) {
+		return collect(ctx, tx, scanListed, b.q(name), listOrNull(req.Names), listOrNull(req.IDs), req.Owner, req.After, req.Deleted, req.Limit, orNull(req.Calendar), orNull(req.Group))
 	})
-	return out, err
 }
 
 func scanSchedule(r pgx.CollectableRow) (s store.Schedule, err error) {

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // record writes what became of the slots of firings that make no job.
@@ -138,12 +139,9 @@ func grownColumns(rows []*slotRow) []any {
 
 // ListSlots reads records in pages; see store.Schedules.
 func (b *Backend) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]store.SlotInfo, error) {
-	var out []store.SlotInfo
-	err := b.list(ctx, "list slots")(func(tx pgx.Tx) (err error) {
-		out, err = collect(ctx, tx, scanSlot, b.q(listSlots), orNull(req.Schedule), when(req.From), when(req.To), when(req.Before.Slot), req.Before.ID, req.Limit, orNull(req.Group), orNull(req.HostsOf))
-		return err
+	return rowwise.InTx(b.list(ctx, "list slots"), func(tx pgx.Tx) ([]store.SlotInfo, error) {
+		return collect(ctx, tx, scanSlot, b.q(listSlots), orNull(req.Schedule), when(req.From), when(req.To), when(req.Before.Slot), req.Before.ID, req.Limit, orNull(req.Group), orNull(req.HostsOf))
 	})
-	return out, err
 }
 
 func scanSlot(r pgx.CollectableRow) (s store.SlotInfo, err error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // Transactions begins the transactions of workers on a pool of the program, which
@@ -281,11 +282,11 @@ func completionOf(o store.Outcome, now time.Time) (complete statement, args []an
 }
 
 // FindClaim reports what became of a claim; see store.Jobs.
-func (b *Backend) FindClaim(ctx context.Context, ref store.ClaimRef) (state store.ClaimState, err error) {
-	err = b.pipeline(ctx, nodeConns, "look for a claim")(func(s sender) error {
+func (b *Backend) FindClaim(ctx context.Context, ref store.ClaimRef) (store.ClaimState, error) {
+	return rowwise.InTx(b.pipeline(ctx, nodeConns, "look for a claim"), func(s sender) (state store.ClaimState, err error) {
 		var batch pgx.Batch
 		batch.Queue(b.q(findClaim), ref.ID, ref.Token).QueryRow(func(row pgx.Row) error { return row.Scan(&state) })
-		return send(ctx, s, &batch)
+		err = send(ctx, s, &batch)
+		return state, err
 	})
-	return state, err
 }

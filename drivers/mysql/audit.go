@@ -51,13 +51,11 @@ func (s *session) insertAuditSubjects(ctx context.Context, e store.AuditEntry, k
 
 // ListAudit reads the audit; see store.Audit.
 func (b *Backend) ListAudit(ctx context.Context, req store.ListAuditRequest) ([]store.AuditEntry, error) {
-	var out []store.AuditEntry
-	err := b.read(ctx, "list the audit")(func(s *session) error {
-		out = nil
+	return rowwise.InTx(b.read(ctx, "list the audit"), func(s *session) (out []store.AuditEntry, err error) {
 		place := map[int64]int{}
 		var ids []int64
 		given, a := sqlrows.AuditConditions(req)
-		err := s.List(ctx, listAudit, given, a, func(r row) error {
+		err = s.List(ctx, listAudit, given, a, func(r row) error {
 			var e store.AuditEntry
 			err := r.Scan(&e.ID, sqlrows.IntoTime(&e.At), &e.Name, &e.Source, &e.Action, &e.Count, &e.Detail)
 			place[e.ID] = len(out)
@@ -65,9 +63,9 @@ func (b *Backend) ListAudit(ctx context.Context, req store.ListAuditRequest) ([]
 			return err
 		})
 		if err != nil {
-			return err
+			return out, err
 		}
-		return s.Each(ctx, listAuditSubjects, args{"ids": ids}, func(r row) error {
+		err = s.Each(ctx, listAuditSubjects, args{"ids": ids}, func(r row) error {
 			var id int64
 			var subject store.AuditSubject
 			err := r.Scan(&id, &subject.Kind, &subject.Name)
@@ -75,11 +73,8 @@ func (b *Backend) ListAudit(ctx context.Context, req store.ListAuditRequest) ([]
 			e.Subjects = append(e.Subjects, subject)
 			return err
 		})
+		return out, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }
 
 // RecordAudit stores an entry; see store.Audit.

@@ -469,17 +469,16 @@ func (s *session) giveNumbers(ctx context.Context, counter string, count int) (l
 }
 
 // BeginJobs lets claims begin; see store.Jobs.
-func (b *Backend) BeginJobs(ctx context.Context, asked store.BeginRequest) (out store.BeginResult, err error) {
-	err = b.write(ctx, "begin jobs")(func(s *session) error {
-		out = store.BeginResult{}
+func (b *Backend) BeginJobs(ctx context.Context, asked store.BeginRequest) (store.BeginResult, error) {
+	return rowwise.InTx(b.write(ctx, "begin jobs"), func(s *session) (out store.BeginResult, err error) {
 		there, err := s.checkNode(ctx, asked.Node)
 		if err != nil {
-			return err
+			return out, err
 		}
 		if there.pauses {
 			paused, err := s.ListClaims(ctx, store.ClaimsRequest{Node: asked.Node, Paused: true, Now: asked.Now})
 			if err != nil {
-				return err
+				return out, err
 			}
 			for _, ref := range asked.Claims {
 				if slices.Contains(paused, ref) {
@@ -489,17 +488,16 @@ func (b *Backend) BeginJobs(ctx context.Context, asked store.BeginRequest) (out 
 		}
 		req := asked.Without(out.Paused)
 		if err := s.Exec(ctx, beginJobs, args{"claims": claimRefs(req.Claims), "node": req.Node}); err != nil || !there.handled && !req.HasHooks() {
-			return err
+			return out, err
 		}
 		handlers, err := s.ReadHandlers(ctx)
 		if err != nil {
-			return err
+			return out, err
 		}
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
-			return err
+			return out, err
 		}
-		return rowwise.Begin(ctx, s, req, handlers, now)
+		return out, rowwise.Begin(ctx, s, req, handlers, now)
 	})
-	return out, err
 }

@@ -63,9 +63,8 @@ func (s *session) readDueSchedules(ctx context.Context, req store.DueSchedulesRe
 // Fire accounts for slots; see store.Schedules.
 func (b *Backend) Fire(ctx context.Context, req store.FireRequest) (out store.FireResult, err error) {
 	if req.Tx != nil {
-		err = b.withinAt(ctx, "fire schedules", req.Tx, req.Now)(func(s *session, now time.Time) (err error) {
-			out, err = rowwise.Fire(ctx, s, req, now)
-			return err
+		out, err = rowwise.InTxAt(b.withinAt(ctx, "fire schedules", req.Tx, req.Now), func(s *session, now time.Time) (store.FireResult, error) {
+			return rowwise.Fire(ctx, s, req, now)
 		})
 	} else {
 		var early store.FireEarlyResult
@@ -84,9 +83,8 @@ func (b *Backend) fire(ctx context.Context, req store.FireEarlyRequest) (out sto
 	var lost []int64
 	for len(req.Firings) > 0 {
 		var held heldSchedulesError
-		err = b.writeAt(ctx, "fire schedules", req.Now)(func(s *session, now time.Time) (err error) {
-			out, err = rowwise.FireEarly(ctx, firing{s}, req, now)
-			return err
+		out, err = rowwise.InTxAt(b.writeAt(ctx, "fire schedules", req.Now), func(s *session, now time.Time) (store.FireEarlyResult, error) {
+			return rowwise.FireEarly(ctx, firing{s}, req, now)
 		})
 		if !errors.As(err, &held) {
 			break

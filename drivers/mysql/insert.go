@@ -18,27 +18,23 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out stor
 		return store.InsertResult{}, nil
 	}
 	if b.insertsAtOnce(req) {
-		err = b.writeOnce(ctx, doing)(func(s *session) (err error) {
+		out, err = rowwise.InTx(b.writeOnce(ctx, doing), func(s *session) (out store.InsertResult, err error) {
 			out.Jobs, err = s.InsertJobs(ctx, req.Jobs, req.Now)
-			return err
+			return out, err
 		})
 		if err != nil {
 			return store.InsertResult{}, err
 		}
 		return out, nil
 	}
-	err = b.within(ctx, doing, req.Tx)(func(s *session) error {
+	return rowwise.InTx(b.within(ctx, doing, req.Tx), func(s *session) (out store.InsertResult, err error) {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
-			return err
+			return out, err
 		}
 		out, err = rowwise.Insert(ctx, s, req, now)
-		return err
+		return out, err
 	})
-	if err != nil {
-		return store.InsertResult{}, err
-	}
-	return out, nil
 }
 
 // insertsAtOnce reports whether one statement, which is a transaction of its own, is all of an insert.

@@ -15,15 +15,10 @@ import (
 const laneCandidates = 1000
 
 // PutLimits creates or changes limits; see store.LimitStore.
-func (b *Backend) PutLimits(ctx context.Context, req store.PutLimitsRequest) (out store.PutLimitsResult, err error) {
-	err = b.writeAt(ctx, "put limits", req.Now)(func(s *session, now time.Time) (err error) {
-		out, err = rowwise.PutLimits(ctx, s, req, now)
-		return err
+func (b *Backend) PutLimits(ctx context.Context, req store.PutLimitsRequest) (store.PutLimitsResult, error) {
+	return rowwise.InTxAt(b.writeAt(ctx, "put limits", req.Now), func(s *session, now time.Time) (store.PutLimitsResult, error) {
+		return rowwise.PutLimits(ctx, s, req, now)
 	})
-	if err != nil {
-		return store.PutLimitsResult{}, err
-	}
-	return out, nil
 }
 
 // DeleteLimits deletes limits; see store.LimitStore.
@@ -34,12 +29,11 @@ func (b *Backend) DeleteLimits(ctx context.Context, req store.DeleteLimitsReques
 }
 
 // ListLimits lists limits; see store.LimitStore.
-func (b *Backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) (out []store.LimitInfo, err error) {
-	err = b.read(ctx, "list limits")(func(s *session) error {
-		out = nil
+func (b *Backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) ([]store.LimitInfo, error) {
+	return rowwise.InTx(b.read(ctx, "list limits"), func(s *session) (out []store.LimitInfo, err error) {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
-			return err
+			return out, err
 		}
 		var given []string
 		a := args{}
@@ -52,19 +46,18 @@ func (b *Backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) (
 			out = append(out, info)
 			return err
 		}); err != nil {
-			return err
+			return out, err
 		}
 		for i := range out {
 			if err := s.countLimit(ctx, &out[i], now); err != nil {
-				return err
+				return out, err
 			}
 			if err := s.listLanes(ctx, &out[i], req.Lanes, now); err != nil {
-				return err
+				return out, err
 			}
 		}
-		return nil
+		return out, nil
 	})
-	return out, err
 }
 
 // countLimit counts what a limit holds.
@@ -120,12 +113,11 @@ func (b *Backend) CloseLanes(ctx context.Context, req store.CloseLanesRequest) e
 }
 
 // FindLimitWaits finds why limits let jobs wait; see store.LimitStore.
-func (b *Backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequest) (out []store.LimitWait, err error) {
-	err = b.read(ctx, "find limit waits")(func(s *session) error {
-		out = nil
+func (b *Backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequest) ([]store.LimitWait, error) {
+	return rowwise.InTx(b.read(ctx, "find limit waits"), func(s *session) (out []store.LimitWait, err error) {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
-			return err
+			return out, err
 		}
 		var counts []args
 		before := map[int64]int64{}
@@ -142,7 +134,7 @@ func (b *Backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRe
 			}
 			return err
 		}); err != nil || len(out) == 0 {
-			return err
+			return out, err
 		}
 		if err := s.unite(ctx, countJobsBefore, counts, func(r row) error {
 			var id, jobs int64
@@ -150,16 +142,15 @@ func (b *Backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRe
 			before[id] = jobs
 			return err
 		}); err != nil {
-			return err
+			return out, err
 		}
 		for i := range out {
 			out[i].Before = before[out[i].Job]
 		}
 		limits, err := s.ReadLimits(ctx)
 		out = limits.AddTo(out, lanes, now)
-		return err
+		return out, err
 	})
-	return out, err
 }
 
 // limitSelect is what {limit_columns} stands for in statements.

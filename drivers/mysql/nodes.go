@@ -12,11 +12,10 @@ import (
 
 // Register enters a node; see store.Nodes.
 func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (store.RegisterResult, error) {
-	var out store.RegisterResult
-	err := b.write(ctx, "register node")(func(s *session) error {
+	return rowwise.InTx(b.write(ctx, "register node"), func(s *session) (out store.RegisterResult, err error) {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
-			return err
+			return out, err
 		}
 		out.Now = now
 		beat := sqlrows.Micros(now)
@@ -26,7 +25,7 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 		}
 		if out.Node = req.Continue; req.Continue == 0 {
 			if out.Node, err = s.giveNumbers(ctx, "node", 1); err != nil {
-				return err
+				return out, err
 			}
 			entry["node"], entry["name"], entry["now"] = out.Node, req.Name, beat
 			if err = s.Exec(ctx, insertNode, entry); err == nil {
@@ -39,15 +38,11 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 			}
 		}
 		if err != nil {
-			return err
+			return out, err
 		}
 		out.Position, err = s.Position(ctx)
-		return err
+		return out, err
 	})
-	if err != nil {
-		return store.RegisterResult{}, err
-	}
-	return out, nil
 }
 
 // Heartbeat prolongs a lease; see store.Nodes. There are no batches to forget. It is two statements without a transaction, on one
@@ -88,12 +83,9 @@ func (s *session) beat(ctx context.Context, node int64, now any) (beats int64, e
 
 // Claims lists what a node holds; see store.Nodes.
 func (b *Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.ClaimRef, error) {
-	var claims []store.ClaimRef
-	err := b.look(ctx, "read claims")(func(s *session) (err error) {
-		claims, err = s.ListClaims(ctx, req)
-		return err
+	return rowwise.InTx(b.look(ctx, "read claims"), func(s *session) ([]store.ClaimRef, error) {
+		return s.ListClaims(ctx, req)
 	})
-	return claims, err
 }
 
 // Rescue declares nodes dead; see store.Nodes. It looks first without locks. It leaves jobs
@@ -115,26 +107,16 @@ func (b *Backend) Rescue(ctx context.Context, req store.RescueRequest) (out stor
 	if err != nil || !some {
 		return out, err
 	}
-	err = b.writeAt(ctx, doing, req.Now)(func(s *session, now time.Time) (err error) {
-		out, err = rowwise.Rescue(ctx, s, req, now)
-		return err
+	return rowwise.InTxAt(b.writeAt(ctx, doing, req.Now), func(s *session, now time.Time) (store.RescueResult, error) {
+		return rowwise.Rescue(ctx, s, req, now)
 	})
-	if err != nil {
-		return store.RescueResult{}, err
-	}
-	return out, nil
 }
 
 // Leave ends a registration; see store.Nodes.
-func (b *Backend) Leave(ctx context.Context, req store.LeaveRequest) (out store.RescueResult, err error) {
-	err = b.writeAt(ctx, "leave", req.Now)(func(s *session, now time.Time) (err error) {
-		out, err = rowwise.Leave(ctx, s, req, now)
-		return err
+func (b *Backend) Leave(ctx context.Context, req store.LeaveRequest) (store.RescueResult, error) {
+	return rowwise.InTxAt(b.writeAt(ctx, "leave", req.Now), func(s *session, now time.Time) (store.RescueResult, error) {
+		return rowwise.Leave(ctx, s, req, now)
 	})
-	if err != nil {
-		return store.RescueResult{}, err
-	}
-	return out, nil
 }
 
 // FindLivingNodes implements rowwise.Nodes.
@@ -200,12 +182,10 @@ func (s *session) SaveLeftNodes(ctx context.Context, nodes []int64, now time.Tim
 }
 
 // ForgetHost deletes what is known of a host; see store.Nodes.
-func (b *Backend) ForgetHost(ctx context.Context, req store.ForgetHostRequest) (out store.ForgetHostResult, err error) {
-	err = b.writeAt(ctx, "forget host", req.Now)(func(s *session, now time.Time) (err error) {
-		out, err = rowwise.ForgetHost(ctx, s, req, now)
-		return err
+func (b *Backend) ForgetHost(ctx context.Context, req store.ForgetHostRequest) (store.ForgetHostResult, error) {
+	return rowwise.InTxAt(b.writeAt(ctx, "forget host", req.Now), func(s *session, now time.Time) (store.ForgetHostResult, error) {
+		return rowwise.ForgetHost(ctx, s, req, now)
 	})
-	return out, err
 }
 
 // ListNodes lists nodes; see store.Nodes.

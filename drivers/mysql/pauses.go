@@ -63,9 +63,8 @@ func parks(of store.PauseSubject) bool { return of == store.SubjectGroup || of =
 // If it fails in between, claims go on with that.
 func (b *Backend) ResumeSubject(ctx context.Context, req store.ResumeRequest) (out store.ResumeResult, err error) {
 	const doing = "resume"
-	err = b.writeAt(ctx, doing, req.Now)(func(s *session, now time.Time) (err error) {
-		out, err = rowwise.ResumeSubject(ctx, s, req, now)
-		return err
+	out, err = rowwise.InTxAt(b.writeAt(ctx, doing, req.Now), func(s *session, now time.Time) (store.ResumeResult, error) {
+		return rowwise.ResumeSubject(ctx, s, req, now)
 	})
 	for moved := pauseStep; err == nil && out.Resumed && moved >= pauseStep; {
 		err = b.writeAt(ctx, doing, req.Now)(func(s *session, now time.Time) (err error) {

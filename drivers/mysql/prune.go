@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
@@ -26,61 +27,56 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 	if err := b.numberEvents(ctx); err != nil {
 		return out, err
 	}
-	err = b.write(ctx, "prune")(func(s *session) error {
-		out = store.PruneResult{}
+	return rowwise.InTx(b.write(ctx, "prune"), func(s *session) (out store.PruneResult, err error) {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
-			return err
+			return out, err
 		}
 		completed, err := s.pruneJobs(ctx, req.Completed, req.Limit, now, store.StateCompleted, store.StateCancelled)
 		if err != nil {
-			return err
+			return out, err
 		}
 		failed, err := s.pruneJobs(ctx, req.Failed, req.Limit, now, store.StateFailed, store.StateNotStarted)
 		if err != nil {
-			return err
+			return out, err
 		}
 		old, err := s.oldJobs(ctx, findOldKeptJobs, args{"before": sqlrows.Micros(now), "now": sqlrows.Micros(now), "limit": req.Limit})
 		if err != nil {
-			return err
+			return out, err
 		}
 		kept, err := s.pruneOld(ctx, old)
 		if err != nil {
-			return err
+			return out, err
 		}
 		out.Jobs = completed + failed + kept
 		if out.Slots, err = s.PruneRows(ctx, pruneSlots, req.Slots, req.Limit, now); err != nil {
-			return err
+			return out, err
 		}
 		if out.Nodes, err = s.pruneNodes(ctx, req.Nodes, req.Limit, now); err != nil {
-			return err
+			return out, err
 		}
 		if out.Events, err = s.pruneEvents(ctx, req.Limit, now); err != nil {
-			return err
+			return out, err
 		}
 		if out.Audit, err = s.pruneAudit(ctx, req.Audit, req.Limit, now); err != nil {
-			return err
+			return out, err
 		}
 		held, err := s.Count(ctx, pruneKeyHolds, args{"now": sqlrows.Micros(now), "limit": req.Limit})
 		if err != nil {
-			return err
+			return out, err
 		}
 		ends, err := s.PruneRows(ctx, pruneChainEnds, req.Slots, req.Limit, now)
 		if err != nil {
-			return err
+			return out, err
 		}
 		copies, err := s.PruneRows(ctx, pruneCopies, req.Nodes, req.Limit, now)
 		if err != nil {
-			return err
+			return out, err
 		}
 		batches, err := s.PruneRows(ctx, pruneBatches, req.BatchAge(), req.Limit, now)
 		out.More = max(completed, failed, kept, out.Slots, out.Nodes, out.Events, out.Audit, held, ends, batches, copies) >= req.Limit
-		return err
+		return out, err
 	})
-	if err != nil {
-		return store.PruneResult{}, err
-	}
-	return out, nil
 }
 
 // findOld reports, by one statement, whether Prune would find anything to delete or to number.
@@ -179,10 +175,5 @@ func (s *session) pruneOld(ctx context.Context, old []oldJob) (int, error) {
 
 // Now reads the store's clock; see store.Maintenance.
 func (b *Backend) Now(ctx context.Context) (time.Time, error) {
-	var now time.Time
-	err := b.read(ctx, "read the clock")(func(s *session) (err error) {
-		now, err = s.Now(ctx, time.Time{})
-		return err
-	})
-	return now, err
+	return rowwise.InTx(b.read(ctx, "read the clock"), func(s *session) (time.Time, error) { return s.Now(ctx, time.Time{}) })
 }

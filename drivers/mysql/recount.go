@@ -18,14 +18,9 @@ func (b *Backend) RecountPermits(ctx context.Context, req store.RecountRequest) 
 	if err != nil || !permits || req.Node != 0 && req.Node != oldest {
 		return out, err
 	}
-	err = b.write(ctx, doing)(func(s *session) (err error) {
-		out, err = rowwise.RecountPermits(ctx, s, req)
-		return err
+	return rowwise.InTx(b.write(ctx, doing), func(s *session) (store.RecountResult, error) {
+		return rowwise.RecountPermits(ctx, s, req)
 	})
-	if err != nil {
-		return store.RecountResult{}, err
-	}
-	return out, nil
 }
 
 // FindWrongLanes implements rowwise.RecountTx.

@@ -73,10 +73,10 @@ func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (out st
 
 // FindClaim reports what became of a claim; see store.Jobs. It waits for no lock: a job
 // that another transaction has locked may be about to be completed.
-func (b *Backend) FindClaim(ctx context.Context, ref store.ClaimRef) (state store.ClaimState, err error) {
-	err = b.writeOnly(ctx, "look for a claim")(func(s *session) error {
+func (b *Backend) FindClaim(ctx context.Context, ref store.ClaimRef) (store.ClaimState, error) {
+	return rowwise.InTx(b.writeOnly(ctx, "look for a claim"), func(s *session) (state store.ClaimState, err error) {
 		free := false
-		err := s.Each(ctx, lockClaim, args{"id": ref.ID}, func(r row) error {
+		err = s.Each(ctx, lockClaim, args{"id": ref.ID}, func(r row) error {
 			var token int64
 			err := r.Scan(&token)
 			free, state = true, store.ClaimLost
@@ -86,9 +86,9 @@ func (b *Backend) FindClaim(ctx context.Context, ref store.ClaimRef) (state stor
 			return err
 		})
 		if free || err != nil {
-			return err
+			return state, err
 		}
-		return s.One(ctx, findClaim, args{"id": ref.ID, "token": ref.Token}, &state)
+		err = s.One(ctx, findClaim, args{"id": ref.ID, "token": ref.Token}, &state)
+		return state, err
 	})
-	return state, err
 }

@@ -51,10 +51,9 @@ func (s *session) insertAuditSubjects(ctx context.Context, e store.AuditEntry) e
 
 // ListAudit reads the audit; see store.Audit.
 func (b *Backend) ListAudit(ctx context.Context, req store.ListAuditRequest) ([]store.AuditEntry, error) {
-	var out []store.AuditEntry
-	err := b.read(ctx, "list the audit")(func(s *session) error {
+	return rowwise.InTx(b.read(ctx, "list the audit"), func(s *session) (out []store.AuditEntry, err error) {
 		given, a := sqlrows.AuditConditions(req)
-		return s.List(ctx, listAudit, given, a, func(r row) error {
+		err = s.List(ctx, listAudit, given, a, func(r row) error {
 			var e store.AuditEntry
 			var subjects []auditSubject
 			err := r.Scan(&e.ID, sqlrows.IntoTime(&e.At), &e.Name, &e.Source, &e.Action, &e.Count, &e.Detail, sqlrows.IntoList(&subjects))
@@ -64,11 +63,8 @@ func (b *Backend) ListAudit(ctx context.Context, req store.ListAuditRequest) ([]
 			out = append(out, e)
 			return err
 		})
+		return out, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }
 
 // RecordAudit stores an entry; see store.Audit.

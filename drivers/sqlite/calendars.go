@@ -10,15 +10,10 @@ import (
 )
 
 // PutCalendars creates or changes calendars; see store.Calendars.
-func (b *Backend) PutCalendars(ctx context.Context, req store.PutCalendarsRequest) (out store.PutCalendarsResult, err error) {
-	err = b.writeAt(ctx, "put calendars", req.Now)(func(s *session, now time.Time) (err error) {
-		out, err = rowwise.PutCalendars(ctx, s, req, now)
-		return err
+func (b *Backend) PutCalendars(ctx context.Context, req store.PutCalendarsRequest) (store.PutCalendarsResult, error) {
+	return rowwise.InTxAt(b.writeAt(ctx, "put calendars", req.Now), func(s *session, now time.Time) (store.PutCalendarsResult, error) {
+		return rowwise.PutCalendars(ctx, s, req, now)
 	})
-	if err != nil {
-		return store.PutCalendarsResult{}, err
-	}
-	return out, nil
 }
 
 // DeleteCalendars deletes calendars; see store.Calendars.

@@ -9,12 +9,10 @@ import (
 )
 
 // DueEnds reads ends of predecessors; see store.Schedules.
-func (b *Backend) DueEnds(ctx context.Context, req store.DueEndsRequest) (out []store.ScheduleEnd, err error) {
-	err = b.readIn(ctx, "read ends of jobs", req.Tx)(func(s *session) (err error) {
-		out, err = s.DueEnds(ctx, req)
-		return err
+func (b *Backend) DueEnds(ctx context.Context, req store.DueEndsRequest) ([]store.ScheduleEnd, error) {
+	return rowwise.InTx(b.readIn(ctx, "read ends of jobs", req.Tx), func(s *session) ([]store.ScheduleEnd, error) {
+		return s.DueEnds(ctx, req)
 	})
-	return out, err
 }
 
 // MarkPredecessors implements rowwise.Schedules.

@@ -10,18 +10,13 @@ import (
 )
 
 // ChangeJobs cancels, retries or deletes jobs; see store.Jobs.
-func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (out store.ChangeJobsResult, err error) {
+func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (store.ChangeJobsResult, error) {
 	if len(req.IDs) == 0 && req.Schedule == "" {
 		return store.ChangeJobsResult{EntryID: req.EntryID}, nil
 	}
-	err = b.withinAt(ctx, "change jobs", req.Tx, req.Now)(func(s *session, now time.Time) (err error) {
-		out, err = rowwise.ChangeJobs(ctx, s, req, now)
-		return err
+	return rowwise.InTxAt(b.withinAt(ctx, "change jobs", req.Tx, req.Now), func(s *session, now time.Time) (store.ChangeJobsResult, error) {
+		return rowwise.ChangeJobs(ctx, s, req, now)
 	})
-	if err != nil {
-		return store.ChangeJobsResult{}, err
-	}
-	return out, nil
 }
 
 // LockJobs implements rowwise.Jobs.

@@ -388,17 +388,16 @@ func (s *session) claim(ctx context.Context, req store.ClaimRequest, due []strea
 }
 
 // BeginJobs lets claims begin; see store.Jobs.
-func (b *Backend) BeginJobs(ctx context.Context, asked store.BeginRequest) (out store.BeginResult, err error) {
-	err = b.write(ctx, "begin jobs")(func(s *session) error {
-		out = store.BeginResult{}
+func (b *Backend) BeginJobs(ctx context.Context, asked store.BeginRequest) (store.BeginResult, error) {
+	return rowwise.InTx(b.write(ctx, "begin jobs"), func(s *session) (out store.BeginResult, err error) {
 		there, err := s.checkNode(ctx, asked.Node)
 		if err != nil {
-			return err
+			return out, err
 		}
 		if there.pauses {
 			paused, err := s.ListClaims(ctx, store.ClaimsRequest{Node: asked.Node, Paused: true, Now: asked.Now})
 			if err != nil {
-				return err
+				return out, err
 			}
 			for _, ref := range asked.Claims {
 				if slices.Contains(paused, ref) {
@@ -412,17 +411,16 @@ func (b *Backend) BeginJobs(ctx context.Context, asked store.BeginRequest) (out 
 			claims[i] = claimRef{ref.ID, ref.Token}
 		}
 		if err := s.Exec(ctx, beginJobs, args{"claims": sqlrows.JSONList(claims), "node": req.Node}); err != nil || !there.handled && !req.HasHooks() {
-			return err
+			return out, err
 		}
 		handlers, err := s.ReadHandlers(ctx)
 		if err != nil {
-			return err
+			return out, err
 		}
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
-			return err
+			return out, err
 		}
-		return rowwise.Begin(ctx, s, req, handlers, now)
+		return out, rowwise.Begin(ctx, s, req, handlers, now)
 	})
-	return out, err
 }

@@ -17,19 +17,15 @@ func (b *Backend) insertLinked(ctx context.Context, req store.InsertRequest) (ou
 	if err != nil {
 		return out, fmt.Errorf("%s: %w", doing, err)
 	}
-	err = b.withinAt(ctx, doing, req.Tx, req.Now)(func(s *session, now time.Time) (err error) {
+	return rowwise.InTxAt(b.withinAt(ctx, doing, req.Tx, req.Now), func(s *session, now time.Time) (out store.InsertResult, err error) {
 		out, err = rowwise.InsertLinked(ctx, s, req, links, now, func(jobs []store.NewJob) ([]store.Inserted, error) {
 			linked := req
 			linked.Jobs = jobs
 			inserted, err := rowwise.Insert(ctx, s, linked, now)
 			return inserted.Jobs, err
 		})
-		return err
+		return out, err
 	})
-	if err != nil {
-		return store.InsertResult{}, err
-	}
-	return out, nil
 }
 
 // ReleaseDependents carries out notes of ended jobs; see store.Releaser.

@@ -33,12 +33,12 @@ func (s *session) InsertEvents(ctx context.Context, rows store.EventRows, now ti
 
 // ListEvents reads the feed; see store.Feed. Transactions write one after the other, so that
 // the numbers of rows are in the order of the commits.
-func (b *Backend) ListEvents(ctx context.Context, req store.ListEventsRequest) (out store.ListEventsResult, err error) {
-	err = b.read(ctx, "list events")(func(s *session) error {
+func (b *Backend) ListEvents(ctx context.Context, req store.ListEventsRequest) (store.ListEventsResult, error) {
+	return rowwise.InTx(b.read(ctx, "list events"), func(s *session) (out store.ListEventsResult, err error) {
 		var page store.ListEventsResult
 		var gone store.EventCursor
 		if err := s.One(ctx, readFeed, nil, sqlrows.IntoDuration(&page.Keep), &gone.ID); err != nil {
-			return err
+			return out, err
 		}
 		from, gap := store.EventsBegin(req, gone)
 		page.Gap = gap
@@ -47,7 +47,7 @@ func (b *Backend) ListEvents(ctx context.Context, req store.ListEventsRequest) (
 			name = listNewestEvents
 		}
 		var rows []store.EventRow
-		err := s.Each(ctx, name, args{"from_id": from.ID, "limit": store.EventRowsRead(req)}, func(r row) error {
+		err = s.Each(ctx, name, args{"from_id": from.ID, "limit": store.EventRowsRead(req)}, func(r row) error {
 			var e store.EventRow
 			slots := []int64{}
 			err := r.Scan(&e.Cursor.ID, sqlrows.IntoTime(&e.At), &e.Type, sqlrows.IntoList(&e.Subjects), sqlrows.IntoList(&e.Names), sqlrows.IntoList(&slots), sqlrows.IntoList(&e.Counts), sqlrows.IntoList(&e.Reasons))
@@ -61,12 +61,8 @@ func (b *Backend) ListEvents(ctx context.Context, req store.ListEventsRequest) (
 			slices.Reverse(rows)
 		}
 		out = store.EventsPage(req, rows, from, page)
-		return err
+		return out, err
 	})
-	if err != nil {
-		return store.ListEventsResult{}, err
-	}
-	return out, nil
 }
 
 // KeepEvents sets for how long events are kept; see store.Feed.

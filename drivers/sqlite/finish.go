@@ -18,14 +18,9 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (out stor
 	if req.Tx != nil {
 		return b.finishIn(ctx, req)
 	}
-	err = b.writeAt(ctx, "finish jobs", req.Now)(func(s *session, now time.Time) (err error) {
-		out, err = rowwise.Finish(ctx, s, req, now)
-		return err
+	return rowwise.InTxAt(b.writeAt(ctx, "finish jobs", req.Now), func(s *session, now time.Time) (store.FinishResult, error) {
+		return rowwise.Finish(ctx, s, req, now)
 	})
-	if err != nil {
-		return store.FinishResult{}, err
-	}
-	return out, nil
 }
 
 // claimRef names a claim in the JSON of a parameter.

@@ -11,11 +11,10 @@ import (
 
 // DueSchedules reads what is due; see store.Schedules.
 func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
-	var out store.DueSchedulesResult
-	err := b.readIn(ctx, "read due schedules", req.Tx)(func(s *session) error {
+	return rowwise.InTx(b.readIn(ctx, "read due schedules", req.Tx), func(s *session) (out store.DueSchedulesResult, err error) {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
-			return err
+			return out, err
 		}
 		out.Now = now
 		name, a := findDueSchedules, args{
@@ -29,14 +28,11 @@ func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesReques
 			return nil
 		})
 		if err != nil || len(req.Names) > 0 {
-			return err
+			return out, err
 		}
-		return s.One(ctx, findNextSchedule, args{"soon": sqlrows.Micros(now.Add(req.Ahead))}, sqlrows.IntoTime(&out.Next))
+		err = s.One(ctx, findNextSchedule, args{"soon": sqlrows.Micros(now.Add(req.Ahead))}, sqlrows.IntoTime(&out.Next))
+		return out, err
 	})
-	if err != nil {
-		return store.DueSchedulesResult{}, err
-	}
-	return out, nil
 }
 
 // Fire accounts for slots; see store.Schedules.
@@ -44,14 +40,9 @@ func (b *Backend) Fire(ctx context.Context, req store.FireRequest) (out store.Fi
 	if len(req.Firings) == 0 {
 		return out, nil
 	}
-	err = b.withinAt(ctx, "fire schedules", req.Tx, req.Now)(func(s *session, now time.Time) (err error) {
-		out, err = rowwise.Fire(ctx, s, req, now)
-		return err
+	return rowwise.InTxAt(b.withinAt(ctx, "fire schedules", req.Tx, req.Now), func(s *session, now time.Time) (store.FireResult, error) {
+		return rowwise.Fire(ctx, s, req, now)
 	})
-	if err != nil {
-		return store.FireResult{}, err
-	}
-	return out, nil
 }
 
 // LockDueSchedules implements rowwise.Slots.

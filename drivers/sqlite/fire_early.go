@@ -14,14 +14,9 @@ func (b *Backend) FireEarly(ctx context.Context, req store.FireEarlyRequest) (ou
 	if len(req.Firings) == 0 {
 		return out, nil
 	}
-	err = b.writeAt(ctx, "fire schedules", req.Now)(func(s *session, now time.Time) (err error) {
-		out, err = rowwise.FireEarly(ctx, s, req, now)
-		return err
+	return rowwise.InTxAt(b.writeAt(ctx, "fire schedules", req.Now), func(s *session, now time.Time) (store.FireEarlyResult, error) {
+		return rowwise.FireEarly(ctx, s, req, now)
 	})
-	if err != nil {
-		return store.FireEarlyResult{}, err
-	}
-	return out, nil
 }
 
 // FiredTo returns up to when schedules have fired early; see store.EarlyFirer.

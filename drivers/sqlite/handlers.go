@@ -9,15 +9,10 @@ import (
 )
 
 // PutHandler creates or replaces a handler; see store.HandlerStore.
-func (b *Backend) PutHandler(ctx context.Context, req store.PutHandlerRequest) (out store.PutHandlerResult, err error) {
-	err = b.writeAt(ctx, "put handler", req.Now)(func(s *session, now time.Time) (err error) {
-		out, err = rowwise.PutHandler(ctx, s, req, now)
-		return err
+func (b *Backend) PutHandler(ctx context.Context, req store.PutHandlerRequest) (store.PutHandlerResult, error) {
+	return rowwise.InTxAt(b.writeAt(ctx, "put handler", req.Now), func(s *session, now time.Time) (store.PutHandlerResult, error) {
+		return rowwise.PutHandler(ctx, s, req, now)
 	})
-	if err != nil {
-		return store.PutHandlerResult{}, err
-	}
-	return out, nil
 }
 
 // DeleteHandlers deletes handlers; see store.HandlerStore.

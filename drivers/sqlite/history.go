@@ -46,20 +46,15 @@ func (b *Backend) AcceptLoss(ctx context.Context, req store.AcceptLossRequest) (
 
 // changeHistory changes what is known of losses, and returns the position after that.
 func (b *Backend) changeHistory(ctx context.Context, doing string, asked time.Time, change func(*session, time.Time) error) (store.Position, error) {
-	var out store.Position
-	err := b.write(ctx, doing)(func(s *session) error {
+	return rowwise.InTx(b.write(ctx, doing), func(s *session) (out store.Position, err error) {
 		now, err := s.Now(ctx, asked)
 		if err != nil {
-			return err
+			return out, err
 		}
 		if err := change(s, now); err != nil {
-			return err
+			return out, err
 		}
 		out, err = s.Position(ctx)
-		return err
+		return out, err
 	})
-	if err != nil {
-		return store.Position{}, err
-	}
-	return out, nil
 }

@@ -31,19 +31,14 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 		inserted, err := numbers(result)
 		return store.InsertResult{Jobs: inserted}, b.explain(ctx, doing, err)
 	}
-	var out store.InsertResult
-	err := b.within(ctx, doing, req.Tx)(func(s *session) error {
+	return rowwise.InTx(b.within(ctx, doing, req.Tx), func(s *session) (out store.InsertResult, err error) {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
-			return err
+			return out, err
 		}
 		out, err = rowwise.Insert(ctx, s, req, now)
-		return err
+		return out, err
 	})
-	if err != nil {
-		return store.InsertResult{}, err
-	}
-	return out, nil
 }
 
 // looksFirst reports whether the insert of a job depends on other rows.

@@ -13,15 +13,10 @@ import (
 const laneCandidates = 1000
 
 // PutLimits creates or changes limits; see store.LimitStore.
-func (b *Backend) PutLimits(ctx context.Context, req store.PutLimitsRequest) (out store.PutLimitsResult, err error) {
-	err = b.writeAt(ctx, "put limits", req.Now)(func(s *session, now time.Time) (err error) {
-		out, err = rowwise.PutLimits(ctx, s, req, now)
-		return err
+func (b *Backend) PutLimits(ctx context.Context, req store.PutLimitsRequest) (store.PutLimitsResult, error) {
+	return rowwise.InTxAt(b.writeAt(ctx, "put limits", req.Now), func(s *session, now time.Time) (store.PutLimitsResult, error) {
+		return rowwise.PutLimits(ctx, s, req, now)
 	})
-	if err != nil {
-		return store.PutLimitsResult{}, err
-	}
-	return out, nil
 }
 
 // DeleteLimits deletes limits; see store.LimitStore.
@@ -32,11 +27,11 @@ func (b *Backend) DeleteLimits(ctx context.Context, req store.DeleteLimitsReques
 }
 
 // ListLimits lists limits; see store.LimitStore.
-func (b *Backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) (out []store.LimitInfo, err error) {
-	err = b.read(ctx, "list limits")(func(s *session) error {
+func (b *Backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) ([]store.LimitInfo, error) {
+	return rowwise.InTx(b.read(ctx, "list limits"), func(s *session) (out []store.LimitInfo, err error) {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
-			return err
+			return out, err
 		}
 		var given []string
 		a := args{"now": sqlrows.Micros(now), "most": store.MostCounted}
@@ -49,16 +44,15 @@ func (b *Backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) (
 			out = append(out, info)
 			return err
 		}); err != nil {
-			return err
+			return out, err
 		}
 		for i := range out {
 			if err := s.listLanes(ctx, &out[i], req.Lanes, now); err != nil {
-				return err
+				return out, err
 			}
 		}
-		return nil
+		return out, nil
 	})
-	return out, err
 }
 
 // listLanes adds the lanes of a limit in which most jobs wait, at most a number.
@@ -82,11 +76,11 @@ func (b *Backend) CloseLanes(ctx context.Context, req store.CloseLanesRequest) e
 }
 
 // FindLimitWaits finds why limits let jobs wait; see store.LimitStore.
-func (b *Backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequest) (out []store.LimitWait, err error) {
-	err = b.read(ctx, "find limit waits")(func(s *session) error {
+func (b *Backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequest) ([]store.LimitWait, error) {
+	return rowwise.InTx(b.read(ctx, "find limit waits"), func(s *session) (out []store.LimitWait, err error) {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
-			return err
+			return out, err
 		}
 		var lanes []store.Lane
 		if err := s.Each(ctx, findLimitWaits, args{"most": store.MostCounted, "ids": sqlrows.JSONList(req.Jobs)}, func(r row) error {
@@ -96,13 +90,12 @@ func (b *Backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRe
 			out, lanes = append(out, w), append(lanes, lane)
 			return err
 		}); err != nil || len(out) == 0 {
-			return err
+			return out, err
 		}
 		limits, err := s.ReadLimits(ctx)
 		out = limits.AddTo(out, lanes, now)
-		return err
+		return out, err
 	})
-	return out, err
 }
 
 // ReadLimits implements rowwise.LimitsTx.

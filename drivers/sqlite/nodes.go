@@ -13,11 +13,10 @@ import (
 
 // Register enters a node; see store.Nodes.
 func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (store.RegisterResult, error) {
-	var out store.RegisterResult
-	err := b.write(ctx, "register node")(func(s *session) error {
+	return rowwise.InTx(b.write(ctx, "register node"), func(s *session) (out store.RegisterResult, err error) {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
-			return err
+			return out, err
 		}
 		out.Now = now
 		entry := args{
@@ -35,45 +34,37 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 			}
 		}
 		if err != nil {
-			return err
+			return out, err
 		}
 		out.Position, err = s.Position(ctx)
-		return err
+		return out, err
 	})
-	if err != nil {
-		return store.RegisterResult{}, err
-	}
-	return out, nil
 }
 
 // Heartbeat prolongs a lease; see store.Nodes. There are no batches to forget.
 func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (store.HeartbeatResult, error) {
-	var out store.HeartbeatResult
-	err := b.write(ctx, "heartbeat")(func(s *session) error {
+	return rowwise.InTx(b.write(ctx, "heartbeat"), func(s *session) (out store.HeartbeatResult, err error) {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
-			return err
+			return out, err
 		}
 		out.Now = now
 		err = s.Each(ctx, extendLease, args{"node": req.Node, "now": sqlrows.Micros(now)}, func(r row) error { return r.Scan(&out.Beat) })
 		if err != nil {
-			return err
+			return out, err
 		}
 		if out.Beat == 0 {
-			return fmt.Errorf("node %d: %w", req.Node, store.ErrNodeGone)
+			return out, fmt.Errorf("node %d: %w", req.Node, store.ErrNodeGone)
 		}
 		if out.Position, err = s.Position(ctx); err != nil {
-			return err
+			return out, err
 		}
 		if err := s.One(ctx, findRelease, nil, &out.Releases); err != nil {
-			return err
+			return out, err
 		}
-		return s.One(ctx, findNextExpiry, args{"node": req.Node}, sqlrows.IntoTime(&out.NextExpiry))
+		err = s.One(ctx, findNextExpiry, args{"node": req.Node}, sqlrows.IntoTime(&out.NextExpiry))
+		return out, err
 	})
-	if err != nil {
-		return store.HeartbeatResult{}, err
-	}
-	return out, nil
 }
 
 // Claims lists what a node holds; see store.Nodes.
@@ -98,26 +89,16 @@ func (b *Backend) Rescue(ctx context.Context, req store.RescueRequest) (out stor
 	if err != nil || !some {
 		return out, err
 	}
-	err = b.writeAt(ctx, doing, req.Now)(func(s *session, now time.Time) (err error) {
-		out, err = rowwise.Rescue(ctx, s, req, now)
-		return err
+	return rowwise.InTxAt(b.writeAt(ctx, doing, req.Now), func(s *session, now time.Time) (store.RescueResult, error) {
+		return rowwise.Rescue(ctx, s, req, now)
 	})
-	if err != nil {
-		return store.RescueResult{}, err
-	}
-	return out, nil
 }
 
 // Leave ends a registration; see store.Nodes.
-func (b *Backend) Leave(ctx context.Context, req store.LeaveRequest) (out store.RescueResult, err error) {
-	err = b.writeAt(ctx, "leave", req.Now)(func(s *session, now time.Time) (err error) {
-		out, err = rowwise.Leave(ctx, s, req, now)
-		return err
+func (b *Backend) Leave(ctx context.Context, req store.LeaveRequest) (store.RescueResult, error) {
+	return rowwise.InTxAt(b.writeAt(ctx, "leave", req.Now), func(s *session, now time.Time) (store.RescueResult, error) {
+		return rowwise.Leave(ctx, s, req, now)
 	})
-	if err != nil {
-		return store.RescueResult{}, err
-	}
-	return out, nil
 }
 
 // FindLivingNodes implements rowwise.Nodes.
@@ -151,12 +132,10 @@ func (s *session) LockHeldJobs(ctx context.Context, nodes []int64) ([]rowwise.He
 }
 
 // ForgetHost deletes what is known of a host; see store.Nodes.
-func (b *Backend) ForgetHost(ctx context.Context, req store.ForgetHostRequest) (out store.ForgetHostResult, err error) {
-	err = b.writeAt(ctx, "forget host", req.Now)(func(s *session, now time.Time) (err error) {
-		out, err = rowwise.ForgetHost(ctx, s, req, now)
-		return err
+func (b *Backend) ForgetHost(ctx context.Context, req store.ForgetHostRequest) (store.ForgetHostResult, error) {
+	return rowwise.InTxAt(b.writeAt(ctx, "forget host", req.Now), func(s *session, now time.Time) (store.ForgetHostResult, error) {
+		return rowwise.ForgetHost(ctx, s, req, now)
 	})
-	return out, err
 }
 
 // ListNodes lists nodes; see store.Nodes.

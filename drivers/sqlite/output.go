@@ -26,7 +26,7 @@ type outputWindow struct {
 }
 
 // SaveOutput stores output; see store.Jobs.
-func (b *Backend) SaveOutput(ctx context.Context, req store.SaveOutputRequest) (saved []store.ClaimRef, err error) {
+func (b *Backend) SaveOutput(ctx context.Context, req store.SaveOutputRequest) ([]store.ClaimRef, error) {
 	if len(req.Claims) == 0 {
 		return nil, nil
 	}
@@ -34,12 +34,11 @@ func (b *Backend) SaveOutput(ctx context.Context, req store.SaveOutputRequest) (
 	for i, c := range req.Claims {
 		claims[i] = c.ClaimRef
 	}
-	err = b.write(ctx, "save output")(func(s *session) error {
+	return rowwise.InTx(b.write(ctx, "save output"), func(s *session) (saved []store.ClaimRef, err error) {
 		held, err := s.LockClaims(ctx, claims)
 		if err != nil {
-			return err
+			return saved, err
 		}
-		saved = nil
 		var windows []outputWindow
 		var rows []newBlock
 		var pack sqlrows.Packer
@@ -56,17 +55,13 @@ func (b *Backend) SaveOutput(ctx context.Context, req store.SaveOutputRequest) (
 			}
 		}
 		if len(windows) == 0 {
-			return nil
+			return saved, nil
 		}
 		if err := s.Exec(ctx, cutOutput, args{"windows": sqlrows.JSON(windows)}); err != nil {
-			return err
+			return saved, err
 		}
-		return s.Exec(ctx, upsertOutput, args{"rows": sqlrows.JSON(rows), "bytes": pack.Parameter()})
+		return saved, s.Exec(ctx, upsertOutput, args{"rows": sqlrows.JSON(rows), "bytes": pack.Parameter()})
 	})
-	if err != nil {
-		return nil, err
-	}
-	return saved, nil
 }
 
 // ReadOutput reads the output of an attempt; see store.Jobs.

@@ -38,9 +38,8 @@ func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) erro
 // If it fails in between, claims go on with that.
 func (b *Backend) ResumeSubject(ctx context.Context, req store.ResumeRequest) (out store.ResumeResult, err error) {
 	const doing = "resume"
-	err = b.withinAt(ctx, doing, nil, req.Now)(func(s *session, now time.Time) (err error) {
-		out, err = rowwise.ResumeSubject(ctx, s, req, now)
-		return err
+	out, err = rowwise.InTxAt(b.withinAt(ctx, doing, nil, req.Now), func(s *session, now time.Time) (store.ResumeResult, error) {
+		return rowwise.ResumeSubject(ctx, s, req, now)
 	})
 	for moved := pauseStep; err == nil && out.Resumed && moved >= pauseStep; {
 		err = b.withinAt(ctx, doing, nil, req.Now)(func(s *session, now time.Time) (err error) {

@@ -10,15 +10,10 @@ import (
 )
 
 // ExchangePermits replaces the permits of a node; see store.Permits.
-func (b *Backend) ExchangePermits(ctx context.Context, req store.ExchangePermitsRequest) (out store.QueuePermits, err error) {
-	err = b.writeAt(ctx, "exchange permits", req.Now)(func(s *session, now time.Time) (err error) {
-		out, err = rowwise.ExchangePermits(ctx, s, req, now)
-		return err
+func (b *Backend) ExchangePermits(ctx context.Context, req store.ExchangePermitsRequest) (store.QueuePermits, error) {
+	return rowwise.InTxAt(b.writeAt(ctx, "exchange permits", req.Now), func(s *session, now time.Time) (store.QueuePermits, error) {
+		return rowwise.ExchangePermits(ctx, s, req, now)
 	})
-	if err != nil {
-		return store.QueuePermits{}, err
-	}
-	return out, nil
 }
 
 // queueRates reads the limits of a whole queue.

@@ -5,67 +5,63 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // Prune deletes what is old, the oldest first; see store.Maintenance. Where nothing
 // is old it writes nothing.
 func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.PruneResult, error) {
-	var out store.PruneResult
-	err := b.write(ctx, "prune")(func(s *session) error {
+	return rowwise.InTx(b.write(ctx, "prune"), func(s *session) (out store.PruneResult, err error) {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
-			return err
+			return out, err
 		}
 		completed, err := s.pruneJobs(ctx, pruneCompletedJobs, req.Completed, req.Limit, now)
 		if err != nil {
-			return err
+			return out, err
 		}
 		failed, err := s.pruneJobs(ctx, pruneFailedJobs, req.Failed, req.Limit, now)
 		if err != nil {
-			return err
+			return out, err
 		}
 		kept, err := s.pruneJobsBefore(ctx, pruneKeptJobs, now, req.Limit, now)
 		if err != nil {
-			return err
+			return out, err
 		}
 		out.Jobs = completed + failed + kept
 		if out.Slots, err = s.PruneRows(ctx, pruneSlots, req.Slots, req.Limit, now); err != nil {
-			return err
+			return out, err
 		}
 		out.Nodes, err = s.PruneRows(ctx, pruneNodes, req.Nodes, req.Limit, now)
 		if err != nil {
-			return err
+			return out, err
 		}
 		if out.Events, err = s.pruneEvents(ctx, req.Limit, now); err != nil {
-			return err
+			return out, err
 		}
 		if out.Audit, err = s.pruneAudit(ctx, req.Audit, req.Limit, now); err != nil {
-			return err
+			return out, err
 		}
 		held, err := s.Count(ctx, pruneKeyHolds, args{"now": sqlrows.Micros(now), "limit": req.Limit})
 		if err != nil {
-			return err
+			return out, err
 		}
 		ends, err := s.PruneRows(ctx, pruneChainEnds, req.Slots, req.Limit, now)
 		if err != nil {
-			return err
+			return out, err
 		}
 		if err != nil {
-			return err
+			return out, err
 		}
 		copies, err := s.PruneRows(ctx, pruneCopies, req.Nodes, req.Limit, now)
 		if err != nil {
-			return err
+			return out, err
 		}
 		batches, err := s.PruneRows(ctx, pruneBatches, req.BatchAge(), req.Limit, now)
 		out.More = max(completed, failed, kept, out.Slots, out.Nodes, out.Events, out.Audit, held, ends, batches, copies) >= req.Limit
-		return err
+		return out, err
 	})
-	if err != nil {
-		return store.PruneResult{}, err
-	}
-	return out, nil
 }
 
 // pruneJobs deletes finished jobs that are older than keep, which 0 switches off.
@@ -93,10 +89,5 @@ func (s *session) pruneJobsBefore(ctx context.Context, name statement, before ti
 
 // Now reads the store's clock; see store.Maintenance.
 func (b *Backend) Now(ctx context.Context) (time.Time, error) {
-	var now time.Time
-	err := b.read(ctx, "read the clock")(func(s *session) (err error) {
-		now, err = s.Now(ctx, time.Time{})
-		return err
-	})
-	return now, err
+	return rowwise.InTx(b.read(ctx, "read the clock"), func(s *session) (time.Time, error) { return s.Now(ctx, time.Time{}) })
 }

@@ -11,21 +11,14 @@ import (
 // RecountPermits is a step of the upkeep of limits; see store.LimitStore. Only the oldest node takes the write lock.
 func (b *Backend) RecountPermits(ctx context.Context, req store.RecountRequest) (out store.RecountResult, err error) {
 	const doing = "recount permits"
-	var oldest int64
-	if err := b.read(ctx, doing)(func(s *session) (err error) {
-		oldest, err = s.OldestNode(ctx)
-		return err
+	if oldest, err := rowwise.InTx(b.read(ctx, doing), func(s *session) (int64, error) {
+		return s.OldestNode(ctx)
 	}); err != nil || req.Node != 0 && req.Node != oldest {
 		return out, err
 	}
-	err = b.write(ctx, doing)(func(s *session) (err error) {
-		out, err = rowwise.RecountPermits(ctx, s, req)
-		return err
+	return rowwise.InTx(b.write(ctx, doing), func(s *session) (store.RecountResult, error) {
+		return rowwise.RecountPermits(ctx, s, req)
 	})
-	if err != nil {
-		return store.RecountResult{}, err
-	}
-	return out, nil
 }
 
 // FindWrongLanes implements rowwise.RecountTx.

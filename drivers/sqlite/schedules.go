@@ -15,14 +15,9 @@ func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesReques
 	if err := store.CheckAfter(req); err != nil {
 		return out, fmt.Errorf("put schedules: %w", err)
 	}
-	err = b.withinAt(ctx, "put schedules", req.Tx, req.Now)(func(s *session, now time.Time) (err error) {
-		out, err = rowwise.PutSchedules(ctx, s, req, now)
-		return err
+	return rowwise.InTxAt(b.withinAt(ctx, "put schedules", req.Tx, req.Now), func(s *session, now time.Time) (store.PutSchedulesResult, error) {
+		return rowwise.PutSchedules(ctx, s, req, now)
 	})
-	if err != nil {
-		return store.PutSchedulesResult{}, err
-	}
-	return out, nil
 }
 
 // ChangeSchedules pauses, resumes, deletes or resets; see store.Schedules.
@@ -77,10 +72,8 @@ func (s *session) SaveSchedules(ctx context.Context, rows []*store.Schedule) err
 }
 
 // ListSchedules reads schedules in pages; see store.Schedules.
-func (b *Backend) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) (out []store.Schedule, err error) {
-	err = b.readIn(ctx, "list schedules", req.Tx)(func(s *session) (err error) {
-		out, err = s.ListSchedules(ctx, req)
-		return err
+func (b *Backend) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]store.Schedule, error) {
+	return rowwise.InTx(b.readIn(ctx, "list schedules", req.Tx), func(s *session) ([]store.Schedule, error) {
+		return s.ListSchedules(ctx, req)
 	})
-	return out, err
 }

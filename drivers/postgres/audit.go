@@ -67,6 +67,8 @@ func scanAudit(r pgx.CollectableRow) (e store.AuditEntry, err error) {
 
 // RecordAudit stores an entry; see store.Audit.
 func (b *Backend) RecordAudit(ctx context.Context, req store.RecordAuditRequest) error {
-	e := req.Bounded()
-	return b.work(ctx, programConns, "record in the audit")(func(tx pgx.Tx) error { return b.record(ctx, tx, &e, req.Now) })
+	return b.work(ctx, programConns, "record in the audit")(func(tx pgx.Tx) error {
+		e := req.Bounded()
+		return b.record(ctx, tx, &e, req.Now)
+	})
 }

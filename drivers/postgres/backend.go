@@ -471,7 +471,7 @@ func (b *Backend) listWithin(ctx context.Context, within time.Duration, what str
 func (b *Backend) transact(ctx context.Context, class connClass, what, begin string) rowwise.Transaction[pgx.Tx] {
 	return func(do func(tx pgx.Tx) error) error {
 		return b.retry(ctx, what, func() error {
-			return b.connected(ctx, class, func(conn *pgxpool.Conn) error {
+			return b.connected(ctx, class)(func(conn *pgxpool.Conn) error {
 				tx, err := conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin})
 				if err != nil {
 					return err
@@ -490,7 +490,7 @@ func (b *Backend) transact(ctx context.Context, class connClass, what, begin str
 func (b *Backend) alone(ctx context.Context, class connClass, what string) rowwise.Transaction[*pgxpool.Conn] {
 	return func(do func(conn *pgxpool.Conn) error) error {
 		return b.retry(ctx, what, func() error {
-			return b.connected(ctx, class, func(conn *pgxpool.Conn) error { return perhaps(conn, do(conn)) })
+			return b.connected(ctx, class)(func(conn *pgxpool.Conn) error { return perhaps(conn, do(conn)) })
 		})
 	}
 }

@@ -15,20 +15,17 @@ import (
 )
 
 // ChangeJobs cancels, retries or deletes jobs; see store.Jobs.
-func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (out store.ChangeJobsResult, err error) {
+func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (store.ChangeJobsResult, error) {
 	asked := when(req.Now)
-	err = b.within(ctx, "change jobs", req.Tx, req.Now)(func(tx querier, at time.Time) (err error) {
+	out, err := rowwise.InTxAt(b.within(ctx, "change jobs", req.Tx, req.Now), func(tx querier, at time.Time) (store.ChangeJobsResult, error) {
+		req := req
 		req.Now = at
-		out, err = b.changeJobs(ctx, tx, req)
-		return err
+		return b.changeJobs(ctx, tx, req)
 	})
-	if err != nil {
-		return store.ChangeJobsResult{}, err
-	}
-	if req.Tx == nil && (req.Action == store.CancelJobs || req.Action == store.DeleteJobs || req.Action == store.RetryJobs) {
+	if err == nil && req.Tx == nil && (req.Action == store.CancelJobs || req.Action == store.DeleteJobs || req.Action == store.RetryJobs) {
 		b.releaseSoon(ctx, asked)
 	}
-	return out, nil
+	return out, err
 }
 
 // changeJobs is ChangeJobs in a transaction.

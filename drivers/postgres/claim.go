@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // Claim takes due jobs; see store.Jobs. It uses no cursors, so that it searches
@@ -82,25 +83,30 @@ type storedPauses struct {
 
 // claimOnce makes one claim; despiteEnds: also if a pause has ended. With limited, it leaves out jobs that need permits and hold none;
 // without, it has no jobs if there may be such jobs.
-func (b *Backend) claimOnce(ctx context.Context, req store.ClaimRequest, from cursors, despiteEnds, limited bool) (out store.ClaimResult, found claimFound, err error) {
+func (b *Backend) claimOnce(ctx context.Context, req store.ClaimRequest, from cursors, despiteEnds, limited bool) (store.ClaimResult, claimFound, error) {
 	if req.Permits.Rated() || limited && req.Starts {
-		return b.claimRated(ctx, req, from, despiteEnds, limited)
+		made, err := b.claimRated(ctx, req, from, despiteEnds, limited)
+		return made.out, made.found, err
 	}
 	req.Starts = false // this claim is no transaction that uses starts
 	text, args := b.claimStatement(&req, from, despiteEnds, limited, noPermits)
-	err = b.pipeline(ctx, nodeConns, "claim jobs")(func(s sender) (err error) {
-		out, found, err = b.sendClaim(ctx, s, req, text, args)
-		return err
+	made, err := rowwise.InTx(b.pipeline(ctx, nodeConns, "claim jobs"), func(s sender) (madeClaim, error) {
+		return b.sendClaim(ctx, s, req, text, args)
 	})
-	if err != nil {
-		return store.ClaimResult{}, found, err
+	if err == nil {
+		b.wakeAfterPoll(ctx, &req, &made.out)
 	}
-	b.wakeAfterPoll(ctx, &req, &out)
-	return out, found, nil
+	return made.out, made.found, err
+}
+
+// madeClaim is what a claim has taken and found.
+type madeClaim struct {
+	out   store.ClaimResult
+	found claimFound
 }
 
 // sendClaim sends the statements of a claim, and reads their answers.
-func (b *Backend) sendClaim(ctx context.Context, s sender, req store.ClaimRequest, text string, args []any) (store.ClaimResult, claimFound, error) {
+func (b *Backend) sendClaim(ctx context.Context, s sender, req store.ClaimRequest, text string, args []any) (madeClaim, error) {
 	var batch pgx.Batch
 	batch.Queue(b.q(holdNode), when(req.Now), req.Node)
 	batch.Queue(text, args...)
@@ -108,7 +114,7 @@ func (b *Backend) sendClaim(ctx context.Context, s sender, req store.ClaimReques
 	b.queuePolled(&batch, req.Polled)
 	answers := s.SendBatch(ctx, &batch)
 	out, found, err := readClaim(answers, req)
-	return out, found, cmp.Or(err, answers.Close())
+	return madeClaim{out, found}, cmp.Or(err, answers.Close())
 }
 
 // wakeAfterPoll wakes other nodes after a shared poll whose claim may have left jobs. The jobs of the claim are claimed: if
@@ -161,23 +167,27 @@ func (b *Backend) claimStatement(req *store.ClaimRequest, from cursors, despiteE
 }
 
 // BeginJobs lets claims begin; see store.Jobs.
-func (b *Backend) BeginJobs(ctx context.Context, req store.BeginRequest) (out store.BeginResult, err error) {
+func (b *Backend) BeginJobs(ctx context.Context, req store.BeginRequest) (store.BeginResult, error) {
 	ids, tokens := make([]int64, len(req.Claims)), make([]int64, len(req.Claims))
 	for i, ref := range req.Claims {
 		ids[i], tokens[i] = ref.ID, ref.Token
 	}
-	var handled bool
 	if !req.HasHooks() {
-		err := b.pipeline(ctx, nodeConns, "begin jobs")(func(s sender) error {
+		type begun struct {
+			out     store.BeginResult
+			handled bool
+		}
+		did, err := rowwise.InTx(b.pipeline(ctx, nodeConns, "begin jobs"), func(s sender) (did begun, err error) {
 			var batch pgx.Batch
 			batch.Queue(b.q(beginJobs), when(req.Now), req.Node, req.Batch, ids, tokens, false)
 			answers := s.SendBatch(ctx, &batch)
 			var node int64
-			err := nodeAlive(req.Node, answers.QueryRow().Scan(&node, &handled, &out.Paused))
-			return cmp.Or(err, answers.Close())
+			err = nodeAlive(req.Node, answers.QueryRow().Scan(&node, &did.handled, &did.out.Paused))
+			err = cmp.Or(err, answers.Close())
+			return did, err
 		})
-		if err != nil || !handled {
-			return out, err
+		if err != nil || !did.handled {
+			return did.out, err
 		}
 	}
 	return b.beginHandled(ctx, req, ids, tokens)

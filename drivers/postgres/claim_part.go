@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // ClaimPart takes due jobs; see store.PartialClaimer. It begins at the low-water
@@ -58,16 +59,15 @@ func (b *Backend) catchUp(ctx context.Context, req store.ClaimRequest, scan *cla
 	if len(req.Exact) > 0 {
 		text, args = b.q(findExactBehindCursors), append(args, exactColumns(req.Exact)...)
 	}
-	found := map[int16]cursor{}
 	var began time.Time // after the wait for a connection; zero: there was none
-	err := b.pipeline(ctx, nodeConns, "look for jobs behind the cursors")(func(s sender) error {
-		clear(found)
-		began = time.Now()
+	found, err := rowwise.InTx(b.pipeline(ctx, nodeConns, "look for jobs behind the cursors"), func(s sender) (map[int16]cursor, error) {
+		found := map[int16]cursor{}
+		began = time.Now() // kept: the duration of the last try counts, also if it failed
 		var priority int16
 		var at cursor
 		var batch pgx.Batch
 		batch.Queue(text, args...).Query(scanEach([]any{&priority, into(&at.runAt), &at.id}, func() { found[priority] = at }))
-		return send(ctx, s, &batch)
+		return found, send(ctx, s, &batch)
 	})
 	var took time.Duration
 	if !began.IsZero() {

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // snapshot is what pg_current_snapshot returns.
@@ -56,32 +57,38 @@ type commitWakesServer struct{ b *Backend }
 var errStandby = errors.New("the server is a standby, where no snapshot of the primary can be read")
 
 // look implements commitServer.
-func (s commitWakesServer) look(ctx context.Context) (seen snapshot, identity string, err error) {
-	err = s.connected(ctx, func(conn *pgxpool.Conn) error {
+func (s commitWakesServer) look(ctx context.Context) (snapshot, string, error) {
+	type answer struct {
+		seen     snapshot
+		identity string
+	}
+	out, err := rowwise.InTx(s.connected(ctx), func(conn *pgxpool.Conn) (out answer, err error) {
 		var text string
-		if err := conn.QueryRow(ctx, s.b.q(readSnapshot)).Scan(&text, &identity); err != nil {
-			return err
+		if err := conn.QueryRow(ctx, s.b.q(readSnapshot)).Scan(&text, &out.identity); err != nil {
+			return out, err
 		}
 		if text == "" {
 			_ = conn.Conn().Close(ctx) // another connection may lead to the primary
-			return errStandby
+			return out, errStandby
 		}
-		seen, err = parseSnapshot(text)
-		return err
+		out.seen, err = parseSnapshot(text)
+		return out, err
 	})
-	return seen, identity, err
+	return out.seen, out.identity, err
 }
 
 // send implements commitServer.
 func (s commitWakesServer) send(ctx context.Context, payloads []string) error {
-	return s.connected(ctx, func(conn *pgxpool.Conn) error { return s.b.sendPayloads(ctx, conn, payloads) })
+	return s.connected(ctx)(func(conn *pgxpool.Conn) error { return s.b.sendPayloads(ctx, conn, payloads) })
 }
 
-func (s commitWakesServer) connected(ctx context.Context, do func(conn *pgxpool.Conn) error) error {
-	if err := s.b.openWakePool(); err != nil {
-		return err
+func (s commitWakesServer) connected(ctx context.Context) rowwise.Transaction[*pgxpool.Conn] {
+	return func(do func(conn *pgxpool.Conn) error) error {
+		if err := s.b.openWakePool(); err != nil {
+			return err
+		}
+		return s.b.connected(ctx, wakeConns)(do)
 	}
-	return s.b.connected(ctx, wakeConns, do)
 }
 
 // wakeHere implements commitServer.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // connClass is a class of connections. Each call uses connections of one class,
@@ -184,20 +186,22 @@ func restedLong(_ context.Context, p pgxpool.ShouldPingParams) bool {
 	return p.IdleDuration > pingAfter
 }
 
-// connected calls do with a connection of a class.
-func (b *Backend) connected(ctx context.Context, class connClass, do func(conn *pgxpool.Conn) error) error {
-	pool := b.poolOf(class)
-	began := time.Now()
-	conn, err := pool.Acquire(ctx)
-	if err != nil {
-		return b.noConnection(ctx, pool, time.Since(began), err)
+// connected is a connection of a class, on which each statement is a transaction of its own.
+func (b *Backend) connected(ctx context.Context, class connClass) rowwise.Transaction[*pgxpool.Conn] {
+	return func(do func(conn *pgxpool.Conn) error) error {
+		pool := b.poolOf(class)
+		began := time.Now()
+		conn, err := pool.Acquire(ctx)
+		if err != nil {
+			return b.noConnection(ctx, pool, time.Since(began), err)
+		}
+		if pool == b.pool {
+			b.pools.calls.Add(1)
+			defer b.pools.calls.Add(-1)
+		}
+		defer conn.Release()
+		return do(conn)
 	}
-	if pool == b.pool {
-		b.pools.calls.Add(1)
-		defer b.pools.calls.Add(-1)
-	}
-	defer conn.Release()
-	return do(conn)
 }
 
 // noConnection explains why a pool gave no connection before ctx ended.

@@ -85,21 +85,24 @@ var errEdgesDecided = errors.New("another transaction has decided the edges")
 // steps leave out what is locked, and its notes are left for later.
 func (b *Backend) ReleaseDependents(ctx context.Context, req store.ReleaseRequest) error {
 	const what = "release dependents"
+	type step struct {
+		next int64 // where the next step begins
+		more bool
+	}
 	patient, rows := true, releaseRows
 	for after := int64(0); ; {
-		var next, tried int64
-		var more bool
-		err := b.transact(ctx, nodeConns, what, b.workBegin()+impatient)(func(tx pgx.Tx) error {
+		var tried int64
+		did, err := rowwise.InTx(b.transact(ctx, nodeConns, what, b.workBegin()+impatient), func(tx pgx.Tx) (did step, err error) {
 			now, err := b.instantOf(ctx, tx, req.Now)
 			if err != nil {
-				return err
+				return did, err
 			}
 			e := &notesTx{edgesTx: edgesTx{b, tx}, rows: rows, patient: patient}
-			next, more, err = rowwise.ReleaseDependents(ctx, e, after, now)
-			tried = e.last
-			return err
+			did.next, did.more, err = rowwise.ReleaseDependents(ctx, e, after, now)
+			tried = e.last // kept: the step was given up at this row
+			return did, err
 		})
-		busy := codeOf(err) == lockNotAvailable
+		busy := codeOf(err) == lockNotAvailable // the step was rolled back; its notes stay, for a smaller step or another call
 		switch {
 		case errors.Is(err, errEdgesDecided):
 		case busy && patient:
@@ -108,10 +111,10 @@ func (b *Backend) ReleaseDependents(ctx context.Context, req store.ReleaseReques
 			rows = 1
 		case busy && tried > 0:
 			after = tried
-		case err != nil || !more:
+		case err != nil || !did.more:
 			return err
 		default:
-			after = next
+			after = did.next
 		}
 	}
 }

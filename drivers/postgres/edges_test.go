@@ -45,8 +45,8 @@ func endQuietlyAs(t *testing.T, b *Backend, c store.Claimed, result store.Result
 	t.Helper()
 	must(t, b.work(t.Context(), nodeConns, "end a job")(func(tx pgx.Tx) error {
 		outcomes := []store.Outcome{{ID: c.ID, Token: c.Token, Result: result}}
-		_, releases, err := b.finish(t.Context(), tx, store.FinishRequest{Outcomes: outcomes}, outcomes)
-		if !releases {
+		did, err := b.finish(t.Context(), tx, store.FinishRequest{Outcomes: outcomes}, outcomes)
+		if !did.releases {
 			t.Error("the end of a job with dependents is reported")
 		}
 		return err
@@ -235,7 +235,7 @@ func TestLinksAfterDeath(t *testing.T) {
 			left = slices.Delete(left, place, place+1)
 			outcome := []store.Outcome{{ID: c.ID, Token: c.Token, Result: store.Completed}}
 			must(t, b.work(t.Context(), nodeConns, "end a job")(func(tx pgx.Tx) error {
-				_, _, err := b.finish(t.Context(), tx, store.FinishRequest{Outcomes: outcome}, outcome)
+				_, err := b.finish(t.Context(), tx, store.FinishRequest{Outcomes: outcome}, outcome)
 				return err
 			}))
 		}

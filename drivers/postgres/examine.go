@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 const (
@@ -87,20 +88,21 @@ func (e *examination) failed(check string, err error) {
 }
 
 // read reads in a transaction that cannot write.
-func (e *examination) read(ctx context.Context, what string, do func(tx pgx.Tx) error) error {
-	return e.b.transact(ctx, programConns, what, examining)(do)
+func (e *examination) read(ctx context.Context, what string) rowwise.Transaction[pgx.Tx] {
+	return e.b.transact(ctx, programConns, what, examining)
 }
 
 // readServer examines the server, the database and the role.
 func (e *examination) readServer(ctx context.Context) error {
-	s := &e.server
-	err := e.read(ctx, "examine the server", func(tx pgx.Tx) error {
-		return tx.QueryRow(ctx, e.b.q(readServer), e.b.schema).Scan(&s.version, &s.number, &s.database, &s.role, &s.encoding, &s.standby,
+	s, err := rowwise.InTx(e.read(ctx, "examine the server"), func(tx pgx.Tx) (s serverFacts, err error) {
+		err = tx.QueryRow(ctx, e.b.q(readServer), e.b.schema).Scan(&s.version, &s.number, &s.database, &s.role, &s.encoding, &s.standby,
 			&s.autovacuum, &s.connectionsLeft, &s.hasSchema, &s.mayMigrate)
+		return s, err
 	})
 	if err != nil {
 		return err
 	}
+	e.server = s
 	e.ok("connection", fmt.Sprintf("PostgreSQL %s, database %s, role %s", s.version, s.database, s.role))
 	if s.number < oldestServer {
 		e.add("version", store.FindingError, "PostgreSQL "+s.version+" is too old", "use PostgreSQL 13 or newer")
@@ -121,27 +123,30 @@ func (e *examination) readServer(ctx context.Context) error {
 // distance measures the latency, and compares the server's clock with the clock of this machine. Hourbell
 // uses the server's clock only, so that another time does no harm to jobs.
 func (e *examination) distance(ctx context.Context) error {
-	var trips []time.Duration
-	var gap time.Duration
-	err := e.b.connected(ctx, programConns, func(conn *pgxpool.Conn) error {
+	type measured struct {
+		trips []time.Duration
+		gap   time.Duration
+	}
+	m, err := rowwise.InTx(e.b.connected(ctx, programConns), func(conn *pgxpool.Conn) (m measured, err error) {
 		for range latencyProbes {
 			var clock float64
 			sent := time.Now()
 			err := conn.QueryRow(ctx, "select extract(epoch from clock_timestamp())::float8", pgx.QueryExecModeSimpleProtocol).Scan(&clock)
 			if err != nil {
-				return err
+				return m, err
 			}
 			took := time.Since(sent)
-			if len(trips) == 0 || took < slices.Min(trips) {
-				gap = time.UnixMicro(int64(clock * 1e6)).Sub(sent.Add(took / 2))
+			if len(m.trips) == 0 || took < slices.Min(m.trips) {
+				m.gap = time.UnixMicro(int64(clock * 1e6)).Sub(sent.Add(took / 2))
 			}
-			trips = append(trips, took)
+			m.trips = append(m.trips, took)
 		}
-		return nil
+		return m, nil
 	})
 	if err != nil {
 		return e.b.explain("measure the latency", err)
 	}
+	trips, gap := m.trips, m.gap
 	slices.Sort(trips)
 	latency, slowest := trips[len(trips)/2], trips[len(trips)-1]
 	found := fmt.Sprintf("%.2f ms for a round trip, at most %.2f ms", latency.Seconds()*1000, slowest.Seconds()*1000)
@@ -236,13 +241,11 @@ func (e *examination) migration() string {
 // rights examines what the role may do with the tables, and reports whether nothing is missing.
 func (e *examination) rights(ctx context.Context) bool {
 	type lack struct{ kind, name, rights string }
-	var lacks []lack
-	err := e.read(ctx, "examine the rights of the role", func(tx pgx.Tx) (err error) {
-		lacks, err = collect(ctx, tx, func(r pgx.CollectableRow) (l lack, err error) {
+	lacks, err := rowwise.InTx(e.read(ctx, "examine the rights of the role"), func(tx pgx.Tx) ([]lack, error) {
+		return collect(ctx, tx, func(r pgx.CollectableRow) (l lack, err error) {
 			err = r.Scan(&l.kind, &l.name, &l.rights)
 			return l, err
 		}, e.b.q(findMissingRights), e.b.schema)
-		return err
 	})
 	if err != nil {
 		e.failed("rights", err)
@@ -276,10 +279,8 @@ func (e *examination) rights(ctx context.Context) bool {
 
 // indexes looks for indexes that statements cannot use.
 func (e *examination) indexes(ctx context.Context) {
-	var broken []string
-	err := e.read(ctx, "examine the indexes", func(tx pgx.Tx) (err error) {
-		broken, err = collect(ctx, tx, pgx.RowTo[string], e.b.q(findBrokenIndexes), e.b.schema)
-		return err
+	broken, err := rowwise.InTx(e.read(ctx, "examine the indexes"), func(tx pgx.Tx) ([]string, error) {
+		return collect(ctx, tx, pgx.RowTo[string], e.b.q(findBrokenIndexes), e.b.schema)
 	})
 	switch {
 	case err != nil:
@@ -298,18 +299,16 @@ func (e *examination) indexes(ctx context.Context) {
 // claim examines the plan of the statement with which nodes take jobs.
 func (e *examination) claim(ctx context.Context) {
 	const index = "job_ready"
-	var plan []string
-	err := e.read(ctx, "examine the plan of the claim", func(tx pgx.Tx) error {
+	plan, err := rowwise.InTx(e.read(ctx, "examine the plan of the claim"), func(tx pgx.Tx) (plan []string, err error) {
 		if _, err := tx.Exec(ctx, "prepare hourbell_examined as "+e.b.q(claimJobs), pgx.QueryExecModeSimpleProtocol); err != nil {
-			return err
+			return nil, err
 		}
 		nulls := strings.TrimSuffix(strings.Repeat("null,", len(strings.Fields(sources[claimJobs].params))), ",")
-		var err error
 		if plan, err = collect(ctx, tx, pgx.RowTo[string], "explain execute hourbell_examined("+nulls+")", pgx.QueryExecModeSimpleProtocol); err != nil {
-			return err
+			return nil, err
 		}
 		_, err = tx.Exec(ctx, "deallocate hourbell_examined")
-		return err
+		return plan, err
 	})
 	text := strings.Join(plan, "\n")
 	switch {
@@ -330,12 +329,15 @@ func (e *examination) upkeep(ctx context.Context) {
 	if !e.server.autovacuum {
 		e.add("vacuum", store.FindingError, "autovacuum or track_counts is off, so that tables grow without bound", "switch both on in the configuration of the server")
 	}
-	var process, seconds int64
-	var name string
-	err := e.read(ctx, "examine transactions", func(tx pgx.Tx) error {
-		return tx.QueryRow(ctx, e.b.q(findOldTransaction), int64(longTransaction/time.Second)).Scan(&process, &name, &seconds)
+	type transaction struct {
+		process, seconds int64
+		name             string
+	}
+	old, err := rowwise.InTx(e.read(ctx, "examine transactions"), func(tx pgx.Tx) (old transaction, err error) {
+		err = tx.QueryRow(ctx, e.b.q(findOldTransaction), int64(longTransaction/time.Second)).Scan(&old.process, &old.name, &old.seconds)
+		return old, err
 	})
-	open := time.Duration(seconds) * time.Second
+	process, name, open := old.process, old.name, time.Duration(old.seconds)*time.Second
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		e.ok("transactions", fmt.Sprintf("none is open for more than %v", longTransaction))

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // Finish records outcomes; see store.Jobs.
@@ -37,60 +38,63 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (store.Fi
 		outcomes = slices.DeleteFunc(slices.Clone(outcomes), func(o store.Outcome) bool { return done[o.ID] })
 		req.Outcomes = outcomes
 	}
-	var releases bool
-	err := b.work(ctx, nodeConns, "finish jobs")(func(tx pgx.Tx) error {
-		var err error
-		out, releases, err = b.finish(ctx, tx, req, outcomes)
-		return err
+	did, err := rowwise.InTx(b.work(ctx, nodeConns, "finish jobs"), func(tx pgx.Tx) (finished, error) {
+		return b.finish(ctx, tx, req, outcomes)
 	})
 	if err != nil {
 		return store.FinishResult{}, err
 	}
-	if releases {
+	if did.releases {
 		b.releaseSoon(ctx, when(req.Now))
 	}
 	b.passOnSoon(ctx, when(req.Now))
-	return out, nil
+	return did.out, nil
+}
+
+// finished is what a transaction of Finish has done.
+type finished struct {
+	out      store.FinishResult
+	releases bool // dependents of the jobs are to be released after the commit
 }
 
 // finish is Finish in a transaction. outcomes are the request's in the order of their jobs.
-// releases reports whether dependents of the jobs are to be released after the commit.
-func (b *Backend) finish(ctx context.Context, tx querier, req store.FinishRequest, outcomes []store.Outcome) (out store.FinishResult, releases bool, err error) {
+func (b *Backend) finish(ctx context.Context, tx querier, req store.FinishRequest, outcomes []store.Outcome) (did finished, err error) {
 	f := finishing{b: b, tx: tx, now: when(req.Now), accepted: map[int64]bool{}, retried: map[int64]bool{}, freed: serialGroups{}}
 	if b.handled.Load() {
 		if err := f.readHandlers(ctx); err != nil {
-			return out, false, err
+			return did, err
 		}
 	}
-	if out.Refused, err = f.run(ctx, outcomes); err != nil {
-		return out, false, err
+	if did.out.Refused, err = f.run(ctx, outcomes); err != nil {
+		return did, err
 	}
 	if err := b.release(ctx, tx, f.freed); err != nil {
-		return out, false, err
+		return did, err
 	}
-	return out, f.releases, b.follow(ctx, tx, req.Now, f.followUps(req))
+	did.releases = f.releases
+	return did, b.follow(ctx, tx, req.Now, f.followUps(req))
 }
 
 // finishPlain ends in one message jobs without an error or output for which no other job
 // waits, and returns those that it ended: none if there are handlers.
-func (b *Backend) finishPlain(ctx context.Context, now *time.Time, outcomes []store.Outcome) (ended []int64, err error) {
+func (b *Backend) finishPlain(ctx context.Context, now *time.Time, outcomes []store.Outcome) ([]int64, error) {
 	var over endings
 	over.aged.grow(len(outcomes))
 	for _, o := range outcomes {
 		over.add(o.ID, o.Token, o.Result.EndState(), "", o.Keep).addResult(o.Value)
 	}
-	var releases bool
-	err = b.pipeline(ctx, nodeConns, "finish jobs")(func(s sender) (err error) {
-		ended, releases, err = b.toHistory(ctx, s, now, over, false, serialGroups{})
-		return err
-	})
-	if err != nil {
-		return nil, err
+	type moved struct {
+		ended    []int64
+		releases bool
 	}
-	if releases {
+	did, err := rowwise.InTx(b.pipeline(ctx, nodeConns, "finish jobs"), func(s sender) (did moved, err error) {
+		did.ended, did.releases, err = b.toHistory(ctx, s, now, over, false, serialGroups{})
+		return did, err
+	})
+	if err == nil && did.releases {
 		b.releaseSoon(ctx, now)
 	}
-	return ended, nil
+	return did.ended, err
 }
 
 // finishing is one run of Finish.

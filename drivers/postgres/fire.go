@@ -45,31 +45,30 @@ func (b *Backend) Fire(ctx context.Context, req store.FireRequest) (store.FireRe
 }
 
 // fire accounts for slots; see earlyFiring for slots that are due later.
-func (b *Backend) fire(ctx context.Context, req store.FireRequest, early *earlyFiring) (out store.FireResult, err error) {
+func (b *Backend) fire(ctx context.Context, req store.FireRequest, early *earlyFiring) (store.FireResult, error) {
 	if len(req.Firings) == 0 {
 		return store.FireResult{}, nil
 	}
-	noted := false
-	run := func(patient bool) func(tx pgx.Tx) error {
-		return func(tx pgx.Tx) error {
+	type fired struct {
+		out   store.FireResult
+		noted bool
+	}
+	run := func(patient bool) func(tx pgx.Tx) (fired, error) {
+		return func(tx pgx.Tx) (fired, error) {
 			f := firing{b: b, tx: tx, at: req.Now, now: when(req.Now), until: when(req.Until), patient: patient, early: early.begin()}
 			err := f.run(ctx, req.Firings)
-			out, noted = f.out, f.noted
-			return err
+			return fired{f.out, f.noted}, err
 		}
 	}
-	err = b.transact(ctx, nodeConns, "fire schedules", b.workBegin()+impatient)(run(false))
-	if codeOf(err) == lockNotAvailable {
-		err = b.work(ctx, nodeConns, "fire schedules")(run(true))
+	did, err := rowwise.InTx(b.transact(ctx, nodeConns, "fire schedules", b.workBegin()+impatient), run(false))
+	if codeOf(err) == lockNotAvailable { // the first try was rolled back; the second leaves out what others lock
+		did, err = rowwise.InTx(b.work(ctx, nodeConns, "fire schedules"), run(true))
 	}
-	early.oweWakes(b.earlyWakes) // also after an error: it may have been committed
-	if err != nil {
-		return store.FireResult{}, err
-	}
-	if len(out.Superseded) > 0 || noted {
+	early.oweWakes(b.earlyWakes) // also after an error: it may have been committed, and a wake-up too many does no harm
+	if err == nil && (len(did.out.Superseded) > 0 || did.noted) {
 		b.releaseSoon(ctx, when(req.Now))
 	}
-	return out, nil
+	return did.out, err
 }
 
 // A caller's transaction may lock schedules and jobs for long. Fire waits for locks no

@@ -93,8 +93,8 @@ type insertion struct {
 	now   time.Time
 	slots bool // the jobs are the first jobs of their slots, which are recorded as fired
 	alone bool // each statement commits by itself
-	// run sends what do sends.
-	run func(ctx context.Context, do func(q querier) error) error
+	// run returns the transaction of the next statement.
+	run func(ctx context.Context) rowwise.Transaction[querier]
 	// wake returns the wake-up for the next statement; nil: it is sent separately;
 	// empty: it is sent separately, and the statement returns the number of its
 	// transaction. The insertion calls after when the statement has ended, also after
@@ -110,7 +110,9 @@ func noAfter(*string) {}
 func (b *Backend) insertionIn(q querier, now time.Time) insertion {
 	return insertion{
 		b: b, now: now,
-		run:  func(_ context.Context, do func(q querier) error) error { return do(q) },
+		run: func(context.Context) rowwise.Transaction[querier] {
+			return func(do func(q querier) error) error { return do(q) }
+		},
 		wake: func(text string) (*string, func(*string)) { return &text, noAfter },
 	}
 }
@@ -144,8 +146,10 @@ func (b *Backend) insertionOf(q querier, req store.InsertRequest) insertion {
 func (b *Backend) insertionAlone(now time.Time) insertion {
 	return insertion{
 		b: b, now: now, alone: true,
-		run: func(ctx context.Context, do func(q querier) error) error {
-			return b.alone(ctx, programConns, insertWhat)(func(conn *pgxpool.Conn) error { return do(conn) })
+		run: func(ctx context.Context) rowwise.Transaction[querier] {
+			return func(do func(q querier) error) error {
+				return b.alone(ctx, programConns, insertWhat)(func(conn *pgxpool.Conn) error { return do(conn) })
+			}
 		},
 		wake: func(text string) (*string, func(*string)) {
 			if b.insertWakes.take(text) {
@@ -192,11 +196,11 @@ func chunk(jobs []store.NewJob) int {
 // insertChunk inserts jobs without keys by one statement and returns their numbers.
 func (i insertion) insertChunk(ctx context.Context, jobs []store.NewJob) ([]int64, error) {
 	text, args := i.statement(jobs)
-	var ids string
-	if err := i.send(ctx, jobs, text, args, &ids); err != nil {
+	ids, err := i.send(ctx, jobs, text, args, 1)
+	if err != nil {
 		return nil, err
 	}
-	list, err := parseIDs(ids, len(jobs))
+	list, err := parseIDs(ids[0], len(jobs))
 	slices.Sort(list) // RETURNING promises no order
 	return list, err
 }
@@ -219,15 +223,33 @@ func (i insertion) statement(jobs []store.NewJob) (text string, args []any) {
 	return b.q(insertJobs), columns(jobs)
 }
 
-// send sends one statement that inserts jobs, with their wake-up, and scans its row, but
+// send sends one statement that inserts jobs, with their wake-up, and returns the columns of its row, which are lists of numbers, but
 // for the last column. It sets the head of the arguments.
-func (i insertion) send(ctx context.Context, jobs []store.NewJob, text string, args []any, targets ...any) error {
+func (i insertion) send(ctx context.Context, jobs []store.NewJob, text string, args []any, columns int) ([]string, error) {
 	wake, after := i.wake(insertWake(jobs))
-	var returned *string
-	defer func() { after(returned) }()
 	args[0], args[1], args[2] = when(i.now), i.b.channel, wake
-	return i.run(ctx, func(q querier) error {
-		return q.QueryRow(ctx, text, args...).Scan(append(targets, &returned)...)
+	type row struct {
+		ids  []string
+		wake *string
+	}
+	got, err := rowwise.InTx(i.run(ctx), func(q querier) (row, error) {
+		got := row{ids: make([]string, columns)}
+		var targets []any
+		for n := range got.ids {
+			targets = append(targets, &got.ids[n])
+		}
+		err := q.QueryRow(ctx, text, args...).Scan(append(targets, &got.wake)...)
+		return got, err
+	})
+	after(got.wake)
+	return got.ids, err
+}
+
+// sendText sends one statement that returns one text.
+func (i insertion) sendText(ctx context.Context, name statement, args ...any) (string, error) {
+	return rowwise.InTx(i.run(ctx), func(q querier) (text string, err error) {
+		err = q.QueryRow(ctx, i.b.q(name), args...).Scan(&text)
+		return text, err
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // insertKeyed inserts jobs, some with keys. For a key that a live job has, it finds that
@@ -119,15 +120,14 @@ func pickJobs(jobs []store.NewJob, indexes []int) []store.NewJob {
 // tryOne is tryKeyed for one job.
 func (i insertion) tryOne(ctx context.Context, jobs []store.NewJob, left []int, out []store.Inserted) (held []int, err error) {
 	job := jobs[left[0] : left[0]+1]
-	var text string
-	err = i.send(ctx, job, i.b.q(insertUniqueJob), shared(&job[0], string(job[0].Args)), &text)
+	texts, err := i.send(ctx, job, i.b.q(insertUniqueJob), shared(&job[0], string(job[0].Args)), 1)
 	if errors.Is(err, sql.ErrNoRows) {
 		return left, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	ids, err := parseIDs(text, 1)
+	ids, err := parseIDs(texts[0], 1)
 	if err == nil {
 		out[left[0]].ID = ids[0]
 	}
@@ -138,8 +138,7 @@ func (i insertion) tryOne(ctx context.Context, jobs []store.NewJob, left []int, 
 // indexes of the jobs in the order of their keys, in which the jobs are inserted, and
 // the number of each.
 func (i insertion) inOrderOfKeys(ctx context.Context, jobs []store.NewJob, left []int) (ordered []int, ids []int64, err error) {
-	var text string
-	err = i.run(ctx, func(q querier) error { return q.QueryRow(ctx, i.b.q(numberJobs), len(left)).Scan(&text) })
+	text, err := i.sendText(ctx, numberJobs, len(left))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -165,19 +164,19 @@ func (i insertion) inOrderOfKeys(ctx context.Context, jobs []store.NewJob, left 
 // tryChunk is tryKeyed for the jobs of one statement. given are their numbers; nil: the
 // database gives the numbers.
 func (i insertion) tryChunk(ctx context.Context, jobs []store.NewJob, indexes []int, given any, out []store.Inserted) (held []int, err error) {
-	var all, inserted string
 	name, values := insertKeyedJobs, columns(jobs)
 	if linked(jobs) {
 		name, values = insertKeyedLinkedJobs, append(values, linkedColumns(jobs)...)
 	}
-	if err := i.send(ctx, jobs, i.b.q(name), append(values, given), &all, &inserted); err != nil {
-		return nil, err
-	}
-	ids, err := parseIDs(all, len(jobs))
+	texts, err := i.send(ctx, jobs, i.b.q(name), append(values, given), 2)
 	if err != nil {
 		return nil, err
 	}
-	stored, err := parseIDs(inserted, len(jobs))
+	ids, err := parseIDs(texts[0], len(jobs))
+	if err != nil {
+		return nil, err
+	}
+	stored, err := parseIDs(texts[1], len(jobs))
 	if err != nil {
 		return nil, err
 	}
@@ -207,10 +206,7 @@ func (i insertion) holdKeys(ctx context.Context, jobs []store.NewJob, left, held
 	if len(indexes) == 0 {
 		return held, nil
 	}
-	var text string
-	err := i.run(ctx, func(q querier) error {
-		return q.QueryRow(ctx, i.b.q(upsertKeyHolds), when(i.now), ids, holds, kinds, keys).Scan(&text)
-	})
+	text, err := i.sendText(ctx, upsertKeyHolds, when(i.now), ids, holds, kinds, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -226,8 +222,10 @@ func (i insertion) holdKeys(ctx context.Context, jobs []store.NewJob, left, held
 			out[n] = store.Inserted{}
 		}
 	}
-	var gone int
-	err = i.run(ctx, func(q querier) error { return q.QueryRow(ctx, i.b.q(deleteNewJobs), late).Scan(&gone) })
+	_, err = rowwise.InTx(i.run(ctx), func(q querier) (gone int, err error) {
+		err = q.QueryRow(ctx, i.b.q(deleteNewJobs), late).Scan(&gone)
+		return gone, err
+	})
 	return held, err
 }
 
@@ -243,10 +241,7 @@ func (i insertion) findHolders(ctx context.Context, jobs []store.NewJob, held []
 	for n, index := range held {
 		kinds[n], keys[n] = jobs[index].Kind, jobs[index].Unique
 	}
-	var text string
-	err = i.run(ctx, func(q querier) error {
-		return q.QueryRow(ctx, i.b.q(findUniqueJobs), when(i.now), kinds, keys).Scan(&text)
-	})
+	text, err := i.sendText(ctx, findUniqueJobs, when(i.now), kinds, keys)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // withKeys are plain jobs with keys.
@@ -101,11 +102,11 @@ func TestAHoldThatAnInsertDidNotSee(t *testing.T) {
 	must(t, err)
 	in := b.insertionIn(tx, firstNow)
 	run, sent := in.run, 0
-	in.run = func(ctx context.Context, do func(q querier) error) error {
+	in.run = func(ctx context.Context) rowwise.Transaction[querier] {
 		if sent++; sent == 2 {
 			execute(t, withSchema("insert into {schema}.key_hold (job_id, until, kind, unique_key) values (77, 'infinity', 'k', 'a')", b.schema))
 		}
-		return run(ctx, do)
+		return run(ctx)
 	}
 	jobs := withKeys("b", "a", "c")
 	for i := range jobs {
@@ -134,15 +135,15 @@ func TestAHolderThatEndsIsTriedAgain(t *testing.T) {
 		must(t, err)
 		in := b.insertionAlone(firstNow)
 		run, sent := in.run, 0
-		in.run = func(ctx context.Context, do func(q querier) error) error {
+		in.run = func(ctx context.Context) rowwise.Transaction[querier] {
 			if sent++; sent == 2 { // the look
 				if fails {
-					return errors.New("the network failed")
+					return func(func(querier) error) error { return errors.New("the network failed") }
 				}
 				_, err := b.ChangeJobs(ctx, store.ChangeJobsRequest{Action: store.CancelJobs, IDs: held.IDs()})
 				must(t, err)
 			}
-			return run(ctx, do)
+			return run(ctx)
 		}
 		got, err := in.insert(t.Context(), withKeys("new", "held"))
 		if fails {

@@ -276,12 +276,6 @@ type stepClaim struct {
 	last func(*rowwise.Passed) bool // reports whether the claim is to be made after a step
 }
 
-// madeClaim is a claim that a step has made.
-type madeClaim struct {
-	out   store.ClaimResult
-	found claimFound
-}
-
 // madeStep is what a step has done.
 type madeStep struct {
 	passed rowwise.Passed
@@ -301,14 +295,14 @@ func (c *stepClaim) make(ctx context.Context, b *Backend, tx pgx.Tx, claimable [
 	req := c.req
 	req.Starts = false // no rate concerns the queue
 	text, args := b.claimStatement(&req, c.from, false, true, string(held))
-	claim = &madeClaim{}
-	if claim.out, claim.found, err = b.sendClaim(ctx, tx, req, text, args); err != nil {
+	made, err := b.sendClaim(ctx, tx, req, text, args)
+	if err != nil {
 		return nil, nil, err
 	}
-	for i := range claim.out.Jobs {
-		delete(permits, claim.out.Jobs[i].ID)
+	for i := range made.out.Jobs {
+		delete(permits, made.out.Jobs[i].ID)
 	}
-	return claim, slices.DeleteFunc(claimable, func(a store.Allotment) bool { _, left := permits[a.Job.ID]; return !left }), nil
+	return &made, slices.DeleteFunc(claimable, func(a store.Allotment) bool { _, left := permits[a.Job.ID]; return !left }), nil
 }
 
 // overtake gives permits to the first jobs in whose lanes no job waits, at most as many as the claim takes, and returns how many jobs
@@ -366,10 +360,8 @@ func (b *Backend) lookForLanes(ctx context.Context, req store.ClaimRequest, from
 // passOnPermits makes one step; see rowwise.PassOnPermits. fresh are jobs that need permits. It does not wait long for
 // other transactions. If claim is not nil, the step may make it.
 func (b *Backend) passOnPermits(ctx context.Context, asked time.Time, fresh []int64, claim *stepClaim) (madeStep, error) {
-	run := func(do func(tx pgx.Tx) error) error {
-		return b.transact(ctx, nodeConns, "pass on permits", b.workBegin()+impatient)(do)
-	}
-	made, err := rowwise.InTx(run, func(tx pgx.Tx) (made madeStep, err error) {
+	step := b.transact(ctx, nodeConns, "pass on permits", b.workBegin()+impatient)
+	made, err := rowwise.InTx(step, func(tx pgx.Tx) (made madeStep, err error) {
 		t := lanesTx{auditTx: auditTx{b, tx}}
 		var now time.Time
 		if claim == nil {

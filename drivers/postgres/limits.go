@@ -14,36 +14,33 @@ import (
 const laneCandidates = 1000
 
 // PutLimits creates or changes limits, and wakes nodes; see store.LimitStore.
-func (b *Backend) PutLimits(ctx context.Context, req store.PutLimitsRequest) (out store.PutLimitsResult, err error) {
-	err = b.changeLimits(ctx, "put limits", req.Now, func(tx limitsTx, now time.Time) (err error) {
-		out, err = rowwise.PutLimits(ctx, tx, req, now)
-		return err
+func (b *Backend) PutLimits(ctx context.Context, req store.PutLimitsRequest) (store.PutLimitsResult, error) {
+	return rowwise.InTxAt(b.changeLimits(ctx, "put limits", req.Now), func(tx limitsTx, now time.Time) (store.PutLimitsResult, error) {
+		return rowwise.PutLimits(ctx, tx, req, now)
 	})
-	if err != nil {
-		return store.PutLimitsResult{}, err
-	}
-	return out, nil
 }
 
 // DeleteLimits deletes limits, and wakes nodes; see store.LimitStore.
 func (b *Backend) DeleteLimits(ctx context.Context, req store.DeleteLimitsRequest) error {
-	return b.changeLimits(ctx, "delete limits", req.Now, func(tx limitsTx, now time.Time) error {
+	return b.changeLimits(ctx, "delete limits", req.Now)(func(tx limitsTx, now time.Time) error {
 		return rowwise.DeleteLimits(ctx, tx, req, now)
 	})
 }
 
-// changeLimits makes a change of limits.
-func (b *Backend) changeLimits(ctx context.Context, what string, asked time.Time, change func(tx limitsTx, now time.Time) error) error {
-	return b.work(ctx, programConns, what)(func(tx pgx.Tx) error {
-		var now time.Time
-		if err := tx.QueryRow(ctx, b.q(readClock), when(asked)).Scan(into(&now)); err != nil {
-			return err
-		}
-		if err := change(newLimitsTx(b, tx), now); err != nil {
-			return err
-		}
-		return b.wake(ctx, tx, store.Wake{Kind: store.WakeJobs})
-	})
+// changeLimits is a change of limits that wakes nodes.
+func (b *Backend) changeLimits(ctx context.Context, what string, asked time.Time) rowwise.TransactionAt[limitsTx] {
+	return func(change func(tx limitsTx, now time.Time) error) error {
+		return b.work(ctx, programConns, what)(func(tx pgx.Tx) error {
+			var now time.Time
+			if err := tx.QueryRow(ctx, b.q(readClock), when(asked)).Scan(into(&now)); err != nil {
+				return err
+			}
+			if err := change(newLimitsTx(b, tx), now); err != nil {
+				return err
+			}
+			return b.wake(ctx, tx, store.Wake{Kind: store.WakeJobs})
+		})
+	}
 }
 
 // ListLimits lists limits; see store.LimitStore.

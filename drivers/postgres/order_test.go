@@ -9,3 +9,5 @@ import (
 func TestFailingJobsDoNotHoldUpFreshJobs(t *testing.T) { clienttest.Order(t, fresh(t)) }
 
 func TestPrioritiesAge(t *testing.T) { clienttest.Ageing(t, fresh(t)) }
+
+func TestClaimsOfUnknownEndAreSettled(t *testing.T) { clienttest.LostClaims(t, fresh(t)) }

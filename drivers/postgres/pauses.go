@@ -27,7 +27,7 @@ const (
 // that have such claims. Then due jobs of groups are parked in steps.
 func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) error {
 	const what = "pause"
-	if err := b.changePause(ctx, what, req.Now, func(tx pausesTx, now time.Time) error {
+	if err := b.changePause(ctx, what, req.Now)(func(tx pausesTx, now time.Time) error {
 		return rowwise.PauseSubject(ctx, tx, req, now)
 	}); err != nil {
 		return err
@@ -42,10 +42,7 @@ func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) erro
 		return b.wake(ctx, tx, store.Wake{Kind: store.WakeCancels})
 	})
 	for n := int64(pauseStep); req.Subject == store.SubjectGroup && err == nil && n == pauseStep; {
-		err = b.work(ctx, programConns, what)(func(tx pgx.Tx) (err error) {
-			n, err = b.park(ctx, tx, req.Now)
-			return err
-		})
+		n, err = rowwise.InTx(b.work(ctx, programConns, what), func(tx pgx.Tx) (int64, error) { return b.park(ctx, tx, req.Now) })
 	}
 	return err
 }
@@ -54,38 +51,36 @@ func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) erro
 // If it fails in between, claims go on with that.
 func (b *Backend) ResumeSubject(ctx context.Context, req store.ResumeRequest) (out store.ResumeResult, err error) {
 	const what = "resume"
-	err = b.changePause(ctx, what, req.Now, func(tx pausesTx, now time.Time) (err error) {
-		out, err = rowwise.ResumeSubject(ctx, tx, req, now)
-		return err
+	out, err = rowwise.InTxAt(b.changePause(ctx, what, req.Now), func(tx pausesTx, now time.Time) (store.ResumeResult, error) {
+		return rowwise.ResumeSubject(ctx, tx, req, now)
 	})
 	for n := int64(pauseStep); err == nil && out.Resumed && n == pauseStep; {
-		err = b.work(ctx, programConns, what)(func(tx pgx.Tx) (err error) {
-			n, err = b.endPauses(ctx, tx, req.Now)
-			return err
-		})
+		n, err = rowwise.InTx(b.work(ctx, programConns, what), func(tx pgx.Tx) (int64, error) { return b.endPauses(ctx, tx, req.Now) })
 	}
 	return out, err
 }
 
-// changePause makes a change of a pause, and wakes nodes. It waits for transactions that put
+// changePause is a change of a pause that wakes nodes. It waits for transactions that put
 // schedules of groups, and for parkers.
-func (b *Backend) changePause(ctx context.Context, what string, asked time.Time, change func(tx pausesTx, now time.Time) error) error {
-	return b.work(ctx, programConns, what)(func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, b.q(lockPauseTable)); err != nil {
-			return err
-		}
-		var now time.Time
-		if err := tx.QueryRow(ctx, b.q(readClock), when(asked)).Scan(into(&now)); err != nil {
-			return err
-		}
-		if err := change(pausesTx{auditTx{b, tx}}, now); err != nil {
-			return err
-		}
-		var batch pgx.Batch
-		b.queueWake(&batch, store.Wake{Kind: store.WakeSchedules})
-		b.queueWake(&batch, store.Wake{Kind: store.WakeJobs})
-		return send(ctx, tx, &batch)
-	})
+func (b *Backend) changePause(ctx context.Context, what string, asked time.Time) rowwise.TransactionAt[pausesTx] {
+	return func(change func(tx pausesTx, now time.Time) error) error {
+		return b.work(ctx, programConns, what)(func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, b.q(lockPauseTable)); err != nil {
+				return err
+			}
+			var now time.Time
+			if err := tx.QueryRow(ctx, b.q(readClock), when(asked)).Scan(into(&now)); err != nil {
+				return err
+			}
+			if err := change(pausesTx{auditTx{b, tx}}, now); err != nil {
+				return err
+			}
+			var batch pgx.Batch
+			b.queueWake(&batch, store.Wake{Kind: store.WakeSchedules})
+			b.queueWake(&batch, store.Wake{Kind: store.WakeJobs})
+			return send(ctx, tx, &batch)
+		})
+	}
 }
 
 // park parks due jobs of paused groups, and returns how many.
@@ -143,7 +138,7 @@ func (b *Backend) tendPauses(ctx context.Context, asked time.Time, ended, always
 		_, err := b.park(ctx, tx, asked)
 		return err
 	})
-	if codeOf(err) == lockNotAvailable {
+	if codeOf(err) == lockNotAvailable { // rolled back: a later claim finds the same pauses
 		return nil
 	}
 	return err

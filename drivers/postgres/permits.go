@@ -25,11 +25,11 @@ func (b *Backend) ExchangePermits(ctx context.Context, req store.ExchangePermits
 // claimRated makes one claim from a queue that rates concern. The lanes of rates of the whole queue stay locked until the commit, so
 // that nodes claim one after the other, and each sees the starts of the claims before. Of other rates, the claim uses the starts that
 // its jobs hold.
-func (b *Backend) claimRated(ctx context.Context, req store.ClaimRequest, from cursors, despiteEnds, limited bool) (out store.ClaimResult, found claimFound, err error) {
-	err = b.work(ctx, nodeConns, "claim jobs")(func(tx pgx.Tx) error {
+func (b *Backend) claimRated(ctx context.Context, req store.ClaimRequest, from cursors, despiteEnds, limited bool) (madeClaim, error) {
+	return rowwise.InTx(b.work(ctx, nodeConns, "claim jobs"), func(tx pgx.Tx) (made madeClaim, err error) {
 		var now time.Time
 		if err := nodeAlive(req.Node, tx.QueryRow(ctx, b.q(holdNode), when(req.Now), req.Node).Scan(into(&now))); err != nil {
-			return err
+			return made, err
 		}
 		whole := req.Limit
 		part := req
@@ -37,40 +37,40 @@ func (b *Backend) claimRated(ctx context.Context, req store.ClaimRequest, from c
 		if req.Permits.Rated() {
 			part.Ahead = 0
 			if lanes, err = b.lockRates(ctx, tx, req.Limited()); err != nil {
-				return err
+				return made, err
 			}
 		}
 		for _, lane := range lanes {
 			part.Limit = min(part.Limit, lane.rate.Room(lane.tat, now, whole))
 		}
 		text, args := b.claimStatement(&part, from, despiteEnds, limited, noPermits)
-		if out, found, err = b.sendClaim(ctx, tx, part, text, args); err != nil {
-			return err
+		if made, err = b.sendClaim(ctx, tx, part, text, args); err != nil {
+			return made, err
 		}
 		clock := func() (now time.Time, err error) {
-			if out.StartsFrom.IsZero() {
-				out.StartsFrom = time.Now()
+			if made.out.StartsFrom.IsZero() {
+				made.out.StartsFrom = time.Now()
 			}
 			err = tx.QueryRow(ctx, b.q(readClockAgain), when(req.Now)).Scan(into(&now))
 			return now, err
 		}
-		if limited && out.Rated { // not starts of a limit that has ended
-			next, err := rowwise.StartJobs(ctx, lanesTx{auditTx: auditTx{b, tx}}, out.Jobs, clock)
+		if limited && made.out.Rated { // not starts of a limit that has ended
+			next, err := rowwise.StartJobs(ctx, lanesTx{auditTx: auditTx{b, tx}}, made.out.Jobs, clock)
 			if err != nil {
-				return err
+				return made, err
 			}
-			if len(out.Jobs) < whole && !req.Suspects {
-				out.NextDue = earliest(out.NextDue, next)
+			if len(made.out.Jobs) < whole && !req.Suspects {
+				made.out.NextDue = earliest(made.out.NextDue, next)
 			}
 		}
-		if len(lanes) > 0 && len(out.Jobs) > 0 {
+		if len(lanes) > 0 && len(made.out.Jobs) > 0 {
 			if now, err = clock(); err != nil {
-				return err
+				return made, err
 			}
 		}
-		return b.recordStarts(ctx, tx, lanes, now, &out, whole)
+		err = b.recordStarts(ctx, tx, lanes, now, &made.out, whole)
+		return made, err
 	})
-	return out, found, err
 }
 
 // rateLane is the lane of a rate of a whole queue.

@@ -16,15 +16,11 @@ func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesReques
 	if err := store.CheckAfter(req); err != nil {
 		return out, fmt.Errorf("put schedules: %w", err)
 	}
-	err = b.within(ctx, "put schedules", req.Tx, req.Now)(func(tx querier, at time.Time) (err error) {
+	return rowwise.InTxAt(b.within(ctx, "put schedules", req.Tx, req.Now), func(tx querier, at time.Time) (store.PutSchedulesResult, error) {
+		req := req
 		req.Now = at
-		out, err = b.putSchedules(ctx, tx, req)
-		return err
+		return b.putSchedules(ctx, tx, req)
 	})
-	if err != nil {
-		return store.PutSchedulesResult{}, err
-	}
-	return out, nil
 }
 
 // putSchedules is PutSchedules in a transaction.
@@ -228,6 +224,7 @@ func (b *Backend) writeSchedules(ctx context.Context, tx querier, rows []*store.
 // ChangeSchedules pauses, resumes, deletes or resets; see store.Schedules.
 func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) error {
 	return b.within(ctx, "change schedules", req.Tx, req.Now)(func(tx querier, at time.Time) error {
+		req := req
 		req.Now = at
 		return b.changeSchedules(ctx, tx, req)
 	})

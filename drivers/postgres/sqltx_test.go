@@ -113,8 +113,8 @@ func changedBy(t *testing.T, b *Backend, tx querier, commit func()) string {
 		{ID: claimed.Jobs[1].ID, Token: claimed.Jobs[1].Token, Result: store.Retry, Error: "e", Delay: time.Minute},
 		{ID: claimed.Jobs[2].ID, Token: claimed.Jobs[2].Token + 1, Result: store.Completed},
 	}
-	finished, _, err := b.finish(ctx, tx, store.FinishRequest{Now: now, Outcomes: outcomes}, outcomes)
-	do(finished, err)
+	finished, err := b.finish(ctx, tx, store.FinishRequest{Now: now, Outcomes: outcomes}, outcomes)
+	do(finished.out, err)
 	change(store.CancelJobs, claimed.Jobs[2].ID, ids[6], 1<<40)
 	change(store.RetryJobs, claimed.Jobs[0].ID, ids[5], ids[6])
 	change(store.DeleteJobs, claimed.Jobs[1].ID)

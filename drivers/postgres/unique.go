@@ -68,7 +68,6 @@ func (i insertion) changeHolders(ctx context.Context, jobs []store.NewJob, held 
 	for len(indexes) > 0 {
 		chosen := pickJobs(jobs, indexes)
 		size := chunk(chosen)
-		var all, changed string
 		choices, most := make([]int16, size), make([]*int64, size)
 		for n, job := range chosen[:size] {
 			if choices[n] = int16(job.OnConflict); job.PushAtMost > 0 {
@@ -76,15 +75,15 @@ func (i insertion) changeHolders(ctx context.Context, jobs []store.NewJob, held 
 				most[n] = &limit
 			}
 		}
-		err := i.send(ctx, chosen[:size], i.b.q(updateUniqueJobs), append(columns(chosen[:size]), choices, most), &all, &changed)
+		texts, err := i.send(ctx, chosen[:size], i.b.q(updateUniqueJobs), append(columns(chosen[:size]), choices, most), 2)
 		if err != nil {
 			return nil, nil, err
 		}
-		ids, err := parseIDs(all, size)
+		ids, err := parseIDs(texts[0], size)
 		if err != nil {
 			return nil, nil, err
 		}
-		did, err := parseIDs(changed, size)
+		did, err := parseIDs(texts[1], size)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -149,21 +149,24 @@ func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (out st
 	if o := req.Outcomes[0]; own != nil && req.Commit && plain(o) && o.Alone && o.After == nil && !b.handled.Load() {
 		out, err = b.completeAndCommit(ctx, own, req)
 	} else {
-		var releases bool
-		asked := req.Now
-		err = b.within(ctx, what, req.Tx, asked)(func(tx querier, at time.Time) (err error) {
+		did, err := rowwise.InTxAt(b.within(ctx, what, req.Tx, req.Now), func(tx querier, at time.Time) (finished, error) {
+			req := req
 			req.Now = at // not when the transaction began: delays of dependents count from the end
-			out, releases, err = b.finish(ctx, tx, req, req.Outcomes)
-			if err == nil && releases && !req.Commit { // after the program's commit the nodes release dependents
+			did, err := b.finish(ctx, tx, req, req.Outcomes)
+			if err == nil && did.releases && !req.Commit { // after the program's commit the nodes release dependents
 				err = b.wake(ctx, tx, store.Wake{Kind: store.WakeCancels})
 			}
-			return err
+			return did, err
 		})
 		if err != nil {
 			return store.FinishResult{}, err
 		}
-		if err = b.endAfter(ctx, q, req, len(out.Refused) == 0); err == nil && releases && req.Commit {
-			b.releaseSoon(ctx, when(asked))
+		out = did.out
+		if err := b.endAfter(ctx, q, req, len(out.Refused) == 0); err != nil {
+			return store.FinishResult{}, b.explainIn(what, err)
+		}
+		if did.releases && req.Commit {
+			b.releaseSoon(ctx, when(req.Now))
 		}
 	}
 	if err != nil {

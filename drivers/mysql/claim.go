@@ -68,9 +68,9 @@ type claimStep struct {
 // claim claims jobs.
 func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, way claimWay) (claimStep, error) {
 	const doing = "claim jobs"
-	looked, due, found, err := b.lookForJobs(ctx, doing, req)
-	if err != nil || !found {
-		return claimStep{out: looked}, err
+	looked, err := b.lookForJobs(ctx, doing, req)
+	if err != nil || !looked.found {
+		return claimStep{out: looked.out}, err
 	}
 	var tokens int64
 	if !b.server.galera { // where each claim writes the row of the tokens; see touchJobs
@@ -80,8 +80,8 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, way claimWa
 	}
 	return rowwise.InTx(b.write(ctx, doing), func(s *session) (step claimStep, err error) {
 		s.claims, s.tokens = true, tokens
-		step.out.NoSuspects = looked.NoSuspects
-		step.again, err = s.makeClaim(ctx, req, due, way, &step.out)
+		step.out.NoSuspects = looked.out.NoSuspects
+		step.again, err = s.makeClaim(ctx, req, looked.due, way, &step.out)
 		return step, err
 	})
 }
@@ -160,72 +160,75 @@ func (s *session) makeClaim(ctx context.Context, req store.ClaimRequest, due []i
 	return false, err
 }
 
+// lookedForJobs is what a look for a claim has found.
+type lookedForJobs struct {
+	found bool              // the claim would find something
+	out   store.ClaimResult // the answer to the claim, if it would find nothing
+	due   []int16           // the priorities of the due jobs, unless the claim asks for suspects
+}
+
 // lookForJobs reports whether a claim would find anything, or tend to pauses or lanes, and, unless it
 // asks for suspects, the priorities of the due jobs. If the claim would find nothing, out is the answer to the claim. Without pauses
 // and limits it is one statement.
-func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.ClaimRequest) (out store.ClaimResult, due []int16, found bool, err error) {
-	err = b.look(ctx, doing)(func(s *session) error {
+func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.ClaimRequest) (lookedForJobs, error) {
+	return rowwise.InTx(b.look(ctx, doing), func(s *session) (did lookedForJobs, err error) {
 		req := req
-		out, due, found = store.ClaimResult{}, nil, false
 		there, err := s.findWork(ctx, req)
 		if err != nil {
-			return err
+			return did, err
 		}
 		now := there.now
-		out.Now, out.Handled = now, there.handled
-		out.NoSuspects = !there.suspects && !there.pauses && !there.limited && !there.permits
-		part, _, err := s.limitClaim(ctx, req, there.found, false, now, &out)
+		did.out.Now, did.out.Handled = now, there.handled
+		did.out.NoSuspects = !there.suspects && !there.pauses && !there.limited && !there.permits
+		part, _, err := s.limitClaim(ctx, req, there.found, false, now, &did.out)
 		if err != nil {
-			return err
+			return did, err
 		}
 		if there.pauses {
-			if err := s.One(ctx, findPauseWork, args{"now": sqlrows.Micros(now)}, &found); err != nil || found {
-				return err
+			if err := s.One(ctx, findPauseWork, args{"now": sqlrows.Micros(now)}, &did.found); err != nil || did.found {
+				return did, err
 			}
 			var paused bool
 			if req, paused, err = s.withoutPaused(ctx, req, now); err != nil {
-				return err
+				return did, err
 			}
 			if paused {
-				return s.answerPaused(ctx, req.Queue, there.found, now, &out)
+				err = s.answerPaused(ctx, req.Queue, there.found, now, &did.out)
+				return did, err
 			}
 		}
 		var work laneWork
 		if there.permits {
-			if work, found, err = s.lookForLanes(ctx, req, now); err != nil || found {
-				return err
+			if work, did.found, err = s.lookForLanes(ctx, req, now); err != nil || did.found {
+				return did, err
 			}
-			if out.Rated = work.rated; work.refuses(req) {
-				return nil
+			if did.out.Rated = work.rated; work.refuses(req) {
+				return did, nil
 			}
 		}
 		if part.Limit == 0 {
-			return nil
+			return did, nil
 		}
 		if req.Suspects {
-			found = there.suspects
-			return nil
+			did.found = there.suspects
+			return did, nil
 		}
-		if due = there.due; there.pauses || req.DueFor > 0 {
-			if due, err = s.due(ctx, req, req.DueBy(now)); err != nil {
-				return err
+		if did.due = there.due; there.pauses || req.DueFor > 0 {
+			if did.due, err = s.due(ctx, req, req.DueBy(now)); err != nil {
+				return did, err
 			}
 		}
-		if found = len(due) > 0; found {
-			return nil
+		if did.found = len(did.due) > 0; did.found {
+			return did, nil
 		}
-		if out.NextDue = there.nextDue; len(there.due) > 0 {
-			if out.NextDue, err = s.NextDue(ctx, req.Queue, now); err != nil {
-				return err
+		if did.out.NextDue = there.nextDue; len(there.due) > 0 {
+			if did.out.NextDue, err = s.NextDue(ctx, req.Queue, now); err != nil {
+				return did, err
 			}
 		}
-		out.NextDue = earliest(out.NextDue, work.next)
-		return nil
+		did.out.NextDue = earliest(did.out.NextDue, work.next)
+		return did, nil
 	})
-	if err != nil {
-		return store.ClaimResult{}, nil, false, err
-	}
-	return out, due, found, nil
 }
 
 // work is what findWork finds.

@@ -38,23 +38,21 @@ func (b *Backend) ReleaseDependents(ctx context.Context, req store.ReleaseReques
 	const doing = "release dependents"
 	most := rowwise.ReleaseNotes
 	for after, more := int64(0), true; more; {
-		var next, tried int64
-		step := func(s *session) error {
+		run, tried := b.writeOnly(ctx, doing), int64(0)
+		if req.Tx != nil {
+			run = b.within(ctx, doing, req.Tx)
+		}
+		did, err := rowwise.InTx(run, func(s *session) (did releaseStep, err error) {
 			now, err := s.Now(ctx, req.Now)
 			if err != nil {
-				return err
+				return did, err
 			}
 			t := &stepTx{session: s, most: most}
-			next, more, err = rowwise.ReleaseDependents(ctx, t, after, now)
-			tried = t.last
-			return err
-		}
-		var err error
-		if req.Tx != nil {
-			err = b.within(ctx, doing, req.Tx)(step)
-		} else {
-			err = b.writeOnly(ctx, doing)(step)
-		}
+			did.next, did.more, err = rowwise.ReleaseDependents(ctx, t, after, now)
+			tried = t.last // kept: the step was given up at this note
+			return did, err
+		})
+		more = did.more
 		switch held := errors.Is(err, errHeld); {
 		case held && most > 1:
 			most, more = 1, true
@@ -63,10 +61,16 @@ func (b *Backend) ReleaseDependents(ctx context.Context, req store.ReleaseReques
 		case err != nil:
 			return err
 		default:
-			after = next
+			after = did.next
 		}
 	}
 	return nil
+}
+
+// releaseStep is what a step of ReleaseDependents has done.
+type releaseStep struct {
+	next int64 // where the next step begins
+	more bool
 }
 
 // stepTx is the transaction of a step.

@@ -53,19 +53,20 @@ const eventStep = 1000
 // transactions that are open get greater numbers later.
 func (b *Backend) numberEvents(ctx context.Context) error {
 	for n := eventStep; n == eventStep; {
-		err := b.writeOnly(ctx, "number events")(func(s *session) error {
+		var err error
+		n, err = rowwise.InTx(b.writeOnly(ctx, "number events"), func(s *session) (int, error) {
 			var last int64
 			if err := s.One(ctx, lockCounter, args{"name": "event"}, &last); err != nil {
-				return err
+				return 0, err
 			}
 			entries, err := s.Numbers(ctx, lockUnnumberedEvents, args{"limit": eventStep})
-			if n = len(entries); err != nil || n == 0 {
-				return err
+			if err != nil || len(entries) == 0 {
+				return 0, err
 			}
 			if err := s.Exec(ctx, numberEvents, args{"entries": sqlrows.JSONList(entries), "last": last}); err != nil {
-				return err
+				return 0, err
 			}
-			return s.Exec(ctx, sqlrows.RaiseCounter, args{"name": "event", "value": last + int64(n)})
+			return len(entries), s.Exec(ctx, sqlrows.RaiseCounter, args{"name": "event", "value": last + int64(len(entries))})
 		})
 		if err != nil {
 			return err
@@ -76,16 +77,18 @@ func (b *Backend) numberEvents(ctx context.Context) error {
 
 // ListEvents reads the feed; see store.Feed. A user who may only read sees the rows that have numbers: other readers and,
 // about once a minute, the nodes give them.
-func (b *Backend) ListEvents(ctx context.Context, req store.ListEventsRequest) (out store.ListEventsResult, err error) {
+func (b *Backend) ListEvents(ctx context.Context, req store.ListEventsRequest) (store.ListEventsResult, error) {
+	type read struct {
+		page       store.ListEventsResult
+		unnumbered bool
+	}
 	for numbered := false; ; numbered = true {
-		out = store.ListEventsResult{}
-		unnumbered := false
-		err = b.read(ctx, "list events")(func(s *session) (err error) {
-			out, unnumbered, err = s.listEvents(ctx, req, numbered)
-			return err
+		did, err := rowwise.InTx(b.read(ctx, "list events"), func(s *session) (did read, err error) {
+			did.page, did.unnumbered, err = s.listEvents(ctx, req, numbered)
+			return did, err
 		})
-		if err != nil || numbered || !unnumbered {
-			return out, err
+		if err != nil || numbered || !did.unnumbered {
+			return did.page, err
 		}
 		if err := b.numberEvents(ctx); err != nil && !mayOnlyRead(err) {
 			return store.ListEventsResult{}, err

@@ -14,22 +14,16 @@ import (
 )
 
 // DueSchedules reads what is due; see store.Schedules. Without a transaction of the caller it is one statement if nothing is due.
-func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesRequest) (out store.DueSchedulesResult, err error) {
+func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
 	const doing = "read due schedules"
-	work := func(s *session) error {
-		out = store.DueSchedulesResult{}
-		return s.readDueSchedules(ctx, req, &out)
+	run := b.look(ctx, doing)
+	if req.Tx != nil || len(req.Names) > 0 {
+		run = b.readIn(ctx, doing, req.Tx)
 	}
-	switch {
-	case req.Tx != nil || len(req.Names) > 0:
-		err = b.readIn(ctx, doing, req.Tx)(work)
-	default:
-		err = b.look(ctx, doing)(work)
-	}
-	if err != nil {
-		return store.DueSchedulesResult{}, err
-	}
-	return out, nil
+	return rowwise.InTx(run, func(s *session) (out store.DueSchedulesResult, err error) {
+		err = s.readDueSchedules(ctx, req, &out)
+		return out, err
+	})
 }
 
 // readDueSchedules reads what is due. Outside of a transaction each statement sees what was committed before it: the next instant is read

@@ -92,17 +92,17 @@ func (b *Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.
 // that other transactions have locked, and comes back.
 func (b *Backend) Rescue(ctx context.Context, req store.RescueRequest) (out store.RescueResult, err error) {
 	const doing = "rescue"
-	some := false
-	err = b.read(ctx, doing)(func(s *session) error {
+	some, err := rowwise.InTx(b.read(ctx, doing), func(s *session) (some bool, err error) {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
-			return err
+			return false, err
 		}
 		living, err := s.FindLivingNodes(ctx)
 		if some = len(store.Expired(living, req.Node, now)) > 0; some || err != nil || !store.MayRescue(living, req.Node, now) {
-			return err
+			return some, err
 		}
-		return s.One(ctx, findLeftNodes, args{"now": sqlrows.Micros(now)}, &some)
+		err = s.One(ctx, findLeftNodes, args{"now": sqlrows.Micros(now)}, &some)
+		return some, err
 	})
 	if err != nil || !some {
 		return out, err

@@ -32,10 +32,7 @@ func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) erro
 		return s.returnPausedPermits(ctx, req.Subject, req.Name)
 	})
 	for n := pauseStep; parks(req.Subject) && err == nil && n >= pauseStep; {
-		err = b.writeAt(ctx, doing, req.Now)(func(s *session, now time.Time) (err error) {
-			n, err = s.park(ctx, now)
-			return err
-		})
+		n, err = rowwise.InTxAt(b.writeAt(ctx, doing, req.Now), func(s *session, now time.Time) (int, error) { return s.park(ctx, now) })
 	}
 	return err
 }
@@ -67,10 +64,7 @@ func (b *Backend) ResumeSubject(ctx context.Context, req store.ResumeRequest) (o
 		return rowwise.ResumeSubject(ctx, s, req, now)
 	})
 	for moved := pauseStep; err == nil && out.Resumed && moved >= pauseStep; {
-		err = b.writeAt(ctx, doing, req.Now)(func(s *session, now time.Time) (err error) {
-			moved, err = s.endPauses(ctx, now)
-			return err
-		})
+		moved, err = rowwise.InTxAt(b.writeAt(ctx, doing, req.Now), func(s *session, now time.Time) (int, error) { return s.endPauses(ctx, now) })
 	}
 	return out, err
 }

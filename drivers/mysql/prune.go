@@ -15,17 +15,12 @@ import (
 // Prune deletes what is old, the oldest first; see store.Maintenance. Where nothing
 // is old it is one statement.
 func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.PruneResult, error) {
-	var out store.PruneResult
-	some := false
-	err := b.look(ctx, "prune")(func(s *session) (err error) {
-		some, err = s.findOld(ctx, req)
-		return err
-	})
+	some, err := rowwise.InTx(b.look(ctx, "prune"), func(s *session) (bool, error) { return s.findOld(ctx, req) })
 	if err != nil || !some {
-		return out, err
+		return store.PruneResult{}, err
 	}
 	if err := b.numberEvents(ctx); err != nil {
-		return out, err
+		return store.PruneResult{}, err
 	}
 	return rowwise.InTx(b.write(ctx, "prune"), func(s *session) (out store.PruneResult, err error) {
 		now, err := s.Now(ctx, req.Now)

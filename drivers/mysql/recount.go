@@ -12,10 +12,15 @@ import (
 // would have an entry, so that a step reads the live jobs, unless nothing has to do with permits.
 func (b *Backend) RecountPermits(ctx context.Context, req store.RecountRequest) (out store.RecountResult, err error) {
 	const doing = "recount permits"
-	var oldest int64
-	var permits bool
-	err = b.look(ctx, doing)(func(s *session) error { return s.One(ctx, findRecount, nil, &oldest, &permits) })
-	if err != nil || !permits || req.Node != 0 && req.Node != oldest {
+	type found struct {
+		oldest  int64
+		permits bool
+	}
+	there, err := rowwise.InTx(b.look(ctx, doing), func(s *session) (there found, err error) {
+		err = s.One(ctx, findRecount, nil, &there.oldest, &there.permits)
+		return there, err
+	})
+	if err != nil || !there.permits || req.Node != 0 && req.Node != there.oldest {
 		return out, err
 	}
 	return rowwise.InTx(b.write(ctx, doing), func(s *session) (store.RecountResult, error) {

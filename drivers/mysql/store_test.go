@@ -155,6 +155,11 @@ func TestAnswers(t *testing.T) {
 	clienttest.Answers(t, func(t *testing.T) store.Backend { b, _ := fresh(t); return b })
 }
 
+func TestClaimsOfUnknownEndAreSettled(t *testing.T) {
+	b, _ := fresh(t)
+	clienttest.LostClaims(t, b)
+}
+
 func TestFailingJobsDoNotHoldUpFreshJobs(t *testing.T) {
 	b, _ := fresh(t)
 	clienttest.Order(t, b)

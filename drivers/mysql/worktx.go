@@ -39,36 +39,39 @@ func (transactions) GaveUp(err error) bool {
 }
 
 // finishIn is Finish in a transaction of the program.
-func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (out store.FinishResult, err error) {
+func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (store.FinishResult, error) {
 	const doing = "finish a job"
-	var noted bool
-	var wakes wakeSet
-	err = b.within(ctx, doing, req.Tx)(func(s *session) error {
+	type finished struct {
+		out   store.FinishResult
+		noted bool
+		wakes wakeSet
+	}
+	did, err := rowwise.InTx(b.within(ctx, doing, req.Tx), func(s *session) (did finished, err error) {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
-			return err
+			return did, err
 		}
-		out, err = rowwise.Finish(ctx, s, req, now)
-		noted = s.Noted
+		did.out, err = rowwise.Finish(ctx, s, req, now)
+		did.noted = s.Noted
 		if req.Commit { // then the wake-ups are sent after the commit
-			wakes, s.wakes = s.wakes, 0
+			did.wakes, s.wakes = s.wakes, 0
 		}
-		return err
+		return did, err
 	})
 	switch {
 	case err != nil:
 		return store.FinishResult{}, err
-	case len(out.Refused) > 0:
+	case len(did.out.Refused) > 0:
 		_ = req.Tx.(callersTx).tx.Rollback() // within accepts no other type
 	case req.Commit:
 		if err = b.explain(ctx, doing, perhaps(req.Tx.(callersTx).tx.Commit())); err == nil {
-			b.wake(wakes)
-			if noted {
+			b.wake(did.wakes)
+			if did.noted {
 				_ = b.ReleaseDependents(ctx, store.ReleaseRequest{Now: req.Now}) // after an error the nodes do it
 			}
 		}
 	}
-	return out, err
+	return did.out, err
 }
 
 // FindClaim reports what became of a claim; see store.Jobs. It waits for no lock: a job

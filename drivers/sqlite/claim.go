@@ -35,148 +35,157 @@ func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.Clai
 // what it can, although permits are left to be passed on.
 func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, last bool) (out store.ClaimResult, again bool, err error) {
 	const doing = "claim jobs"
-	out, due, found, err := b.lookForJobs(ctx, doing, req)
-	if err != nil || !found {
-		return out, false, err
+	looked, err := b.lookForJobs(ctx, doing, req)
+	if err != nil || !looked.found {
+		return looked.out, false, err
 	}
-	err = b.write(ctx, doing)(func(s *session) error {
-		req := req // a repetition may find other pauses
+	made, err := rowwise.InTx(b.write(ctx, doing), func(s *session) (did madeClaim, err error) {
+		req, due := req, looked.due // a repetition may find other pauses
 		there, err := s.checkNode(ctx, req.Node)
 		if err != nil {
-			return err
+			return did, err
 		}
-		out.Handled = there.handled
+		did.out.Handled = there.handled
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
-			return err
+			return did, err
 		}
-		out.Now = now
+		did.out.Now = now
 		asked := req.Limit
-		req, rates, err := s.limitClaim(ctx, req, there, now, &out)
+		req, rates, err := s.limitClaim(ctx, req, there, now, &did.out)
 		if err != nil {
-			return err
+			return did, err
 		}
 		if there.pauses {
 			moved, left, err := s.tendPauses(ctx, now)
-			if again = left || moved > 0 && len(req.Exact) > 0; err != nil || again {
-				return err
+			if did.again = left || moved > 0 && len(req.Exact) > 0; err != nil || did.again {
+				return did, err
 			}
 			var paused bool
 			if req, paused, err = s.withoutPaused(ctx, req, now); err != nil {
-				return err
+				return did, err
 			}
 			if due = nil; paused {
-				return s.answerPaused(ctx, req.Queue, there, now, &out)
+				err = s.answerPaused(ctx, req.Queue, there, now, &did.out)
+				return did, err
 			}
 		}
 		var work laneWork
 		if there.permits {
-			if work, again, err = s.tendLanes(ctx, req, last, now); err != nil || again {
-				return err
+			if work, did.again, err = s.tendLanes(ctx, req, last, now); err != nil || did.again {
+				return did, err
 			}
-			if out.Rated = work.rated; work.refuses(req) {
-				return nil
+			if did.out.Rated = work.rated; work.refuses(req) {
+				return did, nil
 			}
 		}
 		if req.Limit == 0 {
-			return nil
+			return did, nil
 		}
 		if there.pauses || work.limited {
 			if due, err = s.due(ctx, req, req.DueBy(now)); err != nil {
-				return err
+				return did, err
 			}
 		}
-		if out.Jobs, err = s.claim(ctx, req, due, work.limited, now); err != nil {
-			return err
+		if did.out.Jobs, err = s.claim(ctx, req, due, work.limited, now); err != nil {
+			return did, err
 		}
-		clock := func() (time.Time, error) { return s.StartsFrom(ctx, req.Now, &out) }
+		clock := func() (time.Time, error) { return s.StartsFrom(ctx, req.Now, &did.out) }
 		if work.rated {
-			next, err := rowwise.StartJobs(ctx, s, out.Jobs, clock)
+			next, err := rowwise.StartJobs(ctx, s, did.out.Jobs, clock)
 			if err != nil {
-				return err
+				return did, err
 			}
 			work.next = earliest(work.next, next)
 		}
-		err = rates.Record(len(out.Jobs), clock, func(limit int64, tat time.Time) error {
+		err = rates.Record(len(did.out.Jobs), clock, func(limit int64, tat time.Time) error {
 			return s.Exec(ctx, upsertRateLane, args{"limit": limit, "tat": sqlrows.Micros(tat)})
 		})
 		if err != nil {
-			return err
+			return did, err
 		}
-		if len(out.Jobs) < asked && req.Permits.Rated() {
-			out.NextStart = rates.Next(now)
+		if len(did.out.Jobs) < asked && req.Permits.Rated() {
+			did.out.NextStart = rates.Next(now)
 		}
-		if len(out.Jobs) == req.Limit || req.Suspects {
-			return nil
+		if len(did.out.Jobs) == req.Limit || req.Suspects {
+			return did, nil
 		}
-		out.NextDue, err = s.NextDue(ctx, req.Queue, now)
-		out.NextDue = earliest(out.NextDue, work.next)
-		return err
+		did.out.NextDue, err = s.NextDue(ctx, req.Queue, now)
+		did.out.NextDue = earliest(did.out.NextDue, work.next)
+		return did, err
 	})
-	if err != nil {
-		return store.ClaimResult{}, false, err
-	}
-	return out, again, nil
+	return made.out, made.again, err
+}
+
+// madeClaim is what a transaction of a claim has done.
+type madeClaim struct {
+	out   store.ClaimResult
+	again bool // as for claim
+}
+
+// lookedForJobs is what a look for a claim has found.
+type lookedForJobs struct {
+	found bool              // the claim would find something
+	out   store.ClaimResult // the answer to the claim, if it would find nothing
+	due   []stream          // the streams of the due jobs, unless the claim asks for suspects
 }
 
 // lookForJobs reports whether a claim would find anything, or tend to pauses or lanes, and, unless it
 // asks for suspects, in which streams; where it would not, out is the answer to the claim.
-func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.ClaimRequest) (out store.ClaimResult, due []stream, found bool, err error) {
-	err = b.read(ctx, doing)(func(s *session) error {
+func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.ClaimRequest) (lookedForJobs, error) {
+	return rowwise.InTx(b.read(ctx, doing), func(s *session) (did lookedForJobs, err error) {
 		req := req
 		there, err := s.checkNode(ctx, req.Node)
 		if err != nil {
-			return err
+			return did, err
 		}
-		out.Handled = there.handled
+		did.out.Handled = there.handled
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
-			return err
+			return did, err
 		}
-		out.Now = now
-		part, _, err := s.limitClaim(ctx, req, there, now, &out)
+		did.out.Now = now
+		part, _, err := s.limitClaim(ctx, req, there, now, &did.out)
 		if err != nil {
-			return err
+			return did, err
 		}
 		if there.pauses {
-			if err := s.One(ctx, findPauseWork, args{"now": sqlrows.Micros(now)}, &found); err != nil || found {
-				return err
+			if err := s.One(ctx, findPauseWork, args{"now": sqlrows.Micros(now)}, &did.found); err != nil || did.found {
+				return did, err
 			}
 			var paused bool
 			if req, paused, err = s.withoutPaused(ctx, req, now); err != nil {
-				return err
+				return did, err
 			}
 			if paused {
-				return s.answerPaused(ctx, req.Queue, there, now, &out)
+				err = s.answerPaused(ctx, req.Queue, there, now, &did.out)
+				return did, err
 			}
 		}
 		var work laneWork
 		if there.permits {
-			if work, found, err = s.lookForLanes(ctx, req, now); err != nil || found {
-				return err
+			if work, did.found, err = s.lookForLanes(ctx, req, now); err != nil || did.found {
+				return did, err
 			}
-			if out.Rated = work.rated; work.refuses(req) {
-				return nil
+			if did.out.Rated = work.rated; work.refuses(req) {
+				return did, nil
 			}
 		}
 		if part.Limit == 0 {
-			return nil
+			return did, nil
 		}
 		if req.Suspects {
-			return s.One(ctx, findSuspect, args{"queue": req.Queue, "now": sqlrows.Micros(now)}, &found)
+			err = s.One(ctx, findSuspect, args{"queue": req.Queue, "now": sqlrows.Micros(now)}, &did.found)
+			return did, err
 		}
-		due, err = s.due(ctx, req, req.DueBy(now))
-		if found = len(due) > 0; err != nil || found {
-			return err
+		did.due, err = s.due(ctx, req, req.DueBy(now))
+		if did.found = len(did.due) > 0; err != nil || did.found {
+			return did, err
 		}
-		out.NextDue, err = s.NextDue(ctx, req.Queue, now)
-		out.NextDue = earliest(out.NextDue, work.next)
-		return err
+		did.out.NextDue, err = s.NextDue(ctx, req.Queue, now)
+		did.out.NextDue = earliest(did.out.NextDue, work.next)
+		return did, err
 	})
-	if err != nil || found {
-		return store.ClaimResult{}, due, found, err
-	}
-	return out, nil, false, nil
 }
 
 // answerPaused completes the answer to a claim from a paused queue.

@@ -113,8 +113,8 @@ func TestDigestsAreMadeAFewAtATime(t *testing.T) {
 		t.Errorf("%d claims were made, want 3", claims)
 	}
 	insertArgs(t, b, "k", "["+strings.Repeat(" ", digestBytes/20)+"]", 30) // two transactions, of 20 and of 10
-	if digests, more, err := b.digestsOf(t.Context(), "claim jobs", store.ClaimRequest{Queue: "q"}, []string{"k"}); err != nil || len(digests) != 20 || !more {
-		t.Errorf("%d digests of large args are made at a time, more %v, %v", len(digests), more, err)
+	if read, err := b.digestsOf(t.Context(), "claim jobs", store.ClaimRequest{Queue: "q"}, []string{"k"}); err != nil || len(read.digests) != 20 || !read.more {
+		t.Errorf("%d digests of large args are made at a time, more %v, %v", len(read.digests), read.more, err)
 	}
 	digestAll(t, b, node, []store.ExactJob{mine})
 	var of, all int

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
@@ -37,14 +38,14 @@ func (b *Backend) digestDue(ctx context.Context, req store.ClaimRequest, rounds 
 	}
 	began := time.Now()
 	for range rounds {
-		digests, more, err := b.digestsOf(ctx, doing, req, kinds)
-		if err != nil || len(digests) == 0 {
+		read, err := b.digestsOf(ctx, doing, req, kinds)
+		if err != nil || len(read.digests) == 0 {
 			return 0, err
 		}
 		err = b.write(ctx, doing)(func(s *session) error {
-			return s.Exec(ctx, updateDigests, args{"digests": sqlrows.JSONList(digests)})
+			return s.Exec(ctx, updateDigests, args{"digests": sqlrows.JSONList(read.digests)})
 		})
-		if err != nil || !more {
+		if err != nil || !read.more {
 			return 0, err
 		}
 	}
@@ -54,14 +55,19 @@ func (b *Backend) digestDue(ctx context.Context, req store.ClaimRequest, rounds 
 // errEnough ends a list before its end.
 var errEnough = errors.New("enough has been read")
 
-// digestsOf computes the digests of the first due jobs that have none, and reports
-// whether there may be more such jobs. It needs no write lock, because the args of a
+// readDigests are digests of jobs.
+type readDigests struct {
+	digests []digest
+	more    bool // there may be more due jobs without digests
+}
+
+// digestsOf computes the digests of the first due jobs that have none. It needs no write lock, because the args of a
 // job never change.
-func (b *Backend) digestsOf(ctx context.Context, doing string, req store.ClaimRequest, kinds []string) (digests []digest, more bool, err error) {
-	err = b.read(ctx, doing)(func(s *session) error {
+func (b *Backend) digestsOf(ctx context.Context, doing string, req store.ClaimRequest, kinds []string) (readDigests, error) {
+	return rowwise.InTx(b.read(ctx, doing), func(s *session) (read readDigests, err error) {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
-			return err
+			return read, err
 		}
 		size := 0
 		a := args{"queue": req.Queue, "kinds": sqlrows.JSONList(kinds), "now": sqlrows.Micros(now), "limit": digestRows}
@@ -72,16 +78,15 @@ func (b *Backend) digestsOf(ctx context.Context, doing string, req store.ClaimRe
 				return err
 			}
 			sum := sha256.Sum256(text)
-			digests = append(digests, digest{id, hex.EncodeToString(sum[:])})
-			if size += len(text); size >= digestBytes || len(digests) == digestRows {
+			read.digests = append(read.digests, digest{id, hex.EncodeToString(sum[:])})
+			if size += len(text); size >= digestBytes || len(read.digests) == digestRows {
 				return errEnough
 			}
 			return nil
 		})
-		if more = errors.Is(err, errEnough); more {
-			return nil
+		if read.more = errors.Is(err, errEnough); read.more {
+			return read, nil
 		}
-		return err
+		return read, err
 	})
-	return digests, more, err
 }

@@ -32,25 +32,30 @@ func (b *Backend) insertLinked(ctx context.Context, req store.InsertRequest) (ou
 func (b *Backend) ReleaseDependents(ctx context.Context, req store.ReleaseRequest) error {
 	const doing = "release dependents"
 	for after, more := int64(0), true; more; {
-		step := func(s *session) error {
+		run := b.writeOnly(ctx, doing)
+		if req.Tx != nil {
+			run = b.within(ctx, doing, req.Tx)
+		}
+		did, err := rowwise.InTx(run, func(s *session) (did releaseStep, err error) {
 			now, err := s.Now(ctx, req.Now)
 			if err != nil {
-				return err
+				return did, err
 			}
-			after, more, err = rowwise.ReleaseDependents(ctx, s, after, now)
-			return err
-		}
-		var err error
-		if req.Tx != nil {
-			err = b.within(ctx, doing, req.Tx)(step)
-		} else {
-			err = b.writeOnly(ctx, doing)(step)
-		}
+			did.next, did.more, err = rowwise.ReleaseDependents(ctx, s, after, now)
+			return did, err
+		})
 		if err != nil {
 			return err
 		}
+		after, more = did.next, did.more
 	}
 	return nil
+}
+
+// releaseStep is what a step of ReleaseDependents has done.
+type releaseStep struct {
+	next int64 // where the next step begins
+	more bool
 }
 
 // LockPredecessors implements rowwise.Edges.

@@ -76,15 +76,13 @@ func (b *Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.
 // write lock.
 func (b *Backend) Rescue(ctx context.Context, req store.RescueRequest) (out store.RescueResult, err error) {
 	const doing = "rescue"
-	some := false
-	err = b.read(ctx, doing)(func(s *session) error {
+	some, err := rowwise.InTx(b.read(ctx, doing), func(s *session) (bool, error) {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
-			return err
+			return false, err
 		}
 		living, err := s.FindLivingNodes(ctx)
-		some = len(store.Expired(living, req.Node, now)) > 0
-		return err
+		return len(store.Expired(living, req.Node, now)) > 0, err
 	})
 	if err != nil || !some {
 		return out, err

@@ -26,9 +26,8 @@ func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) erro
 	})
 	parks := req.Subject == store.SubjectGroup || req.Subject == store.SubjectKey
 	for n := pauseStep; parks && err == nil && n >= pauseStep; {
-		err = b.withinAt(ctx, doing, nil, req.Now)(func(s *session, now time.Time) (err error) {
-			n, err = s.Count(ctx, parkJobs, args{"now": sqlrows.Micros(now), "limit": pauseStep})
-			return err
+		n, err = rowwise.InTxAt(b.withinAt(ctx, doing, nil, req.Now), func(s *session, now time.Time) (int, error) {
+			return s.Count(ctx, parkJobs, args{"now": sqlrows.Micros(now), "limit": pauseStep})
 		})
 	}
 	return err
@@ -42,10 +41,7 @@ func (b *Backend) ResumeSubject(ctx context.Context, req store.ResumeRequest) (o
 		return rowwise.ResumeSubject(ctx, s, req, now)
 	})
 	for moved := pauseStep; err == nil && out.Resumed && moved >= pauseStep; {
-		err = b.withinAt(ctx, doing, nil, req.Now)(func(s *session, now time.Time) (err error) {
-			moved, err = s.endPauses(ctx, now)
-			return err
-		})
+		moved, err = rowwise.InTxAt(b.withinAt(ctx, doing, nil, req.Now), func(s *session, now time.Time) (int, error) { return s.endPauses(ctx, now) })
 	}
 	return out, err
 }

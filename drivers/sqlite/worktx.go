@@ -53,41 +53,45 @@ func (t transactions) Begin(ctx context.Context, req store.BeginTxRequest) (stor
 func (transactions) GaveUp(err error) bool { return isBusy(err) }
 
 // finishIn is Finish in a transaction of the application.
-func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (out store.FinishResult, err error) {
+func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (store.FinishResult, error) {
 	const doing = "finish a job"
-	noted := false
-	err = b.within(ctx, doing, req.Tx)(func(s *session) error {
+	type finished struct {
+		out   store.FinishResult
+		noted bool
+	}
+	did, err := rowwise.InTx(b.within(ctx, doing, req.Tx), func(s *session) (did finished, err error) {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
-			return err
+			return did, err
 		}
-		out, err = rowwise.Finish(ctx, s, req, now)
-		noted = s.Noted
-		return err
+		did.out, err = rowwise.Finish(ctx, s, req, now)
+		did.noted = s.Noted
+		return did, err
 	})
 	switch {
 	case err != nil:
 		return store.FinishResult{}, err
-	case len(out.Refused) > 0:
+	case len(did.out.Refused) > 0:
 		_ = req.Tx.(callersTx).tx.Rollback() // within accepts no other type
 	case req.Commit:
-		if err = b.explain(ctx, doing, req.Tx.(callersTx).tx.Commit()); err == nil && noted {
+		if err = b.explain(ctx, doing, req.Tx.(callersTx).tx.Commit()); err == nil && did.noted {
 			_ = b.ReleaseDependents(ctx, store.ReleaseRequest{Now: req.Now}) // after an error the nodes do it
 		}
 	}
-	return out, err
+	return did.out, err
 }
 
 // FindClaim reports what became of a claim; see store.Jobs. If the job has not
 // ended, it looks again with the write lock, so that it sees what the transactions
 // did that wrote at that time.
-func (b *Backend) FindClaim(ctx context.Context, ref store.ClaimRef) (state store.ClaimState, err error) {
+func (b *Backend) FindClaim(ctx context.Context, ref store.ClaimRef) (store.ClaimState, error) {
 	const doing = "look for a claim"
-	look := func(s *session) error {
-		return s.One(ctx, findClaim, args{"id": ref.ID, "token": ref.Token}, &state)
-	}
-	if err := b.read(ctx, doing)(look); err != nil || state != store.ClaimHeld {
+	look := func(s *session) (state store.ClaimState, err error) {
+		err = s.One(ctx, findClaim, args{"id": ref.ID, "token": ref.Token}, &state)
 		return state, err
 	}
-	return state, b.write(ctx, doing)(look)
+	if state, err := rowwise.InTx(b.read(ctx, doing), look); err != nil || state != store.ClaimHeld {
+		return state, err
+	}
+	return rowwise.InTx(b.write(ctx, doing), look)
 }

@@ -5,7 +5,7 @@ package main
 const lanes = "../../store/lane.go"
 
 // laneTests are the tests that notice these faults. They run first.
-const laneTests = "^TestStore$/^(Lanes|LaneRates|Recount)$|^TestAllot$|^TestPlans$|^TestWrongCountsAreRepaired$|^TestFirstPermitsComeWithTheClaim$|^TestIdleLanesAreDeleted$"
+const laneTests = "^TestStore$/^(Lanes|LaneRates|Recount)$|^TestAllot$|^TestPlans$|^TestWrongCountsAreRepaired$|^TestFirstPermitsComeWithTheClaim$|^TestClaimsWhoseCommitFails$|^TestIdleLanesAreDeleted$"
 
 var sharedLaneFaults = []fault{
 	{"a job overtakes jobs that wait and were not read", lanes, "if r.Waiting && r.Asked == 0 || r.last != nil", "if r.last != nil"},
@@ -25,6 +25,16 @@ var sharedLaneFaults = []fault{
 }
 
 var postgresLaneFaults = []fault{
+	{
+		"a claim outlives its rolled-back transaction", "lanes.go", `step := b.transact(ctx, nodeConns, "pass on permits", b.workBegin()+impatient)`,
+		`step := func(do func(tx pgx.Tx) error) error {
+			if err := b.transact(ctx, nodeConns, "pass on permits", b.workBegin()+impatient)(do); codeOf(err) != lockNotAvailable {
+				return err
+			}
+			return nil
+		}`,
+	},
+	{"a claim that waits for locks moves the cursors past its jobs", "lanes.go", "found.left, work.next = busyLanes, out.Now", "work.next = out.Now"},
 	{"a claim takes jobs that hold no permit", "sql/claim_jobs.sql", "AND (j.permits IS NOT NULL OR :new_permits", "AND (true OR :new_permits"},
 	{"a claimed job is not given its first permits", "sql/claim_jobs.sql", "coalesce(permits, (:new_permits::jsonb ->> id::text)::bigint[])", "coalesce(permits, nullif((:new_permits::jsonb ->> id::text)::bigint[], (:new_permits::jsonb ->> id::text)::bigint[]))"},
 	{"a claim of jobs with keys ignores the rate of the queue", "lanes.go", "case work.rated || req.Permits.Rated():", "case work.rated:"},

@@ -46,6 +46,9 @@ type fetcher struct {
 	rated   bool               // a rate of a kind or of keys concerns the queue, as far as is known
 	askedAt loop.Instant       // when the last claim was sent
 
+	session   context.Context // of the last claim; it ends with the lease
+	calmUntil loop.Instant    // until then nothing is claimed in advance, because the node lost its lease
+
 	// A queue of a place is dormant until its first job: it has no workers, and wake-ups that may be
 	// for other queues make it claim at most once per dormantPause. Most places have no jobs.
 	dormant bool
@@ -130,6 +133,7 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run)
 			continue
 		}
 		f.learnSpeed()
+		f.calmDown(loop.Now())
 		if f.tight() && f.pace.depth > 0 {
 			f.releaseUnstarted(notInTime)
 		}
@@ -298,6 +302,20 @@ func (f *fetcher) learnSpeed() {
 	}
 }
 
+// calmBeats is for how many heartbeats after the loss of a lease nothing is claimed in advance.
+const calmBeats = 3
+
+// calmDown lets the fetcher claim nothing in advance for some time after the node has lost its lease, because the loss has handed back what
+// was claimed in advance: a node that claims as much at once, and loses the lease again, only makes work for the store.
+func (f *fetcher) calmDown(now loop.Instant) {
+	if f.session != nil && f.session.Err() != nil {
+		f.session, f.calmUntil = nil, now.Add(calmBeats*f.runner.cfg.Heartbeat)
+	}
+	if now < f.calmUntil && f.pace.depth > 0 {
+		f.learn(func() { f.pace.depth = 0 })
+	}
+}
+
 // learn changes the pace.
 func (f *fetcher) learn(change func()) {
 	f.pace.far = f.runner.cfg.Far()
@@ -417,7 +435,7 @@ func (f *fetcher) take(ctx context.Context, limit int, dueFor time.Duration, not
 	res, session, err := f.ask(ctx, store.ClaimRequest{Limit: limit, Ahead: ahead, DueFor: dueFor, Polled: note}, only)
 	if err == nil {
 		f.turn.Polled(note != "")
-		f.handled = res.Handled
+		f.handled, f.session = res.Handled, session
 		f.hand(ctx, session, res.ClaimResult, limit-ahead)
 	}
 	return res, err

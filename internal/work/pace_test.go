@@ -1,9 +1,11 @@
 package work
 
 import (
+	"context"
 	"testing"
 	"time"
 
+	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -114,5 +116,33 @@ func TestHowFarAheadAClaimMayGo(t *testing.T) {
 		if ahead, want := p.ahead(10), 9; test.want > 0 && ahead != 0 || test.want == 0 && ahead != want {
 			t.Errorf("a depth of %d: %d are not to begin at once", p.depth, ahead)
 		}
+	}
+}
+
+// TestNothingIsClaimedInAdvanceAfterALostLease: a node that has lost its lease claims only for free workers for some heartbeats.
+func TestNothingIsClaimedInAdvanceAfterALostLease(t *testing.T) {
+	const heartbeat, width = time.Second, 10
+	r := newRunner(t, nil, Config{Queues: map[string]int{"q": width}, Heartbeat: heartbeat, Far: func() bool { return false }})
+	f := r.fetchers()[0]
+	session, lose := context.WithCancel(t.Context())
+	f.session = session
+	now := loop.Now()
+	limit := func(after time.Duration) int {
+		f.pace.depth = maxDepth // the jobs are short
+		f.calmDown(now.Add(after))
+		return f.pace.limit(width, 0)
+	}
+	if n := limit(0); n != width+maxDepth {
+		t.Errorf("with a lease a claim has the limit %d", n)
+	}
+	lose()
+	for _, after := range []time.Duration{0, heartbeat, calmBeats*heartbeat - 1} {
+		if n := limit(after); n != width {
+			t.Errorf("%v after the loss a claim has the limit %d, want %d", after, n, width)
+		}
+	}
+	f.session = t.Context()
+	if n := limit(calmBeats * heartbeat); n != width+maxDepth {
+		t.Errorf("with another lease a claim has the limit %d", n)
 	}
 }

@@ -1,6 +1,9 @@
 package kinds
 
-import "github.com/hourbell/hourbell/check"
+import (
+	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/redact"
+)
 
 // CheckArgs returns what is wrong with the arguments of a job of a kind of this
 // package, or nil. It accepts any arguments of other kinds, except that they may not have a hidden value in place of a
@@ -15,12 +18,18 @@ func CheckArgs(kind string, args []byte) error {
 		_, err = DecodeHTTP(args)
 	case SQLKind:
 		_, err = DecodeSQL(args)
-	default:
-		if value, ok := decodeAny(args); ok {
-			if field := placeholder(value, "args"); field != "" {
-				err = &check.FieldError{Field: field, Value: hidden, Problem: "is a value that a listing has hidden", Remedy: "write the value itself, or read it with --show-secrets or ?secrets=true"}
+	}
+	if err != nil {
+		return err
+	}
+	own := kind == CommandKind || kind == HTTPKind || kind == SQLKind
+	if value, ok := decodeAny(args); ok {
+		if field := redact.Placeholder(value, "args", own); field != "" {
+			return &check.FieldError{
+				Field: field, Value: redact.Hidden, Problem: "has a value that a listing has hidden",
+				Remedy: "write the value itself, or read it with --show-secrets or ?secrets=true",
 			}
 		}
 	}
-	return err
+	return nil
 }

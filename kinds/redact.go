@@ -3,41 +3,41 @@ package kinds
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
 	"net/url"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/hourbell/hourbell/internal/redact"
 )
 
-// hidden replaces a value that may be a secret.
-const hidden = "…"
-
 // Redact returns the arguments of a job, or of a hook, as listings show them.
-// In a command it hides the values of the environment and the input (also the
-// values that a shell line sets before its program, as in TOKEN=… curl), and the values of options whose names are names of
-// secrets, as in --password=…; in an HTTP request the header values, the body, and the part of the URL after the
-// path; in an SQL statement the values of its parameters; in the arguments of other kinds what RedactJSON hides. Arguments
-// that cannot be read are returned unchanged.
+// In a command it hides the input and the values of the environment (also the
+// values that a shell line sets before its program, as in TOKEN=… curl), except of variables that every system has, such as PATH; the values of options,
+// variables and headers whose names are names of secrets, as in --password=…; and in other texts what RedactJSON hides. In an HTTP request it hides
+// the header values, the body, the part of the URL after the path, and the path of a webhook; in an SQL statement the values of its parameters;
+// in the arguments of other kinds what RedactJSON hides. Arguments that cannot be read are returned unchanged.
 func Redact(kind string, args []byte) []byte {
 	switch kind {
 	case CommandKind:
 		return rewrite(args, func(c *Command) {
-			hideValues(c.Env)
+			for name := range c.Env {
+				if !redact.PlainVariable(name) {
+					c.Env[name] = redact.Hidden
+				}
+			}
 			hide(&c.Stdin)
-			c.Shell = hideOptions(hideAssigned(c.Shell))
+			c.Shell = hideInLine(c.Shell)
 			if len(c.Argv) == 3 && c.Argv[1] == "-c" {
-				c.Argv[2] = hideOptions(hideAssigned(c.Argv[2]))
+				c.Argv[2] = hideInLine(c.Argv[2])
 				return
 			}
 			hideInWords(c.Argv)
 		})
 	case HTTPKind:
 		return rewrite(args, func(h *HTTP) {
-			hideValues(h.Header)
+			for name := range h.Header {
+				h.Header[name] = redact.Hidden
+			}
 			hide(&h.Body)
 			h.URL = hideInURL(h.URL)
 		})
@@ -45,7 +45,7 @@ func Redact(kind string, args []byte) []byte {
 		return rewrite(args, func(s *SQL) {
 			for i, arg := range s.Args {
 				if _, of := arg.(map[string]any); arg != nil && !of {
-					s.Args[i] = hidden
+					s.Args[i] = redact.Hidden
 				}
 			}
 		})
@@ -53,12 +53,16 @@ func Redact(kind string, args []byte) []byte {
 	return RedactJSON(args)
 }
 
-// RedactJSON returns arguments of any kind, or a result, as listings show them: it hides the values of fields whose
-// names end as names of secrets do, such as password, client_secret, accessToken and apiKey, at any depth. A text that
-// is not JSON is returned unchanged.
+// RedactJSON returns arguments of any kind, or a result, as listings show them. It hides, at any depth, the values of fields that have names of
+// secrets, such as password, client_secret, accessToken and apiKey, each as a whole; in other texts the passwords of URLs, the paths of URLs of webhooks, and
+// what follows the words Bearer and Basic. A text that is not JSON is returned unchanged.
 func RedactJSON(text []byte) []byte {
 	value, ok := decodeAny(text)
-	if !ok || !hideNamed(value) {
+	if !ok {
+		return text
+	}
+	value, hid := redact.Value(value)
+	if !hid {
 		return text
 	}
 	shown, err := encode(value)
@@ -68,62 +72,6 @@ func RedactJSON(text []byte) []byte {
 	return shown
 }
 
-// secretName matches the names of fields and options whose values are secrets.
-var secretName = regexp.MustCompile(`(?i)(pass(word|wd|phrase|code)|pwd|secret|token|jwt|cookie|credentials?|authorization|(api|access|private|secret|signing|encryption)[-_. ]?key)$`)
-
-// hideNamed hides the values of fields that secretName matches, and reports whether there were any.
-func hideNamed(value any) (hid bool) {
-	switch v := value.(type) {
-	case map[string]any:
-		for name, field := range v {
-			if secretName.MatchString(name) && hidable(field) {
-				v[name], hid = hidden, true
-			} else if hideNamed(field) {
-				hid = true
-			}
-		}
-	case []any:
-		for _, one := range v {
-			hid = hideNamed(one) || hid
-		}
-	}
-	return hid
-}
-
-// hidable reports whether a value can be a secret.
-func hidable(value any) bool {
-	switch v := value.(type) {
-	case nil, bool:
-		return false
-	case string:
-		return v != ""
-	}
-	return true
-}
-
-// placeholder returns the path of a field with a hidden value in place of a secret; empty: there is none.
-func placeholder(value any, path string) string {
-	switch v := value.(type) {
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			inner := path + "." + name
-			if v[name] == hidden && secretName.MatchString(name) {
-				return inner
-			}
-			if found := placeholder(v[name], inner); found != "" {
-				return found
-			}
-		}
-	case []any:
-		for i, one := range v {
-			if found := placeholder(one, path+"["+strconv.Itoa(i)+"]"); found != "" {
-				return found
-			}
-		}
-	}
-	return ""
-}
-
 // decodeAny decodes JSON without a loss of digits.
 func decodeAny(text []byte) (value any, ok bool) {
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -131,23 +79,49 @@ func decodeAny(text []byte) (value any, ok bool) {
 	return value, d.Decode(&value) == nil
 }
 
-// secretOption matches an option of a shell line whose name is the name of a secret, and its value.
-var secretOption = regexp.MustCompile(`(?i)(^|\s)(--?[a-z0-9_.-]*(?:password|passwd|passphrase|secret|token|api[-_]?key|access[-_]?key)[= ])('[^']*'|"[^"]*"|[^\s'"-][^\s'"]*)`)
+var (
+	// lineOption matches an option of a shell line, and its value.
+	lineOption = regexp.MustCompile(`(^|\s)(--?[A-Za-z0-9_.-]+)([= ])('[^']*'|"[^"]*"|[^\s'"-][^\s'"]*)`)
+	// lineVariable matches an assignment in a shell line.
+	lineVariable = regexp.MustCompile(`(^|[\s;&|(])([A-Za-z_][A-Za-z0-9_]*)(=)('[^']*'|"[^"]*"|[^\s'"]+)`)
+	// lineHeader matches a header in quotes in a shell line, and wordHeader a header that is a word.
+	lineHeader = regexp.MustCompile(`(['"])([A-Za-z][A-Za-z0-9-]*)(:\s*)([^'"/\s][^'"]*)`)
+	wordHeader = regexp.MustCompile(`^()([A-Za-z][A-Za-z0-9-]*)(:\s*)([^/\s].*)$`)
+)
 
-// hideOptions hides the values of such options in a shell line.
-func hideOptions(line string) string { return secretOption.ReplaceAllString(line, "$1$2"+hidden) }
+// hideInLine hides the values of options, variables and headers of a shell line whose names are names of secrets, and what redact.Text hides.
+func hideInLine(line string) string {
+	line = hideAssigned(line)
+	for _, form := range []*regexp.Regexp{lineOption, lineVariable, lineHeader} {
+		line = hideIn(form, line)
+	}
+	return redact.Text(line)
+}
 
-// hideInWords hides the values of options whose names are names of secrets, and of such assignments, in an argument list.
+// hideIn hides what a form matches: what comes before a name, the name, what separates it from its value, and the value.
+func hideIn(form *regexp.Regexp, line string) string {
+	return form.ReplaceAllStringFunc(line, func(found string) string {
+		parts := form.FindStringSubmatch(found)
+		if !redact.SecretName(parts[2]) {
+			return found
+		}
+		return parts[1] + parts[2] + parts[3] + redact.Hidden
+	})
+}
+
+// hideInWords hides the same in an argument list.
 func hideInWords(words []string) {
 	for i := 1; i < len(words); i++ {
 		name, value, assigns := strings.Cut(words[i], "=")
+		secret := redact.SecretName(name) && !strings.ContainsAny(name, " /:")
 		switch {
-		case !secretName.MatchString(name) || strings.ContainsAny(name, " /"):
-		case assigns && value != "":
-			words[i] = name + "=" + hidden
-		case !assigns && strings.HasPrefix(name, "-") && i+1 < len(words) && !strings.HasPrefix(words[i+1], "-"):
-			words[i+1] = hidden
+		case secret && assigns && value != "":
+			words[i] = name + "=" + redact.Hidden
+		case secret && !assigns && strings.HasPrefix(name, "-") && i+1 < len(words) && !strings.HasPrefix(words[i+1], "-"):
+			words[i+1] = redact.Hidden
 			i++
+		default:
+			words[i] = redact.Text(hideIn(wordHeader, words[i]))
 		}
 	}
 }
@@ -169,13 +143,7 @@ func rewrite[T any](args []byte, change func(*T)) []byte {
 
 func hide(text *string) {
 	if *text != "" {
-		*text = hidden
-	}
-}
-
-func hideValues(pairs map[string]string) {
-	for name := range pairs {
-		pairs[name] = hidden
+		*text = redact.Hidden
 	}
 }
 
@@ -206,22 +174,26 @@ func hideAssigned(line string) string {
 		value := rest[:end]
 		plain := value == "" || !strings.ContainsAny(strings.Trim(value, string(value[0])), "'\"`$\\(")
 		if after := rest[end:]; !plain || after != "" && after[0] != ' ' && after[0] != '\t' {
-			return shown.String() + hidden
+			return shown.String() + redact.Hidden
 		}
-		if value != "" {
-			shown.WriteString(hidden)
+		switch {
+		case redact.PlainVariable(strings.Trim(name, " \t=")):
+			shown.WriteString(value)
+		case value != "":
+			shown.WriteString(redact.Hidden)
 		}
 		line = rest[end:]
 	}
 }
 
+// hideInURL hides what redact.Text hides, and all parameters and the fragment.
 func hideInURL(text string) string {
-	u, err := url.Parse(text)
-	if err != nil {
-		return hidden
+	if _, err := url.Parse(text); err != nil {
+		return redact.Hidden
 	}
-	if u.RawQuery != "" {
-		return redact.URL(u) + "?" + hidden
+	shown, _, _ := strings.Cut(redact.Text(text), "#")
+	if before, _, asks := strings.Cut(shown, "?"); asks {
+		return before + "?" + redact.Hidden
 	}
-	return redact.URL(u)
+	return shown
 }

@@ -18,7 +18,7 @@ func TestRedactHidesWhatMayBeSecret(t *testing.T) {
 		{"command", `{"shell":"[ A=b ] && curl"}`, `{"shell":"[ A=b ] && curl"}`},
 		{"command", `{"argv":["ls"]}`, `{"argv":["ls"]}`},
 		{"command", `not JSON`, `not JSON`},
-		{"http", `{"url":"https://u:secret@h:1/p?k=secret#f","header":{"A":"secret"},"body":"secret"}`, `{"url":"https://u@h:1/p?…","header":{"A":"…"},"body":"…"}`},
+		{"http", `{"url":"https://u:secret@h:1/p?k=secret#f","header":{"A":"secret"},"body":"secret"}`, `{"url":"https://u:…@h:1/p?…","header":{"A":"…"},"body":"…"}`},
 		{"http", `{"url":"https://h/p"}`, `{"url":"https://h/p"}`},
 		{
 			"command", `{"argv":["curl","--token","secret","--api-key=secret","-v","https://h/token","API_SECRET=secret","--password"]}`,
@@ -35,6 +35,21 @@ func TestRedactHidesWhatMayBeSecret(t *testing.T) {
 			`{"list":[{"api_key":"…"},{"clientSecret":"…"}],"n":12345678901234567890,"smtp":{"Password":"…","tokens":3},"to":"a<b"}`,
 		},
 		{"mail", `{"password":"","token":null,"secret":true}`, `{"password":"","token":null,"secret":true}`},
+		{"mail", `{"tokens":["secret"],"Passwords":{"ada":"secret"},"auth":{"user":"ada"},"cookies":[]}`, `{"Passwords":"…","auth":"…","cookies":[],"tokens":"…"}`},
+		{"mail", `{"dsn":"ada:secret@tcp(h)/db","database_url":"postgres://ada:secret@h/db"}`, `{"database_url":"postgres://ada:…@h/db","dsn":"…"}`},
+		{"mail", `{"webhook_url":"https://x.example/a/secret?b","to":"see https://h.example/hooks/secret, Bearer secretsecret"}`, `{"to":"see https://h.example/hooks/… Bearer …","webhook_url":"https://x.example/…"}`},
+		{"http", `{"url":"https://hooks.slack.com/services/T0/B0/secret"}`, `{"url":"https://hooks.slack.com/…"}`},
+		{"http", `{"url":"https://h/%zz"}`, `{"url":"…"}`},
+		{"command", `{"argv":["a"],"env":{"PATH":"/bin","LC_ALL":"C","PATHS":"secret","path":"secret"}}`, `{"argv":["a"],"env":{"LC_ALL":"C","PATH":"/bin","PATHS":"…","path":"…"}}`},
+		{"command", `{"shell":"PATH=/bin:/sbin TOKEN=secret curl"}`, `{"shell":"PATH=/bin:/sbin TOKEN=… curl"}`},
+		{
+			"command", `{"argv":["curl","-H","X-Api-Key: secret","-H","Accept: a/b","https://ada:secret@h/p","--header=Authorization: Bearer secretsecret","time: 3"]}`,
+			`{"argv":["curl","-H","X-Api-Key: …","-H","Accept: a/b","https://ada:…@h/p","--header=Authorization: Bearer …","time: 3"]}`,
+		},
+		{
+			"command", `{"shell":"cd /a && export DB_PASS='se cret'; curl -H 'Authorization: Bearer secret' --session-id secret https://h/?sig=secret&n=1"}`,
+			`{"shell":"cd /a && export DB_PASS=…; curl -H 'Authorization: …' --session-id … https://h/?sig=…&n=1"}`,
+		},
 		{"mail", `not JSON`, `not JSON`},
 	} {
 		if got := string(kinds.Redact(test.kind, []byte(test.args))); got != test.want {
@@ -46,9 +61,9 @@ func TestRedactHidesWhatMayBeSecret(t *testing.T) {
 // TestHiddenValuesAreNotWrittenBack checks that a definition whose secrets were hidden when it was read is refused.
 func TestHiddenValuesAreNotWrittenBack(t *testing.T) {
 	for args, want := range map[string]string{
-		`{"to":"…","tokens":"…"}`: "",
-		`{"password":"a"}`:        "",
-		`not JSON`:                "",
+		`{"to":"…","tokens":3}`: "",
+		`{"password":"a"}`:      "",
+		`not JSON`:              "",
 		`{"smtp":[{"to":"a"},{"Password":"…"}],"z":"…"}`: "args.smtp[1].Password",
 	} {
 		var field *check.FieldError

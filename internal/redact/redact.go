@@ -1,8 +1,11 @@
-// Package redact has the one rule for showing a URL that may contain secrets. What
-// is hidden in the arguments of a job is decided by kinds.Redact, which uses it.
+// Package redact has the rules for showing values that may contain secrets: which names are names of secrets (SecretName), and what is
+// hidden in texts (Text), in URLs and in JSON (Value). What is hidden in the arguments of a job is decided by kinds.Redact, which uses it.
 package redact
 
 import "net/url"
+
+// Hidden replaces what may be a secret.
+const Hidden = "…"
 
 // URL returns a URL without its password, parameters and fragment: scheme, user,
 // host and path.

@@ -58,3 +58,10 @@ func TestWorkersThatIgnoreTheirContexts(t *testing.T) {
 		return s, s
 	})
 }
+
+func TestOverlapSkipNeverRunsTwo(t *testing.T) {
+	clienttest.Overlap(t, func(*testing.T) (store.Backend, store.Backend) {
+		s := memory.New()
+		return s, s
+	})
+}

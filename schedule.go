@@ -96,9 +96,9 @@ type Overlap string
 
 // The values of Overlap.
 const (
-	// OverlapSkip skips the slot while a job of the schedule is running, and
-	// supersedes a job that waits for a retry (default). It can also be written
-	// Overlap("skip").
+	// OverlapSkip skips the slot while a job of the schedule is running, or is due and has not
+	// started, so that two never run at once (default). It supersedes a job that waits for a
+	// retry. It can also be written Overlap("skip").
 	OverlapSkip Overlap = ""
 	// OverlapAllow fires every slot.
 	OverlapAllow Overlap = "allow"

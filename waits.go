@@ -214,9 +214,7 @@ func waits(queue, kind string, living []store.NodeInfo) string {
 	if reason := plan.NoTaker(queue, kind, living, nil); reason != "" {
 		return reason
 	}
-	serving := slices.DeleteFunc(slices.Clone(living), func(n store.NodeInfo) bool {
-		return !plan.PlacesOf(n.Host, n.Labels).Serves(n.Queues, queue)
-	})
+	serving := slices.DeleteFunc(slices.Clone(living), func(n store.NodeInfo) bool { return !n.Serves(queue) })
 	switch {
 	case len(serving) == 0:
 		return fmt.Sprintf("no living node serves queue %q; start one that does", queue)

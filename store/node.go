@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -168,6 +169,24 @@ type NodeInfo struct {
 	Died      bool      // declared dead, rather than having left
 	Running   int64     // jobs that it has claimed
 }
+
+// Serves reports whether the node takes jobs from a queue, which may be the queue of a place.
+func (n NodeInfo) Serves(queue string) bool {
+	if slices.Contains(n.Queues, queue) {
+		return true
+	}
+	base, place, placed := CutPlace(queue)
+	return placed && place != "" && slices.Contains(n.Queues, base) && (place == n.Host || slices.Contains(n.Labels, place))
+}
+
+// Runs reports whether the node has code for a kind, also if it runs only jobs of the kind that its own files declare.
+func (n NodeInfo) Runs(kind string) bool {
+	return slices.Contains(n.Kinds, kind) || slices.Contains(n.Kinds, kind+Restricted)
+}
+
+// Restricted is the suffix that marks a restricted kind in the list of a node's kinds: of such a kind
+// the node runs only the jobs that its own files declare.
+const Restricted = " (restricted)"
 
 // ListQueuesRequest counts the jobs of all queues.
 type ListQueuesRequest struct {

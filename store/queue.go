@@ -12,3 +12,12 @@ func InQueue(queue, name string) bool {
 	rest, begins := strings.CutPrefix(queue, name)
 	return begins && (rest == "" || strings.HasPrefix(rest, beforePlace))
 }
+
+// CutPlace separates the queue of a place into the queue within which it is, and the place: a host or a label.
+func CutPlace(queue string) (base, place string, placed bool) {
+	i := strings.LastIndex(queue, beforePlace)
+	if i <= 0 {
+		return queue, "", false
+	}
+	return queue[:i], queue[i+len(beforePlace):], true
+}

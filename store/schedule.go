@@ -305,7 +305,7 @@ type SlotRecord struct {
 }
 
 // Overlap is the policy for a slot that is due while a job of its schedule is
-// running.
+// running or, under OverlapSkip, is due and has not started.
 type Overlap int16
 
 // The policies. Drivers use them only through Firing.Settle, and to avoid
@@ -316,10 +316,6 @@ const (
 	OverlapQueue   Overlap = 2 // its job waits; one at a time
 	OverlapReplace Overlap = 3 // its job waits, and the running one is asked to cancel
 )
-
-// MostUnstarted is how many ready jobs of a schedule that have never started may
-// accumulate under OverlapSkip; with fewer such jobs, slots still fire.
-const MostUnstarted = 100
 
 // Firing accounts for slots of one schedule. It was decided from the row that
 // Revision, Mark, NextAt and PausedAt, which is LastPausedAt, describe.
@@ -358,6 +354,7 @@ type Firing struct {
 
 // LiveJob is a job of a schedule that has not finished.
 type LiveJob struct {
+	JobSpec // of it Queue, Kind, Group and Key
 	ID      int64
 	Slot    time.Time
 	Running bool
@@ -365,6 +362,11 @@ type LiveJob struct {
 	Attempt int16
 	Snoozed bool // an attempt ended with Snooze, so that the job has begun although Attempt may be 0
 	Origin  Origin
+	// Due means that the job's slot is not after now, whatever its RunAt is, because a jitter or a delay only moves the
+	// start of the slot's job. Of a job without a slot, its RunAt is not after now.
+	Due      bool
+	StartsAt time.Time // RunAt, if it is after now; else zero
+	Limited  bool      // waits for a permit of a limit
 }
 
 // Settled is a firing after its overlaps were decided.

@@ -20,7 +20,7 @@ type policyFlags []policyFlag
 type policyFlag struct{ flag, key, usage string }
 
 var allPolicies = policyFlags{
-	{"overlap", "overlap", "what a slot does while a job of this schedule runs: skip, queue, allow or replace (default skip)"},
+	{"overlap", "overlap", "what a slot does while a job of this schedule runs, or is due and has not started: skip, queue, allow or replace (default skip)"},
 	{"misfire", "misfire", "what happens to slots that no node fired in time: skip, once or all (default skip)"},
 	{"misfire-cap", "misfire_cap", "how many slots --misfire all makes up for, 1 to 1000 (default 100)"},
 	{"grace", "grace", "how late a slot is still in time, such as 10m (default 1m)"},

@@ -121,14 +121,14 @@ func (f firing) LockDueSchedules(ctx context.Context, ids []int64, until time.Ti
 }
 
 // LockLiveJobs implements rowwise.Slots.
-func (f firing) LockLiveJobs(ctx context.Context, schedules []int64) (map[int64][]store.LiveJob, error) {
+func (f firing) LockLiveJobs(ctx context.Context, schedules []int64, now time.Time) (map[int64][]store.LiveJob, error) {
 	live := map[int64][]store.LiveJob{}
 	held, err := lookFor(ctx, schedules, func(ids []int64) ([]int64, error) {
-		free, err := f.liveJobs(ctx, lockFreeLiveJobs, ids)
+		free, err := f.liveJobs(ctx, lockFreeLiveJobs, ids, now)
 		if err != nil {
 			return nil, err
 		}
-		all, err := f.liveJobs(ctx, findLiveJobs, ids)
+		all, err := f.liveJobs(ctx, findLiveJobs, ids, now)
 		if err != nil {
 			return nil, err
 		}
@@ -166,20 +166,12 @@ func (s *session) dueSchedules(ctx context.Context, name statement, ids []int64,
 }
 
 // LockLiveJobs implements rowwise.Slots.
-func (s *session) LockLiveJobs(ctx context.Context, schedules []int64) (map[int64][]store.LiveJob, error) {
-	return s.liveJobs(ctx, lockLiveJobs, schedules)
+func (s *session) LockLiveJobs(ctx context.Context, schedules []int64, now time.Time) (map[int64][]store.LiveJob, error) {
+	return s.liveJobs(ctx, lockLiveJobs, schedules, now)
 }
 
-func (s *session) liveJobs(ctx context.Context, name statement, schedules []int64) (map[int64][]store.LiveJob, error) {
-	live := map[int64][]store.LiveJob{}
-	err := s.Each(ctx, name, args{"ids": schedules}, func(r row) error {
-		var schedule int64
-		var j store.LiveJob
-		err := r.Scan(&schedule, &j.ID, sqlrows.IntoTime(&j.Slot), &j.Running, &j.Waiting, &j.Attempt, &j.Snoozed, &j.Origin)
-		live[schedule] = append(live[schedule], j)
-		return err
-	})
-	return live, err
+func (s *session) liveJobs(ctx context.Context, name statement, schedules []int64, now time.Time) (map[int64][]store.LiveJob, error) {
+	return s.ReadLive(ctx, name, args{"now": sqlrows.Micros(now), "ids": schedules})
 }
 
 // InsertSlots implements rowwise.Slots.

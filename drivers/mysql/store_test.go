@@ -178,6 +178,8 @@ func TestWorkersThatIgnoreTheirContexts(t *testing.T) { clienttest.Stuck(t, pair
 
 func TestHandlersWhileNodesRun(t *testing.T) { clienttest.Handlers(t, pair) }
 
+func TestOverlapSkipNeverRunsTwo(t *testing.T) { clienttest.Overlap(t, pair) }
+
 func TestJobsRunAtTheirPlaces(t *testing.T) { clienttest.Places(t, pair) }
 
 func TestSchedulesOnEveryHost(t *testing.T) {

@@ -61,3 +61,10 @@ func TestWorkersThatIgnoreTheirContexts(t *testing.T) {
 		return a, openAt(t, urlFrom(t, serverVariable), a.schema)
 	})
 }
+
+func TestOverlapSkipNeverRunsTwo(t *testing.T) {
+	clienttest.Overlap(t, func(t *testing.T) (store.Backend, store.Backend) {
+		a := fresh(t)
+		return a, openAt(t, urlFrom(t, serverVariable), a.schema)
+	})
+}

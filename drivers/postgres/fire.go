@@ -113,9 +113,9 @@ func (f *firing) run(ctx context.Context, all []store.Firing) error {
 	if err != nil || len(held) == 0 {
 		return err
 	}
-	settled := make([]store.Settled, len(held))
-	for i := range held {
-		settled[i] = held[i].Settle(liveOf(live[held[i].Schedule]))
+	settled, err := f.settle(ctx, held, live)
+	if err != nil {
+		return err
 	}
 	touched := waitingGroups(live) // so that nothing that was left waiting waits for ever
 	if err := f.end(ctx, settled, touched); err != nil {
@@ -243,6 +243,29 @@ func (f *firing) advance(ctx context.Context, all []store.Firing) (map[int64]boo
 	return advanced, err
 }
 
+// settle decides the overlaps of firings. It reads what may delay jobs only if a firing asks why a job has not started.
+func (f *firing) settle(ctx context.Context, held []store.Firing, live map[int64][]liveJob) ([]store.Settled, error) {
+	settled, jobs := make([]store.Settled, len(held)), make([][]store.LiveJob, len(held))
+	asks := false
+	for i, one := range held {
+		jobs[i] = liveOf(live[one.Schedule])
+		asks = asks || one.AsksWhy(jobs[i])
+	}
+	var delays store.Delays
+	if asks {
+		var batch pgx.Batch
+		queueCollect(&batch, &delays.Nodes, scanLiveNode, f.b.q(findLiveNodes))
+		queueCollect(&batch, &delays.Pauses, scanPause, f.b.q(listPauses), f.now)
+		if err := send(ctx, f.tx, &batch); err != nil {
+			return nil, err
+		}
+	}
+	for i, one := range held {
+		settled[i] = one.Settle(jobs[i], delays)
+	}
+	return settled, nil
+}
+
 // liveJob is a living job and the node of its last claim.
 type liveJob struct {
 	store.LiveJob
@@ -284,8 +307,11 @@ func (f *firing) queueLive(batch *pgx.Batch, all []store.Firing, live map[int64]
 	var schedule int64
 	var job liveJob
 	var origin int16
-	targets := []any{&job.ID, &schedule, into(&job.Slot), &job.Running, &job.Waiting, &job.Attempt, &job.Snoozed, &origin, (*number)(&job.node)}
-	batch.Queue(f.b.q(lockLiveJobs), ids).Query(scanEach(targets, func() {
+	targets := []any{
+		&job.ID, &schedule, into(&job.Slot), &job.Running, &job.Waiting, &job.Attempt, &job.Snoozed, &origin, (*number)(&job.node),
+		&job.Due, into(&job.StartsAt), &job.Limited, (*repeated)(&job.Queue), (*repeated)(&job.Kind), (*word)(&job.Group), (*word)(&job.Key),
+	}
+	batch.Queue(f.b.q(lockLiveJobs), f.now, ids).Query(scanEach(targets, func() {
 		job.Origin = store.Origin(origin)
 		live[schedule] = append(live[schedule], job)
 	}))

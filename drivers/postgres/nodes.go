@@ -290,6 +290,12 @@ func scanNode(r pgx.CollectableRow) (n store.NodeInfo, err error) {
 	return n, err
 }
 
+// scanLiveNode scans a row of find_live_nodes.sql.
+func scanLiveNode(r pgx.CollectableRow) (n store.NodeInfo, err error) {
+	err = r.Scan(&n.ID, &n.Host, &n.Labels, &n.Queues, &n.Kinds)
+	return n, err
+}
+
 // ListNodes lists nodes; see store.Nodes.
 func (b *Backend) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
 	return rowwise.InTx(b.list(ctx, "list nodes"), func(tx pgx.Tx) ([]store.NodeInfo, error) {

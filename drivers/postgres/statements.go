@@ -208,6 +208,7 @@ const (
 	listJobsOldestFirst
 	listLinks
 	listNewestEvents
+	findLiveNodes
 	listNodes
 	listOutput
 	listOwners
@@ -452,6 +453,7 @@ var sources = [statementCount]source{
 	listJobs:               {file: "list_jobs", given: "page open newest", params: jobFilterParams + jobRangeParams + jobPageParams, columns: jobColumns},
 	listJobsOldestFirst:    {file: "list_jobs", given: "page open oldest", params: jobFilterParams + jobRangeParams + jobPageParams, columns: jobColumns},
 	listLinks:              {file: "list_links", params: "ids limit", columns: "job_id on_id delay_us on state"},
+	findLiveNodes:          {file: "find_live_nodes", columns: "id host labels queues kinds"},
 	listNodes:              {file: "list_nodes", columns: nodeColumns},
 	listOwners:             {file: "list_owners", params: "names after limit", columns: ownerRows},
 	listProgress:           {file: "list_progress", params: "ids", columns: "job_id token done total note at"},
@@ -471,7 +473,7 @@ var sources = [statementCount]source{
 	lockHistoryBatches:     {file: "lock_history_batches", params: "now keep limit failed", columns: "finished_at id ids"},
 	lockJobs:               {file: "lock_jobs", params: "ids now", columns: "id node running waiting later"},
 	lockLeftNodes:          {file: "lock_left_nodes", params: "now node", columns: "id name died"},
-	lockLiveJobs:           {file: "lock_live_jobs", params: "schedules", columns: "id schedule_id slot running waiting attempt snoozed origin node"},
+	lockLiveJobs:           {file: "lock_live_jobs", params: "now schedules", columns: "id schedule_id slot running waiting attempt snoozed origin node due starts_at limited queue kind group_name job_key"},
 	lockOwner:              {file: "lock_owner", params: "owner revision now", columns: ownerColumns + " now"},
 	lockRetriedSchedules:   {file: "lock_retried_schedules", params: "ids", columns: "id"},
 	lockSchedules:          {file: "lock_schedules", params: "names owner", columns: scheduleColumns},

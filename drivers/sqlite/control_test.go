@@ -54,3 +54,10 @@ func TestWorkersThatIgnoreTheirContexts(t *testing.T) {
 		return openFile(t, path), openFile(t, path)
 	})
 }
+
+func TestOverlapSkipNeverRunsTwo(t *testing.T) {
+	clienttest.Overlap(t, func(t *testing.T) (store.Backend, store.Backend) {
+		path := newFile(t)
+		return openFile(t, path), openFile(t, path)
+	})
+}

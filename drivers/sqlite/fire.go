@@ -59,16 +59,8 @@ func (s *session) LockDueSchedules(ctx context.Context, ids []int64, until time.
 }
 
 // LockLiveJobs implements rowwise.Slots.
-func (s *session) LockLiveJobs(ctx context.Context, schedules []int64) (map[int64][]store.LiveJob, error) {
-	live := map[int64][]store.LiveJob{}
-	err := s.Each(ctx, lockLiveJobs, args{"ids": sqlrows.JSONList(schedules)}, func(r row) error {
-		var schedule int64
-		var j store.LiveJob
-		err := r.Scan(&schedule, &j.ID, sqlrows.IntoTime(&j.Slot), &j.Running, &j.Waiting, &j.Attempt, &j.Snoozed, &j.Origin)
-		live[schedule] = append(live[schedule], j)
-		return err
-	})
-	return live, err
+func (s *session) LockLiveJobs(ctx context.Context, schedules []int64, now time.Time) (map[int64][]store.LiveJob, error) {
+	return s.ReadLive(ctx, lockLiveJobs, args{"now": sqlrows.Micros(now), "ids": sqlrows.JSONList(schedules)})
 }
 
 // newSlot is a record on its way to insert_slots.sql or extend_slots.sql.

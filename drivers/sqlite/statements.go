@@ -300,7 +300,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	lockHeldJobs:           {File: "lock_held_jobs", Params: "nodes", Columns: sqlrows.HeldColumns},
 	lockJobs:               {File: "lock_jobs", Params: "ids", Columns: sqlrows.TargetColumns},
 	lockLiveNodes:          {File: "lock_live_nodes", Columns: sqlrows.NodeColumns},
-	lockLiveJobs:           {File: "lock_live_jobs", Params: "ids", Columns: "schedule_id id slot running waiting attempt snoozed origin"},
+	lockLiveJobs:           {File: "lock_live_jobs", Params: "now ids", Columns: sqlrows.LiveColumns},
 	lockTriggeredSchedules: {File: "lock_triggered_schedules", Params: "ids", Columns: "id mark"},
 	lockWaitingJobs:        {File: "lock_waiting_jobs", Params: "groups", Columns: "place id busy"},
 	pruneAttempts:          {File: "prune_attempts", Params: "ids most"},

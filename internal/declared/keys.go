@@ -98,7 +98,7 @@ var scheduleKeys = []Key{
 		ofJob(func(s hourbell.Schedule) hourbell.Option { return hourbell.Key(s.Key) }),
 	truth("paused", "Whether the schedule is put paused; default false", func(s *hourbell.Schedule) *bool { return &s.Paused }),
 	// A schedule with after allows overlaps unless skip is written, so that skip is not the zero value.
-	choice("overlap", "What a slot does while a job of the schedule runs; default skip, with after allow", []string{"skip", "queue", "allow", "replace"},
+	choice("overlap", "What a slot does while a job of the schedule runs, or is due and has not started; default skip, with after allow", []string{"skip", "queue", "allow", "replace"},
 		func(s *hourbell.Schedule) *hourbell.Overlap { return &s.Overlap }, hourbell.Overlap("skip"), hourbell.OverlapQueue, hourbell.OverlapAllow, hourbell.OverlapReplace),
 	choice("misfire", "What becomes of a slot that is found later than the grace: skip misses it, once makes up for the newest, all for all; default skip",
 		[]string{"skip", "once", "all"}, func(s *hourbell.Schedule) *hourbell.Misfire { return &s.Misfire }, hourbell.MisfireSkip, hourbell.MisfireOnce, hourbell.MisfireAll),

@@ -68,10 +68,6 @@ func (c Cache) Own(due []store.Schedule, mayRun func(Definition) bool, now time.
 	return ours, left, again
 }
 
-// Restricted is the suffix that marks a restricted kind in the list of a node's kinds: of such a kind
-// the node runs only the jobs that its own files declare.
-const Restricted = " (restricted)"
-
 // NoTaker returns why no living node runs a stored job of a kind in a queue: each node that has
 // code for it runs only the jobs that its own files declare, or no node of the place of the queue
 // serves it. The result is empty if a node runs every job of the kind, if no node lives, or for
@@ -82,13 +78,13 @@ func NoTaker(queue, kind string, nodes []store.NodeInfo, declared func() string)
 		if !node.EndedAt.IsZero() {
 			continue
 		}
-		if living = true; !PlacesOf(node.Host, node.Labels).Serves(node.Queues, queue) {
+		if living = true; !node.Serves(queue) {
 			continue
 		}
 		if slices.Contains(node.Kinds, kind) {
 			return ""
 		}
-		served, restricted = true, restricted || slices.Contains(node.Kinds, kind+Restricted)
+		served, restricted = true, restricted || slices.Contains(node.Kinds, kind+store.Restricted)
 	}
 	base, place, placed := CutPlace(queue)
 	switch {

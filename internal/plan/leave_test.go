@@ -62,7 +62,7 @@ func TestNoTaker(t *testing.T) {
 	node := func(queue string, kinds ...string) store.NodeInfo {
 		return store.NodeInfo{Queues: []string{queue}, Kinds: kinds}
 	}
-	restricted, free, gone := node("q", "command"+Restricted, "mail"+Restricted), node("q", "command"), node("q", "command")
+	restricted, free, gone := node("q", "command"+store.Restricted, "mail"+store.Restricted), node("q", "command"), node("q", "command")
 	gone.EndedAt = noon
 	for _, nodes := range [][]store.NodeInfo{nil, {gone}} {
 		if got := NoTaker("q@web1", "command", nodes, nil); got != "" {
@@ -84,7 +84,7 @@ func TestNoTaker(t *testing.T) {
 		{"command", []store.NodeInfo{restricted, free}, ""},
 		{"command", []store.NodeInfo{restricted, gone, node("other", "command")}, "no living node allows stored commands: start one with --commands any, or declare it in a file"},
 		{"report", []store.NodeInfo{restricted}, ""},
-		{"command", []store.NodeInfo{node("other", "command"+Restricted)}, ""},
+		{"command", []store.NodeInfo{node("other", "command"+store.Restricted)}, ""},
 		{"command", []store.NodeInfo{node("q", "report")}, ""},
 	} {
 		if got := NoTaker("q", test.kind, test.nodes, nil); got != test.want {
@@ -96,7 +96,7 @@ func TestNoTaker(t *testing.T) {
 // TestDeclaredButLeft checks the reason why no living node runs a line of a file.
 func TestDeclaredButLeft(t *testing.T) {
 	node := func(host string, ended bool) store.NodeInfo {
-		n := store.NodeInfo{Host: host, Queues: []string{"q"}, Kinds: []string{"command" + Restricted}, SeenAt: noon}
+		n := store.NodeInfo{Host: host, Queues: []string{"q"}, Kinds: []string{"command" + store.Restricted}, SeenAt: noon}
 		if ended {
 			n.EndedAt = noon
 		}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"github.com/hourbell/hourbell/store"
 )
 
 // Place selects the nodes that run the jobs of a schedule. At most one of Host and Label is set; the zero value is any node. The
@@ -65,15 +67,6 @@ func PlacesOf(host string, labels []string) Places {
 // Has reports whether the node runs jobs with this place.
 func (p Places) Has(place Place) bool { return place.IsZero() || slices.Contains(p, place) }
 
-// Serves reports whether the node takes jobs from a queue, if it has these queues.
-func (p Places) Serves(queues []string, queue string) bool {
-	if slices.Contains(queues, queue) {
-		return true
-	}
-	base, place, placed := CutPlace(queue)
-	return placed && slices.Contains(queues, base) && p.Has(place)
-}
-
 // String returns a text that is the same for nodes with the same places.
 func (p Places) String() string {
 	var text strings.Builder
@@ -85,12 +78,11 @@ func (p Places) String() string {
 
 // CutPlace separates the queue of a place into the queue within which it is, and the place.
 func CutPlace(queue string) (base string, place Place, placed bool) {
-	i := strings.LastIndex(queue, beforePlace)
-	if i <= 0 {
-		return queue, Place{}, false
-	}
-	base, text := queue[:i], queue[i+len(beforePlace):]
-	if strings.Contains(text, "=") {
+	base, text, placed := store.CutPlace(queue)
+	switch {
+	case !placed:
+		return base, Place{}, false
+	case strings.Contains(text, "="):
 		return base, Place{Label: text}, true
 	}
 	return base, Place{Host: text}, true

@@ -21,10 +21,11 @@ func TestQueuesOfPlaces(t *testing.T) {
 		{Place{Label: "zone=a"}, "q@zone=a", false},
 	} {
 		queue := test.place.Queue("q")
-		if queue != test.queue || web.Has(test.place) != test.serves || web.Serves([]string{"p", "q"}, queue) != test.serves {
-			t.Errorf("%+v: queue %s, has %v, serves %v", test.place, queue, web.Has(test.place), web.Serves([]string{"q"}, queue))
+		node := store.NodeInfo{Host: "web1", Labels: []string{"role=web", "zone=b"}, Queues: []string{"p", "q"}}
+		if queue != test.queue || web.Has(test.place) != test.serves || node.Serves(queue) != test.serves {
+			t.Errorf("%+v: queue %s, has %v, serves %v", test.place, queue, web.Has(test.place), node.Serves(queue))
 		}
-		if web.Serves([]string{"p"}, queue) {
+		if node.Queues = []string{"p"}; node.Serves(queue) {
 			t.Errorf("%+v: a node without the queue serves it", test.place)
 		}
 		if base, place, placed := CutPlace(queue); base != "q" || place != test.place || placed == place.IsZero() {

@@ -116,11 +116,7 @@ func (p *player) anyEnds() bool {
 func (p *player) fire() {
 	at := later(p.now, p.row.NextAt)
 	f := p.Plan.Decide(p.row, at)
-	live := make([]store.LiveJob, len(p.jobs))
-	for i, j := range p.jobs {
-		live[i] = j.LiveJob
-	}
-	settled := f.Settle(live)
+	settled := f.Settle(p.live(at), store.Delays{})
 	for _, id := range settled.Replace {
 		p.end(id, store.StateCancelled, store.ReplacedReason)
 	}
@@ -145,6 +141,19 @@ func (p *player) fire() {
 	}
 	p.row.Mark, p.row.NextAt = f.NewMark, f.NewNextAt
 	p.release()
+}
+
+// live returns the live jobs as they are at an instant. A job that is due has started, unless its start is later than its slot.
+func (p *player) live(at time.Time) []store.LiveJob {
+	live := make([]store.LiveJob, len(p.jobs))
+	for i, j := range p.jobs {
+		live[i] = j.LiveJob
+		live[i].Due = !j.Slot.After(at)
+		if j.runAt.After(at) {
+			live[i].StartsAt = j.runAt
+		}
+	}
+	return live
 }
 
 // startJobs starts the ready jobs.

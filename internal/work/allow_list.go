@@ -114,7 +114,7 @@ func (r *Runner) allow(job *store.Claimed) bool {
 func KindNames(kinds, restricted []string) []string {
 	names := slices.Clone(kinds)
 	for _, kind := range restricted {
-		names = append(names, kind+plan.Restricted)
+		names = append(names, kind+store.Restricted)
 	}
 	return names
 }

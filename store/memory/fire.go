@@ -111,7 +111,12 @@ func (s *Store) fire(row *store.Schedule, f store.Firing, now time.Time, out *st
 	f.Jobs = slices.DeleteFunc(slices.Clone(f.Jobs), func(n store.NewJob) bool {
 		return s.firedBefore(row.ID, n.Slot) || f.Follows && s.followed(row.ID, n.After[0].Job)
 	})
-	settled := f.Settle(s.liveJobs(row.ID))
+	live := s.liveJobs(row.ID, now)
+	var delays store.Delays
+	if f.AsksWhy(live) {
+		delays = s.delays(now)
+	}
+	settled := f.Settle(live, delays)
 	for _, id := range settled.Replace {
 		s.end(s.live[id], store.StateCancelled, store.ReplacedReason, now)
 		out.Superseded = append(out.Superseded, id)
@@ -160,18 +165,38 @@ func (s *Store) firedBefore(schedule int64, slot time.Time) bool {
 }
 
 // liveJobs returns a schedule's live jobs for Settle, by number.
-func (s *Store) liveJobs(schedule int64) []store.LiveJob {
+func (s *Store) liveJobs(schedule int64, now time.Time) []store.LiveJob {
 	var out []store.LiveJob
 	for _, j := range s.live {
-		if j.Schedule == schedule {
-			out = append(out, store.LiveJob{
-				ID: j.ID, Slot: j.Slot, Running: j.State == store.StateRunning, Waiting: j.State == store.StateWaiting, Attempt: j.Attempt, Origin: j.Origin,
-				Snoozed: j.Snoozes > 0,
-			})
+		if j.Schedule != schedule {
+			continue
 		}
+		live := store.LiveJob{
+			JobSpec: store.JobSpec{Queue: j.Queue, Kind: j.Kind, Group: j.Group, Key: j.Key},
+			ID:      j.ID, Slot: j.Slot, Running: j.State == store.StateRunning, Waiting: j.State == store.StateWaiting, Attempt: j.Attempt, Origin: j.Origin,
+			Snoozed: j.Snoozes > 0, Limited: j.waits, Due: !j.RunAt.After(now),
+		}
+		if !j.Slot.IsZero() {
+			live.Due = !j.Slot.After(now)
+		}
+		if j.RunAt.After(now) {
+			live.StartsAt = j.RunAt
+		}
+		out = append(out, live)
 	}
 	slices.SortFunc(out, func(a, b store.LiveJob) int { return cmp.Compare(a.ID, b.ID) })
 	return out
+}
+
+// delays returns what may delay a due job.
+func (s *Store) delays(now time.Time) store.Delays {
+	d := store.Delays{Pauses: s.activePauses(now)}
+	for _, node := range s.sortedNodes() {
+		if node.EndedAt.IsZero() {
+			d.Nodes = append(d.Nodes, *node)
+		}
+	}
+	return d
 }
 
 // recordSlot adds a record without a job, or extends the newest record.

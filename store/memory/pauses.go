@@ -142,7 +142,11 @@ func (s *Store) ListPauses(ctx context.Context, req store.ListPausesRequest) ([]
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	var out []store.Pause
+	return s.activePauses(now), nil
+}
+
+// activePauses returns the pauses that have not ended, by subject and name.
+func (s *Store) activePauses(now time.Time) (out []store.Pause) {
 	for of, p := range s.pauses {
 		if s.isPaused(of, now) {
 			out = append(out, p)
@@ -151,5 +155,5 @@ func (s *Store) ListPauses(ctx context.Context, req store.ListPausesRequest) ([]
 	slices.SortFunc(out, func(a, b store.Pause) int {
 		return cmp.Or(cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Name, b.Name))
 	})
-	return out, nil
+	return out
 }

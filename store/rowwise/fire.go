@@ -22,6 +22,7 @@ func Fire(ctx context.Context, tx Tx, req store.FireRequest, now time.Time) (sto
 type firePlan struct {
 	firings []store.Firing // except lost and busy firings
 	live    map[int64][]store.LiveJob
+	delays  store.Delays       // if a firing asks why
 	newest  map[int64]*Slot    // the newest record of each schedule
 	fired   map[SlotKey]bool   // slots that made a job before
 	chained map[FollowKey]bool // ends of jobs that made a job before
@@ -80,7 +81,7 @@ func (p *firePlan) read(ctx context.Context, tx Tx, now time.Time) (err error) {
 	}
 	p.newest, p.fired, p.chained = map[int64]*Slot{}, map[SlotKey]bool{}, map[FollowKey]bool{}
 	if len(overlaps) > 0 {
-		if p.live, err = tx.LockLiveJobs(ctx, overlaps); err != nil {
+		if p.live, err = tx.LockLiveJobs(ctx, overlaps, now); err != nil {
 			return err
 		}
 	}
@@ -114,13 +115,31 @@ func (p *firePlan) read(ctx context.Context, tx Tx, now time.Time) (err error) {
 	return nil
 }
 
+// leaveFired leaves out the jobs of slots and of ends that have made a job before.
+func (p *firePlan) leaveFired() {
+	for i, f := range p.firings {
+		p.firings[i].Jobs = slices.DeleteFunc(slices.Clone(f.Jobs), func(job store.NewJob) bool {
+			return p.fired[keyOf(f.Schedule, job.Slot)] || f.Follows && p.chained[FollowKey{f.Schedule, job.After[0].Job}]
+		})
+	}
+}
+
+// readDelays reads what may delay jobs, if a firing asks why a job has not started.
+func (p *firePlan) readDelays(ctx context.Context, tx Tx, now time.Time) (err error) {
+	if !slices.ContainsFunc(p.firings, func(f store.Firing) bool { return f.AsksWhy(p.live[f.Schedule]) }) {
+		return nil
+	}
+	if p.delays.Nodes, err = tx.FindLivingNodes(ctx); err != nil {
+		return err
+	}
+	p.delays.Pauses, err = tx.ListPauses(ctx, store.ListPausesRequest{Now: now})
+	return err
+}
+
 // settle decides about every firing.
 func (p *firePlan) settle() {
 	for _, f := range p.firings {
-		f.Jobs = slices.DeleteFunc(slices.Clone(f.Jobs), func(job store.NewJob) bool {
-			return p.fired[keyOf(f.Schedule, job.Slot)] || f.Follows && p.chained[FollowKey{f.Schedule, job.After[0].Job}]
-		})
-		settled := f.Settle(p.live[f.Schedule])
+		settled := f.Settle(p.live[f.Schedule], p.delays)
 		for _, job := range p.live[f.Schedule] {
 			if job.Waiting { // a job that waits without reason is released too
 				p.touched = append(p.touched, store.SerialGroup{Schedule: f.Schedule})

@@ -27,6 +27,10 @@ func FireEarly(ctx context.Context, tx Tx, req store.FireEarlyRequest, now time.
 		return out, err
 	}
 	busy := plan.leaveBusy(now)
+	plan.leaveFired()
+	if err := plan.readDelays(ctx, tx, now); err != nil {
+		return out, err
+	}
 	plan.settle()
 	if err := plan.write(ctx, tx, now); err != nil {
 		return out, err

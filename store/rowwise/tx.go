@@ -175,7 +175,10 @@ type Slots interface {
 
 	// LockLiveJobs returns, by schedule, the live jobs of schedules except
 	// backfilled jobs, ordered by number.
-	LockLiveJobs(ctx context.Context, schedules []int64) (map[int64][]store.LiveJob, error)
+	LockLiveJobs(ctx context.Context, schedules []int64, now time.Time) (map[int64][]store.LiveJob, error)
+
+	// ListPauses returns the active pauses; see store.Pauses.
+	ListPauses(ctx context.Context, req store.ListPausesRequest) ([]store.Pause, error)
 
 	// NewestSlots returns the newest record of each schedule that has records: the
 	// first that ListSlots returns.

@@ -483,10 +483,14 @@ func fireMany(e *env) {
 
 func fireRace(e *env) {
 	const schedules, rounds = 8, 15
+	node := e.nodeFor("n", 100*time.Hour)
 	for i := range schedules {
 		e.planned(fmt.Sprint("s", i))
 	}
 	for range rounds {
+		for _, c := range e.claim(node, schedules) {
+			e.finishWell(outcome(c, store.Retry)) // so that both nodes lock and supersede it
+		}
 		e.tick(time.Minute)
 		due := e.readDue(100).Schedules
 		var fired, lost [2]int

@@ -524,7 +524,7 @@ func followUpRace(e *env) {
 				var firings []store.Firing
 				for k, row := range slices.Backward(due) {
 					f := ringing(row)
-					f.Jobs[0].Queue = "slots"
+					f.Jobs[0].Queue, f.Overlap = "slots", store.OverlapAllow
 					f.After = []*store.FollowUp{fails(row.ID, "fire"), recovers(row.ID, "fire")}[(k+round)%2]
 					firings = append(firings, f)
 				}

@@ -12,7 +12,13 @@ var overlapTests = []scenario{
 	{"RunningJobSkips", overlapSkip},
 	{"AllowFiresBesideIt", overlapAllow},
 	{"RetryIsSuperseded", overlapSupersede},
-	{"NeverStartedIsLeftAlone", overlapFresh},
+	{"DueJobSkips", overlapDue},
+	{"ReleasedJobSkips", overlapReleased},
+	{"ReasonOfTheDelay", overlapDelays},
+	{"LimitedJobSkips", overlapLimited},
+	{"JitteredJobSkips", overlapJitter},
+	{"LaterJobsDoNotCount", overlapLater},
+	{"SlotsWithAndWithoutDelays", overlapMany},
 	{"BackfillDoesNotCount", overlapBackfill},
 	{"TriggerCounts", overlapTrigger},
 	{"OtherSchedulesDoNotCount", overlapOther},
@@ -69,15 +75,144 @@ func overlapSupersede(e *env) {
 	e.want(e.finish(outcome(c, store.Completed)), []store.ClaimRef{{ID: c.ID, Token: c.Token}}, "an outcome of a superseded job must be refused")
 }
 
-func overlapFresh(e *env) {
+func overlapDue(e *env) {
 	e.planned("s")
-	first := e.ring("s")
-	second := e.ring("s")
-	e.want([]store.State{e.state(first), e.state(second)}, []store.State{store.StateReady, store.StateReady}, "a job that has never started is neither an overlap nor superseded")
-	c := e.claimOne(e.nodeFor("n", time.Hour))
-	e.finishWell(outcome(c, store.Release))
+	id := e.ring("s")
+	node := e.nodeFor("n", time.Hour)
+	e.wantSkipped("s", fmt.Sprintf("overlap: job %d has not started: the queue is behind", id))
+	e.want(e.state(id), store.StateReady, "a job that has not started is not superseded")
+	e.finishWell(outcome(e.claimOne(node), store.Completed))
 	e.ring("s")
-	e.want(e.state(first), store.StateReady, "a released job counts as never started")
+}
+
+// wantSkipped lets the next slot of a schedule come, which must be skipped with a reason, and make no job.
+func (e *env) wantSkipped(name, reason string) {
+	e.t.Helper()
+	jobs, row := len(e.list(store.ListJobsRequest{})), e.schedule(name)
+	res := e.ringAs(name, store.OverlapSkip)
+	record := store.SlotRecord{Slot: row.NextAt, Last: row.NextAt, Count: 1, Outcome: store.SlotSkipped, Reason: reason}
+	e.want([]any{len(res.Fired), res.Slots, res.Superseded, len(e.list(store.ListJobsRequest{}))},
+		[]any{0, []store.SkippedSlot{{Schedule: row.ID, Record: record}}, []int64(nil), jobs}, "a slot must be skipped while a job that is due has not started")
+	e.want(e.slots(store.ListSlotsRequest{Schedule: name})[0].SlotRecord, record, "a skipped slot must be recorded with its reason")
+}
+
+func overlapReleased(e *env) {
+	e.planned("s")
+	id := e.ring("s")
+	e.finishWell(outcome(e.claimOne(e.nodeFor("n", time.Hour)), store.Release))
+	e.wantSkipped("s", fmt.Sprintf("overlap: job %d has not started: the queue is behind", id))
+}
+
+func overlapDelays(e *env) {
+	e.planned("s")
+	row := e.schedule("s")
+	e.now = row.NextAt
+	f := ringing(row)
+	f.Jobs[0].Queue, f.Jobs[0].Key = "q@web1", "y"
+	job := e.fire(f).Fired[0].Job
+	because := func(why string) {
+		e.t.Helper()
+		e.wantSkipped("s", fmt.Sprintf("overlap: job %d has not started: %s", job, why))
+	}
+	register := func(host, queue, kind string, labels ...string) int64 {
+		res, err := e.a.Register(e.ctx, store.RegisterRequest{
+			Now: e.now, Name: host + queue + kind, Lease: 100 * time.Hour, Version: "v1", Host: host, Labels: labels, Queues: []string{queue}, Kinds: []string{kind},
+		})
+		e.must(err)
+		return res.Node
+	}
+	because(`no living node serves queue "q@web1"`)
+	register("web1", "p", "k")
+	register("web2", "q", "k", "host=web1")
+	because(`no living node serves queue "q@web1"`)
+	register("web1", "q", "l")
+	because(`no living node of queue "q@web1" has code for kind "k"`)
+	node := register("web1", "q", "k")
+	because("the queue is behind")
+	for _, paused := range []struct {
+		subject store.PauseSubject
+		name    string
+		why     string
+	}{{store.SubjectQueue, "q", "queue q is paused"}, {store.SubjectKind, "k", "kind k is paused"}, {store.SubjectKey, "y", "key y is paused"}} {
+		e.must(e.a.PauseSubject(e.ctx, store.PauseRequest{Now: e.now, Subject: paused.subject, Name: paused.name}))
+		because(paused.why)
+		_, err := e.a.ResumeSubject(e.ctx, store.ResumeRequest{Now: e.now, Subject: paused.subject, Name: paused.name})
+		e.must(err)
+	}
+	e.must(e.a.PauseSubject(e.ctx, store.PauseRequest{Now: e.now, Subject: store.SubjectQueue, Name: "q", Until: e.schedule("s").NextAt}))
+	because("the queue is behind")
+	_, err := e.a.Leave(e.ctx, store.LeaveRequest{Now: e.now, Node: node})
+	e.must(err)
+	because(`no living node of queue "q@web1" has code for kind "k"`)
+}
+
+func overlapLimited(e *env) {
+	row, node := e.planned("s"), e.nodeFor("n", 100*time.Hour)
+	_, err := e.a.PutLimits(e.ctx, store.PutLimitsRequest{Now: e.now, Limits: []store.PutLimit{{Limit: store.Limit{Name: "l", Queue: "q", ByKey: true, Concurrency: 1}}}})
+	e.must(err)
+	keyed := with(func(j *store.NewJob) { j.Key = "y" })
+	e.insert(keyed)
+	e.claimOne(node)
+	e.now = row.NextAt
+	f := ringing(row)
+	f.Jobs[0].Key = "y"
+	job := e.fire(f).Fired[0].Job
+	e.want(len(e.claim(node, 9)), 0, "a limit must let a job wait")
+	e.wantSkipped("s", fmt.Sprintf("overlap: job %d has not started: a limit lets it wait", job))
+}
+
+func overlapJitter(e *env) {
+	row := e.planned("s")
+	e.now = row.NextAt
+	f := ringing(row)
+	start := row.NextAt.Add(90 * time.Second)
+	f.Jobs[0].RunAt = start
+	job := e.fire(f).Fired[0].Job
+	e.nodeFor("n", time.Hour)
+	e.wantSkipped("s", fmt.Sprintf("overlap: job %d has not started: it starts at %s", job, start.UTC().Format(time.RFC3339Nano)))
+	e.wantSkipped("s", fmt.Sprintf("overlap: job %d has not started: the queue is behind", job))
+}
+
+func overlapLater(e *env) {
+	row := e.planned("s")
+	later := row.NextAt.Add(time.Hour)
+	ids := e.insert(
+		with(func(j *store.NewJob) { j.Schedule, j.Origin, j.RunAt = row.ID, store.OriginTrigger, later }),
+		// as a slot that fired while the clock was ahead
+		with(func(j *store.NewJob) {
+			j.Schedule, j.Origin, j.Slot, j.RunAt = row.ID, store.OriginSchedule, later, later
+		}),
+	)
+	fired := e.ring("s")
+	e.want([]store.State{e.state(ids[0]), e.state(ids[1]), e.state(fired)}, []store.State{store.StateReady, store.StateReady, store.StateReady},
+		"a job whose slot or start is yet to come neither overlaps nor is it superseded")
+}
+
+func overlapMany(e *env) {
+	e.nodeFor("n", 100*time.Hour)
+	var firings []store.Firing
+	var want []store.SkippedSlot
+	var stuck []int64
+	for i := range 3 {
+		e.planned(fmt.Sprint("s", i))
+		if i != 1 {
+			stuck = append(stuck, e.ring(fmt.Sprint("s", i)))
+		}
+	}
+	e.tick(time.Minute)
+	for i := range 3 {
+		row := e.schedule(fmt.Sprint("s", i))
+		firings = append(firings, firing(row, row.NextAt, e.now.Add(time.Minute)))
+		firings[i].Jobs = []store.NewJob{slotJob(row, row.NextAt)}
+		if i != 1 {
+			want = append(want, store.SkippedSlot{Schedule: row.ID, Record: store.SlotRecord{
+				Slot: row.NextAt, Last: row.NextAt, Count: 1, Outcome: store.SlotSkipped, Reason: fmt.Sprintf("overlap: job %d has not started: the queue is behind", stuck[i/2]),
+			}})
+		}
+	}
+	res := e.fire(firings...)
+	e.want([]any{len(res.Fired), res.Slots, len(res.Lost)}, []any{1, want, 0}, "a job that has not started concerns only slots of its own schedule")
+	e.want(res.Fired[0].Schedule, firings[1].Schedule, "the other schedule must fire")
 }
 
 func overlapBackfill(e *env) {

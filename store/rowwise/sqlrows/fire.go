@@ -29,6 +29,23 @@ func (s *Session) FiredSlots(ctx context.Context, slots []rowwise.SlotKey) (fire
 	return fired, err
 }
 
+// LiveColumns are the columns that ReadLive scans.
+const LiveColumns = "schedule_id id slot running waiting attempt snoozed origin due starts_at limited queue kind group_name job_key"
+
+// ReadLive returns, by schedule, the live jobs of schedules that a statement reads.
+func (s *Session) ReadLive(ctx context.Context, name Statement, a Args) (map[int64][]store.LiveJob, error) {
+	live := map[int64][]store.LiveJob{}
+	err := s.Each(ctx, name, a, func(r Row) error {
+		var schedule int64
+		var j store.LiveJob
+		err := r.Scan(&schedule, &j.ID, IntoTime(&j.Slot), &j.Running, &j.Waiting, &j.Attempt, &j.Snoozed, &j.Origin,
+			&j.Due, IntoTime(&j.StartsAt), &j.Limited, &j.Queue, &j.Kind, IntoText(&j.Group), IntoText(&j.Key))
+		live[schedule] = append(live[schedule], j)
+		return err
+	})
+	return live, err
+}
+
 // movedMark is a schedule on its way to advance_schedules.sql.
 type movedMark struct {
 	ID     int64  `json:"id"`

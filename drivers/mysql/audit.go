@@ -45,7 +45,7 @@ func (s *session) insertAuditSubjects(ctx context.Context, e store.AuditEntry, k
 	for i, subject := range e.Subjects[:min(len(e.Subjects), max(store.MostAuditSubjects-known, 0))] {
 		rows = append(rows, args{"id": e.ID, "place": known + i, "kind": subject.Kind, "name": subject.Name})
 	}
-	_, err := s.insertRows(ctx, insertAuditSubjects, rows)
+	err := s.insertRows(ctx, insertAuditSubjects, rows)
 	return err
 }
 

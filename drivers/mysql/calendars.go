@@ -49,6 +49,6 @@ func (s *session) SaveCalendars(ctx context.Context, calendars []store.PutCalend
 	for i, put := range calendars {
 		saved[i] = args{"name": put.Name, "definition": sqlrows.NotNull(put.Definition), "revision": revision, "now": sqlrows.Micros(now)}
 	}
-	_, err := s.insertRows(ctx, upsertCalendars, saved)
+	err := s.insertRows(ctx, upsertCalendars, saved)
 	return err
 }

@@ -72,7 +72,7 @@ func (s *session) InsertEnds(ctx context.Context, ends []store.ScheduleEnd) erro
 			"paused": e.Paused, "after": e.After, "reason": e.Reason,
 		}
 	}
-	_, err := s.insertRows(ctx, insertChainEnds, rows)
+	err := s.insertRows(ctx, insertChainEnds, rows)
 	return err
 }
 
@@ -88,6 +88,6 @@ func (s *session) InsertNotes(ctx context.Context, notes []rowwise.Note) error {
 		rows[i] = args{"on_id": n.Ended.ID, "schedule": n.Schedule, "ended_at": sqlrows.Micros(n.At), "state": int16(n.State), "reason": n.Reason}
 	}
 	s.Noted = true
-	_, err := s.insertRows(ctx, insertScheduleReleases, rows)
+	err := s.insertRows(ctx, insertScheduleReleases, rows)
 	return err
 }

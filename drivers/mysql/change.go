@@ -64,7 +64,7 @@ func (s *session) RequestCancels(ctx context.Context, ids []int64, reason string
 	for i, id := range ids {
 		rows[i] = args{"id": id, "now": sqlrows.Micros(now), "reason": reason}
 	}
-	if _, err := s.insertRows(ctx, requestCancels, rows); err != nil {
+	if err := s.insertRows(ctx, requestCancels, rows); err != nil {
 		return err
 	}
 	return s.touchJobs(ctx, ids)

@@ -130,7 +130,7 @@ func (t *stepTx) LeaveNotes(ctx context.Context, notes []rowwise.Note) error {
 			"ended_at": sqlrows.Micros(n.At), "state": int16(n.State), "reason": n.Reason,
 		}
 	}
-	_, err := t.insertRows(ctx, insertLeftReleases, rows)
+	err := t.insertRows(ctx, insertLeftReleases, rows)
 	return err
 }
 
@@ -191,7 +191,7 @@ func (s *session) InsertLinkNotes(ctx context.Context, ids []int64, now time.Tim
 	for i, id := range ids {
 		rows[i] = args{"on_id": id, "now": sqlrows.Micros(now)}
 	}
-	_, err := s.insertRows(ctx, insertLinkReleases, rows)
+	err := s.insertRows(ctx, insertLinkReleases, rows)
 	return err
 }
 
@@ -203,7 +203,7 @@ func (s *session) InsertEdges(ctx context.Context, edges []rowwise.JobEdge) erro
 			"on_id": e.Job, "id": e.ID, "delay": e.Delay.Microseconds(), "on": int16(e.On), "state": int16(e.State), "any": e.Any, "at_end": e.AtEnd,
 		}
 	}
-	_, err := s.insertRows(ctx, insertEdges, rows)
+	err := s.insertRows(ctx, insertEdges, rows)
 	return err
 }
 

@@ -183,7 +183,7 @@ func (s *session) InsertSlots(ctx context.Context, slots []*rowwise.Slot, now ti
 			"outcome": int16(r.Outcome), "reason": r.Reason, "job": sqlrows.OrNull(r.Job), "now": sqlrows.Micros(now),
 		}
 	}
-	_, err := s.insertRows(ctx, insertSlots, rows)
+	err := s.insertRows(ctx, insertSlots, rows)
 	return err
 }
 

@@ -62,8 +62,12 @@ func (s *session) InsertJobs(ctx context.Context, jobs []store.NewJob, now time.
 	if err := s.lockSerialGroups(ctx, jobs); err != nil {
 		return nil, err
 	}
+	step, err := s.readStep(ctx, len(jobs))
+	if err != nil {
+		return nil, err
+	}
 	a := args{} // of one job after the other
-	ids, err := s.insertEach(ctx, insertJobs, len(jobs), func(i int) args {
+	ids, err := s.insertEach(ctx, insertJobs, len(jobs), step, func(i int) args {
 		setJob(a, &jobs[i], now)
 		return a
 	})

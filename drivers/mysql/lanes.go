@@ -126,7 +126,7 @@ func (s *session) InsertVacancies(ctx context.Context, vacancies []rowwise.Vacan
 	for i, v := range vacancies {
 		rows[i] = args{"limit": sqlrows.OrNull(v.Limit), "done_to": v.DoneTo, "lanes": sqlrows.JSONList(v.Lanes)}
 	}
-	_, err := s.insertRows(ctx, insertVacancies, rows)
+	err := s.insertRows(ctx, insertVacancies, rows)
 	return err
 }
 
@@ -218,7 +218,7 @@ func (s *session) MakeLanes(ctx context.Context, keys []store.LaneKey) (map[stor
 			missing = append(missing, args{"limit": key.Limit, "key": key.Key})
 		}
 	}
-	if _, err := s.insertRows(ctx, insertLanes, missing); err != nil {
+	if err := s.insertRows(ctx, insertLanes, missing); err != nil {
 		return nil, err
 	}
 	return s.laneNumbers(ctx, keys)

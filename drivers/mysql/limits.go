@@ -201,7 +201,7 @@ func (s *session) SaveLimits(ctx context.Context, limits []store.Limit, now time
 			"strict": l.Strict, "created_at": sqlrows.Micros(l.CreatedAt), "now": sqlrows.Micros(now),
 		}
 	}
-	if _, err := s.insertRows(ctx, upsertLimits, rows); err != nil {
+	if err := s.insertRows(ctx, upsertLimits, rows); err != nil {
 		return nil, err
 	}
 	return revisions, s.RaiseRevision(ctx, last)

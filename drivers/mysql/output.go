@@ -49,8 +49,7 @@ func (b *Backend) SaveOutput(ctx context.Context, req store.SaveOutputRequest) (
 		if err := s.Exec(ctx, cutOutput, args{"windows": sqlrows.JSON(windows)}); err != nil {
 			return saved, err
 		}
-		_, err = s.insertRows(ctx, upsertOutput, rows)
-		return saved, err
+		return saved, s.insertRows(ctx, upsertOutput, rows)
 	})
 }
 

@@ -35,7 +35,7 @@ func (s *session) queueRates(ctx context.Context, queue string, lock bool) (q ro
 	if err != nil || !lock || len(q.Rates) == 0 {
 		return q, err
 	}
-	if _, err := s.insertRows(ctx, insertLanes, missing); err != nil {
+	if err := s.insertRows(ctx, insertLanes, missing); err != nil {
 		return q, err
 	}
 	ids, tats := numbersOf(q.Rates, func(r *rowwise.QueueRate) int64 { return r.Limit }), map[int64]time.Time{}
@@ -86,6 +86,6 @@ func (s *session) SavePermits(ctx context.Context, rows []store.NodePermits) err
 	for i, row := range rows {
 		saved[i] = args{"limit": row.Limit, "node": row.Node, "permits": row.Permits, "wants": row.Wants}
 	}
-	_, err := s.insertRows(ctx, upsertPermits, saved)
+	err := s.insertRows(ctx, upsertPermits, saved)
 	return err
 }

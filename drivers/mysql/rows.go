@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
@@ -131,15 +130,16 @@ func (r *rowsText) complete(name statement, rows, most int, row func(i int) args
 	return all.String(), n, nil
 }
 
-// insertRows inserts rows by a statement that has a line VALUES, in as many messages as are needed. It
-// returns the numbers of the rows, which mean nothing where the table does not number its rows, or where rows were
-// not inserted.
-func (s *session) insertRows(ctx context.Context, name statement, rows []args) ([]int64, error) {
-	return s.insertEach(ctx, name, len(rows), func(i int) args { return rows[i] })
+// insertRows inserts rows by a statement that has a line VALUES, in as many messages as are needed.
+func (s *session) insertRows(ctx context.Context, name statement, rows []args) error {
+	_, err := s.insertEach(ctx, name, len(rows), 1, func(i int) args { return rows[i] })
+	return err
 }
 
-// insertEach is insertRows for a number of rows; the next call of row may change what it returned.
-func (s *session) insertEach(ctx context.Context, name statement, rows int, row func(i int) args) ([]int64, error) {
+// insertEach is insertRows for a number of rows; the next call of row may change what it returned. It returns the numbers of the rows,
+// which are so many apart as readStep has returned before; they mean nothing where the table does not number its rows, or where rows were
+// not inserted.
+func (s *session) insertEach(ctx context.Context, name statement, rows int, step int64, row func(i int) args) ([]int64, error) {
 	t := s.texts[name].rows
 	if t == nil {
 		return nil, fmt.Errorf("statement %v has no line VALUES", sources[name])
@@ -154,33 +154,26 @@ func (s *session) insertEach(ctx context.Context, name statement, rows int, row 
 		if err != nil {
 			return nil, err
 		}
-		some, err := s.insertedNumbers(ctx, result, n)
+		// The number of rows was known to the server before it inserted them, so that it reserved the numbers at once, whatever
+		// innodb_autoinc_lock_mode is.
+		first, err := result.LastInsertId()
 		if err != nil {
 			return nil, err
 		}
-		ids = append(ids, some...)
+		for i := range n {
+			ids = append(ids, first+int64(i)*step)
+		}
 		done += n
 	}
 	return ids, nil
 }
 
-// insertedNumbers returns the numbers that an insert of n rows gave. The number of rows was known to the
-// server before it inserted them, so that it reserved the numbers at once, whatever
-// innodb_autoinc_lock_mode is: they are one increment of the session apart.
-func (s *session) insertedNumbers(ctx context.Context, result sql.Result, n int) ([]int64, error) {
-	first, err := result.LastInsertId()
-	if err != nil {
-		return nil, err
+// readStep returns how far the numbers of rows are apart that one statement inserts. It is read before the insert: an insert may commit by
+// itself, and nothing may fail after that.
+func (s *session) readStep(ctx context.Context, rows int) (step int64, err error) {
+	if rows < 2 {
+		return 1, nil
 	}
-	step := int64(1)
-	if n > 1 && first > 0 {
-		if err := s.One(ctx, readIncrement, nil, &step); err != nil {
-			return nil, err
-		}
-	}
-	ids := make([]int64, n)
-	for i := range ids {
-		ids[i] = first + int64(i)*step
-	}
-	return ids, nil
+	err = s.One(ctx, readIncrement, nil, &step)
+	return step, err
 }

@@ -48,7 +48,7 @@ func (s *session) SaveSchedules(ctx context.Context, rows []*store.Schedule) err
 			"paused_declared": r.PausedDeclared, "created_at": sqlrows.Micros(r.CreatedAt), "updated_at": sqlrows.Micros(r.UpdatedAt), "deleted_at": sqlrows.Micros(r.DeletedAt),
 		}
 	}
-	_, err := s.insertRows(ctx, upsertSchedules, saved)
+	err := s.insertRows(ctx, upsertSchedules, saved)
 	return err
 }
 

@@ -120,7 +120,7 @@ func (s *session) SaveKeyHolds(ctx context.Context, holds []store.KeyHold, now t
 	if len(taken) > 0 {
 		return errMoved
 	}
-	_, err = s.insertRows(ctx, upsertKeyHolds, rows)
+	err = s.insertRows(ctx, upsertKeyHolds, rows)
 	return err
 }
 

@@ -62,7 +62,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 
@@ -495,8 +494,7 @@ func (b *Backend) alone(ctx context.Context, class connClass, what string) rowwi
 	}
 }
 
-// retry does something again while the server gives it up because of others, or while the
-// connection turns out to be closed before anything was sent.
+// retry does something again while it is retryable.
 func (b *Backend) retry(ctx context.Context, what string, do func() error) error {
 	if b.invalid != nil {
 		return fmt.Errorf("%s: %w", what, b.invalid)
@@ -506,8 +504,7 @@ func (b *Backend) retry(ctx context.Context, what string, do func() error) error
 		if err == nil {
 			return nil
 		}
-		mayPass := passing(err) || pgconn.SafeToRetry(err)
-		if try == tries || !mayPass || !pause(ctx, try) {
+		if try == tries || !retryable(err) || !pause(ctx, try) {
 			return b.explain(what, err)
 		}
 	}

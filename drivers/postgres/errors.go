@@ -36,10 +36,26 @@ func codeOf(err error) string {
 // perhaps marks the error of a commit, or of a message that commits by itself,
 // where the connection broke before the answer: it may have happened.
 func perhaps(conn *pgxpool.Conn, err error) error {
-	if err == nil || pgconn.SafeToRetry(err) || !conn.Conn().IsClosed() {
+	if err == nil || sentNothing(err) || !conn.Conn().IsClosed() {
 		return err
 	}
 	return fmt.Errorf("%w: %w", store.ErrUnknown, err)
+}
+
+// sentNothing reports whether nothing was sent to the server. pgx 5.12 reports a connection that ends while it waits for an answer like a
+// connection that was closed before, as safe to retry. Here connections are open when something is sent, so that it is the former.
+func sentNothing(err error) bool {
+	var closed interface {
+		error
+		SafeToRetry() bool
+	}
+	return pgconn.SafeToRetry(err) && !(errors.As(err, &closed) && closed.Error() == "conn closed")
+}
+
+// retryable reports whether a transaction may be begun again after an error: the server gave it up because of others, or the connection
+// ended before a commit was sent.
+func retryable(err error) bool {
+	return !errors.Is(err, store.ErrUnknown) && (passing(err) || pgconn.SafeToRetry(err))
 }
 
 // rejects reports whether a code means a rejected value: by its type, a

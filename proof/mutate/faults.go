@@ -58,6 +58,7 @@ var sharedFaults = []fault{
 }
 
 var postgresFaults = []fault{
+	{"a commit without an answer is repeated", "errors.go", "!errors.Is(err, store.ErrUnknown) && (passing(err) || pgconn.SafeToRetry(err))", "passing(err) || pgconn.SafeToRetry(err)"},
 	{"a token is given twice", "sql/locks/take.sql", "SET token = s.token + 1", "SET token = s.token"},
 	{"a check of a lock holds off no other transaction", "sql/locks/check.sql", "FOR SHARE OF s", ""},
 	{"a release after a step back holds the lock", "sql/locks/release.sql", "CASE WHEN :rest::bigint = 0 THEN {until_down({now})}", "CASE WHEN :rest::bigint = 0 THEN greatest({until_down({now})}, {until({utc_at(locked_at)})})"},

@@ -83,8 +83,9 @@ type Config struct {
 	CallTimeout time.Duration
 
 	// TxTimeout is how long a transaction of RegisterTx may be open; then it is
-	// rolled back and the attempt fails with ErrTimeout. Default and maximum: half
-	// of Lease, at least 10 ms.
+	// rolled back and the attempt fails with ErrTimeout. Default 0: as long as the
+	// attempt may take; otherwise at least 10 ms. See RegisterTx for how long it may
+	// be idle.
 	TxTimeout time.Duration
 
 	// RequireTx makes every call of this client that makes jobs (Enqueue,
@@ -172,7 +173,6 @@ func (c Config) withDefaults() Config {
 	c.Drain = max(orDefault(c.Drain, defaultDrain), 0)
 	c.Grace = orDefault(c.Grace, defaultGrace)
 	c.PollIdle = orDefault(c.PollIdle, defaultPollIdle)
-	c.TxTimeout = orDefault(c.TxTimeout, c.Lease/2)
 	c.CallTimeout = orDefault(c.CallTimeout, bound.Limit)
 	c.Keep.Completed = orDefault(c.Keep.Completed, defaultCompleted)
 	c.Keep.Failed = orDefault(c.Keep.Failed, defaultFailed)
@@ -214,7 +214,7 @@ func (c Config) Validate() error {
 		between("grace", c.Grace, 0, MaxDuration),
 		checkCount("log_completed", int64(c.LogCompleted), maxLogCompleted),
 		between("poll interval", c.PollIdle, time.Millisecond, time.Hour),
-		between("tx timeout", c.TxTimeout, 10*time.Millisecond, c.Lease/2),
+		between("tx timeout", orDefault(c.TxTimeout, MaxDuration), 10*time.Millisecond, MaxDuration),
 		between("call timeout", c.CallTimeout, 10*time.Millisecond, time.Hour),
 	)
 	for i, middleware := range c.WorkMiddleware {

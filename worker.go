@@ -119,8 +119,11 @@ func Register[A Args](workers *Workers, handle func(ctx context.Context, job *Jo
 // postgres.Transactions(pool) for pgx.Tx, postgres.SQLTransactions(db) and
 // sqlite.Transactions(db) for *sql.Tx. handle must not commit or roll back.
 //
-// The transaction is open for Config.TxTimeout at most; do slow work that is not
-// part of it in another job. If the database gives the transaction up because of
+// handle may take as long as the job's timeout allows: the node keeps the
+// transaction alive while it is idle, and if the node is gone, PostgreSQL ends the
+// transaction within half of Config.Lease. In SQLite a transaction that has written
+// is rolled back after half of Config.Lease, because all other writers wait for it.
+// docs/transactions.md has the details. If the database gives the transaction up because of
 // other transactions (a deadlock, a serialization failure, SQLITE_BUSY),
 // handle is called again in a new transaction, up to four times in an attempt.
 // Config.WorkMiddleware runs in the transaction too: its error rolls it back.

@@ -322,7 +322,7 @@ func TestMistakesWithTransactions(t *testing.T) {
 	hourbell.RegisterTx[Note, *memory.Tx](workers, nil, nil)
 	for _, cfg := range []hourbell.Config{
 		{Workers: workers},
-		{Lease: 10 * time.Second, TxTimeout: 5*time.Second + 1},
+		{TxTimeout: time.Millisecond},
 		{TxTimeout: -1},
 	} {
 		if _, err := hourbell.New(memory.New(), cfg); err == nil {

@@ -18,6 +18,7 @@ import (
 var roles = map[string]func(*actor) error{
 	"clerk":    playClerk,
 	"crowd":    playCrowd,
+	"reporter": playReporter,
 	"enqueuer": playEnqueuer,
 	"deaf":     playDeaf,
 	"errands":  playErrands,

@@ -36,11 +36,11 @@ type Transactions[T any] interface {
 
 // BeginTxRequest begins a transaction of a worker.
 type BeginTxRequest struct {
-	// Timeout is how long the transaction is open at most: the caller rolls it
-	// back then. If the caller cannot, because its process was stopped, databases
-	// that can end a transaction between two statements do so when it was idle for
-	// this long.
-	Timeout time.Duration
+	// Idle is how long the transaction may be idle between two statements.
+	// Databases that can do so end the transaction then, because its process was
+	// probably stopped or its host is gone. The caller calls WorkerTx.KeepAlive
+	// several times in each such period.
+	Idle time.Duration
 	// Again means that the database gave up the transaction before (GaveUp). A
 	// driver may then take locks earlier.
 	Again bool
@@ -51,6 +51,13 @@ type BeginTxRequest struct {
 type WorkerTx[T any] struct {
 	Native T
 	Tx     Tx
+	// KeepAlive keeps the database from ending the transaction because it is idle:
+	// it sends a statement that does nothing, unless a statement of the worker is
+	// under way. It may be called while the worker uses the transaction, but not
+	// after the call of Finish or Rollback has begun. An error means that the
+	// transaction has ended, or that it must end because it holds up others. Nil:
+	// the database does not end the transaction, or nothing can be sent.
+	KeepAlive func(ctx context.Context) error
 	// Rollback rolls the transaction back, and does nothing if it has ended. It
 	// does not depend on the context of Begin, and waits a few seconds at most.
 	Rollback func()

@@ -338,7 +338,7 @@ func claimAndComplete(ctx context.Context, b *Backend, node int64, suspects bool
 // complete completes a job in a transaction with its effect.
 func complete(ctx context.Context, b *Backend, txs store.Transactions[*sql.Tx], job store.Claimed) error {
 	for {
-		tx, err := txs.Begin(ctx, store.BeginTxRequest{Timeout: time.Minute})
+		tx, err := txs.Begin(ctx, store.BeginTxRequest{Idle: time.Minute})
 		if err != nil {
 			return err
 		}

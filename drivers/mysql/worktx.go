@@ -14,7 +14,10 @@ import (
 // a worker locks only the rows that it changes. After a deadlock, and after a wait for a
 // row that took longer than innodb_lock_wait_timeout, the worker is called again in a new
 // transaction. MySQL does not end a transaction whose program was stopped, until it ends
-// the connection: set wait_timeout, or idle_transaction_timeout of MariaDB, in the DSN of the pool.
+// the connection: set wait_timeout, or idle_transaction_timeout of MariaDB, in the DSN of
+// the pool, to more than a worker takes from one statement to the next. Nothing keeps the
+// transaction alive between them: neither database/sql nor the driver reports whether rows
+// are being read on the connection, and then nothing else may be sent.
 func Transactions(db *sql.DB) store.Transactions[*sql.Tx] { return transactions{db} }
 
 type transactions struct{ db *sql.DB }

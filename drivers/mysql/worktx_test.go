@@ -55,7 +55,7 @@ func TestADeadlockIsGivenUp(t *testing.T) {
 	}
 	var own [2]store.WorkerTx[*sql.Tx]
 	for i := range own {
-		tx, err := txs.Begin(t.Context(), store.BeginTxRequest{Timeout: time.Minute})
+		tx, err := txs.Begin(t.Context(), store.BeginTxRequest{Idle: time.Minute})
 		must(t, err)
 		defer tx.Rollback()
 		must(t, lock(tx.Native, jobs[i]))

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"time"
@@ -17,24 +18,19 @@ import (
 
 // Transactions begins the transactions of workers on a pool of the program, which
 // must be on the database of the Backend; see hourbell.RegisterTx. The completion of
-// a job is sent together with the COMMIT. The server ends a transaction whose program
-// was stopped (idle_in_transaction_session_timeout); a connection whose session has a
-// stricter limit when its first worker begins keeps the stricter limit.
+// a job is sent together with the COMMIT.
+//
+// The server ends a transaction whose program was stopped or whose host is gone, and
+// while its node lives the node keeps an idle transaction alive: see
+// docs/transactions.md. A connection whose session has stricter limits when its first
+// worker begins keeps the stricter limits. Once a worker has called Conn or
+// LargeObjects of its transaction, or Conn of its rows, the node cannot know whether
+// a statement is under way, and keeps the transaction alive no more.
 func Transactions(pool *pgxpool.Pool) store.Transactions[pgx.Tx] { return nativeTransactions{pool} }
 
-// SQLTransactions is Transactions for a *sql.DB with any PostgreSQL driver.
+// SQLTransactions is Transactions for a *sql.DB with any PostgreSQL driver. An idle
+// transaction is kept alive if the driver is pgx.
 func SQLTransactions(db *sql.DB) store.Transactions[*sql.Tx] { return sqlTransactions{db} }
-
-// limitIdle makes the server end the transaction when it waited for so many
-// milliseconds for its next statement, unless it does so earlier already.
-const limitIdle = "select set_config('idle_in_transaction_session_timeout', '%[1]dms', true)" +
-	" where current_setting('idle_in_transaction_session_timeout')::interval not between interval '1 microsecond' and interval '%[1]d milliseconds'"
-
-func limitIdleTo(limit time.Duration) string {
-	return fmt.Sprintf(limitIdle, milliseconds(limit))
-}
-
-func milliseconds(limit time.Duration) int64 { return max(limit.Milliseconds(), 1) }
 
 // rollbackLimit is how long a rollback waits for its answer; then the connection is
 // closed, which rolls the transaction back too.
@@ -48,7 +44,7 @@ func (t nativeTransactions) Begin(ctx context.Context, req store.BeginTxRequest)
 	if err != nil {
 		return store.WorkerTx[pgx.Tx]{}, err
 	}
-	begin, err := beginLimited(ctx, conn.Conn(), req.Timeout)
+	begin, err := beginLimited(ctx, conn.Conn(), req.Idle)
 	var tx pgx.Tx
 	if err == nil {
 		tx, err = conn.Conn().BeginTx(ctx, pgx.TxOptions{BeginQuery: begin})
@@ -57,30 +53,8 @@ func (t nativeTransactions) Begin(ctx context.Context, req store.BeginTxRequest)
 		conn.Release()
 		return store.WorkerTx[pgx.Tx]{}, err
 	}
-	own := &workerTx{Tx: tx, conn: conn}
-	return store.WorkerTx[pgx.Tx]{Native: own, Tx: nativeTx{own, nil}, Rollback: own.rollback}, nil
-}
-
-// beginLimited returns the statements that begin a transaction with limitIdle. The limit
-// that the session has is read once for each connection: a query in each BEGIN took a tenth
-// of the server's CPU time for a transaction with one insert.
-func beginLimited(ctx context.Context, conn *pgx.Conn, limit time.Duration) (string, error) {
-	const (
-		known = "hourbell: milliseconds that a transaction may be idle"
-		read  = "select setting::bigint from pg_settings where name = 'idle_in_transaction_session_timeout'"
-	)
-	ms, data := milliseconds(limit), conn.PgConn().CustomData()
-	own, found := data[known].(int64)
-	if !found {
-		if err := conn.QueryRow(ctx, read, pgx.QueryExecModeExec).Scan(&own); err != nil {
-			return "", err
-		}
-		data[known] = own
-	}
-	if own > 0 && own <= ms {
-		return "begin", nil
-	}
-	return fmt.Sprintf("begin; set local idle_in_transaction_session_timeout = %d", ms), nil
+	own := &workerTx{sharedTx{tx, &turns{conn: conn.Conn().PgConn()}}, conn}
+	return store.WorkerTx[pgx.Tx]{Native: own, Tx: nativeTx{own, nil}, KeepAlive: own.turns.keepAlive, Rollback: own.rollback}, nil
 }
 
 // GaveUp implements store.Transactions.
@@ -88,7 +62,7 @@ func (nativeTransactions) GaveUp(err error) bool { return passing(err) || errors
 
 // workerTx is a transaction of a worker. The node ends it, not the worker.
 type workerTx struct {
-	pgx.Tx
+	sharedTx
 	conn *pgxpool.Conn // nil after the end
 }
 
@@ -122,14 +96,39 @@ type sqlTransactions struct{ db *sql.DB }
 // Begin implements store.Transactions. database/sql rolls the transaction back when
 // ctx ends.
 func (t sqlTransactions) Begin(ctx context.Context, req store.BeginTxRequest) (store.WorkerTx[*sql.Tx], error) {
-	tx, err := t.db.BeginTx(ctx, nil)
+	conn, tx, err := beginSQL(ctx, t.db)
 	if err != nil {
 		return store.WorkerTx[*sql.Tx]{}, err
 	}
-	if _, err := tx.ExecContext(ctx, limitIdleTo(req.Timeout)); err != nil {
-		return store.WorkerTx[*sql.Tx]{}, errors.Join(err, tx.Rollback())
+	rollback := func() {
+		_ = tx.Rollback()
+		_ = conn.Close() // gives it back to the pool
 	}
-	return store.WorkerTx[*sql.Tx]{Native: tx, Tx: sqlTx{tx, nil}, Rollback: func() { _ = tx.Rollback() }}, nil
+	if _, err := tx.ExecContext(ctx, limitSilence(req.Idle)); err != nil {
+		rollback()
+		return store.WorkerTx[*sql.Tx]{}, err
+	}
+	return store.WorkerTx[*sql.Tx]{Native: tx, Tx: sqlTx{tx, nil}, KeepAlive: keepSQLAlive(conn), Rollback: rollback}, nil
+}
+
+// beginSQL begins a transaction on a connection that can also be reached while the
+// transaction is open.
+func beginSQL(ctx context.Context, db *sql.DB) (*sql.Conn, *sql.Tx, error) {
+	const tries = 3 // connections that the server has closed; as many as database/sql tries
+	for n := 1; ; n++ {
+		conn, err := db.Conn(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		tx, err := conn.BeginTx(ctx, nil)
+		if err == nil {
+			return conn, tx, nil
+		}
+		_ = conn.Close()
+		if n == tries || !errors.Is(err, driver.ErrBadConn) {
+			return nil, nil, err
+		}
+	}
 }
 
 // GaveUp implements store.Transactions.
@@ -185,7 +184,7 @@ func (b *Backend) endAfter(ctx context.Context, q querier, req store.FinishReque
 	case req.Commit:
 		return endTx(ctx, q, true)
 	case req.Timeout > 0:
-		_, err := q.Exec(ctx, limitIdleTo(req.Timeout))
+		_, err := q.Exec(ctx, limitSilence(req.Timeout))
 		return err
 	}
 	return nil

@@ -41,7 +41,7 @@ func benchmarkTxWork(b *testing.B, together bool) {
 	}
 	var done atomic.Int64
 	work := func(job store.Claimed) error {
-		tx, err := txs.Begin(ctx, store.BeginTxRequest{Timeout: time.Minute})
+		tx, err := txs.Begin(ctx, store.BeginTxRequest{Idle: time.Minute})
 		if err != nil {
 			return err
 		}

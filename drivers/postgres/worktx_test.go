@@ -65,7 +65,7 @@ func completion(tx store.Tx, job store.Claimed) store.FinishRequest {
 // completion.
 func TestTheWorkerDoesNotEndItsTransaction(t *testing.T) {
 	b, txs, job := txWorker(t)
-	tx, err := txs.Begin(t.Context(), store.BeginTxRequest{Timeout: time.Minute})
+	tx, err := txs.Begin(t.Context(), store.BeginTxRequest{Idle: time.Minute})
 	must(t, err)
 	defer tx.Rollback()
 	if tx.Native.Commit(t.Context()) == nil || tx.Native.Rollback(t.Context()) == nil {
@@ -83,7 +83,7 @@ func TestTheWorkerDoesNotEndItsTransaction(t *testing.T) {
 // statement completes nothing.
 func TestAnAbortedTransactionIsNotCommitted(t *testing.T) {
 	b, txs, job := txWorker(t)
-	tx, err := txs.Begin(t.Context(), store.BeginTxRequest{Timeout: time.Minute})
+	tx, err := txs.Begin(t.Context(), store.BeginTxRequest{Idle: time.Minute})
 	must(t, err)
 	defer tx.Rollback()
 	_, _ = tx.Native.Exec(t.Context(), "select * from nothing_of_this_name")
@@ -101,7 +101,7 @@ func TestTheServerEndsAnIdleTransaction(t *testing.T) {
 	b, txs, job := txWorker(t)
 	db := openSQL(t, "cache_statement")
 	pool := newPool(t)
-	limit := store.BeginTxRequest{Timeout: 300 * time.Millisecond}
+	limit := store.BeginTxRequest{Idle: 300 * time.Millisecond}
 	for name, begin := range map[string]func() (store.Tx, func(context.Context) error){
 		"pgx": func() (store.Tx, func(context.Context) error) {
 			tx, err := txs.Begin(t.Context(), limit)
@@ -120,7 +120,7 @@ func TestTheServerEndsAnIdleTransaction(t *testing.T) {
 			must(t, err)
 			t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
 			req := completion(Tx(tx), job)
-			req.Commit, req.Timeout = false, limit.Timeout
+			req.Commit, req.Timeout = false, limit.Idle
 			if res, err := b.Finish(t.Context(), req); err != nil || len(res.Refused) > 0 {
 				t.Fatal(res, err)
 			}
@@ -136,7 +136,7 @@ func TestTheServerEndsAnIdleTransaction(t *testing.T) {
 			if set != "300ms" {
 				t.Errorf("the limit is %s", set)
 			}
-			time.Sleep(limit.Timeout + 500*time.Millisecond)
+			time.Sleep(limit.Idle + 500*time.Millisecond)
 			if next(t.Context()) == nil {
 				t.Error("the transaction goes on after its limit")
 			}
@@ -170,7 +170,7 @@ func TestAWorkersRoundTrips(t *testing.T) {
 	txs := Transactions(b.pool)
 	for i, job := range jobs {
 		tr.taken()
-		tx, err := txs.Begin(t.Context(), store.BeginTxRequest{Timeout: time.Minute})
+		tx, err := txs.Begin(t.Context(), store.BeginTxRequest{Idle: time.Minute})
 		must(t, err)
 		begun, _ := tr.taken()
 		res, err := b.Finish(t.Context(), completion(tx.Tx, job))
@@ -190,12 +190,12 @@ func TestAWorkersRoundTrips(t *testing.T) {
 // TestACompletionNeedsNoStatistics: the settings for its plans end with it.
 func TestACompletionNeedsNoStatistics(t *testing.T) {
 	b, txs, job := txWorker(t)
-	tx, err := txs.Begin(t.Context(), store.BeginTxRequest{Timeout: time.Minute})
+	tx, err := txs.Begin(t.Context(), store.BeginTxRequest{Idle: time.Minute})
 	must(t, err)
 	_, err = b.Finish(t.Context(), completion(tx.Tx, job))
 	must(t, err)
 	var seqscan, idle string
-	again, err := txs.Begin(t.Context(), store.BeginTxRequest{Timeout: time.Minute})
+	again, err := txs.Begin(t.Context(), store.BeginTxRequest{Idle: time.Minute})
 	must(t, err)
 	defer again.Rollback()
 	must(t, again.Native.QueryRow(t.Context(), "select current_setting('enable_seqscan'), current_setting('idle_in_transaction_session_timeout')").Scan(&seqscan, &idle))
@@ -253,7 +253,7 @@ func TestACompletionOnAnotherStore(t *testing.T) {
 	must(t, err)
 	other := "another store"
 	b.identity.Store(&other)
-	tx, err := txs.Begin(t.Context(), store.BeginTxRequest{Timeout: time.Minute})
+	tx, err := txs.Begin(t.Context(), store.BeginTxRequest{Idle: time.Minute})
 	must(t, err)
 	defer tx.Rollback()
 	if res, err := b.Finish(t.Context(), completion(tx.Tx, job)); !errors.Is(err, store.ErrForeignTx) {

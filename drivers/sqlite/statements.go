@@ -119,6 +119,7 @@ const (
 	raiseLocks
 	raiseNodes
 	raiseTokens
+	readChanges
 	readCounter
 	readFeed
 	replaceJobs
@@ -315,6 +316,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	raiseLocks:             {File: "raise_locks", Params: "margin"},
 	raiseNodes:             {File: "raise_nodes", Params: "margin"},
 	raiseTokens:            {File: "raise_tokens", Params: "margin"},
+	readChanges:            {File: "read_changes", Columns: "changes"},
 	readCounter:            {File: "read_counter", Params: "name", Columns: "value"},
 	replaceJobs:            {File: "replace_jobs", Params: "bytes jobs"},
 	reportLoss:             {File: "report_loss", Params: "now token node seen_accepted accepted"},

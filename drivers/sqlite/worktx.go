@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
@@ -17,12 +19,20 @@ import (
 // first write, or wrote since the read, SQLite refuses the write without waiting
 // (SQLITE_BUSY, SQLITE_BUSY_SNAPSHOT); then the worker is called again, in a
 // transaction that takes the write lock when it begins.
+//
+// A transaction that has written holds up all other writers of the file, heartbeats
+// and cancels too, and is ended after half of the lease.
 func Transactions(db *sql.DB) store.Transactions[*sql.Tx] {
-	lock, err := sqlFiles.ReadFile("sql/lock_file.sql")
+	return transactions{db, textOf("lock_file"), textOf("read_changes")}
+}
+
+// textOf returns a statement without parameters.
+func textOf(file string) string {
+	text, err := sqlFiles.ReadFile("sql/" + file + ".sql")
 	if err != nil {
 		panic(err) // the file is part of the program
 	}
-	return transactions{db, string(lock)}
+	return string(text)
 }
 
 type transactions struct {
@@ -30,6 +40,8 @@ type transactions struct {
 	// lock takes the write lock, and waits for it as long as the busy_timeout of the
 	// connection allows.
 	lock string
+	// changes reads how many rows the connection has changed so far.
+	changes string
 }
 
 // Begin implements store.Transactions. database/sql rolls the transaction back when
@@ -41,12 +53,39 @@ func (t transactions) Begin(ctx context.Context, req store.BeginTxRequest) (stor
 	if err != nil {
 		return store.WorkerTx[*sql.Tx]{}, err
 	}
+	var before int64
 	if req.Again {
-		if _, err := tx.ExecContext(ctx, t.lock); err != nil {
-			return store.WorkerTx[*sql.Tx]{}, errors.Join(err, tx.Rollback())
-		}
+		_, err = tx.ExecContext(ctx, t.lock)
+		before = -1 // as if it had written
+	} else {
+		err = tx.QueryRowContext(ctx, t.changes).Scan(&before)
 	}
-	return store.WorkerTx[*sql.Tx]{Native: tx, Tx: Tx(tx), Rollback: func() { _ = tx.Rollback() }}, nil
+	if err != nil {
+		return store.WorkerTx[*sql.Tx]{}, errors.Join(err, tx.Rollback())
+	}
+	return store.WorkerTx[*sql.Tx]{Native: tx, Tx: Tx(tx), KeepAlive: t.limitWriting(tx, before, req.Idle), Rollback: func() { _ = tx.Rollback() }}, nil
+}
+
+// limitWriting returns the KeepAlive of a transaction. SQLite ends no transaction, so
+// there is nothing to keep alive; but the transaction must end when it has held the
+// write lock for a while, so that heartbeats are in time. before is what changes
+// returned when the transaction began.
+func (t transactions) limitWriting(tx *sql.Tx, before int64, limit time.Duration) func(context.Context) error {
+	reading := time.Now() // when the transaction had certainly not written yet
+	return func(ctx context.Context) error {
+		now := time.Now()
+		var changes int64
+		if err := tx.QueryRowContext(ctx, t.changes).Scan(&changes); err != nil {
+			return err
+		}
+		if changes == before {
+			reading = now
+		}
+		if now.Sub(reading) < limit {
+			return nil
+		}
+		return fmt.Errorf("it has written, and was not committed in %v, half of its node's lease: all other writers of the file wait for it, heartbeats too; write at the end of the work", limit)
+	}
 }
 
 // GaveUp implements store.Transactions.

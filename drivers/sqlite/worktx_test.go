@@ -59,7 +59,7 @@ func insertOne(t *testing.T, b *Backend) {
 
 func begin(t *testing.T, txs store.Transactions[*sql.Tx], again bool) store.WorkerTx[*sql.Tx] {
 	t.Helper()
-	tx, err := txs.Begin(t.Context(), store.BeginTxRequest{Timeout: time.Minute, Again: again})
+	tx, err := txs.Begin(t.Context(), store.BeginTxRequest{Idle: time.Minute, Again: again})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,6 +124,55 @@ func TestASnapshotThatIsTooOldIsGivenUp(t *testing.T) {
 		t.Error(err)
 	}
 	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestATransactionThatHasWrittenEnds, so that heartbeats are in time; a transaction that only reads
+// goes on.
+func TestATransactionThatHasWrittenEnds(t *testing.T) {
+	const limit = 100 * time.Millisecond
+	b, txs, job := txWorker(t, "")
+	for name, tc := range map[string]struct {
+		again bool
+		write string
+		ends  bool
+	}{
+		"reads":             {write: "SELECT count(*) FROM hourbell_job"},
+		"writes":            {write: "INSERT INTO hourbell_counter (name, value) VALUES ('test', 1)", ends: true},
+		"has the lock":      {again: true, write: "SELECT 1", ends: true},
+		"writes and undoes": {write: "INSERT INTO hourbell_counter (name, value) VALUES ('test', 1); DELETE FROM hourbell_counter WHERE name = 'test'", ends: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tx, err := txs.Begin(t.Context(), store.BeginTxRequest{Idle: limit, Again: tc.again})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tx.Rollback()
+			for range 10 {
+				time.Sleep(limit / 3)
+				if err := tx.KeepAlive(t.Context()); err != nil {
+					if !tc.again {
+						t.Fatalf("before the write: %v", err)
+					}
+					return
+				}
+			}
+			if _, err := tx.Native.Exec(tc.write); err != nil {
+				t.Fatal(err)
+			}
+			for range 10 {
+				time.Sleep(limit / 3)
+				if err = tx.KeepAlive(t.Context()); err != nil {
+					break
+				}
+			}
+			if (err != nil) != tc.ends {
+				t.Errorf("%v; must end: %v", err, tc.ends)
+			}
+		})
+	}
+	if err := complete(b, begin(t, txs, false), job); err != nil {
 		t.Error(err)
 	}
 }

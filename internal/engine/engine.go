@@ -49,7 +49,8 @@ type Config struct {
 	// KeepFor returns the Outcome.Keep of jobs of a kind that end with a result; nil: it is 0.
 	KeepFor func(kind string, result store.Result) time.Duration
 
-	// TxTimeout is how long a transaction may be open in which a worker completes its job.
+	// TxTimeout is how long a transaction may be open in which a worker completes its job; 0: as long
+	// as the attempt takes.
 	TxTimeout time.Duration
 
 	Lease     time.Duration
@@ -120,7 +121,7 @@ func New(cfg Config) *Engine {
 		Node: e.node, InFlight: e.jobs, Wakes: e.wakes, Travel: traveller,
 		Queues: cfg.Queues, Places: places, MaxRunning: cfg.MaxRunning, Ageing: cfg.Ageing, Admission: cfg.Admission, Kinds: cfg.Kinds, Restricted: cfg.Restricted, Carried: cfg.Carried,
 		Work: cfg.Work, Timeout: cfg.Timeout, Backoff: cfg.Backoff, KeepFor: cfg.KeepFor,
-		TxTimeout: cfg.TxTimeout,
+		TxTimeout: cfg.TxTimeout, TxIdle: cfg.Lease / 2, // then it has ended when the lease of a node ends that was stopped
 		Heartbeat: cfg.Heartbeat, Alone: cfg.Alone, CallTimeout: cfg.CallTimeout, PollBusy: cfg.PollBusy, PollIdle: cfg.PollIdle,
 	})
 	return e

@@ -1,8 +1,10 @@
 package work
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hourbell/hourbell/event"
@@ -110,9 +112,9 @@ func attemptOutcome(job store.Claimed, err, cause error) store.Outcome {
 	case final != nil && final.result != store.Retry:
 		out.Result = final.result
 	case errors.Is(cause, node.ErrStopping):
-		return interrupted(job, fmt.Errorf("%w (%w)", cause, err))
+		return interrupted(job, withCause(cause, err))
 	case errors.Is(cause, node.ErrClaimLost) && refundable(job):
-		return leaseLost(job, fmt.Errorf("%w (%w)", cause, err))
+		return leaseLost(job, withCause(cause, err))
 	case errors.Is(err, node.ErrClaimLost) && refundable(job): // a worker that noticed the loss before its context ended
 		return leaseLost(job, err)
 	case job.Attempt >= job.MaxAttempts:
@@ -123,6 +125,28 @@ func attemptOutcome(job store.Claimed, err, cause error) store.Outcome {
 		out.Result = store.Retry
 	}
 	return out
+}
+
+// withCause returns the error of a worker whose context ended because of cause, with the cause. It
+// says the cause once.
+func withCause(cause, err error) error {
+	switch {
+	case err == nil || isContextsError(err):
+		return cause
+	case errors.Is(err, cause):
+		return err
+	}
+	return fmt.Errorf("%w (%w)", cause, err)
+}
+
+// isContextsError reports whether err says no more than that a context has ended, as the context does,
+// or a driver: "timeout: context deadline exceeded".
+func isContextsError(err error) bool {
+	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	text := err.Error()
+	return text == context.Canceled.Error() || text == context.DeadlineExceeded.Error() || strings.HasPrefix(text, "timeout: ")
 }
 
 // snoozed returns the outcome of an attempt that asks to run again later. Also an attempt that ended

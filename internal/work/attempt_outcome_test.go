@@ -127,3 +127,15 @@ func TestLastLine(t *testing.T) {
 		}
 	}
 }
+
+// TestACauseIsSaidOnceByAStop: a worker returned why its context ended.
+func TestACauseIsSaidOnceByAStop(t *testing.T) {
+	for _, cause := range []error{node.ErrStopping, node.ErrClaimLost} {
+		for _, err := range []error{cause, context.Canceled} {
+			out := attemptOutcome(store.Claimed{JobSpec: store.JobSpec{MaxAttempts: 5}, Attempt: 1}, err, cause)
+			if want := "handed back: " + cause.Error(); out.Error != want {
+				t.Errorf("%v: %q, want %q", err, out.Error, want)
+			}
+		}
+	}
+}

@@ -43,7 +43,7 @@ func (r *Run) finishIn(ctx context.Context, tx store.Tx, commit bool) error {
 	r.runner.addConsequences(r, &outcome)
 	r.completing.Store(mayBeComplete) // before the call, which may have an effect though it fails
 	res, err := r.runner.cfg.Store.Finish(ctx, store.FinishRequest{
-		Tx: tx, Commit: commit, Timeout: r.runner.cfg.TxTimeout, Outcomes: []store.Outcome{outcome}, Node: r.node.Name(),
+		Tx: tx, Commit: commit, Timeout: r.runner.cfg.TxIdle, Outcomes: []store.Outcome{outcome}, Node: r.node.Name(),
 	})
 	switch {
 	case err != nil:

@@ -49,8 +49,11 @@ type Config struct {
 	// KeepFor returns the Outcome.Keep of jobs of a kind that end with a result; nil: it is 0.
 	KeepFor func(kind string, result store.Result) time.Duration
 
-	// TxTimeout is how long a transaction may be open in which a worker completes its job.
+	// TxTimeout is how long a transaction may be open in which a worker completes its job; 0: as long
+	// as the attempt takes.
 	TxTimeout time.Duration
+	// TxIdle is how long such a transaction may be idle while nothing keeps it alive.
+	TxIdle time.Duration
 	// Heartbeat is the interval of the node's heartbeats. A queue is searched for suspects at most
 	// once per Heartbeat.
 	Heartbeat time.Duration

@@ -3,6 +3,8 @@ package work
 import (
 	"context"
 	"fmt"
+	"sync"
+	"time"
 
 	"github.com/hourbell/hourbell/store"
 )
@@ -18,12 +20,15 @@ func InTransaction[T any](ctx context.Context, run *Run, txs store.Transactions[
 	if run.runner == nil {
 		return errNoClaim
 	}
-	timeout := run.runner.cfg.TxTimeout
-	bounded, stop := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("%w: its transaction was open for %v (Config.TxTimeout)", ErrTimeout, timeout))
-	defer stop()
+	if timeout := run.runner.cfg.TxTimeout; timeout > 0 {
+		cause := fmt.Errorf("%w: its transaction was open for %v (Config.TxTimeout)", ErrTimeout, timeout)
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, timeout, cause)
+		defer stop()
+	}
 	for n := 1; ; n++ {
-		err := oneTransaction(bounded, run, txs, store.BeginTxRequest{Timeout: timeout, Again: n > 1}, do)
-		if err == nil || n == maxTransactions || bounded.Err() != nil || !txs.GaveUp(err) {
+		err := oneTransaction(ctx, run, txs, store.BeginTxRequest{Idle: run.runner.cfg.TxIdle, Again: n > 1}, do)
+		if err == nil || n == maxTransactions || ctx.Err() != nil || !txs.GaveUp(err) {
 			return err
 		}
 		run.SetOutput(nil)
@@ -34,16 +39,15 @@ func InTransaction[T any](ctx context.Context, run *Run, txs store.Transactions[
 // oneTransaction is InTransaction for one transaction. The error of an attempt whose context has
 // ended wraps the cause.
 func oneTransaction[T any](ctx context.Context, run *Run, txs store.Transactions[T], req store.BeginTxRequest, do func(ctx context.Context, native T) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	tx, err := txs.Begin(ctx, req)
 	if err != nil {
 		return ended(ctx, fmt.Errorf("begin the transaction of the job: %w", err))
 	}
 	defer tx.Rollback() // also after a panic; does nothing after the commit
-	if err := do(ctx, tx.Native); err != nil {
-		return ended(ctx, err)
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	if err := whileKept(ctx, cancel, tx.KeepAlive, req.Idle, func() error { return do(ctx, tx.Native) }); err != nil {
+		return err
 	}
 	if err := run.finishIn(ctx, tx.Tx, true); err != nil {
 		return ended(ctx, fmt.Errorf("complete the job in its transaction: %w", err))
@@ -51,10 +55,48 @@ func oneTransaction[T any](ctx context.Context, run *Run, txs store.Transactions
 	return nil
 }
 
-// ended adds to err the cause for which ctx ended, if it ended.
-func ended(ctx context.Context, err error) error {
-	if ctx.Err() == nil {
-		return err
+// keptPerIdle is how many times a transaction is kept alive while it would become too idle.
+const keptPerIdle = 3
+
+// whileKept calls do, and calls keepAlive regularly until do has returned or ctx has ended. If
+// keepAlive fails, cancel ends ctx with its error as the cause.
+func whileKept(ctx context.Context, cancel context.CancelCauseFunc, keepAlive func(context.Context) error, idle time.Duration, do func() error) error {
+	if keepAlive == nil {
+		return ended(ctx, do())
 	}
-	return fmt.Errorf("%w (%w)", context.Cause(ctx), err)
+	var mu sync.Mutex // held during keepAlive
+	returned := false
+	var timer *time.Timer
+	tick := func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if returned || ctx.Err() != nil {
+			return
+		}
+		bounded, stop := context.WithTimeout(ctx, idle)
+		defer stop()
+		if err := keepAlive(bounded); err != nil {
+			cancel(fmt.Errorf("the transaction of the job has ended: %w", err))
+			return
+		}
+		timer.Reset(idle / keptPerIdle)
+	}
+	mu.Lock()
+	timer = time.AfterFunc(idle/keptPerIdle, tick)
+	mu.Unlock()
+	defer func() { // also after a panic
+		timer.Stop()
+		mu.Lock()
+		returned = true
+		mu.Unlock()
+	}()
+	return ended(ctx, do())
+}
+
+// ended returns err with the cause for which ctx ended, if it ended.
+func ended(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return withCause(cause, err)
+	}
+	return err
 }

@@ -35,6 +35,7 @@ func RunTransactions[T any](t *testing.T, open func(t *testing.T) WorkerStore[T]
 	}
 	for name, test := range map[string]func(*workerEnv[T]){
 		"Commit":            (*workerEnv[T]).commits,
+		"IsKeptAlive":       (*workerEnv[T]).isKeptAlive,
 		"EndsWhenCompleted": (*workerEnv[T]).endsWhenCompleted,
 		"Rollback":          (*workerEnv[T]).rollsBack,
 		"LostClaim":         (*workerEnv[T]).losesItsClaim,
@@ -61,7 +62,7 @@ type workerEnv[T any] struct {
 // beginWork begins a transaction and writes the effect of a job in it.
 func (e *workerEnv[T]) beginWork(c store.Claimed) (store.WorkerTx[T], error) {
 	for again := false; ; again = true {
-		tx, err := e.txs.Begin(e.ctx, store.BeginTxRequest{Timeout: 30 * time.Second, Again: again})
+		tx, err := e.txs.Begin(e.ctx, store.BeginTxRequest{Idle: 30 * time.Second, Again: again})
 		if err != nil {
 			return tx, err
 		}
@@ -120,6 +121,51 @@ func (e *workerEnv[T]) commits() {
 	e.is(err, store.ErrTxEnded, "a transaction that has ended must not complete a job")
 }
 
+// isKeptAlive keeps a transaction alive that is idle for longer than the database allows, and keeps it
+// alive while the worker uses it.
+func (e *workerEnv[T]) isKeptAlive() {
+	const idle = 300 * time.Millisecond
+	c := e.running(e.node("n"))
+	tx, err := e.txs.Begin(e.ctx, store.BeginTxRequest{Idle: idle})
+	e.must(err)
+	defer tx.Rollback()
+	keep := func() {
+		if tx.KeepAlive != nil {
+			e.must(tx.KeepAlive(e.ctx))
+		}
+	}
+	for range 10 {
+		time.Sleep(idle / 3)
+		keep()
+	}
+	returned := make(chan struct{})
+	kept := make(chan error, 1)
+	go func() {
+		defer close(kept)
+		for tx.KeepAlive != nil {
+			select {
+			case <-returned:
+				return
+			default:
+			}
+			if err := tx.KeepAlive(e.ctx); err != nil {
+				kept <- err
+				return
+			}
+		}
+	}()
+	job := with(func(j *store.NewJob) { j.Queue, j.Args = "effects", strconv.AppendInt(nil, c.ID, 10) })
+	for range 5 {
+		_, err = e.a.Insert(e.ctx, store.InsertRequest{Now: e.now, Tx: tx.Tx, Jobs: []store.NewJob{job}})
+		e.must(err)
+	}
+	close(returned)
+	e.must(<-kept)
+	res, err := e.complete(tx, c)
+	e.must(err)
+	e.want([]any{len(res.Refused), e.state(c.ID), e.effectsOf(c.ID)}, []any{0, store.StateCompleted, 5}, "a transaction that was kept alive must be committed")
+}
+
 // endsWhenCompleted completes a job in a transaction that has been open for a while: delays of
 // dependents count from the completion.
 func (e *workerEnv[T]) endsWhenCompleted() {
@@ -127,7 +173,7 @@ func (e *workerEnv[T]) endsWhenCompleted() {
 		e.real()
 		c := e.running(e.node("n"))
 		d := e.insertOne(follows(store.Edge{Job: c.ID, Delay: time.Minute}))
-		tx, err := e.txs.Begin(e.ctx, store.BeginTxRequest{Timeout: 30 * time.Second})
+		tx, err := e.txs.Begin(e.ctx, store.BeginTxRequest{Idle: 30 * time.Second})
 		e.must(err)
 		time.Sleep(20 * time.Millisecond)
 		before := e.real()
@@ -210,7 +256,7 @@ func (e *workerEnv[T]) keeps() {
 func (e *workerEnv[T]) contextEnds() {
 	c := e.running(e.node("n"))
 	ctx, cancel := context.WithCancel(e.ctx)
-	tx, err := e.txs.Begin(ctx, store.BeginTxRequest{Timeout: 30 * time.Second})
+	tx, err := e.txs.Begin(ctx, store.BeginTxRequest{Idle: 30 * time.Second})
 	e.must(err)
 	cancel()
 	_, err = e.a.Finish(ctx, store.FinishRequest{Now: e.now, Tx: tx.Tx, Commit: true, Outcomes: []store.Outcome{outcome(c, store.Completed)}})

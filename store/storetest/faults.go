@@ -191,18 +191,23 @@ func (r *faultRun) whole(t *testing.T, call *faultCall) (cases []faultCase) {
 	if call.needs != nil && !call.needs(e.a) {
 		t.Skip("this store does not have the ability")
 	}
+	call.prepare(e)
+	e.settleBut(*call)
+	first, _ := e.everything(nil)
+	e = newEnv(t, r.open(t))
 	try := call.prepare(e)
 	e.settleBut(*call)
-	before, had := e.everything(nil), len(e.claimsOf(try.node))
+	before, _ := e.everything(nil)
+	e.agree(before, first, "the store must be the same each time before the call")
+	had := len(e.claimsOf(try.node))
 	r.faults.arm(FaultPoint{}, "")
 	answer, err := try.call(e.ctx)
 	points, _ := r.faults.disarm()
 	e.must(err)
 	e.settleBut(*call)
-	after := e.everything(nil)
+	after, whole := e.everything(answer)
 	e.ok((before == after) == call.reads, "the call must change something if it is not a reading call, and otherwise nothing:\n"+firstDifference(before, after))
 	e.ok(len(points) > 0, "the layer of the driver must see the statements of the call")
-	whole := e.everything(answer)
 	r.calls, r.points = r.calls+1, r.points+len(points)
 	for _, point := range points {
 		for _, way := range r.faults.Ways(point) {
@@ -220,7 +225,6 @@ func (r *faultRun) fail(t *testing.T, c faultCase) {
 	e := newEnv(t, r.open(t))
 	try := c.call.prepare(e)
 	e.settleBut(*c.call)
-	e.agree(e.everything(nil), c.before, "the store must be the same each time before the call")
 	had := e.claimsOf(try.node)
 	r.faults.arm(c.point, c.way)
 	ctx, stop := context.WithTimeout(e.ctx, time.Minute)
@@ -235,12 +239,12 @@ func (r *faultRun) fail(t *testing.T, c faultCase) {
 		errs = append(errs, fmt.Sprint(err))
 		told = e.checkClaims(try.node, had, told, answer, err)
 		e.settleBut(*c.call)
-		now := e.everything(nil)
+		now, whole := e.everything(answer)
 		switch {
 		case t.Failed():
 		case err == nil && (c.call.same(now, c.after) || c.call.some && len(told) == c.claimed):
 			if !c.call.steps {
-				e.agree(e.everything(answer), c.answer, "a call that succeeds must return the answer of a call without a fault")
+				e.agree(whole, c.answer, "a call that succeeds must return the answer of a call without a fault")
 			}
 			e.rightCounts()
 		case err == nil && !c.call.steps:

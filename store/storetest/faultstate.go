@@ -13,9 +13,9 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// everything returns a text of all that the store lists and, if it is not nil, of an answer. Two stores in which the same has happened
-// have the same text: numbers that a store gives are replaced by their ranks.
-func (e *env) everything(answer any) string {
+// everything returns a text of all that the store lists, and a text of this and of an answer. Two stores in which the same has happened
+// have the same texts: numbers that a store gives are replaced by their ranks.
+func (e *env) everything(answer any) (stored, whole string) {
 	e.t.Helper()
 	type lists struct {
 		Jobs      []store.JobInfo
@@ -105,7 +105,7 @@ func (e *env) everything(answer any) string {
 	all.Kept = kept.Keep
 	all.Events = e.feed()
 	all.Audit = e.audit(store.ListAuditRequest{})
-	return ranked(all, answer)
+	return ranked(all), ranked(all, answer)
 }
 
 // nodeClaims are what Claims returns for a node.

@@ -14,7 +14,36 @@ import (
 	"testing"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/storetest"
 )
+
+// TestFaults lets each statement and each commit fail, in a proxy between the driver and the server, so that the server, too,
+// gives the transaction up: a statement that fails is replaced by one that the server refuses, and a commit by a roll-back. An
+// error of a commit that has taken effect comes only with the end of its connection.
+func TestFaults(t *testing.T) {
+	faults := &storetest.Faults{Ways: func(point storetest.FaultPoint) (ways []string) {
+		for _, code := range []string{lockNotAvailable, "40001", "40P01"} {
+			ways = append(ways, code+" before")
+			if !point.Commit {
+				ways = append(ways, code+" after")
+			}
+		}
+		if point.Commit {
+			ways = append(ways, adminShutdown+" after")
+		}
+		return append(ways, cut+" before", cut+" after")
+	}}
+	proxied := newFaultProxy(t, urlFrom(t, serverVariable), faults.At)
+	schema := newSchema(t)
+	a, b := openAt(t, proxied, schema), openAt(t, urlFrom(t, serverVariable), schema)
+	migrate(t, b)
+	storetest.RunFaults(t, faults, func(t *testing.T) storetest.Store {
+		empty(t, b)
+		_, err := b.pool.Exec(t.Context(), withSchema("update {schema}.timeline set accepted = 0, lost_at = null, seen_token = 0, seen_node = 0, seen_accepted = 0", schema))
+		must(t, err)
+		return storetest.Store{Clients: [2]store.Backend{a, b}, Begin: beginOn(a), RowLocks: true}
+	})
+}
 
 // TestACommitWithoutAnAnswerIsNotRepeated cuts the connection when a commit has taken effect. pgx reports that as if nothing had been sent.
 func TestACommitWithoutAnAnswerIsNotRepeated(t *testing.T) {
@@ -66,7 +95,7 @@ const (
 )
 
 // newFaultProxy listens for connections to a server, and returns the URL by which they come through the proxy. Statements and commits
-// fail in the ways that fails returns.
+// fail in the ways that fails returns, as storetest.Faults.At does.
 func newFaultProxy(t *testing.T, server string, fails func(text string, commit bool) (way string)) string {
 	t.Helper()
 	at, err := url.Parse(server)

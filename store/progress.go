@@ -10,6 +10,9 @@ type Progress struct {
 	// Note is valid UTF-8 without NUL, at most 1 KiB; may be empty.
 	Note string
 	At   time.Time // when it was stored; zero: the attempt has reported nothing
+	// Stuck is since when the context of the attempt has ended, if its worker was found not to
+	// return; otherwise zero. It stays when the worker has returned.
+	Stuck time.Time
 }
 
 // SaveProgressRequest stores the progress of claims.
@@ -18,8 +21,19 @@ type SaveProgressRequest struct {
 	Claims []ClaimProgress // at most one of each job
 }
 
-// ClaimProgress is the progress of a claim. Its At is not used.
+// ClaimProgress is the progress of a claim. Its At and Stuck are not used.
 type ClaimProgress struct {
 	ClaimRef
 	Progress
+	// StuckFor is how long ago the context of the attempt has ended, if its worker was found not
+	// to return; otherwise 0.
+	StuckFor time.Duration
+}
+
+// StuckSince returns the Progress.Stuck of the claim, stored at an instant of the store's clock.
+func (c ClaimProgress) StuckSince(now time.Time) time.Time {
+	if c.StuckFor <= 0 {
+		return time.Time{}
+	}
+	return now.Add(-c.StuckFor)
 }

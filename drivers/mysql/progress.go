@@ -15,6 +15,7 @@ type newProgress struct {
 	Done  int64  `json:"done"`
 	Total int64  `json:"total"`
 	Note  string `json:"note"`
+	Stuck *int64 `json:"stuck,omitempty"`
 }
 
 // SaveProgress stores progress; see store.Jobs.
@@ -22,11 +23,11 @@ func (b *Backend) SaveProgress(ctx context.Context, req store.SaveProgressReques
 	if len(req.Claims) == 0 {
 		return nil
 	}
-	rows := make([]newProgress, len(req.Claims))
-	for i, c := range req.Claims {
-		rows[i] = newProgress{c.ID, c.Token, c.Done, c.Total, c.Note}
-	}
 	return b.writeAt(ctx, "save progress", req.Now)(func(s *session, now time.Time) error {
+		rows := make([]newProgress, len(req.Claims))
+		for i, c := range req.Claims {
+			rows[i] = newProgress{c.ID, c.Token, c.Done, c.Total, c.Note, sqlrows.Micros(c.StuckSince(now))}
+		}
 		return s.Exec(ctx, upsertProgress, args{"claims": sqlrows.JSON(rows), "now": sqlrows.Micros(now)})
 	})
 }

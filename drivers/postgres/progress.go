@@ -19,11 +19,13 @@ func (b *Backend) SaveProgress(ctx context.Context, req store.SaveProgressReques
 	claims := slices.SortedFunc(slices.Values(req.Claims), func(a, b store.ClaimProgress) int { return cmp.Compare(a.ID, b.ID) })
 	n := len(claims)
 	ids, tokens, done, total, notes := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n), make([]string, n)
+	stuck := make([]int64, n) // for how long, in microseconds
 	for i, c := range claims {
 		ids[i], tokens[i], done[i], total[i], notes[i] = c.ID, c.Token, c.Done, c.Total, c.Note
+		stuck[i] = c.StuckFor.Microseconds()
 	}
 	return b.alone(ctx, nodeConns, "save progress")(func(conn *pgxpool.Conn) error {
-		_, err := conn.Exec(ctx, b.q(upsertProgress), when(req.Now), ids, tokens, done, total, notes)
+		_, err := conn.Exec(ctx, b.q(upsertProgress), when(req.Now), ids, tokens, done, total, notes, stuck)
 		return err
 	})
 }
@@ -37,7 +39,7 @@ func (b *Backend) addProgress(ctx context.Context, tx pgx.Tx, jobs []store.JobIn
 	}
 	var ref store.ClaimRef
 	var p store.Progress
-	return each(ctx, tx, []any{&ref.ID, &ref.Token, &p.Done, &p.Total, &p.Note, into(&p.At)}, func() {
+	return each(ctx, tx, []any{&ref.ID, &ref.Token, &p.Done, &p.Total, &p.Note, into(&p.At), into(&p.Stuck)}, func() {
 		if i, last := place[ref]; last {
 			jobs[i].Progress = p
 		}

@@ -25,7 +25,7 @@ func (s *Store) SaveProgress(ctx context.Context, req store.SaveProgressRequest)
 			j = s.finished[c.ID]
 		}
 		if j != nil && j.Token == c.Token {
-			c.At = now
+			c.At, c.Stuck = now, c.StuckSince(now)
 			s.progress[c.ID] = claimProgress{c.Token, c.Progress}
 		}
 	}

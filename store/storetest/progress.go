@@ -11,6 +11,7 @@ var progressTests = []scenario{
 	{"OfAFinishedJob", progressFinished},
 	{"StaleTokenIsIgnored", progressStale},
 	{"Batch", progressBatch},
+	{"OfAStuckWorker", progressStuck},
 	{"GoesWithItsJob", progressGoes},
 }
 
@@ -91,6 +92,29 @@ func progressBatch(e *env) {
 	}
 }
 
+// progressStuck: since when a worker is stuck is kept with the progress of its attempt, by the store's clock.
+func progressStuck(e *env) {
+	n := e.nodeFor("n", 24*time.Hour)
+	c, d := e.running(n), e.running(n)
+	since := e.now.Add(-90 * time.Second)
+	save := func(progress ...store.ClaimProgress) {
+		e.must(e.a.SaveProgress(e.ctx, store.SaveProgressRequest{Now: e.now, Claims: progress}))
+	}
+	ref := func(c store.Claimed) store.ClaimRef { return store.ClaimRef{ID: c.ID, Token: c.Token} }
+	p := store.Progress{Done: 1, Note: "n"}
+	save(store.ClaimProgress{ClaimRef: ref(c), Progress: p, StuckFor: 90 * time.Second}, store.ClaimProgress{ClaimRef: ref(d), Progress: p})
+	p.At = e.now
+	e.want(e.job(d.ID).Progress, p, "a worker that is not stuck must not be shown as stuck")
+	p.Stuck = since
+	e.want(e.job(c.ID).Progress, p, "since when a worker is stuck must be kept")
+	e.tick(time.Minute)
+	save(store.ClaimProgress{ClaimRef: ref(c), Progress: store.Progress{Done: 2}, StuckFor: 150 * time.Second})
+	e.want(e.job(c.ID).Progress, store.Progress{Done: 2, At: e.now, Stuck: since}, "a worker that is stuck may report more progress")
+	e.finishWell(outcome(c, store.Retry))
+	c = e.claimOne(n)
+	e.want(e.job(c.ID).Progress, store.Progress{}, "the next attempt must not be stuck")
+}
+
 func progressGoes(e *env) {
 	n := e.nodeFor("n", 24*time.Hour)
 	deleted, pruned := e.running(n), e.running(n)
@@ -113,8 +137,9 @@ func (w *world) saveProgress() {
 	want, got := store.SaveProgressRequest{Now: w.now}, store.SaveProgressRequest{Now: w.now}
 	for _, ref := range w.someClaims() {
 		p := store.Progress{Done: int64(w.rng.IntN(10)), Total: int64(w.rng.IntN(10)), Note: pick(w, "", "ü")}
-		want.Claims = append(want.Claims, store.ClaimProgress{ClaimRef: ref, Progress: p})
-		got.Claims = append(got.Claims, store.ClaimProgress{ClaimRef: w.names.realRef(ref), Progress: p})
+		stuck := pick(w, 0, 0, time.Duration(w.rng.IntN(1000))*time.Second)
+		want.Claims = append(want.Claims, store.ClaimProgress{ClaimRef: ref, Progress: p, StuckFor: stuck})
+		got.Claims = append(got.Claims, store.ClaimProgress{ClaimRef: w.names.realRef(ref), Progress: p, StuckFor: stuck})
 	}
 	w.must(w.model.SaveProgress(w.ctx, want))
 	w.must(w.client.SaveProgress(w.ctx, got))

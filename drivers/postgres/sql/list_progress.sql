@@ -1,2 +1,2 @@
 -- The progress of jobs.
-SELECT job_id, token, done, total, note, at FROM {schema}.progress WHERE job_id = ANY (:ids::bigint[])
+SELECT job_id, token, done, total, note, at, stuck FROM {schema}.progress WHERE job_id = ANY (:ids::bigint[])

@@ -151,7 +151,7 @@ func (s *Session) addProgress(ctx context.Context, jobs []store.JobInfo) error {
 	return s.Each(ctx, ListProgress, Args{"ids": ids}, func(r Row) error {
 		var ref store.ClaimRef
 		var p store.Progress
-		err := r.Scan(&ref.ID, &ref.Token, &p.Done, &p.Total, &p.Note, IntoTime(&p.At))
+		err := r.Scan(&ref.ID, &ref.Token, &p.Done, &p.Total, &p.Note, IntoTime(&p.At), IntoTime(&p.Stuck))
 		if job := byID[ref.ID]; err == nil && job != nil && job.Token == ref.Token {
 			job.Progress = p
 		}

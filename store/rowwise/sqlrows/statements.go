@@ -233,7 +233,7 @@ var shared = [Shared]Source{
 	ListOwners:          {File: "list_owners", Params: "after names limit", Columns: "name revision digest host synced_at copy_host copy_path copy_digest copy_revision changed_at", Lists: true},
 	ListPausedClaims:    {File: "list_paused_claims", Params: "node now", Columns: "id token"},
 	ListPauses:          {File: "list_pauses", Params: "now", Columns: PauseColumns},
-	ListProgress:        {File: "list_progress", Params: "ids", Columns: "job_id token done total note at"},
+	ListProgress:        {File: "list_progress", Params: "ids", Columns: "job_id token done total note at stuck"},
 	ListQueues:          {File: "list_queues", Params: "now", Columns: "queue ready scheduled running waiting oldest"},
 	ListSchedules:       {File: "list_schedules", Params: "after names ids owner calendar group_name limit", Columns: ScheduleColumns + " since", Lists: true},
 	ListSlots:           {File: "list_slots", Params: "schedule from to before_slot before_id limit group_name hosts_of", Columns: "id schedule_id schedule_name owner slot last count outcome reason job_id recorded_at after_id after_schedule", Lists: true},

@@ -113,6 +113,7 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 		batcher: insert.NewBatcher(bounded, cfg.CallTimeout), done: make(chan struct{}), left: make(chan struct{}), taken: taken, started: make(chan struct{}),
 	}
 	c.relay.observe(cfg.Observers)
+	c.relay.onStuck(cfg.OnStuck)
 	c.Handlers = &HandlerService{c}
 	c.Limits = &LimitService{c}
 	c.Jobs, c.Schedules, c.Calendars = &JobService{c}, &ScheduleService{c}, &CalendarService{c}
@@ -223,7 +224,7 @@ func (c *Client) begin(stop, hurry context.CancelFunc) error {
 }
 
 // Done returns a channel that is closed when Run has returned and no worker of this
-// client runs any more. A program that goes on after Run closes the backend after that;
+// client runs any more, except of attempts that were abandoned (AbandonAfter). A program that goes on after Run closes the backend after that;
 // if it closes the backend earlier, the node loses its lease while workers run, and
 // their jobs start elsewhere. While the client has neither run nor been stopped, the
 // channel is open.
@@ -278,36 +279,37 @@ func (c *Client) engineConfig() engine.Config {
 		queues = nil // a node without workers claims nothing; it still fires slots
 	}
 	return engine.Config{
-		Backend:     c.store,
-		Name:        c.cfg.Name,
-		Version:     build,
-		Host:        c.cfg.Host,
-		Labels:      c.cfg.labels(),
-		Queues:      queues,
-		MaxRunning:  c.cfg.Workers.maxRunning(),
-		Ageing:      c.cfg.Ageing,
-		Admission:   c.cfg.Admission,
-		Kinds:       c.cfg.Workers.kinds(false),
-		Restricted:  c.cfg.Workers.kinds(true),
-		Carried:     c.cfg.Workers.carried(),
-		Work:        c.cfg.Workers.work(c.cfg.WorkMiddleware),
-		Timeout:     c.cfg.Workers.timeout,
-		Backoff:     c.cfg.Workers.backoff,
-		TxTimeout:   c.cfg.TxTimeout,
-		KeepFor:     c.keepFor,
-		Lease:       c.cfg.Lease,
-		Heartbeat:   c.cfg.Heartbeat,
-		Drain:       c.cfg.Drain,
-		Grace:       c.cfg.Grace,
-		CallTimeout: max(c.cfg.Lease, 10*time.Second),
-		Alone:       time.Minute,
-		PollBusy:    min(defaultPollBusy, c.cfg.PollIdle),
-		PollIdle:    c.cfg.PollIdle,
-		PollPushed:  max(defaultPushed, c.cfg.PollIdle) * time.Duration(max(len(queues), 1)),
-		Keep:        c.cfg.Keep.prune(),
-		StateDir:    c.cfg.StateDir,
-		Sink:        c.relay.send,
-		TakeOver:    c.taken,
+		Backend:      c.store,
+		Name:         c.cfg.Name,
+		Version:      build,
+		Host:         c.cfg.Host,
+		Labels:       c.cfg.labels(),
+		Queues:       queues,
+		MaxRunning:   c.cfg.Workers.maxRunning(),
+		Ageing:       c.cfg.Ageing,
+		Admission:    c.cfg.Admission,
+		Kinds:        c.cfg.Workers.kinds(false),
+		Restricted:   c.cfg.Workers.kinds(true),
+		Carried:      c.cfg.Workers.carried(),
+		Work:         c.cfg.Workers.work(c.cfg.WorkMiddleware),
+		Timeout:      c.cfg.Workers.timeout,
+		Backoff:      c.cfg.Workers.backoff,
+		TxTimeout:    c.cfg.TxTimeout,
+		KeepFor:      c.keepFor,
+		AbandonAfter: c.cfg.Workers.abandonAfter,
+		Lease:        c.cfg.Lease,
+		Heartbeat:    c.cfg.Heartbeat,
+		Drain:        c.cfg.Drain,
+		Grace:        c.cfg.Grace,
+		CallTimeout:  max(c.cfg.Lease, 10*time.Second),
+		Alone:        time.Minute,
+		PollBusy:     min(defaultPollBusy, c.cfg.PollIdle),
+		PollIdle:     c.cfg.PollIdle,
+		PollPushed:   max(defaultPushed, c.cfg.PollIdle) * time.Duration(max(len(queues), 1)),
+		Keep:         c.cfg.Keep.prune(),
+		StateDir:     c.cfg.StateDir,
+		Sink:         c.relay.send,
+		TakeOver:     c.taken,
 	}
 }
 

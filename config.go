@@ -67,8 +67,9 @@ type Config struct {
 	// Drain is how long a stop waits for running jobs before it cancels their
 	// contexts. Default 30 s; negative: no wait.
 	Drain time.Duration
-	// Grace is how long a stop then waits for the workers to return. The node keeps
-	// the jobs of workers that have not returned then: see Client.Run. Default 5 s.
+	// Grace is how long a worker may take to return after its context has ended. A
+	// stop waits so long, and the node keeps the jobs of workers that have not returned
+	// then: see Client.Run. A worker that takes longer is stuck: see OnStuck. Default 5 s.
 	Grace time.Duration
 	// PollIdle is how often a node without wake-ups from its store looks for
 	// work while there is none. Default 1 s; after it has found work it looks
@@ -122,6 +123,15 @@ type Config struct {
 	// Observers receive every event of this client, in order, for metrics. An
 	// event.CallObserver also receives the calls of the store.
 	Observers []event.Observer
+
+	// OnStuck is called with an event event.JobStuck when a worker is stuck: it has not
+	// returned for Grace although its context has ended, because of its timeout, a
+	// cancellation, a lost lease or a stop. The event has the job, why the context ended
+	// (Err), how long ago (Took), and the stack of the worker's goroutine (Trace); what
+	// the log and the store have of it does not depend on OnStuck. Another worker takes
+	// the place of a stuck worker, as long as no more than the queue has workers are
+	// replaced. Calls are one at a time, as those of an observer. See AbandonAfter.
+	OnStuck func(stuck event.Event)
 
 	// TakeOver is what Client.HandOver of the program before has passed to its
 	// function, in the same process: Run goes on as the same node, with the same

@@ -34,6 +34,7 @@ type relay struct {
 	log       event.Sink
 	schedules scheduleCounts
 	observers []*event.Queue
+	stuck     *event.Queue // of Config.OnStuck; nil: none
 
 	mu          sync.RWMutex
 	counts      map[event.Kind]*atomic.Int64
@@ -45,6 +46,9 @@ func (r *relay) send(e event.Event) {
 	r.log(e)
 	for _, o := range r.observers {
 		o.Send(e)
+	}
+	if e.Kind == event.JobStuck && r.stuck != nil {
+		r.stuck.Send(e)
 	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -69,6 +73,13 @@ func (r *relay) observe(observers []event.Observer) {
 	}
 }
 
+// onStuck has call called with each event event.JobStuck; nil: none. It is called before the first event.
+func (r *relay) onStuck(call func(event.Event)) {
+	if call != nil {
+		r.stuck = event.NewQueue(event.Sink(call), r.send)
+	}
+}
+
 // callObservers returns the observers that also receive the calls of the store.
 func callObservers(observers []event.Observer) (found []event.CallObserver) {
 	for _, o := range observers {
@@ -84,6 +95,9 @@ func callObservers(observers []event.Observer) (found []event.CallObserver) {
 func (r *relay) flush(ctx context.Context) {
 	for _, o := range r.observers {
 		o.Flush(ctx)
+	}
+	if r.stuck != nil {
+		r.stuck.Flush(ctx)
 	}
 }
 

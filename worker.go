@@ -32,7 +32,8 @@ type worker struct {
 	timeout    time.Duration
 	backoff    func(attempt int, err error) time.Duration // nil: the default
 	keep       Keep
-	maxRunning int // 0: no bound
+	maxRunning int           // 0: no bound
+	abandon    time.Duration // see AbandonAfter; 0: never
 	restricted bool
 	carried    bool  // its running jobs can be handed over
 	err        error // a mistake in an option
@@ -65,6 +66,26 @@ func DefaultBackoff(policy string) WorkerOption {
 // is part of the error that the attempt leaves.
 func DefaultBackoffFunc(delay func(attempt int, err error) time.Duration) WorkerOption {
 	return func(w *worker) { w.backoff = delay }
+}
+
+// AbandonAfter ends an attempt at a job of this kind whose worker has not returned d
+// after its context ended, for example because of its timeout; not before
+// Config.Grace has passed. Then the attempt has failed, as with an error: another
+// attempt starts after the back-off, or the job fails; a cancelled job is cancelled.
+// What the worker answers later is refused, also by Complete and RegisterTx, and
+// JobRow.HeldFor is 0 from then on.
+//
+// A Go function cannot be killed: the worker goes on, and the next attempt runs
+// concurrently. Its permits are free, so that more jobs than a limit allows may run.
+// So use AbandonAfter for kinds whose effects are safe then, because they are
+// repeatable or compare tokens. Default: the job stays with its worker.
+func AbandonAfter(d time.Duration) WorkerOption {
+	return func(w *worker) {
+		w.abandon = d
+		if d <= 0 || d > MaxDuration {
+			w.err = errors.Join(w.err, between("abandon after", d, time.Millisecond, MaxDuration))
+		}
+	}
 }
 
 // Restricted makes the node run only jobs of this kind that are on its
@@ -270,6 +291,10 @@ func received(handle Handler) Handler {
 		return handle(ctx, row)
 	}
 }
+
+// abandonAfter returns how long after the end of its context an attempt of a kind is
+// abandoned; 0: never.
+func (w *Workers) abandonAfter(kind string) time.Duration { return w.byKind[kind].abandon }
 
 // timeout returns the bound of a claimed job's attempt; 0: none.
 func (w *Workers) timeout(job store.Claimed) time.Duration {

@@ -32,17 +32,21 @@ const (
 	HistoryAccepted Kind = "history_accepted" // an operator has accepted the loss; Detail
 	StateFailed     Kind = "state_failed"     // the node's state file cannot be used; Err
 
-	JobsClaimed   Kind = "jobs_claimed"   // Queue, Count, Took
-	JobStarted    Kind = "job_started"    // the fields of the job, Late
-	JobCompleted  Kind = "job_completed"  // the fields of the job, Took
-	JobRetried    Kind = "job_retried"    // the attempt failed; Err, Took, Delay
-	JobSnoozed    Kind = "job_snoozed"    // the attempt asked to run again later, and does not count; Took, Delay
-	JobFailed     Kind = "job_failed"     // ended without success; Err, Took
-	JobCancelled  Kind = "job_cancelled"  // on request; Took
-	JobReleased   Kind = "job_released"   // handed back, the attempt does not count; Detail: why
-	JobRescued    Kind = "job_rescued"    // taken from a dead node and ready again; Detail: the node
-	JobLost       Kind = "job_lost"       // its node died and the job may not start again; Detail: the node
-	ClaimLost     Kind = "claim_lost"     // a late outcome was refused because the job was claimed again
+	JobsClaimed  Kind = "jobs_claimed"  // Queue, Count, Took
+	JobStarted   Kind = "job_started"   // the fields of the job, Late
+	JobCompleted Kind = "job_completed" // the fields of the job, Took
+	JobRetried   Kind = "job_retried"   // the attempt failed; Err, Took, Delay
+	JobSnoozed   Kind = "job_snoozed"   // the attempt asked to run again later, and does not count; Took, Delay
+	JobFailed    Kind = "job_failed"    // ended without success; Err, Took
+	JobCancelled Kind = "job_cancelled" // on request; Took
+	JobReleased  Kind = "job_released"  // handed back, the attempt does not count; Detail: why
+	JobRescued   Kind = "job_rescued"   // taken from a dead node and ready again; Detail: the node
+	JobLost      Kind = "job_lost"      // its node died and the job may not start again; Detail: the node
+	ClaimLost    Kind = "claim_lost"    // a late outcome was refused because the job was claimed again, or the attempt was abandoned
+	// JobStuck: a worker has not returned although its context has ended. Took: since then; Err: why it ended; Trace: the
+	// stack of the worker's goroutine.
+	JobStuck      Kind = "job_stuck"
+	JobUnstuck    Kind = "job_unstuck"    // the worker has returned after JobStuck; Took: since its context ended
 	JobSuperseded Kind = "job_superseded" // ended in favour of its schedule's next slot; Job
 
 	SlotFired   Kind = "slot_fired"   // Schedule, Slot, Job; up to a second before the slot

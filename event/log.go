@@ -71,6 +71,10 @@ func lines(kind Kind) line {
 		return line{slog.LevelWarn, "the store did not take everything at the stop of this node"}
 	case WorkersRemain:
 		return line{slog.LevelWarn, "workers have not returned: this node keeps their jobs until they return or the process ends"}
+	case JobStuck:
+		return line{slog.LevelWarn, "job stuck: its worker has not returned, although its context has ended"}
+	case JobUnstuck:
+		return line{slog.LevelInfo, "the worker of a stuck job has returned"}
 	case Dropped:
 		return line{slog.LevelWarn, "events dropped for a slow observer"}
 	case PoolSmall:

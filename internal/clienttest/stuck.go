@@ -2,11 +2,14 @@ package clienttest
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
 )
@@ -29,22 +32,33 @@ func Stuck(t *testing.T, open func(t *testing.T) (a, b store.Backend)) {
 		}},
 		{"a forced stop, a schedule that skips", func(s *stuck) { s.forcedStop(s.skipping) }},
 		{"a forced stop, one job", func(s *stuck) { s.forcedStop(s.enqueueOne) }},
+		{"a stuck worker is told, and replaced", (*stuck).isTold},
+		{"as many stuck workers are replaced as the queue has", (*stuck).areReplaced},
+		{"a cancelled job with a stuck worker", (*stuck).isCancelled},
+		{"a stuck worker keeps a permit of its queue", func(s *stuck) {
+			s.keepsItsPermit(hourbell.Limit{Name: "l", Queue: "default", Concurrency: 1})
+		}},
+		{"a stuck worker keeps a permit of its key", func(s *stuck) {
+			s.keepsItsPermit(hourbell.Limit{Name: "l", ByKey: true, Concurrency: 1})
+		}},
+		{"a stuck worker is abandoned", (*stuck).isAbandoned},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := &stuck{env: &env{T: t}, begun: make(chan int64, 100), end: make(chan struct{})}
+			s := &stuck{env: &env{T: t}, deaf: 1, begun: make(chan int64, 100), end: make(chan struct{})}
 			s.backend, s.other = open(t)
 			test.run(s)
 		})
 	}
 }
 
-// stuck is a store with jobs, the first of which has a worker that ignores its context.
+// stuck is a store with jobs, the first of which have workers that ignore their contexts.
 type stuck struct {
 	*env
+	deaf          int64 // so many
 	runs          atomic.Int64
 	running, most atomic.Int64
 	begun         chan int64    // gets the id of each job that begins
-	end           chan struct{} // lets the first worker return
+	end           chan struct{} // lets these workers return
 }
 
 // work is the worker. It notes how many jobs run concurrently.
@@ -53,9 +67,9 @@ func (s *stuck) work(_ context.Context, job *hourbell.JobRow) error {
 	defer s.running.Add(-1)
 	for old := s.most.Load(); n > old && !s.most.CompareAndSwap(old, n); old = s.most.Load() {
 	}
-	first := s.runs.Add(1) == 1
+	deaf := s.runs.Add(1) <= s.deaf
 	s.begun <- job.ID
-	if first {
+	if deaf {
 		<-s.end
 	}
 	return nil
@@ -133,4 +147,169 @@ func (s *stuck) forcedStop(enqueue func(client *hourbell.Client)) {
 	if n := s.most.Load(); n != 1 {
 		s.Errorf("%d jobs ran concurrently", n)
 	}
+}
+
+// stuckNode returns the configuration of a node with so many workers, whose first job ignores its timeout.
+func (s *stuck) stuckNode(workers int, options ...hourbell.WorkerOption) hourbell.Config {
+	cfg := s.node(append(options, hourbell.DefaultTimeout(200*time.Millisecond), hourbell.DefaultBackoff("exponential:100ms:1s"))...)
+	cfg.Queues = map[string]int{"default": workers}
+	cfg.Drain = 10 * time.Second
+	return cfg
+}
+
+// found waits until a job is shown as stuck, and returns since when it is.
+func (s *stuck) found(client *hourbell.Client, id int64) (since time.Time) {
+	s.Helper()
+	s.eventually("the job is shown as stuck", func() bool {
+		job, err := client.Jobs.Get(s.Context(), id)
+		s.must(err)
+		since = job.Progress.Stuck
+		return !since.IsZero()
+	})
+	return since
+}
+
+// isTold runs a job whose worker ignores its timeout on the only worker of a queue: the store has since when it does, an event and OnStuck
+// have its stack, another worker takes its place, and its late outcome counts.
+func (s *stuck) isTold() {
+	told := make(chan event.Event, 10)
+	cfg := s.stuckNode(1)
+	cfg.OnStuck = func(e event.Event) { told <- e }
+	client := s.runNode(s.backend, cfg)
+	defer close(s.end)
+	begun, err := client.Now(s.Context())
+	s.must(err)
+	s.enqueueMany(client, 1)
+	id := <-s.begun
+	e := <-told
+	if e.Job != id || e.Queue != "default" || e.JobKind != kind || e.Attempt != 1 || e.Token == 0 || e.Took < cfg.Grace || !errors.Is(e.Err, hourbell.ErrTimeout) {
+		s.Errorf("the event of the stuck job: %+v", e)
+	}
+	if !strings.Contains(e.Trace, "(*stuck).work") || strings.Contains(e.Trace, "(*stuck).isTold") {
+		s.Errorf("the event of the stuck job has the stack\n%s", e.Trace)
+	}
+	now, err := client.Now(s.Context())
+	s.must(err)
+	if since := s.found(client, id); since.Before(begun.Add(200*time.Millisecond)) || since.After(now) {
+		s.Errorf("the job is stuck since %v; it began after %v, and the event came before %v", since, begun, now)
+	}
+	s.enqueueMany(client, 3)
+	s.eventually("jobs run in the place of the stuck worker", func() bool { return s.runs.Load() == 4 })
+	if job, err := client.Jobs.Get(s.Context(), id); err != nil || job.State != store.StateRunning {
+		s.Errorf("the stuck job is %v: %v", job.State, err)
+	}
+	s.end <- struct{}{}
+	s.eventually("the late outcome counts", func() bool {
+		return s.count(client, hourbell.JobFilter{IDs: []int64{id}, States: []store.State{store.StateCompleted}}) == 1
+	})
+	s.eventually("the events are counted", func() bool {
+		counts := client.Events.Counts()
+		return counts[event.JobStuck] == 1 && counts[event.JobUnstuck] == 1
+	})
+	if n := s.most.Load(); n != 2 {
+		s.Errorf("%d jobs ran at once on one worker and the worker in the place of the stuck worker", n)
+	}
+}
+
+// areReplaced runs jobs whose workers ignore their timeouts on the only worker of a queue: one of them is replaced, and the queue goes on when
+// one of them returns.
+func (s *stuck) areReplaced() {
+	s.deaf = 2
+	client := s.runNode(s.backend, s.stuckNode(1))
+	defer close(s.end)
+	s.enqueueMany(client, 1)
+	s.found(client, <-s.begun)
+	s.enqueueMany(client, 1)
+	s.found(client, <-s.begun)
+	s.enqueueMany(client, 3)
+	time.Sleep(time.Second) // so that a worker too many runs a job
+	if n := s.runs.Load(); n != 2 {
+		s.Errorf("%d jobs have begun on a queue with one worker while two workers are stuck", n)
+	}
+	s.end <- struct{}{}
+	s.eventually("the queue goes on", func() bool { return s.runs.Load() == 5 })
+	if n := s.most.Load(); n != 2 {
+		s.Errorf("%d jobs ran at once on a queue with one worker", n)
+	}
+}
+
+// isCancelled cancels a job without a timeout whose worker ignores that: it is stuck, and abandoned as cancelled.
+func (s *stuck) isCancelled() {
+	client := s.runNode(s.backend, s.node(hourbell.AbandonAfter(100*time.Millisecond)))
+	defer close(s.end)
+	s.enqueueMany(client, 1)
+	id := <-s.begun
+	time.Sleep(500 * time.Millisecond) // longer than the grace: a job whose context has not ended is not stuck
+	if n := client.Events.Counts()[event.JobStuck]; n != 0 {
+		s.Errorf("%d jobs are stuck before the cancellation", n)
+	}
+	_, err := client.Jobs.Cancel(s.Context(), hourbell.JobFilter{IDs: []int64{id}})
+	s.must(err)
+	s.eventually("the job is cancelled", func() bool {
+		return s.count(client, hourbell.JobFilter{IDs: []int64{id}, States: []store.State{store.StateCancelled}}) == 1
+	})
+	if n := client.Events.Counts()[event.JobStuck]; n != 1 {
+		s.Errorf("%d events of stuck jobs", n)
+	}
+}
+
+// keepsItsPermit runs a job whose worker ignores its timeout under a limit of 1: no other job runs until it returns.
+func (s *stuck) keepsItsPermit(limit hourbell.Limit) {
+	client := s.newClient(s.backend, s.stuckNode(2))
+	s.must(client.Migrate(s.Context()))
+	s.limited(limit)(client)
+	s.start(client)
+	s.runNode(s.other, s.stuckNode(2))
+	id := <-s.begun
+	s.found(client, id)
+	time.Sleep(2 * time.Second) // so that a permit that is given back too early is used
+	if n := s.runs.Load(); n != 1 {
+		s.Errorf("%d jobs have begun while the stuck worker has the only permit", n)
+	}
+	close(s.end)
+	s.eventually("both jobs complete", func() bool {
+		return s.count(client, hourbell.JobFilter{States: []store.State{store.StateCompleted}}) == 2
+	})
+	if n := s.most.Load(); n != 1 {
+		s.Errorf("%d jobs ran concurrently", n)
+	}
+}
+
+// isAbandoned runs a job whose worker ignores its timeout, under a limit of 1: the attempt fails, the next one completes the job, and the late
+// outcome is refused.
+func (s *stuck) isAbandoned() {
+	client := s.newClient(s.backend, s.stuckNode(1, hourbell.AbandonAfter(300*time.Millisecond)))
+	s.must(client.Migrate(s.Context()))
+	_, err := client.Limits.Put(s.Context(), hourbell.Limit{Name: "l", ByKey: true, Concurrency: 1}, 0)
+	s.must(err)
+	_, err = client.Limits.Put(s.Context(), hourbell.Limit{Name: "m", Queue: "default", Concurrency: 1}, 0)
+	s.must(err)
+	s.start(client)
+	_, err = client.Enqueue(s.Context(), hourbell.RawArgs{Name: kind}, hourbell.Key("k"))
+	s.must(err)
+	id := <-s.begun
+	s.eventually("the next attempt completes the job", func() bool {
+		return s.count(client, hourbell.JobFilter{IDs: []int64{id}, States: []store.State{store.StateCompleted}}) == 1
+	})
+	if n := s.running.Load(); n != 1 {
+		s.Errorf("%d workers run, want the stuck worker", n)
+	}
+	job, err := client.Jobs.Get(s.Context(), id)
+	s.must(err)
+	if len(job.Attempts) == 0 || !strings.Contains(job.Attempts[0].Error, "abandoned") || job.Attempts[0].Outcome != store.AttemptRetried || job.Attempt != 2 {
+		s.Errorf("the abandoned attempt: %+v", job.Attempts)
+	}
+	refused := client.Events.Counts()[event.ClaimLost]
+	close(s.end)
+	s.eventually("the late outcome is refused", func() bool {
+		counts := client.Events.Counts()
+		return counts[event.ClaimLost] == refused+1 && counts[event.JobUnstuck] == 1
+	})
+	if job, err := client.Jobs.Get(s.Context(), id); err != nil || job.State != store.StateCompleted || job.Attempt != 2 {
+		s.Errorf("the job after the late outcome: %+v, %v", job, err)
+	}
+	s.enqueueMany(client, 5)
+	s.eventually("the queue goes on", func() bool {
+		return s.count(client, hourbell.JobFilter{States: []store.State{store.StateCompleted}}) == 6
+	})
 }

@@ -49,6 +49,9 @@ type Config struct {
 	// KeepFor returns the Outcome.Keep of jobs of a kind that end with a result; nil: it is 0.
 	KeepFor func(kind string, result store.Result) time.Duration
 
+	// AbandonAfter returns how long after the end of its context an attempt at a job of a kind ends without its worker;
+	// 0: it does not. nil: no attempt does.
+	AbandonAfter func(kind string) time.Duration
 	// TxTimeout is how long a transaction may be open in which a worker completes its job; 0: as long
 	// as the attempt takes.
 	TxTimeout time.Duration
@@ -56,7 +59,9 @@ type Config struct {
 	Lease     time.Duration
 	Heartbeat time.Duration
 	Drain     time.Duration // how long a stop waits for running jobs
-	Grace     time.Duration // how long a stop waits after it has cancelled the contexts of running jobs
+	// Grace is how long a worker may take to return after its context has ended: a stop waits so long, and a worker that
+	// takes longer is stuck.
+	Grace time.Duration
 	// Alone is how long a suspect runs alone on the node, and how long the suspect waits at most
 	// until no other job of the node is in flight.
 	Alone time.Duration
@@ -122,6 +127,7 @@ func New(cfg Config) *Engine {
 		Queues: cfg.Queues, Places: places, MaxRunning: cfg.MaxRunning, Ageing: cfg.Ageing, Admission: cfg.Admission, Kinds: cfg.Kinds, Restricted: cfg.Restricted, Carried: cfg.Carried,
 		Work: cfg.Work, Timeout: cfg.Timeout, Backoff: cfg.Backoff, KeepFor: cfg.KeepFor,
 		TxTimeout: cfg.TxTimeout, TxIdle: cfg.Lease / 2, // then it has ended when the lease of a node ends that was stopped
+		Grace: cfg.Grace, AbandonAfter: cfg.AbandonAfter,
 		Heartbeat: cfg.Heartbeat, Alone: cfg.Alone, CallTimeout: cfg.CallTimeout, PollBusy: cfg.PollBusy, PollIdle: cfg.PollIdle,
 	})
 	return e
@@ -212,6 +218,7 @@ func (e *Engine) move(ctx context.Context) *motion {
 	m.living.Go(func() { e.node.Live(living, e.runner.CompareClaims) })
 	m.living.Go(func() { e.runner.WatchCancels(living) })
 	m.living.Go(func() { e.runner.KeepPermits(living) })
+	m.living.Go(func() { e.runner.WatchWorkers(living) })
 	m.writing.Go(func() { e.runner.WriteOutcomes(writing) })
 	m.writing.Go(func() { e.runner.SaveProgress(writing) })
 	m.writing.Go(func() { e.runner.SaveOutput(writing) })

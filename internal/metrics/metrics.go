@@ -45,6 +45,8 @@ var (
 	claimed       = &Metric{Name: "hourbell_jobs_claimed_total", Help: "Jobs that this node has claimed."}
 	rescued       = &Metric{Name: "hourbell_jobs_rescued_total", Help: "Jobs that were taken from dead nodes by this node."}
 	refused       = &Metric{Name: "hourbell_claims_refused_total", Help: "Late outcomes that were refused because the job was claimed again."}
+	stuck         = &Metric{Name: "hourbell_jobs_stuck_total", Help: "Jobs whose workers on this node did not return after their contexts had ended.", Labels: []string{"kind", "queue"}}
+	stuckNow      = &Metric{Name: "hourbell_stuck_workers", Help: "Workers of this node that have not returned, although their contexts have ended.", Sort: Gauge}
 	leased        = &Metric{Name: "hourbell_node_leased", Help: "1 while this node runs and has its lease, otherwise 0.", Sort: Gauge}
 	leasesLost    = &Metric{Name: "hourbell_leases_lost_total", Help: "How often this node lost its lease."}
 	deaths        = &Metric{Name: "hourbell_node_deaths_total", Help: "Nodes that this node has declared dead."}
@@ -67,7 +69,7 @@ var (
 // All returns all metrics. The caller does not change them.
 func All() []*Metric {
 	return []*Metric{
-		jobs, scheduleJobs, slots, late, took, claimed, rescued, refused, leased, leasesLost, deaths, repaired, storeFailures, calls, callErrors, repeats, dropped, leftOut,
+		jobs, scheduleJobs, slots, late, took, claimed, rescued, refused, stuck, stuckNow, leased, leasesLost, deaths, repaired, storeFailures, calls, callErrors, repeats, dropped, leftOut,
 		leaseLeft, storeUp, clockOff, nodes, queueJobs, queueOldest,
 	}
 }

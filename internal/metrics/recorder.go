@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/store"
@@ -26,6 +27,7 @@ type Limits struct{ Schedules, Kinds, Queues int }
 type Recorder struct {
 	sink                     Sink
 	schedules, kinds, queues *guard
+	stuck                    atomic.Int64 // workers
 }
 
 // NewRecorder returns a recorder. Metrics without labels begin with 0.
@@ -64,6 +66,11 @@ func (r *Recorder) Observe(e event.Event) {
 		r.sink.Add(rescued, 1)
 	case event.ClaimLost:
 		r.sink.Add(refused, 1)
+	case event.JobStuck:
+		r.sink.Add(stuck, 1, r.label("kind", e.JobKind), r.label("queue", e.Queue))
+		r.sink.Set(stuckNow, float64(r.stuck.Add(1)))
+	case event.JobUnstuck:
+		r.sink.Set(stuckNow, float64(r.stuck.Add(-1)))
 	case event.SlotFired:
 		r.slot(e, "fired")
 	case event.SlotMissed:

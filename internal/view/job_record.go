@@ -59,6 +59,8 @@ type JobRecord struct {
 	Attempts        []AttemptRecord      `json:"attempts"`
 	// Progress is how far the last attempt has come, if it has reported that.
 	Progress *ProgressRecord `json:"progress"`
+	// StuckSince is since when the context of the last attempt has ended, if its worker was found not to return.
+	StuckSince *time.Time `json:"stuck_since"`
 	// Result is what the attempt that ended the job left for others.
 	Result json.RawMessage `json:"result"`
 	Output *string         `json:"output"`
@@ -110,7 +112,7 @@ func NewJobRecord(j Job) JobRecord {
 		Node: orNull(jobNode(j.JobInfo)), Schedule: orNull(j.ScheduleName), Slot: timeOrNull(j.Slot), Origin: j.Origin.String(),
 		Args: rawJSON(j.Args), Timeout: durationOrNull(j.Timeout), Backoff: orNull(header(j.JobInfo, hourbell.BackoffHeader)), OnLoss: j.OnLoss.String(), Unique: orNull(j.Unique),
 		Reason: orNull(j.Reason), Waits: orNull(j.Waits), Hook: aboutHook(j.JobInfo), CancelRequested: j.CancelAsked, Errors: []AttemptErrorRecord{}, After: []AfterRecord{},
-		Attempts: []AttemptRecord{}, Result: rawJSON(j.Result), Progress: newProgressRecord(j.Progress),
+		Attempts: []AttemptRecord{}, Result: rawJSON(j.Result), Progress: newProgressRecord(j.Progress), StuckSince: timeOrNull(j.Progress.Stuck),
 	}
 	for _, e := range j.After {
 		r.After = append(r.After, AfterRecord{e.Job, e.On.String(), e.Delay.String()})
@@ -189,6 +191,7 @@ func JobFacts(j Job, now time.Time) []Fact {
 		{"finished_at", plain.Stamp(j.FinishedAt)},
 		{"took", took(j.JobInfo)},
 		{"progress", ShownProgress(j.Progress)},
+		{"stuck", shownStuck(j.JobInfo, now)},
 		{"result", string(j.Result)},
 		{"node", jobNode(j.JobInfo)},
 	}

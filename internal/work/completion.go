@@ -39,6 +39,9 @@ func (r *Run) finishIn(ctx context.Context, tx store.Tx, commit bool) error {
 	if tx == nil {
 		return errors.New("the transaction is nil")
 	}
+	if r.attemptNow().abandoned {
+		return fmt.Errorf("%w: %w; roll the transaction back", node.ErrClaimLost, ErrAbandoned)
+	}
 	outcome := r.runner.outcomeOf(r, nil, nil)
 	r.runner.addConsequences(r, &outcome)
 	r.completing.Store(mayBeComplete) // before the call, which may have an effect though it fails

@@ -41,10 +41,16 @@ func (r *Runner) execute(run *Run) (took time.Duration) {
 		}
 		defer stop()
 	}
+	run.runsIn(ctx)
 	err := errExited
 	defer func() { // runs also when the worker called runtime.Goexit
 		cause := context.Cause(ctx)
+		abandoned := run.returns().abandoned
 		if left = run.leave(err); left {
+			return
+		}
+		if abandoned && run.completing.Load() == notCompleting {
+			r.refuseLate(run, err)
 			return
 		}
 		took = run.started.Elapsed()

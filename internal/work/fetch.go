@@ -22,7 +22,7 @@ type fetcher struct {
 	width    int // number of workers at the last look at crew
 	jobs     chan *Run
 	pace     pace
-	inFlight atomic.Int64 // claimed jobs that are not over
+	inFlight atomic.Int64 // claimed jobs that are not over, without jobs whose workers are stuck and replaced
 	depth    atomic.Int64 // of pace
 	room     loop.Signal  // is sent when inFlight falls so far that it is not full any more
 	wake     loop.Signal
@@ -58,6 +58,8 @@ type fetcher struct {
 	closed   bool         // no worker waits for a permit any more; guarded by permits.mu
 	wants    atomic.Int64 // the number of workers for which there is work, as far as is known; 0: as many as jobs in flight
 	gated    atomic.Int64 // workers that wait for a permit
+
+	replaced atomic.Int64 // stuck workers in whose place there are others
 
 	begun    atomic.Int64 // jobs that workers have begun or given back
 	ended    atomic.Int64 // jobs that have begun and ended
@@ -100,7 +102,7 @@ func (f *fetcher) count(left []*Run) {
 func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run) {
 	f.starts.begin = func(runs []*Run) bool { return f.begin(ctx, runs) }
 	for _, run := range left {
-		workers.Go(func() { f.attend(run) })
+		workers.Go(func() { f.attend(run, -1, goroutineNumber()) })
 	}
 	if f.workers = workers; !f.dormant {
 		f.hire()
@@ -195,8 +197,10 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run)
 // tight reports whether jobs should not be claimed in advance, because of a rate.
 func (f *fetcher) tight() bool { return f.rated || f.permits.rated() }
 
-// breadth returns how many workers may run jobs at a time. It may be called concurrently.
-func (f *fetcher) breadth() int { return min(f.crew.width(), int(max(f.permits.width.Load(), 1))) }
+// breadth returns how many workers may run jobs at a time, besides stuck workers. It may be called concurrently.
+func (f *fetcher) breadth() int {
+	return min(f.crew.width(), int(max(f.permits.width.Load()-f.permits.stuck.Load(), 1)))
+}
 
 // hire starts the workers that are missing.
 func (f *fetcher) hire() {
@@ -581,9 +585,11 @@ func (f *fetcher) addRuns(session context.Context, res store.ClaimResult) []*Run
 // work runs jobs one after another, as the worker with a number, until the fetcher closes the channel
 // or the queue has fewer workers. If a job ends the goroutine, a new goroutine continues the work.
 func (f *fetcher) work(number int) {
-	over := false
+	goroutine, over := goroutineNumber(), false
+	var last *Run
+	replaced := func() bool { return last != nil && last.attemptNow().replaced }
 	defer func() {
-		if !over {
+		if !over && !replaced() {
 			f.workers.Go(func() { f.work(number) })
 		}
 	}()
@@ -598,15 +604,21 @@ func (f *fetcher) work(number int) {
 				over = true
 				return
 			}
-			f.workOn(run)
+			last = run
+			f.workOn(run, number, goroutine)
+			if replaced() { // another worker has the number
+				over = true
+				return
+			}
+			last = nil
 		case <-size.changed:
 		}
 	}
 	over = true
 }
 
-// workOn attends to a run when there is a permit, or gives it back.
-func (f *fetcher) workOn(run *Run) {
+// workOn attends to a run when there is a permit, or gives it back, as the worker with a number in a goroutine.
+func (f *fetcher) workOn(run *Run, number int, goroutine uint64) {
 	if !f.permits.begin(f) {
 		f.releaseRuns([]*Run{run}, "it was claimed in advance, and no permit of its queue was free in time")
 		f.room.Notify()
@@ -614,21 +626,29 @@ func (f *fetcher) workOn(run *Run) {
 	}
 	f.begun.Add(1)
 	run.permitted = true
-	f.attend(run)
+	f.attend(run, number, goroutine)
 }
 
-// attend executes a run that is counted as in flight and has a permit.
-func (f *fetcher) attend(run *Run) {
+// attend executes a run that is counted as in flight and has a permit, as the worker with a number, or -1, in a goroutine.
+func (f *fetcher) attend(run *Run, number int, goroutine uint64) {
+	run.begins(f, number, goroutine)
 	took := time.Duration(0)
 	defer func() {
+		at := run.returns()
+		f.runner.afterAll(run, at)
 		if took > 0 { // before the fetcher learns of the room
 			f.workTime.Add(int64(took))
 			f.ended.Add(1)
 		}
-		if !run.isLeft() { // otherwise the job goes on
+		if !run.isLeft() && !at.abandoned { // otherwise the job goes on, or the permit was given back
 			f.permits.end()
 		}
-		if f.inFlight.Add(-1); !f.full() {
+		if !at.replaced {
+			f.inFlight.Add(-1)
+		} else if f.replaced.Add(-1); !at.abandoned {
+			f.permits.stuck.Add(-1)
+		}
+		if !f.full() {
 			f.room.Notify()
 		}
 		if f.short.Load() && f.runner.bounds.has(run.Kind) {

@@ -41,6 +41,7 @@ type permits struct {
 
 	exchanging sync.Mutex // held by the caller that exchanges
 
+	stuck   atomic.Int64 // jobs whose workers are stuck and replaced, and that have permits
 	running atomic.Int64 // permits that are taken: by jobs that run, and by claims of fetchers in their turn
 	gated   atomic.Bool  // permits have to be free before they are taken; changed while mu is held
 	width   atomic.Int64 // last.Share; the greatest number if last is not bounded
@@ -187,7 +188,7 @@ func (p *permits) dismiss(f *fetcher, closing bool) {
 
 // used returns how many permits are in use: taken, or needed soon by jobs in flight, as far as there are permits. The caller holds mu.
 func (p *permits) used() int {
-	inFlight := 0
+	inFlight := int(p.stuck.Load())
 	for _, f := range p.fetchers {
 		inFlight += f.claimed()
 	}
@@ -196,6 +197,7 @@ func (p *permits) used() int {
 
 // wanted returns how many permits the node could use. The caller holds mu.
 func (p *permits) wanted() (n int) {
+	n = int(p.stuck.Load())
 	for _, f := range p.fetchers {
 		n += min(f.crew.width(), max(int(f.wants.Load()), f.claimed()))
 	}
@@ -272,7 +274,7 @@ func (p *permits) room(f *fetcher) int {
 	if p.last.Share == 0 {
 		return 0
 	}
-	room := p.last.Share + int(f.depth.Load()) - f.claimed()
+	room := p.last.Share - int(p.stuck.Load()) + int(f.depth.Load()) - f.claimed()
 	for _, other := range p.fetchers {
 		if other != f {
 			room -= max(other.claimed()-int(other.depth.Load()), 0)

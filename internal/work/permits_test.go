@@ -234,14 +234,14 @@ func TestRunsThatWereLeftKeepTheirPermits(t *testing.T) {
 	runs := p.runner.left()["q"]
 	for range 3 {
 		f.count(runs)
-		f.attend(runs[0])
+		f.attend(runs[0], -1, 0)
 		if n := p.running.Load(); n != 1 {
 			t.Fatalf("%d permits are taken while one job goes on", n)
 		}
 	}
 	end = nil
 	f.count(runs)
-	f.attend(runs[0])
+	f.attend(runs[0], -1, 0)
 	if n := p.running.Load(); n != 0 {
 		t.Errorf("%d permits are taken, and no job goes on", n)
 	}

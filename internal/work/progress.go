@@ -22,7 +22,7 @@ func newProgress(s Store, callTimeout time.Duration, report *loop.Report) *saver
 		n := min(len(runs), maxProgress)
 		claims := make([]store.ClaimProgress, n)
 		for i, run := range runs[:n] {
-			claims[i] = store.ClaimProgress{ClaimRef: run.ref(), Progress: run.Progress()}
+			claims[i] = store.ClaimProgress{ClaimRef: run.ref(), Progress: run.Progress(), StuckFor: run.stuckFor()}
 		}
 		call, cancel := context.WithTimeout(ctx, callTimeout)
 		defer cancel()

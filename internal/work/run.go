@@ -33,6 +33,7 @@ type Run struct {
 	permitted  bool            // the run has a permit of its queue; written before the attempt
 
 	mu       sync.Mutex
+	at       attempt
 	endCause error           // why the run was ended; nil: it was not, or the session ended
 	ctx      context.Context // created on first use: see attemptContext
 	cancel   context.CancelCauseFunc
@@ -75,6 +76,9 @@ func (r *Run) HeldFor() (left, lease time.Duration) {
 		return 0, 0
 	}
 	left, lease = r.node.Left()
+	if r.attemptNow().abandoned {
+		return 0, lease
+	}
 	if errors.Is(context.Cause(r.sessionCtx), node.ErrClaimLost) { // a lease that was regained later is not the lease of this claim
 		left = 0
 	}

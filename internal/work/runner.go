@@ -49,6 +49,11 @@ type Config struct {
 	// KeepFor returns the Outcome.Keep of jobs of a kind that end with a result; nil: it is 0.
 	KeepFor func(kind string, result store.Result) time.Duration
 
+	// Grace is how long after the end of its context a worker may take to return.
+	Grace time.Duration
+	// AbandonAfter returns how long after the end of its context an attempt at a job of a kind ends without its worker;
+	// 0: it does not. nil: no attempt does.
+	AbandonAfter func(kind string) time.Duration
 	// TxTimeout is how long a transaction may be open in which a worker completes its job; 0: as long
 	// as the attempt takes.
 	TxTimeout time.Duration
@@ -99,6 +104,7 @@ type Runner struct {
 	widths      widths
 	bounds      bounds
 	admission   admission
+	stuck       stuckRuns
 	lastEnded   loop.Signal // the node stops, and no job in flight is open
 }
 
@@ -138,7 +144,11 @@ func (r *Runner) Fetch(ctx context.Context, workers *sync.WaitGroup) {
 	}
 	for _, runs := range left { // of queues that this program does not serve
 		for _, run := range runs {
-			workers.Go(func() { r.execute(run) })
+			workers.Go(func() {
+				run.begins(nil, -1, goroutineNumber())
+				defer func() { r.afterAll(run, run.returns()) }()
+				r.execute(run)
+			})
 		}
 	}
 	loops.Wait()

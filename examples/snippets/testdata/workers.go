@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 
 	"github.com/hourbell/hourbell"
 )
@@ -18,3 +19,7 @@ type Import struct{}
 func (Import) Kind() string { return "import" }
 
 type Total struct{ Files int }
+
+var workers *hourbell.Workers
+
+func resize(context.Context, *hourbell.Job[Import]) error { return nil }

@@ -2,7 +2,6 @@ package hourbell
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/insert"
+	"github.com/hourbell/hourbell/internal/jsons"
 	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/store"
 )
@@ -372,7 +372,7 @@ func encodeArgs(before string, args Args) (RawArgs, error) {
 		}
 		return raw, check.Args(before+"args", raw.JSON)
 	}
-	if raw.JSON, err = json.Marshal(args); err != nil {
+	if raw.JSON, err = jsons.Encode(args); err != nil {
 		return RawArgs{}, fmt.Errorf("encode %sargs of kind %q: %w", before, raw.Name, err)
 	}
 	return raw, check.EncodedArgs(before+"args", raw.JSON)

@@ -3,13 +3,13 @@ package hourbell
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
 	"time"
 
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/jsons"
 	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/store"
 )
@@ -171,7 +171,7 @@ func (j *JobRow) Place() (node, host string) {
 // cancelled; if the job runs again, the result of this attempt is dropped. An
 // error means that the result is as it was before the call.
 func (j *JobRow) SetResult(value any) error {
-	text, err := json.Marshal(value)
+	text, err := jsons.Encode(value)
 	if err != nil {
 		return fmt.Errorf("encode the result of job %d: %w", j.ID, err)
 	}

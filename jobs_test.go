@@ -19,7 +19,7 @@ func TestSchedulesTakeTypedJobs(t *testing.T) {
 		job  hourbell.Args
 		want string
 	}{
-		"typed":                 {Note{Text: "a<b"}, `{"text":"a\u003cb"}`},
+		"typed":                 {Note{Text: "a<b"}, `{"text":"a<b"}`},
 		"a type with an Encode": {encodedNote{Text: "a<b"}, `{"text": "a<b"}`},
 		"a pointer":             {&Note{Text: "a"}, `{"text":"a"}`},
 		"JSON":                  {hourbell.RawArgs{Name: "note", JSON: []byte(`{ "text":1e400 }`)}, `{ "text":1e400 }`},

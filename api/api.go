@@ -100,7 +100,7 @@ func newHandler(client *hourbell.Client, o Options) *handler {
 			},
 			Security: []map[string][]string{{"token": {}}, {"session": {}}, {}},
 		},
-		Formats:                      map[string]huma.Format{"application/json": huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat}, // json: also problem+json
+		Formats:                      map[string]huma.Format{"application/json": jsonFormat, "json": jsonFormat}, // json: also problem+json
 		DefaultFormat:                "application/json",
 		RejectUnknownQueryParameters: true,
 		Transformers:                 []huma.Transformer{transformProblem},

@@ -23,6 +23,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/access"
 	"github.com/hourbell/hourbell/internal/view"
+	"github.com/hourbell/hourbell/kinds"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/memory"
@@ -626,6 +627,51 @@ func TestGroups(t *testing.T) {
 		b.fails(404, "POST", "/api/v1/groups/none/"+action, "")
 	}
 	b.fails(404, "GET", "/api/v1/groups/none", "")
+}
+
+// TestArgsAreReadAsElsewhere compares which args the API accepts with which the library and the program accept, and looks at what is stored.
+func TestArgsAreReadAsElsewhere(t *testing.T) {
+	b := newBench(t, Options{Commands: true})
+	for _, args := range []string{
+		`{"n":1e400}`, `[1E+999, -1e-999, 12345678901234567890]`, `{"A":1,"a":2,"a":3}`, `null`, ` "<b> & \u2028" `, `{"deep":[[{"x":null}]]}`,
+		`1e`, `{"a":01}`, `{"a":1`, `{"a":1} 2`, "\"\xff\"", `NaN`,
+	} {
+		for _, kind := range []string{"k", "command"} {
+			elsewhere := errors.Join(hourbell.Request{Args: hourbell.RawArgs{Name: kind, JSON: []byte(args)}}.Validate(), kinds.CheckArgs(kind, []byte(args)))
+			w := b.send("POST", "/api/v1/jobs", `{"kind":"`+kind+`","args":`+args+`}`)
+			if (w.Code < 300) != (elsewhere == nil) {
+				t.Errorf("%s of kind %s: %d %s, elsewhere: %v", args, kind, w.Code, w.Body, elsewhere)
+			}
+			if w.Code >= 300 {
+				continue
+			}
+			var made struct{ ID int64 }
+			if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil {
+				t.Fatal(err)
+			}
+			job, err := b.client.Jobs.Get(context.Background(), made.ID)
+			if err != nil || string(job.Args) != strings.TrimSpace(args) {
+				t.Errorf("%s is stored as %s: %v", args, job.Args, err)
+			}
+		}
+	}
+	for _, c := range []struct{ method, target, body, names string }{
+		{"POST", "/api/v1/jobs", `{"Kind":"k"}`, "kind"},
+		{"POST", "/api/v1/jobs", `{"kind":"k","Args":{}}`, "Args"},
+		{"POST", "/api/v1/jobs", `{"kind":"k","QUEUE":"q"}`, "QUEUE"},
+		{"POST", "/api/v1/jobs", `{"kind":"k","queue":"a","queue":"b"}`, "queue"},
+		{"POST", "/api/v1/jobs", `{"kind":"k","priority":1e400}`, "priority"},
+		{"POST", "/api/v1/jobs/many", `{"jobs":[{"kind":"k"},{"kind":"k","queUe":"q"}]}`, "jobs[1].queUe"},
+		{"POST", "/api/v1/jobs/graph", `{"jobs":{"a":{"kind":"k","KIND":"l"}}}`, "jobs.a.KIND"},
+		{"PUT", "/api/v1/handlers/h", `{"on":["failure"],"job":{"kind":"k","Queue":"q"}}`, "job.Queue"},
+		{"PUT", "/api/v1/schedules/s", `{"every":"1h","kind":"k","on_failure":{"kind":"k","ARGS":1}}`, "on_failure.ARGS"},
+		{"POST", "/api/v1/jobs", `{"kind":"command","args":{"argv":["true"],"Dir":"/"}}`, "args.Dir"},
+		{"POST", "/api/v1/jobs", `{"kind":"command","args":{"argv":["true"],"argv":["false"]}}`, "args.argv"},
+	} {
+		if p := b.fails(422, c.method, c.target, c.body); !strings.Contains(p.Detail, c.names) {
+			t.Errorf("%s %s: %s is not named in %s", c.method, c.body, c.names, p.Detail)
+		}
+	}
 }
 
 // TestPutsThatOnlyCreate also tries the conditions on each route that changes something and does not take them.

@@ -1,7 +1,11 @@
 package kinds
 
 import (
+	"cmp"
+	"reflect"
+
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/jsons"
 	"github.com/hourbell/hourbell/internal/redact"
 )
 
@@ -14,10 +18,13 @@ func CheckArgs(kind string, args []byte) error {
 	switch kind {
 	case CommandKind:
 		_, err = DecodeCommand(args)
+		err = cmp.Or(err, jsons.CheckNames(args, reflect.TypeFor[Command](), "args"))
 	case HTTPKind:
 		_, err = DecodeHTTP(args)
+		err = cmp.Or(err, jsons.CheckNames(args, reflect.TypeFor[HTTP](), "args"))
 	case SQLKind:
 		_, err = DecodeSQL(args)
+		err = cmp.Or(err, jsons.CheckNames(args, reflect.TypeFor[SQL](), "args"))
 	}
 	if err != nil {
 		return err

@@ -93,13 +93,7 @@ func (c Command) Encode() ([]byte, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(c); err != nil {
-		return nil, fmt.Errorf("encode command: %w", err)
-	}
-	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), nil
+	return encode(c)
 }
 
 // DecodeCommand reads the arguments of a job of this kind. It refuses unknown

@@ -19,6 +19,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/jsons"
 )
 
 // HTTPKind is the kind of the jobs that make an HTTP request.
@@ -278,11 +279,9 @@ func (e *refusedError) Error() string { return e.problem }
 
 // encode writes a value as JSON in which <, > and & stay readable.
 func encode(value any) ([]byte, error) {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
+	text, err := jsons.Encode(value)
+	if err != nil {
 		return nil, fmt.Errorf("encode args: %w", err)
 	}
-	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), nil
+	return text, nil
 }

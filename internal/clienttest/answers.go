@@ -262,7 +262,7 @@ func results(e *env) {
 		return nil
 	})
 	for args, want := range map[string]string{
-		`"large"`: `"before"`, `"fail"`: `[1]`, `"retry"`: "", `"fine"`: `{"files":3,"of":"\u003cü\u003e"}`, `"none"`: "",
+		`"large"`: `"before"`, `"fail"`: `[1]`, `"retry"`: "", `"fine"`: `{"files":3,"of":"<ü>"}`, `"none"`: "",
 	} {
 		id := e.enqueue(client, args)
 		if got := string(e.finished(client, id).Result); got != want {

@@ -228,7 +228,7 @@ func (w *world) claim() {
 	if !req.Suspects && w.chance(4) {
 		req.DueFor = pick(w, time.Microsecond, time.Second, time.Minute)
 	}
-	req.Limit = max(req.Limit, w.deepest(req))
+	req.Limit = max(req.Limit, w.allDue(req))
 	want, wantErr := w.model.Claim(w.ctx, req)
 	sent := req
 	sent.Node = w.names.nodes.real(req.Node)
@@ -273,28 +273,33 @@ func (w *world) claim() {
 	}
 }
 
-// surelyReached is how many due jobs of a priority any claim looks at.
+// surelyReached is how many due jobs of its queue any claim looks at.
 const surelyReached = 16
 
-// deepest returns how many due jobs of one priority lie in the queue of a claim, if there are limits and the claim may not look at all of them; otherwise
-// 0. A store may leave jobs without permits that lie behind what a claim takes, while the reference gives permits to all: such a claim takes all.
-func (w *world) deepest(req store.ClaimRequest) (most int) {
-	if limits, err := w.model.ListLimits(w.ctx, store.ListLimitsRequest{Now: w.now}); err != nil || len(limits) == 0 {
+// allDue returns how many due jobs lie in the queue of a claim, if there are limits and the claim may not look at all of these jobs; otherwise 0. A store
+// may leave jobs without permits that lie behind what a claim takes, while the reference gives permits to all: such a claim takes all.
+func (w *world) allDue(req store.ClaimRequest) (due int) {
+	if req.Starts || req.DueFor > 0 { // then a store looks at many more
 		return 0
 	}
-	jobs, err := w.model.ListJobs(w.ctx, store.ListJobsRequest{Now: w.now, JobFilter: store.JobFilter{States: []store.State{store.StateReady}, Queue: req.Queue}, Limit: 10_000})
+	limits, err := w.model.ListLimits(w.ctx, store.ListLimitsRequest{Now: w.now})
 	w.must(err)
-	due := map[int16]int{}
+	if len(limits) == 0 {
+		return 0
+	}
+	jobs, err := w.model.ListJobs(w.ctx, store.ListJobsRequest{
+		Now: w.now, JobFilter: store.JobFilter{States: []store.State{store.StateReady}, Queue: req.Queue}, Limit: 10_000,
+	})
+	w.must(err)
 	for i := range jobs {
 		if !jobs[i].RunAt.After(w.now) {
-			due[jobs[i].Priority]++
-			most = max(most, due[jobs[i].Priority])
+			due++
 		}
 	}
-	if most <= surelyReached {
+	if due <= surelyReached {
 		return 0
 	}
-	return most
+	return due
 }
 
 // beginJobs lets claims of one batch begin, mostly in the name of their node.

@@ -11,6 +11,7 @@ import (
 	"github.com/hourbell/hourbell/internal/insert"
 	"github.com/hourbell/hourbell/internal/jsons"
 	"github.com/hourbell/hourbell/internal/plan"
+	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -219,6 +220,12 @@ func (c *Client) describe(ctx context.Context, req store.InsertRequest) (store.I
 func (c *Client) insert(ctx context.Context, req store.InsertRequest) (store.InsertResult, error) {
 	if err := c.checkTx(req.Tx); err != nil {
 		return store.InsertResult{}, err
+	}
+	if ending := work.CompletedBy(ctx, req.Tx); ending != 0 {
+		req.Jobs = slices.Clone(req.Jobs)
+		for i := range req.Jobs {
+			req.Jobs[i].TakesFrom = ending
+		}
 	}
 	single := len(req.Jobs) == 1 && req.Tx == nil
 	if job := req.Jobs[:1]; single && job[0].Unique == "" && job[0].Schedule == 0 && !req.Linked() {

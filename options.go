@@ -36,16 +36,17 @@ const (
 	optUnique
 	optUniqueArgs
 	optUniqueFor
+	optUniqueUntilStart
 )
 
 // The names of the options, in the order of the constants.
 const optionNames = "After AfterAny At Backoff DryRun EachBatch Group In InBatch InTx Key Limits MaxAttempts NotifyInTx OnConflict OnLoss " +
-	"Priority PushAtMost Queue Timeout Unique UniqueArgs UniqueFor"
+	"Priority PushAtMost Queue Timeout Unique UniqueArgs UniqueFor UniqueUntilStart"
 
 // What calls take.
 const (
 	requestOptions = optAfter | optAfterAny | optAt | optBackoff | optGroup | optIn | optKey | optMaxAttempts | optOnConflict | optOnLoss |
-		optPriority | optPushAtMost | optQueue | optTimeout | optUnique | optUniqueArgs | optUniqueFor
+		optPriority | optPushAtMost | optQueue | optTimeout | optUnique | optUniqueArgs | optUniqueFor | optUniqueUntilStart
 	enqueueOptions = requestOptions | optInTx | optNotifyInTx | optInBatch
 	runOnceOptions = optInTx | optUnique | optUniqueFor
 	putOptions     = optInTx | optLimits                // of calls that put the schedules of an owner

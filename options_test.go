@@ -21,29 +21,30 @@ import (
 
 // everyOption has every option of the package, with a value that is the default where there is such a value.
 var everyOption = map[string]hourbell.Option{
-	"After":       hourbell.After(1, hourbell.OnSuccess, 0),
-	"AfterAny":    hourbell.AfterAny(),
-	"At":          hourbell.At(time.Unix(0, 0)),
-	"Backoff":     hourbell.Backoff("default"),
-	"DryRun":      hourbell.DryRun(),
-	"EachBatch":   hourbell.EachBatch(nil),
-	"Group":       hourbell.Group("g"),
-	"In":          hourbell.In(0),
-	"InBatch":     hourbell.InBatch(1),
-	"InTx":        hourbell.InTx(struct{ store.Tx }{}),
-	"Key":         hourbell.Key("k"),
-	"Limits":      hourbell.Limits(),
-	"MaxAttempts": hourbell.MaxAttempts(25),
-	"NotifyInTx":  hourbell.NotifyInTx(),
-	"OnConflict":  hourbell.OnConflict(hourbell.KeepOnConflict),
-	"OnLoss":      hourbell.OnLoss(hourbell.RetryOnLoss),
-	"Priority":    hourbell.Priority(5),
-	"PushAtMost":  hourbell.PushAtMost(time.Second),
-	"Queue":       hourbell.Queue("default"),
-	"Timeout":     hourbell.Timeout(0),
-	"Unique":      hourbell.Unique("u"),
-	"UniqueArgs":  hourbell.UniqueArgs(),
-	"UniqueFor":   hourbell.UniqueFor(time.Second),
+	"After":            hourbell.After(1, hourbell.OnSuccess, 0),
+	"AfterAny":         hourbell.AfterAny(),
+	"At":               hourbell.At(time.Unix(0, 0)),
+	"Backoff":          hourbell.Backoff("default"),
+	"DryRun":           hourbell.DryRun(),
+	"EachBatch":        hourbell.EachBatch(nil),
+	"Group":            hourbell.Group("g"),
+	"In":               hourbell.In(0),
+	"InBatch":          hourbell.InBatch(1),
+	"InTx":             hourbell.InTx(struct{ store.Tx }{}),
+	"Key":              hourbell.Key("k"),
+	"Limits":           hourbell.Limits(),
+	"MaxAttempts":      hourbell.MaxAttempts(25),
+	"NotifyInTx":       hourbell.NotifyInTx(),
+	"OnConflict":       hourbell.OnConflict(hourbell.KeepOnConflict),
+	"OnLoss":           hourbell.OnLoss(hourbell.RetryOnLoss),
+	"Priority":         hourbell.Priority(5),
+	"PushAtMost":       hourbell.PushAtMost(time.Second),
+	"Queue":            hourbell.Queue("default"),
+	"Timeout":          hourbell.Timeout(0),
+	"Unique":           hourbell.Unique("u"),
+	"UniqueArgs":       hourbell.UniqueArgs(),
+	"UniqueFor":        hourbell.UniqueFor(time.Second),
+	"UniqueUntilStart": hourbell.UniqueUntilStart(),
 }
 
 // TestEveryOptionIsListed finds the functions of the package that return an option.
@@ -91,7 +92,7 @@ func TestOptionsOfOtherCalls(t *testing.T) {
 	ctx := context.Background()
 	schedule := hourbell.Schedule{Name: "s", Rule: recur.Cron("@daily"), Job: hourbell.RawArgs{Name: "k"}}
 	job := hourbell.RawArgs{Name: "k"}
-	enqueue := strings.Fields("After AfterAny At Backoff Group In Key MaxAttempts OnConflict OnLoss Priority PushAtMost Queue Timeout Unique UniqueArgs UniqueFor")
+	enqueue := strings.Fields("After AfterAny At Backoff Group In Key MaxAttempts OnConflict OnLoss Priority PushAtMost Queue Timeout Unique UniqueArgs UniqueFor UniqueUntilStart")
 	forCall := append(slices.Clone(enqueue), "InBatch", "InTx", "NotifyInTx")
 	change := []string{"InTx", "DryRun", "EachBatch"}
 	inTx := []string{"InTx"}

@@ -15,7 +15,7 @@ const (
 	KeepOnConflict = store.OnConflictKeep
 	// ReplaceOnConflict makes the job that has the key what the new job would be:
 	// args, queue, priority, max attempts, on loss, timeout. The job keeps its
-	// number and its time; a job that was due already and changes its queue or
+	// number and its time, also the time of a next attempt; a job that was due already and changes its queue or
 	// priority is due from now on.
 	ReplaceOnConflict = store.OnConflictReplace
 	// RescheduleOnConflict makes the job that has the key due when the new job
@@ -31,11 +31,16 @@ const (
 
 // OnConflict selects what happens if a live job has the key of Unique or
 // UniqueArgs: KeepOnConflict (the default), ReplaceOnConflict,
-// RescheduleOnConflict or ErrorOnConflict. Only a job that has not begun is
-// changed: a job that runs, or that had an attempt which ended, also by a snooze,
-// stays as it is, as does a job that has ended and holds its key (UniqueFor).
-// Enqueued.Conflict is what happened. In a transaction the change is part of the
-// transaction; until it ends the job does not start, and other changes of the job
+// RescheduleOnConflict or ErrorOnConflict. Enqueued.Conflict is what happened.
+//
+// If the job runs, ReplaceOnConflict and RescheduleOnConflict let the work run once more: the new job is
+// stored with its args and its time, gets the key, and waits for the end of the job that runs,
+// with all of its attempts (store.ConflictAgain). Further calls meet the new job, which has not begun.
+// RescheduleOnConflict leaves a job that awaits its next attempt as it is, because its back-off protects what
+// the job depends on. Jobs of a batch, and jobs that hold their keys (UniqueFor), stay as they are.
+//
+// In a transaction the change is part of the
+// transaction; until it ends the job does not start, a job that runs does not end, and other changes of the job
 // wait. UniqueFor counts from the enqueue that stored the job.
 func OnConflict(choice store.OnConflict) Option {
 	return func(e *enqueuing) {
@@ -73,12 +78,16 @@ func (e *enqueuing) checkKey() error {
 		return &check.FieldError{Field: field, Problem: "is given without " + needs, Remedy: "also use " + needs}
 	}
 	switch {
+	case e.NewJob.UntilStart && e.NewJob.UniqueFor != 0:
+		return &check.FieldError{Field: "unique_until", Problem: "is start together with unique_for", Remedy: "leave one of them out"}
 	case e.Unique != "" && e.NewJob.PushAtMost != 0 && e.NewJob.OnConflict != RescheduleOnConflict:
 		return without("push_at_most", "on_conflict reschedule")
 	case e.Unique != "":
 		return nil
 	case e.NewJob.UniqueFor != 0:
 		return without("unique_for", "unique or unique_args")
+	case e.NewJob.UntilStart:
+		return without("unique_until", "unique or unique_args")
 	case e.NewJob.OnConflict != KeepOnConflict:
 		return without("on_conflict", "unique or unique_args")
 	case e.NewJob.PushAtMost != 0:
@@ -97,7 +106,8 @@ func (e *enqueuing) checkKey() error {
 //
 // Concurrent calls with one key result in one job, on any node and in
 // transactions too: the second call waits until the transaction of the first
-// call has ended. At the isolation level repeatable read or above, the database
+// call has ended. A worker of RegisterTx may enqueue a successor with the key of its own job, in its
+// transaction. At the isolation level repeatable read or above, the database
 // may require the caller to repeat the transaction.
 func Unique(key string) Option {
 	return func(e *enqueuing) {
@@ -129,6 +139,17 @@ func UniqueFor(d time.Duration) Option {
 		e.given |= optUniqueFor
 		e.NewJob.UniqueFor = d
 		e.errs = append(e.errs, checkSpan("unique_for", d))
+	}
+}
+
+// UniqueUntilStart makes the key of Unique or UniqueArgs unique among the jobs that have not begun: a job
+// that runs, or that awaits another attempt, has its key no longer when this call needs it, so that the new
+// job is stored and may run concurrently. It excludes UniqueFor; a key that another job holds by UniqueFor
+// stays taken.
+func UniqueUntilStart() Option {
+	return func(e *enqueuing) {
+		e.given |= optUniqueUntilStart
+		e.NewJob.UntilStart = true
 	}
 }
 

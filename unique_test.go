@@ -90,6 +90,8 @@ func TestUniqueRefuses(t *testing.T) {
 		"unique: is given together": {hourbell.Unique("x"), hourbell.UniqueArgs()},
 		"unique_for: is given":      {hourbell.UniqueFor(time.Hour)},
 		"unique_for: no time":       {hourbell.Unique("x"), hourbell.UniqueFor(0)},
+		"unique_until: is given":    {hourbell.UniqueUntilStart()},
+		"unique_until: is start":    {hourbell.Unique("x"), hourbell.UniqueUntilStart(), hourbell.UniqueFor(time.Hour)},
 		"on_conflict: is given":     {hourbell.OnConflict(hourbell.ReplaceOnConflict)},
 		"on_conflict: is unknown":   {hourbell.Unique("x"), hourbell.OnConflict(9)},
 		"push_at_most: is given":    {hourbell.Unique("x"), hourbell.PushAtMost(time.Hour)},

@@ -114,6 +114,32 @@ func TestRegisterTx(t *testing.T) {
 	}
 }
 
+// TestASuccessorGetsTheKey: a worker of RegisterTx enqueues its successor with its own key; the last of them none.
+func TestASuccessorGetsTheKey(t *testing.T) {
+	c := newCluster(t)
+	var client *hourbell.Client
+	workers := hourbell.NewWorkers()
+	hourbell.RegisterTx(workers, memory.Transactions(c.store), func(ctx context.Context, job *hourbell.Job[Note], tx *memory.Tx) error {
+		if job.ID >= 3 {
+			return nil
+		}
+		next, err := client.Enqueue(ctx, Note{}, hourbell.Unique("key"), hourbell.InTx(tx))
+		if err == nil && next.Existed {
+			err = errors.New("the successor is not stored")
+		}
+		return err
+	})
+	client = c.client(workers)
+	if _, err := client.Enqueue(t.Context(), Note{}, hourbell.Unique("key"), hourbell.MaxAttempts(1)); err != nil {
+		t.Fatal(err)
+	}
+	defer c.run(client)()
+	eventually(t, "three jobs completed", func() bool {
+		jobs, err := client.Jobs.List(t.Context(), hourbell.JobFilter{States: []store.State{store.StateCompleted}})
+		return err == nil && len(jobs) == 3
+	})
+}
+
 func TestCompleteByHand(t *testing.T) {
 	broken := errors.New("broken")
 	for _, tc := range []struct {

@@ -217,6 +217,7 @@ type NewJob struct {
 	Unique     string     `json:"unique,omitempty" minLength:"1" doc:"A key that at most one live job of the kind has." shape:"name"`
 	UniqueArgs *[]string  `json:"unique_args,omitempty" nullable:"false" doc:"A key made from these fields of the arguments; []: from all."`
 	UniqueFor  string     `json:"unique_for,omitempty" minLength:"1" doc:"Keep the key taken at least this long." shape:"duration"`
+	Until      string     `json:"unique_until,omitempty" enum:"end,start" doc:"start: the key is unique among jobs that have not begun."`
 	OnConflict string     `json:"on_conflict,omitempty" enum:"keep,replace,reschedule,error"`
 	PushAtMost string     `json:"push_at_most,omitempty" minLength:"1" shape:"duration"`
 	After      []AfterJob `json:"after,omitempty" nullable:"false" doc:"Run it after the ends of these jobs."`
@@ -350,6 +351,7 @@ func (j NewJob) options() ([]hourbell.Option, error) {
 		o.set(true, hourbell.UniqueArgs(*j.UniqueArgs...))
 	}
 	o.length("unique_for", j.UniqueFor, hourbell.UniqueFor)
+	o.set(j.Until == "start", hourbell.UniqueUntilStart())
 	o.length("push_at_most", j.PushAtMost, hourbell.PushAtMost)
 	if on, known := store.ParseOnConflict(j.OnConflict); known && j.OnConflict != "" {
 		o.set(true, hourbell.OnConflict(on))

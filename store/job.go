@@ -187,9 +187,15 @@ type NewJob struct {
 	// also after the job has ended; 0: until the job ends. Only jobs with a key
 	// may have it.
 	UniqueFor time.Duration
-	// OnConflict is what happens if a live job has the key. Only a job that has
-	// not begun is changed (KeyHolder.Begun); see Meet.
+	// OnConflict is what happens if a live job has the key. Only a job that does not run
+	// is changed; see Meet.
 	OnConflict OnConflict
+	// UntilStart takes the key from a job that has begun, so that a key is unique among jobs that
+	// have not begun.
+	UntilStart bool
+	// TakesFrom, if not 0, is the number of a job that the transaction of the insert completes: the new job
+	// gets its key.
+	TakesFrom int64
 	// PushAtMost, if not 0, bounds how late OnConflictReschedule makes a job due:
 	// at most that long after it was created, or when it is due already if that is
 	// later.
@@ -226,7 +232,7 @@ func SameButArgs(jobs []NewJob) bool {
 func (n *NewJob) sameButArgs(other *NewJob) bool {
 	return n.JobSpec.SameButArgs(&other.JobSpec) && n.Origin == other.Origin && n.RunAt.Equal(other.RunAt) && n.Delay == other.Delay &&
 		n.Schedule == other.Schedule && n.Slot.Equal(other.Slot) && n.Waiting == other.Waiting && n.UniqueFor == other.UniqueFor &&
-		n.OnConflict == other.OnConflict && n.PushAtMost == other.PushAtMost &&
+		n.OnConflict == other.OnConflict && n.UntilStart == other.UntilStart && n.TakesFrom == other.TakesFrom && n.PushAtMost == other.PushAtMost &&
 		n.Any == other.Any && n.AtEnd == other.AtEnd && slices.Equal(n.After, other.After) && n.OpenEdges == other.OpenEdges && n.Releases == other.Releases
 }
 

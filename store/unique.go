@@ -45,9 +45,12 @@ const (
 	ConflictReplaced    Conflict = 2 // a live job has the key; it is what the new job is now
 	ConflictRescheduled Conflict = 3 // a live job has the key; its run_at has changed
 	ConflictHeld        Conflict = 4 // a job that has ended holds the key (NewJob.UniqueFor)
+	// ConflictAgain: a job with the key was running. The new job was stored, has the key from now on,
+	// and waits for the end of that job.
+	ConflictAgain Conflict = 5
 )
 
-var conflictNames = [...]string{"", "kept", "replaced", "rescheduled", "held"}
+var conflictNames = [...]string{"", "kept", "replaced", "rescheduled", "held", "again"}
 
 // String returns the conflict's word; empty for ConflictNone.
 func (c Conflict) String() string {
@@ -122,8 +125,12 @@ type KeyHolder struct {
 	Live bool // not finished; otherwise it holds the key after its end
 	// The other fields are needed for live jobs only. Begun: it is running, or
 	// an attempt of it has ended, also an attempt that was refunded by a snooze or
-	// after a lost lease. A job of a batch counts as begun, because other jobs may follow it.
-	Begun            bool
+	// after a lost lease.
+	Begun, Running bool
+	// InBatch: other jobs may follow it, so that it is not changed.
+	InBatch bool
+	// Holds: NewJob.UniqueFor is not over.
+	Holds            bool
 	Queue            string
 	Priority         int16
 	RunAt, CreatedAt time.Time
@@ -135,7 +142,29 @@ func (n *NewJob) Holder(now time.Time) KeyHolder {
 	if n.RunAt.IsZero() {
 		runAt = now.Add(n.Delay.Truncate(time.Microsecond))
 	}
-	return KeyHolder{Live: true, Begun: n.Batch != 0, Queue: n.Queue, Priority: n.Priority, RunAt: runAt, CreatedAt: now}
+	return KeyHolder{Live: true, InBatch: n.Batch != 0, Holds: n.HoldsKey(), Queue: n.Queue, Priority: n.Priority, RunAt: runAt, CreatedAt: now}
+}
+
+// Takes reports whether a new job is stored although a live job has its key, which passes to the
+// new job: from the job TakesFrom, with UntilStart from a job that has begun, and to run again from a job
+// that runs (ConflictAgain). A key that is held (UniqueFor) does not pass.
+func (n *NewJob) Takes(h KeyHolder) bool {
+	return h.Live && !h.Holds && (n.TakesFrom != 0 && h.ID == n.TakesFrom || n.UntilStart && h.Begun || n.Awaits(h.ID) && h.Running)
+}
+
+// MayTake reports whether Takes can hold.
+func (n *NewJob) MayTake() bool {
+	return n.Unique != "" && (n.UntilStart || n.TakesFrom != 0 || n.Changes())
+}
+
+// Awaits reports whether the job, if it takes the key of a job, waits for the end of that job.
+func (n *NewJob) Awaits(holder int64) bool {
+	return !n.UntilStart && n.TakesFrom != holder && n.Changes()
+}
+
+// Changes reports whether the job may change another job that has its key.
+func (n *NewJob) Changes() bool {
+	return n.OnConflict == OnConflictReplace || n.OnConflict == OnConflictReschedule
 }
 
 // Meet is the rule for a new job whose key another job may have: what becomes
@@ -147,7 +176,11 @@ func (n *NewJob) Meet(h KeyHolder, now time.Time) (c Conflict, runAt time.Time) 
 		return ConflictNone, time.Time{}
 	case !h.Live:
 		return ConflictHeld, time.Time{}
-	case h.Begun:
+	case n.Takes(h) && n.Awaits(h.ID):
+		return ConflictAgain, time.Time{}
+	case n.Takes(h):
+		return ConflictNone, time.Time{}
+	case h.Running, h.InBatch, h.Begun && n.OnConflict != OnConflictReplace:
 	case n.OnConflict == OnConflictReplace:
 		if (h.Queue != n.Queue || h.Priority != n.Priority) && h.RunAt.Before(now) {
 			return ConflictReplaced, now

@@ -95,7 +95,7 @@ func (p *program) enqueue(c *cobra.Command, f enqueueFlags, kind string, argv []
 		if err != nil {
 			return err
 		}
-		if job.Existed {
+		if job.Conflict != store.ConflictNone {
 			p.noteConflict(f.unique, job)
 		} else {
 			p.noteWaits(c.Context(), client, job.ID)

@@ -16,6 +16,7 @@ type uniqueFlags struct {
 	key  string
 	args bool
 	hold time.Duration
+	till string
 	on   string
 	push time.Duration
 }
@@ -24,7 +25,8 @@ func (f *uniqueFlags) addTo(c *cobra.Command) {
 	c.Flags().StringVar(&f.key, "unique", "", "a key: while a job of this kind with this key waits or runs, add nothing and print the number of that job")
 	c.Flags().BoolVar(&f.args, "unique-args", false, "like --unique, with a key that is made from the arguments")
 	c.Flags().DurationVar(&f.hold, "unique-for", 0, "keep the key taken for at least this long from now, also after the job has ended")
-	c.Flags().StringVar(&f.on, "on-conflict", "keep", "what happens to the job that has the key, if it has not begun: keep; replace (what it does); reschedule (when it runs); or error: fail")
+	c.Flags().StringVar(&f.till, "unique-until", "end", "how long a job has its key: until its end, or start: until it begins")
+	c.Flags().StringVar(&f.on, "on-conflict", "keep", "what happens to the job that has the key: keep; replace (what it does); reschedule (when it runs); or error: fail. While the job runs, replace and reschedule let the new job run after it")
 	c.Flags().DurationVar(&f.push, "push-at-most", 0, "with --on-conflict reschedule: make the job due at most this long after it was added")
 }
 
@@ -50,6 +52,13 @@ func (f *uniqueFlags) options(c *cobra.Command) (options []hourbell.Option, err 
 	if c.Flags().Changed("unique-for") {
 		options = append(options, hourbell.UniqueFor(f.hold))
 	}
+	switch f.till {
+	case "start":
+		options = append(options, hourbell.UniqueUntilStart())
+	case "end":
+	default:
+		return nil, &check.FieldError{Field: "unique-until", Value: check.Shorten(f.till), Problem: "is unknown", Remedy: "use end or start"}
+	}
 	if c.Flags().Changed("on-conflict") {
 		choice, err := f.choice()
 		if err != nil {
@@ -67,8 +76,9 @@ func (f *uniqueFlags) options(c *cobra.Command) (options []hourbell.Option, err 
 func (p *program) noteConflict(f uniqueFlags, job hourbell.Enqueued) {
 	why := map[store.Conflict]string{
 		store.ConflictKept:        "has this key and has not ended; nothing was added",
-		store.ConflictReplaced:    "has this key and had not begun; it was replaced",
+		store.ConflictReplaced:    "has this key and did not run; it was replaced",
 		store.ConflictRescheduled: "has this key and had not begun; it was rescheduled",
+		store.ConflictAgain:       "was added; it runs after the job that had this key and runs now",
 		store.ConflictHeld:        "has ended and still holds this key; nothing was added",
 	}
 	text := why[job.Conflict]

@@ -30,7 +30,7 @@ func (s *session) LockKeys(ctx context.Context, keys []store.JobKey, now time.Ti
 	}
 	slices.SortFunc(rows, func(a, b uniqueKey) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Unique, b.Unique)) })
 	if s.callers && !s.again {
-		found, err := s.uniqueJobs(ctx, findUniqueJobs, keys, rows)
+		found, err := s.uniqueJobs(ctx, findUniqueJobs, keys, rows, now)
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +39,7 @@ func (s *session) LockKeys(ctx context.Context, keys []store.JobKey, now time.Ti
 	holders := map[store.JobKey]store.KeyHolder{}
 	if len(rows) > 0 {
 		var err error
-		if holders, err = s.uniqueJobs(ctx, lockUniqueJobs, keys, rows); err != nil {
+		if holders, err = s.uniqueJobs(ctx, lockUniqueJobs, keys, rows, now); err != nil {
 			return nil, err
 		}
 		ids := make([]int64, 0, len(holders))
@@ -65,13 +65,13 @@ func (s *session) LockKeys(ctx context.Context, keys []store.JobKey, now time.Ti
 }
 
 // uniqueJobs returns the live jobs that have some keys.
-func (s *session) uniqueJobs(ctx context.Context, name statement, keys []store.JobKey, rows []uniqueKey) (map[store.JobKey]store.KeyHolder, error) {
+func (s *session) uniqueJobs(ctx context.Context, name statement, keys []store.JobKey, rows []uniqueKey, now time.Time) (map[store.JobKey]store.KeyHolder, error) {
 	holders := map[store.JobKey]store.KeyHolder{}
 	for part := range s.parts(rows) {
-		err := s.Each(ctx, name, args{"keys": sqlrows.JSONList(part)}, func(r row) error {
+		err := s.Each(ctx, name, args{"keys": sqlrows.JSONList(part), "now": sqlrows.Micros(now)}, func(r row) error {
 			var place int
 			h := store.KeyHolder{Live: true}
-			err := r.Scan(&place, &h.ID, &h.Begun, &h.Queue, &h.Priority, sqlrows.IntoTime(&h.RunAt), sqlrows.IntoTime(&h.CreatedAt))
+			err := r.Scan(&place, &h.ID, &h.Begun, &h.Running, &h.InBatch, &h.Holds, &h.Queue, &h.Priority, sqlrows.IntoTime(&h.RunAt), sqlrows.IntoTime(&h.CreatedAt))
 			holders[keys[place]] = h
 			return err
 		})
@@ -140,6 +140,11 @@ func (s *session) lockHolds(ctx context.Context, keys []uniqueKey, now time.Time
 		}
 	}
 	return jobs, nil
+}
+
+// TakeKeys implements rowwise.Jobs.
+func (s *session) TakeKeys(ctx context.Context, ids []int64) error {
+	return s.updateAfter(ctx, ids, s.Session.TakeKeys(ctx, ids))
 }
 
 // ReplaceJobs implements rowwise.Jobs.

@@ -63,6 +63,11 @@ func (i insertion) insertDistinct(ctx context.Context, jobs []store.NewJob, left
 			held, met, err = i.changeHolders(ctx, jobs, held, out)
 		}
 		if err == nil {
+			before := len(held)
+			held, err = i.takeKeys(ctx, jobs, held, out)
+			stored = stored || len(held) < before
+		}
+		if err == nil {
 			left, err = i.findHolders(ctx, jobs, held, met, out)
 		}
 		if err != nil && stored && i.alone {

@@ -6,7 +6,10 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // severalSteps reports whether an insert of jobs with keys needs several statements in one
@@ -46,6 +49,107 @@ func (b *Backend) insertOrNone(ctx context.Context, q querier, req store.InsertR
 	}
 	_, failed := q.Exec(ctx, "release savepoint hourbell_insert")
 	return jobs, cmp.Or(err, failed)
+}
+
+// takeKeys inserts the jobs that get the keys of jobs which have begun, and returns the indexes of
+// the others. Their keys pass in one transaction.
+func (i insertion) takeKeys(ctx context.Context, jobs []store.NewJob, held []int, out []store.Inserted) (left []int, err error) {
+	var indexes []int
+	for _, n := range held {
+		if jobs[n].MayTake() {
+			indexes = append(indexes, n)
+		} else {
+			left = append(left, n)
+		}
+	}
+	if len(indexes) == 0 {
+		return held, nil
+	}
+	slices.SortFunc(indexes, func(a, b int) int { // in the order in which keys are inserted
+		return cmp.Or(cmp.Compare(jobs[a].Kind, jobs[b].Kind), cmp.Compare(jobs[a].Unique, jobs[b].Unique))
+	})
+	var passed map[int]store.Inserted
+	if i.alone {
+		passed, err = rowwise.InTx(i.b.work(ctx, programConns, insertWhat), func(tx pgx.Tx) (map[int]store.Inserted, error) {
+			return i.b.insertionIn(tx, i.now).passKeys(ctx, jobs, indexes)
+		})
+	} else {
+		passed, err = i.passKeys(ctx, jobs, indexes)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range indexes {
+		if answer, is := passed[n]; is {
+			out[n] = answer
+		} else {
+			left = append(left, n)
+		}
+	}
+	slices.Sort(left)
+	return left, nil
+}
+
+// errKeyPassed is the error of an insert whose job did not get the key that was taken for it.
+var errKeyPassed = errors.New("the key of a running job passed to another job")
+
+// passKeys is takeKeys in a transaction. It returns the answers for the jobs that were inserted, by their indexes.
+func (i insertion) passKeys(ctx context.Context, jobs []store.NewJob, indexes []int) (map[int]store.Inserted, error) {
+	kinds, keys := make([]string, len(indexes)), make([]string, len(indexes))
+	untils, agains, froms := make([]bool, len(indexes)), make([]bool, len(indexes)), make([]int64, len(indexes))
+	for k, n := range indexes {
+		kinds[k], keys[k], untils[k], froms[k] = jobs[n].Kind, jobs[n].Unique, jobs[n].UntilStart, jobs[n].TakesFrom
+		agains[k] = jobs[n].Changes() && !jobs[n].UntilStart
+	}
+	taken, err := rowwise.InTx(i.run(ctx), func(q querier) (map[int]int64, error) { // the jobs that had the keys
+		taken := map[int]int64{}
+		var place int
+		var id int64
+		err := each(ctx, q, []any{&place, &id}, func() { taken[indexes[place-1]] = id }, i.b.q(takeKeys), when(i.now), kinds, keys, untils, agains, froms)
+		return taken, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	passed := map[int]store.Inserted{}
+	var edges []rowwise.JobEdge
+	for _, n := range indexes {
+		from, is := taken[n]
+		if !is {
+			continue
+		}
+		answer, err := i.insertInto(ctx, jobs[n], from)
+		if err != nil {
+			return nil, err
+		}
+		if passed[n] = answer; answer.Conflict == store.ConflictAgain {
+			edges = append(edges, rowwise.JobEdge{ID: answer.ID, JobEdge: store.JobEdge{Edge: store.Edge{Job: from, On: store.OnEnd}}})
+		}
+	}
+	if len(edges) == 0 {
+		return passed, nil
+	}
+	return passed, i.run(ctx)(func(q querier) error { return edgesTx{i.b, q}.InsertEdges(ctx, edges) })
+}
+
+// insertInto inserts a job that gets the key of another job, for whose end it waits if it is to run again.
+func (i insertion) insertInto(ctx context.Context, job store.NewJob, from int64) (store.Inserted, error) {
+	again := job.Awaits(from)
+	if again {
+		job.Waiting, job.OpenEdges = true, 1
+	}
+	one, answer := []store.NewJob{job}, make([]store.Inserted, 1)
+	held, err := i.tryKeyed(ctx, one, []int{0}, answer)
+	if err == nil && len(held) == 0 {
+		held, err = i.holdKeys(ctx, one, []int{0}, held, answer)
+	}
+	if err == nil && len(held) > 0 {
+		err = errKeyPassed
+	}
+	if again {
+		answer[0].Conflict = store.ConflictAgain
+	}
+	return answer[0], err
 }
 
 // changeHolders changes the jobs that have the keys of new jobs, as OnConflict of the new

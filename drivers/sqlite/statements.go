@@ -274,7 +274,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	findNextSchedule:       {File: "find_next_schedule", Params: "soon", Columns: "next_at"},
 	findSuspect:            {File: "find_suspect", Params: "queue now", Columns: "found"},
 	findUndigested:         {File: "find_undigested", Params: "kinds queue now limit", Columns: "id args"},
-	findUniqueJobs:         {File: "find_unique_jobs", Params: "keys now", Columns: "place id live begun queue priority run_at created_at"},
+	findUniqueJobs:         {File: "find_unique_jobs", Params: "keys now", Columns: "place id live begun running in_batch holds queue priority run_at created_at"},
 	holdNode:               {File: "hold_node", Params: "node", Columns: "alive pauses handled limited permits"},
 	insertAttempts:         {File: "insert_attempts", Params: "now bytes attempts"},
 	insertBatch:            {File: "insert_batch", Params: "now on any", Columns: "id"},

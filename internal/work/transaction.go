@@ -46,13 +46,31 @@ func oneTransaction[T any](ctx context.Context, run *Run, txs store.Transactions
 		return ended(ctx, fmt.Errorf("begin the transaction of the job: %w", err))
 	}
 	defer tx.Rollback() // also after a panic; does nothing after the commit
-	if err := whileKept(ctx, cancel, tx.KeepAlive, req.Idle, func() error { return do(ctx, tx.Native) }); err != nil {
+	own := context.WithValue(ctx, completingKey{}, completing{tx.Tx, run.ID})
+	if err := whileKept(ctx, cancel, tx.KeepAlive, req.Idle, func() error { return do(own, tx.Native) }); err != nil {
 		return err
 	}
 	if err := run.finishIn(ctx, tx.Tx, true); err != nil {
 		return ended(ctx, fmt.Errorf("complete the job in its transaction: %w", err))
 	}
 	return nil
+}
+
+// completing is a job and the transaction that completes it.
+type completing struct {
+	tx  store.Tx
+	job int64
+}
+
+type completingKey struct{}
+
+// CompletedBy returns the number of the job whose worker calls with ctx, if tx is the transaction that
+// completes the job; otherwise 0.
+func CompletedBy(ctx context.Context, tx store.Tx) int64 {
+	if c, _ := ctx.Value(completingKey{}).(completing); tx != nil && c.tx == tx {
+		return c.job
+	}
+	return 0
 }
 
 // keptPerIdle is how many times a transaction is kept alive while it would become too idle.

@@ -14,7 +14,7 @@ type uniqueKey struct{ kind, key string }
 
 // mayChange reports whether a new job may change the job that has its key.
 func mayChange(n store.NewJob) bool {
-	return n.Unique != "" && (n.OnConflict == store.OnConflictReplace || n.OnConflict == store.OnConflictReschedule)
+	return n.Unique != "" && (n.OnConflict == store.OnConflictReplace || n.OnConflict == store.OnConflictReschedule || n.UntilStart || n.TakesFrom != 0)
 }
 
 // awaitRivals waits, without holding the mutex, until no other transaction has
@@ -42,6 +42,8 @@ type insertion struct {
 	jobs    []*job // new ones
 	holds   []hold
 	rekeyed []rekeying
+	taken   []*job        // whose keys new jobs get
+	again   map[*job]*job // new jobs, and the jobs for whose ends they wait
 	answers []store.Inserted
 }
 
@@ -53,9 +55,16 @@ type rekeying struct {
 
 // insert answers for one job and notes what is to be written.
 func (i *insertion) insert(n *store.NewJob) {
+	conflict := store.ConflictNone
+	var from *job
 	if n.Unique != "" {
 		key := uniqueKey{n.Kind, n.Unique}
-		if j := i.liveWith(key); j != nil {
+		j := i.liveWith(key)
+		if j != nil && i.passes(n, j) {
+			from, j = j, nil
+			i.taken = append(i.taken, from)
+		}
+		if j != nil {
 			i.answers = append(i.answers, store.Inserted{ID: j.ID, Existed: true, Conflict: i.meet(n, j)})
 			return
 		}
@@ -71,15 +80,40 @@ func (i *insertion) insert(n *store.NewJob) {
 	if n.HoldsKey() {
 		i.holds = append(i.holds, hold{uniqueKey{n.Kind, n.Unique}, j.ID, instant(i.now.Add(n.UniqueFor))})
 	}
+	if from != nil && !n.UntilStart && from.ID != n.TakesFrom {
+		conflict = store.ConflictAgain
+		if i.again == nil {
+			i.again = map[*job]*job{}
+		}
+		i.again[j] = from
+	}
 	i.jobs = append(i.jobs, j)
-	i.answers = append(i.answers, store.Inserted{ID: j.ID})
+	i.answers = append(i.answers, store.Inserted{ID: j.ID, Conflict: conflict})
+}
+
+// hasBegun reports whether a job is running or an attempt of it has ended.
+func (j *job) hasBegun() bool {
+	return j.State == store.StateRunning || j.Attempt > 0 || j.Snoozes > 0 || j.refunds > 0
+}
+
+// passes reports whether a new job gets the key of a live job.
+func (i *insertion) passes(n *store.NewJob, j *job) bool {
+	switch {
+	case i.store.live[j.ID] != j || i.store.heldBy(j, i.now):
+		return false
+	case n.TakesFrom == j.ID:
+		return true
+	case n.UntilStart:
+		return j.hasBegun()
+	}
+	return j.State == store.StateRunning && mayChange(*n)
 }
 
 // liveWith returns the live job that has a key: of the store, of the transaction,
 // or an earlier job of the request; nil: none.
 func (i *insertion) liveWith(key uniqueKey) *job {
-	if id := i.store.holderOf(key); id != 0 {
-		return i.store.live[id]
+	if j := i.store.live[i.store.holderOf(key)]; j != nil && !slices.Contains(i.taken, j) {
+		return j
 	}
 	earlier := i.jobs
 	if i.tx != nil {
@@ -103,7 +137,7 @@ func (i *insertion) meet(n *store.NewJob, j *job) store.Conflict {
 	}
 	to := is
 	switch {
-	case j.State == store.StateRunning || j.Attempt > 0 || j.Snoozes > 0 || j.refunds > 0 || j.Batch != 0:
+	case j.State == store.StateRunning || j.Batch != 0 || j.hasBegun() && n.OnConflict != store.OnConflictReplace:
 		return store.ConflictKept
 	case n.OnConflict == store.OnConflictReplace:
 		to.JobSpec = n.JobSpec.Clone()
@@ -144,10 +178,18 @@ func (i *insertion) write() {
 		i.store.reserve(i.tx, i.jobs)
 		return
 	}
+	for _, j := range i.taken {
+		j.Unique = ""
+	}
 	i.store.add(i.jobs...)
 	i.store.hold(i.holds...)
 	i.store.rekey(i.rekeyed...)
 	i.store.release(i.jobs...)
+	for _, j := range i.jobs {
+		if from := i.again[j]; from != nil {
+			i.store.link(j, store.NewJob{After: []store.Edge{{Job: from.ID, On: store.OnEnd}}}, i.now)
+		}
+	}
 }
 
 // rekey changes jobs, and wakes the nodes that may claim them.

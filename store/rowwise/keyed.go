@@ -17,6 +17,15 @@ type keyedPlan struct {
 	places []int // of fresh, in the request
 
 	held []*keyHolder // the holder of each job that is not stored, or nil
+
+	taken []int64 // the jobs whose keys pass to new jobs
+	again []again
+}
+
+// again is a new job that waits for the end of a job whose key it gets.
+type again struct {
+	fresh int // its place among the new jobs
+	after int64
 }
 
 // keyHolder is the job that has a key.
@@ -70,11 +79,43 @@ func (p *keyedPlan) add(place int, job *store.NewJob) {
 		}
 		return
 	}
+	if job.Takes(holder.KeyHolder) {
+		p.take(place, *job, holder.ID)
+		return
+	}
 	conflict, runAt := job.Meet(holder.KeyHolder, p.now)
 	p.out[place], p.held[place] = store.Inserted{Existed: true, Conflict: conflict}, holder
 	if conflict == store.ConflictReplaced || conflict == store.ConflictRescheduled {
 		p.change(holder, job, conflict, runAt)
 	}
+}
+
+// take stores a new job that gets the key of a row.
+func (p *keyedPlan) take(place int, job store.NewJob, from int64) {
+	p.taken = append(p.taken, from)
+	if job.Awaits(from) {
+		p.again = append(p.again, again{len(p.fresh), from})
+		p.out[place].Conflict = store.ConflictAgain
+		job.Waiting, job.OpenEdges = true, 1
+	}
+	p.fresh, p.places = append(p.fresh, job), append(p.places, place)
+	p.holders[store.JobKey{Kind: job.Kind, Unique: job.Unique}] = &keyHolder{KeyHolder: job.Holder(p.now), fresh: len(p.fresh)}
+}
+
+// awaitEnds lets new jobs wait for the ends of the jobs whose keys they have.
+func (p *keyedPlan) awaitEnds(ctx context.Context, tx Tx, inserted []store.Inserted) error {
+	if len(p.again) == 0 {
+		return nil
+	}
+	edges, ids := make([]JobEdge, len(p.again)), make([]int64, len(p.again))
+	for i, a := range p.again {
+		edges[i] = JobEdge{ID: inserted[a.fresh].ID, JobEdge: store.JobEdge{Edge: store.Edge{Job: a.after, On: store.OnEnd}}}
+		ids[i] = a.after
+	}
+	if err := tx.MarkReleases(ctx, ids); err != nil {
+		return err
+	}
+	return tx.InsertEdges(ctx, edges)
 }
 
 // change changes a job that has a key: a row, or a job that is still to be inserted.
@@ -98,6 +139,11 @@ func (p *keyedPlan) change(holder *keyHolder, job *store.NewJob, conflict store.
 // write writes what was decided, and answers.
 func (p *keyedPlan) write(ctx context.Context, tx Tx) ([]store.Inserted, error) {
 	var inserted []store.Inserted
+	if len(p.taken) > 0 {
+		if err := tx.TakeKeys(ctx, p.taken); err != nil {
+			return nil, err
+		}
+	}
 	if len(p.fresh) > 0 {
 		var err error
 		if inserted, err = tx.InsertJobs(ctx, p.fresh, p.now); err != nil {
@@ -108,9 +154,12 @@ func (p *keyedPlan) write(ctx context.Context, tx Tx) ([]store.Inserted, error) 
 				return nil, err
 			}
 		}
+		if err := p.awaitEnds(ctx, tx, inserted); err != nil {
+			return nil, err
+		}
 	}
 	var replaced []Replaced
-	var moved []Requeue
+	var moved []Altered
 	seen := map[*keyHolder]bool{}
 	for _, holder := range p.held {
 		if holder == nil || holder.fresh > 0 || seen[holder] {
@@ -121,7 +170,7 @@ func (p *keyedPlan) write(ctx context.Context, tx Tx) ([]store.Inserted, error) 
 			replaced = append(replaced, Replaced{ID: holder.ID, JobSpec: holder.replacement.JobSpec})
 		}
 		if holder.moved {
-			moved = append(moved, Requeue{ID: holder.ID, Delay: holder.RunAt.Sub(p.now).Microseconds()})
+			moved = append(moved, Altered{ID: holder.ID, RunAt: holder.RunAt.UnixMicro()})
 		}
 	}
 	if len(replaced) > 0 {
@@ -130,7 +179,7 @@ func (p *keyedPlan) write(ctx context.Context, tx Tx) ([]store.Inserted, error) 
 		}
 	}
 	if len(moved) > 0 {
-		if err := tx.RequeueJobs(ctx, moved, p.now); err != nil {
+		if err := tx.AlterJobs(ctx, moved); err != nil {
 			return nil, err
 		}
 	}
@@ -140,6 +189,7 @@ func (p *keyedPlan) write(ctx context.Context, tx Tx) ([]store.Inserted, error) 
 // answers returns the answers, with the numbers of the inserted jobs.
 func (p *keyedPlan) answers(inserted []store.Inserted) []store.Inserted {
 	for i, one := range inserted {
+		one.Conflict = p.out[p.places[i]].Conflict
 		p.out[p.places[i]] = one
 	}
 	for i, holder := range p.held {

@@ -14,6 +14,7 @@ type Tx interface {
 	Claims
 	Groups
 	Jobs
+	Edges
 	Nodes
 	FollowUps
 	Slots
@@ -97,9 +98,12 @@ type Jobs interface {
 	// request keeps it.
 	RequestCancels(ctx context.Context, ids []int64, reason string, now time.Time) error
 
-	// AlterJobs gives live jobs another queue or priority, and a run_at as
+	// AlterJobs gives live jobs another queue or priority, or neither, and a run_at as
 	// store.AlteredRunAt returns it.
 	AlterJobs(ctx context.Context, jobs []Altered) error
+
+	// TakeKeys takes their keys away from live jobs, which are locked.
+	TakeKeys(ctx context.Context, ids []int64) error
 
 	// DeleteJobs deletes live or finished jobs with their attempts and the holds
 	// of their keys.

@@ -75,6 +75,9 @@ func (w *world) someKeyedJob() store.NewJob {
 	if w.chance(20) {
 		j.OnConflict = store.OnConflictError
 	}
+	if w.chance(5) && j.UniqueFor == 0 {
+		j.UntilStart = true
+	}
 	if w.chance(2) {
 		j.PushAtMost = w.within(time.Minute) + time.Microsecond
 	}
@@ -128,11 +131,14 @@ func (w *world) insertBoth(op string, client store.Backend, realTx, modelTx stor
 			w.compare(op+" found", want.Jobs, real.ID, w.realID(made, model.ID))
 			continue
 		}
+		made.add(real.ID, model.ID)
+		if model.Conflict == store.ConflictAgain || want.Jobs[i].UntilStart {
+			continue // its key may have been taken when the request began
+		}
 		if real.ID <= last {
 			w.fail("numbers must grow in the order of the request")
 		}
 		last = real.ID
-		made.add(real.ID, model.ID)
 	}
 	if realTx == nil {
 		w.auditBoth(want.By)

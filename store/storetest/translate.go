@@ -120,6 +120,9 @@ func (n numbers) modelJob(got, want store.JobInfo, listed map[string]bool) store
 	if len(got.Result) == 0 {
 		got.Result = nil
 	}
+	for i, e := range got.After {
+		got.After[i].Job = n.jobs.model(e.Job)
+	}
 	attempts := got.Attempts
 	got.Attempts = nil
 	for i, a := range attempts {

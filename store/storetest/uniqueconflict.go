@@ -15,7 +15,11 @@ var uniqueConflictTests = []scenario{
 	{"ReplaceElsewhere", conflictReplacesElsewhere},
 	{"Reschedule", conflictReschedules},
 	{"PushAtMost", conflictPushes},
-	{"AJobThatHasBegunStays", conflictBegun},
+	{"AJobThatHasBegun", conflictBegun},
+	{"ARunningJobRunsAgain", conflictAgain},
+	{"AgainAndTheEndRace", conflictAgainRace},
+	{"UntilStart", conflictUntilStart},
+	{"TheJobOfTheTransaction", conflictTakesFrom},
 	{"AHoldStays", conflictHeld},
 	{"Error", conflictRefuses},
 	{"ManyInARequest", conflictBatch},
@@ -119,35 +123,149 @@ func conflictPushes(e *env) {
 	e.want(e.insertHeld(e.a, nil, push), answered(late, store.ConflictRescheduled), "the bound must not keep a job from an earlier time")
 }
 
+// conflictBegun: replace reaches a job that awaits another attempt; reschedule does not, because of the back-off.
 func conflictBegun(e *env) {
 	node := e.node("n")
 	id := e.insertHeld(e.a, nil, keyed("k", "key")).ID
-	c := e.claimOne(node)
-	stays := func(why string) {
+	meets := func(why string) {
 		e.t.Helper()
 		before := e.job(id)
-		for _, choice := range []store.OnConflict{store.OnConflictReplace, store.OnConflictReschedule} {
-			other := conflicting("key", choice, after(time.Hour), func(j *store.NewJob) { j.Args = []byte(`"new"`) })
-			e.want(e.insertHeld(e.a, nil, other), answered(id, store.ConflictKept), why+": "+choice.String()+" must say that nothing changed")
+		other := conflicting("key", store.OnConflictReschedule, after(time.Hour))
+		e.want(e.insertHeld(e.a, nil, other), answered(id, store.ConflictKept), why+": reschedule must say that nothing changed")
+		e.want(e.job(id), before, why+" must keep its time")
+		other = conflicting("key", store.OnConflictReplace, func(j *store.NewJob) { j.Args = fmt.Appendf(nil, "%q", why) })
+		e.want(e.insertHeld(e.b, nil, other), answered(id, store.ConflictReplaced), why+" must be replaced")
+		before.Args = other.Args
+		e.want(e.job(id), before, why+" must keep all but what the new job is")
+		e.want(e.insertHeld(e.a, nil, keyed("k", "key")), answered(id, store.ConflictKept), why+" must keep its key")
+	}
+	for _, outcome := range []store.Outcome{
+		{Result: store.Retry, Error: "e"}, {Result: store.Snooze}, {Result: store.Release, LeaseLost: true}, {Result: store.Release},
+	} {
+		c := e.claimOne(node)
+		outcome.ID, outcome.Token = c.ID, c.Token
+		e.finishWell(outcome)
+		meets("a job after " + fmt.Sprint(outcome.Result, outcome.LeaseLost))
+	}
+	c := e.claimOne(node)
+	e.want(string(c.Args), `"a job after `+fmt.Sprint(store.Release, false)+`"`, "the next attempt must get the new args")
+}
+
+// conflictAgain: a job that runs does so once more after its end, however often it is enqueued and however it ends.
+func conflictAgain(e *env) {
+	node := e.node("n")
+	for _, choice := range []store.OnConflict{store.OnConflictReplace, store.OnConflictReschedule} {
+		for _, end := range []store.Result{store.Completed, store.Failed, store.Cancelled} {
+			rule := fmt.Sprint(choice, " and ", end)
+			id := e.insertHeld(e.a, nil, keyed("k", "key")).ID
+			c := e.claimOne(node)
+			first := conflicting("key", choice, after(time.Second), func(j *store.NewJob) { j.Args, j.Priority = []byte(`1`), 2 })
+			got := e.insertHeld(e.b, nil, first)
+			e.want(got, store.Inserted{ID: got.ID, Conflict: store.ConflictAgain}, rule+": the answer")
+			e.ok(got.ID > id, rule+": the new job has a number of its own")
+			e.want([]any{e.job(id).State, e.job(id).Unique}, []any{store.StateRunning, ""}, rule+": the key passes")
+			e.want([]any{e.job(got.ID).State, e.job(got.ID).Unique}, []any{store.StateWaiting, "key"}, rule+": the new job waits")
+			second := conflicting("key", choice, after(2*time.Second), func(j *store.NewJob) { j.Args, j.Priority = []byte(`2`), 2 })
+			e.want(e.insertHeld(e.a, nil, second).ID, got.ID, rule+": another enqueue meets the new job")
+			e.want(e.insertHeld(e.a, nil, keyed("k", "key")), answered(got.ID, store.ConflictKept), rule+": the new job has the key")
+			e.want(e.state(got.ID), store.StateWaiting, rule+": it still waits")
+			e.finishWell(store.Outcome{ID: c.ID, Token: c.Token, Result: store.Retry, Error: "e"})
+			e.want(e.state(got.ID), store.StateWaiting, rule+": it waits for the end, not for an attempt")
+			e.finishWell(outcome(e.claimOne(node), end))
+			e.want(e.state(got.ID), store.StateReady, rule+": it is released")
+			e.want(len(e.claim(node, 5)), 0, rule+": it is not due yet")
+			e.tick(2 * time.Second)
+			c = e.claimOne(node)
+			args := map[store.OnConflict]string{store.OnConflictReplace: `2`, store.OnConflictReschedule: `1`}[choice]
+			e.want([]any{c.ID, string(c.Args), c.Priority}, []any{got.ID, args, int16(2)}, rule+": it runs once, with the new args")
+			e.finishWell(outcome(c, store.Completed))
+			e.want(len(e.claim(node, 5)), 0, rule+": nothing else runs")
 		}
-		e.want(e.job(id), before, why+" must stay as it is")
 	}
-	stays("a running job")
-	e.finishWell(store.Outcome{ID: c.ID, Token: c.Token, Result: store.Retry, Error: "e"})
-	stays("a job that waits for its second attempt")
+	_, ids := e.insertBatch(nil, with(func(j *store.NewJob) { j.Kind, j.Unique, j.OnConflict = "k", "b", store.OnConflictError }))
+	e.want(e.insertHeld(e.a, nil, conflicting("b", store.OnConflictReplace)), answered(ids[0], store.ConflictKept), "a job of a batch stays as it is")
+	c := e.claimOne(node)
+	e.want(e.insertHeld(e.a, nil, conflicting("b", store.OnConflictReplace)).Conflict, store.ConflictAgain, "a job of a batch that runs")
+	e.finishWell(outcome(c, store.Completed))
 	e.finishWell(outcome(e.claimOne(node), store.Completed))
-	id = e.insertHeld(e.a, nil, keyed("k", "key")).ID
-	c = e.claimOne(node)
-	e.finishWell(store.Outcome{ID: c.ID, Token: c.Token, Result: store.Snooze})
-	stays("a job that was snoozed")
-	c = e.claimOne(node)
-	e.finishWell(store.Outcome{ID: c.ID, Token: c.Token, Result: store.Release, LeaseLost: true})
-	stays("a job whose lease was lost")
-	id = e.insertHeld(e.a, nil, keyed("k", "released")).ID
-	for _, c := range e.claim(node, 2) {
-		e.finishWell(store.Outcome{ID: c.ID, Token: c.Token, Result: store.Release})
+	held := e.insertHeld(e.a, nil, held("k", "held", time.Hour)).ID
+	e.claimOne(node)
+	e.want(e.insertHeld(e.a, nil, conflicting("held", store.OnConflictReplace)), answered(held, store.ConflictKept), "a key that is held does not pass")
+}
+
+// conflictAgainRace: an enqueue and the end of the job at the same moment; no enqueue is lost, and two do not run at once.
+func conflictAgainRace(e *env) {
+	node := e.nodeFor("n", time.Hour)
+	for round := range 4 * afterRounds() {
+		job := conflicting(fmt.Sprint(round), store.OnConflictReplace, func(j *store.NewJob) { j.Args = []byte(`"new"`) })
+		id := e.insertHeld(e.a, nil, keyed("k", job.Unique)).ID
+		c := e.claimOne(node)
+		var answers []store.Inserted
+		e.atOnce(
+			func(b store.Backend) error {
+				_, err := b.Finish(e.ctx, store.FinishRequest{Now: e.now, Outcomes: []store.Outcome{outcome(c, store.Completed)}})
+				return err
+			},
+			func(b store.Backend) (err error) {
+				answers, err = e.tryKeyed(b, nil, job)
+				return err
+			})
+		e.settle()
+		e.ok(answers[0].ID != id && !answers[0].Existed, "the enqueue is a job of its own", answers)
+		next := e.claimOne(node)
+		e.want([]any{next.ID, string(next.Args)}, []any{answers[0].ID, `"new"`}, "it runs after the end")
+		e.finishWell(outcome(next, store.Completed))
+		e.want(len(e.claim(node, 5)), 0, "nothing else runs")
 	}
-	e.want(e.insertHeld(e.a, nil, conflicting("released", store.OnConflictReplace)), answered(id, store.ConflictReplaced), "a job that was claimed, and released before it began, must be replaced")
+}
+
+// conflictUntilStart: a key is unique among jobs that have not begun.
+func conflictUntilStart(e *env) {
+	node := e.node("n")
+	until := func(j *store.NewJob) { j.UntilStart = true }
+	insert := func() store.Inserted { return e.insertHeld(e.b, nil, conflicting("key", store.OnConflictKeep, until)) }
+	first := insert()
+	e.want(insert(), answered(first.ID, store.ConflictKept), "a job that has not begun")
+	one := e.claimOne(node)
+	second := insert()
+	e.want(second, store.Inserted{ID: second.ID}, "a job that runs")
+	e.want(insert(), answered(second.ID, store.ConflictKept), "the new job has the key")
+	two := e.claimOne(node)
+	e.want(two.ID, second.ID, "both run concurrently")
+	e.finishWell(store.Outcome{ID: two.ID, Token: two.Token, Result: store.Retry, Error: "e", Delay: time.Hour})
+	third := insert()
+	e.want(third, store.Inserted{ID: third.ID}, "a job that awaits another attempt")
+	e.finishWell(outcome(one, store.Completed))
+	e.want(e.claimOne(node).ID, third.ID, "the new job runs")
+	e.want(e.insertHeld(e.a, nil, keyed("k", "key")), answered(third.ID, store.ConflictKept), "other jobs keep to the key")
+	both := e.insertKeyed(e.a, nil, conflicting("key", store.OnConflictKeep, until), conflicting("key", store.OnConflictKeep, until))
+	e.want(both[1], answered(both[0].ID, store.ConflictKept), "two of a request")
+	held := e.insertHeld(e.a, nil, held("k", "held", time.Hour)).ID
+	e.claim(node, 5)
+	e.want(e.insertHeld(e.a, nil, conflicting("held", store.OnConflictKeep, until)), answered(held, store.ConflictKept), "a key that is held stays taken")
+}
+
+// conflictTakesFrom: a transaction that completes a job may insert a job with its key.
+func conflictTakesFrom(e *env) {
+	node := e.node("n")
+	id := e.insertHeld(e.a, nil, keyed("k", "key")).ID
+	c := e.claimOne(node)
+	for _, commit := range []bool{false, true} {
+		tx := e.begin()
+		answers, err := e.tryKeyed(e.a, tx.Tx, conflicting("key", store.OnConflictKeep, func(j *store.NewJob) { j.TakesFrom = id }))
+		e.must(err)
+		e.want(answers[0], store.Inserted{ID: answers[0].ID}, "the successor is stored")
+		if !commit {
+			e.must(tx.Rollback())
+			e.want([]any{e.job(id).Unique, len(e.list(store.ListJobsRequest{}))}, []any{"key", 1}, "a rollback leaves nothing")
+			continue
+		}
+		_, err = e.a.Finish(e.ctx, store.FinishRequest{Now: e.now, Tx: tx.Tx, Outcomes: []store.Outcome{outcome(c, store.Completed)}})
+		e.must(err)
+		e.must(tx.Commit())
+		e.want(e.claimOne(node).ID, answers[0].ID, "the successor runs")
+		e.want(e.state(id), store.StateCompleted, "the job has completed")
+	}
 }
 
 func conflictHeld(e *env) {
@@ -288,8 +406,8 @@ func conflictRace(e *env) {
 		if len(claimed) == 0 { // the row was locked at that moment
 			claimed = e.claim(node, 5)
 		}
-		want := map[store.Conflict]string{store.ConflictReplaced: `"new"`, store.ConflictKept: `{}`}[answer[0].Conflict]
-		if len(claimed) != 1 || answer[0].ID != id || string(claimed[0].Args) != want {
+		want := map[store.Conflict]string{store.ConflictReplaced: `"new"`, store.ConflictAgain: `{}`}[answer[0].Conflict]
+		if len(claimed) != 1 || claimed[0].ID != id || (answer[0].ID == id) != (want != `{}`) || string(claimed[0].Args) != want {
 			e.t.Fatalf("the answer %+v and the claim %+v of job %d must agree", answer, claimed, id)
 		}
 	}

@@ -1,5 +1,5 @@
--- Changes live jobs that have the keys of new jobs, except jobs that have begun and jobs of a batch: a job
--- becomes what the new job is (:on_conflicts is 1), or is due when the new job would be due (2), by
+-- Changes live jobs that have the keys of new jobs, except jobs that run and jobs of a batch: a job
+-- becomes what the new job is (:on_conflicts is 1) or, if it has not begun, is due when the new job would be due (2), by
 -- the rule of store.NewJob.Meet. A job whose row another transaction has changed is
 -- looked at again when that transaction has ended. Returns in one row the numbers of the
 -- live jobs with the keys, in the order of the arrays (0: there is none), and the numbers
@@ -23,9 +23,9 @@ WITH new AS MATERIALIZED (
         state = greatest(j.state, 0), lane = NULL, permits = NULL, {spec = CASE WHEN n.on_conflict = 1 THEN n.spec ELSE j.spec END}
     FROM (SELECT * FROM new ORDER BY holder OFFSET 0) AS n, (
         SELECT h.id, h.permits FROM {schema}.job AS h
-        WHERE h.id = ANY (ARRAY(SELECT holder FROM new)) AND NOT h.running AND h.attempt = 0 ORDER BY h.id FOR UPDATE) AS was
-    WHERE was.id = n.holder AND j.id = ANY (ARRAY[n.holder]) AND NOT j.running AND j.attempt = 0 AND j.refunds = 0 AND coalesce(j.snoozes, 0) = 0 AND j.batch IS NULL AND (n.on_conflict = 1
-        OR greatest(n.now, least(n.due, greatest(j.run_at, coalesce(j.created_at + n.most * interval '1 microsecond', 'infinity')))) <> j.run_at AND (j.run_at > n.now
+        WHERE h.id = ANY (ARRAY(SELECT holder FROM new)) AND NOT h.running ORDER BY h.id FOR UPDATE) AS was
+    WHERE was.id = n.holder AND j.id = ANY (ARRAY[n.holder]) AND NOT j.running AND j.batch IS NULL AND (n.on_conflict = 1
+        OR j.attempt = 0 AND j.refunds = 0 AND coalesce(j.snoozes, 0) = 0 AND greatest(n.now, least(n.due, greatest(j.run_at, coalesce(j.created_at + n.most * interval '1 microsecond', 'infinity')))) <> j.run_at AND (j.run_at > n.now
             OR least(n.due, greatest(j.run_at, coalesce(j.created_at + n.most * interval '1 microsecond', 'infinity'))) > n.now))
     RETURNING j.id, was.permits
 ), vacated AS (

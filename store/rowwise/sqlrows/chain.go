@@ -52,6 +52,11 @@ func (s *Session) FollowedEnds(ctx context.Context, keys []rowwise.FollowKey) (f
 	return found, err
 }
 
+// TakeKeys implements rowwise.Jobs.
+func (s *Session) TakeKeys(ctx context.Context, ids []int64) error {
+	return s.OnIDs(ctx, ids, TakeKeys)
+}
+
 // MarkReleases implements rowwise.Slots.
 func (s *Session) MarkReleases(ctx context.Context, ids []int64) error {
 	return s.OnIDs(ctx, ids, MarkReleases)

@@ -162,6 +162,7 @@ const (
 	ResetFailures
 	ReviseSchedules
 	ReviveJobs
+	TakeKeys
 	UpdateBatch
 	UpdateLanes
 	UpdateNext
@@ -254,6 +255,7 @@ var shared = [Shared]Source{
 	ResetFailures:       {File: "reset_failures", Params: "ids"},
 	ReviseSchedules:     {File: "revise_schedules", Params: "revision names"},
 	ReviveJobs:          {File: "revive_jobs", Params: "jobs"},
+	TakeKeys:            {File: "take_keys", Params: "ids"},
 	UpdateBatch:         {File: "update_batch", Params: "id finally"},
 	UpdateLanes:         {File: "update_lanes", Params: "lanes"},
 	UpdateNext:          {File: "update_next", Params: "schedules"},

@@ -286,6 +286,9 @@ func TestBadInput(t *testing.T) {
 		{"schema", []string{"queues", "--store", "postgres://h/db", "--schema", "pg_x"}},
 		{"schema", []string{"queues", "--store", "postgres://h/db?schema="}},
 		{"schema", []string{"queues", "--store", "postgres://h/db?schema=" + strings.Repeat("s", 64)}},
+		{"store-file", []string{"queues", "--store-file", "missing"}},
+		{"store-file", []string{"queues", "--store-file", ""}},
+		{"store-file", []string{"queues", "--store", "sqlite:a.db", "--store-file", "b"}},
 		{"no-migrate", []string{"migrate", "up", "--no-migrate"}},
 
 		// serve

@@ -99,7 +99,8 @@ func (p *program) rootCommand() *cobra.Command {
 	root.Long = "Hourbell runs scheduled and queued work exactly where and when it should on a cluster of ordinary\n" +
 		"servers, with nothing to install but the database they already share.\n\n" +
 		"The store is --store URL or HOURBELL_STORE: sqlite:path/to/file.db, postgres://user@host/database or\n" +
-		"mysql://user@host/database; without either, the file hourbell.db in the working directory.\n\n" +
+		"mysql://user@host/database, or --store-file FILE that contains the URL; without any, the file hourbell.db in\n" +
+		"the working directory.\n\n" +
 		"Exit codes: 0 done, 1 failed, 2 usage error, 3 lock held by another owner or nothing due."
 	root.Version = versionText()
 	root.SetVersionTemplate("{{.Version}}\n")

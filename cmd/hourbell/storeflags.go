@@ -8,6 +8,7 @@ import (
 	"log/slog"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
@@ -16,6 +17,7 @@ import (
 
 const (
 	storeVariable  = "HOURBELL_STORE"
+	fileVariable   = "HOURBELL_STORE_FILE"
 	notifyVariable = "HOURBELL_NOTIFY_URL"
 	defaultStore   = "sqlite:hourbell.db"
 )
@@ -23,6 +25,7 @@ const (
 // storeFlags are the flags of every command that opens a store.
 type storeFlags struct {
 	url       string
+	file      string
 	schema    string
 	noMigrate bool
 }
@@ -31,8 +34,29 @@ type storeFlags struct {
 func (f *storeFlags) addTo(c *cobra.Command) {
 	flags := c.PersistentFlags()
 	flags.Var((*givenText)(&f.url), "store", "where jobs and schedules are kept: sqlite:path/to/file.db, postgres://… or mysql://… (default $"+storeVariable+", else "+defaultStore+")")
+	f.addFile(flags)
 	flags.Var((*givenText)(&f.schema), "schema", "the database schema of the tables in PostgreSQL (default \""+stores.DefaultSchema+"\")")
 	flags.BoolVar(&f.noMigrate, "no-migrate", false, "leave the database schema as it is, and fail if it is behind")
+}
+
+// addFile adds the flag for a file that has the store's URL.
+func (f *storeFlags) addFile(flags *pflag.FlagSet) {
+	flags.Var((*givenText)(&f.file), "store-file", "a file that contains the URL of the store, instead of --store; it is read again for each connection, so that a password may be changed (default $"+fileVariable+")")
+}
+
+// source returns the URL of the store, or the file that contains it. Flags come before the environment.
+func (p *program) source(f storeFlags) (url, file string, err error) {
+	if f.url != "" && f.file != "" {
+		return "", "", &check.FieldError{Field: "store-file", Value: check.Shorten(f.file), Problem: "is given together with --store", Remedy: "give one of them"}
+	}
+	if f.url != "" || f.file != "" {
+		return f.url, f.file, nil
+	}
+	url, file = p.getenv(storeVariable), p.getenv(fileVariable)
+	if url != "" && file != "" {
+		return "", "", &check.FieldError{Field: "$" + fileVariable, Problem: "is set together with $" + storeVariable, Remedy: "set one of them, or give --store or --store-file"}
+	}
+	return url, file, nil
 }
 
 // givenText is a text flag whose value must not be empty. In scripts an empty
@@ -56,7 +80,14 @@ var errEmptyText = errors.New("is empty")
 
 // locate reads the flags and the environment. It opens nothing.
 func (p *program) locate(f storeFlags) (stores.Location, error) {
-	return stores.Parse(cmp.Or(f.url, p.getenv(storeVariable), defaultStore), f.schema)
+	url, file, err := p.source(f)
+	if err != nil {
+		return stores.Location{}, err
+	}
+	if file != "" {
+		return stores.ParseFile(file, f.schema)
+	}
+	return stores.Parse(cmp.Or(url, defaultStore), f.schema)
 }
 
 // notifyFlag is the URL of a direct connection for wake-ups, for a node whose store is behind a pooler.
@@ -123,6 +154,7 @@ type lockFlags struct {
 func (f *lockFlags) addTo(c *cobra.Command) {
 	flags := c.PersistentFlags()
 	flags.Var((*givenText)(&f.store.url), "store", "where locks are kept: postgres://…, mysql://…, redis://…, mongodb://… or sqlite:path (default $"+storeVariable+"; there is no other)")
+	f.store.addFile(flags)
 	flags.Var((*givenText)(&f.store.schema), "schema", "the database schema of the tables in PostgreSQL (default \""+stores.DefaultSchema+"\")")
 	flags.BoolVar(&f.store.noMigrate, "no-migrate", false, "leave the database schema as it is, and fail if it is behind")
 	flags.Var((*givenText)(&f.table), "table", "another table or collection, such as the shedlock table of Java programs, to share locks with them")
@@ -131,9 +163,12 @@ func (f *lockFlags) addTo(c *cobra.Command) {
 
 // locateLocks reads the flags and the environment. It opens nothing.
 func (p *program) locateLocks(f lockFlags) (stores.LockLocation, error) {
-	text := cmp.Or(f.store.url, p.getenv(storeVariable))
-	if text == "" {
+	url, file, err := p.source(f.store)
+	if err != nil {
+		return stores.LockLocation{}, err
+	}
+	if url == "" && file == "" {
 		return stores.LockLocation{}, &check.FieldError{Field: "store", Problem: "is not given, and $" + storeVariable + " is not set; locks have no default store", Remedy: stores.LockRemedy}
 	}
-	return stores.ParseLocks(stores.LockSpec{URL: text, Schema: f.store.schema, Table: f.table, Environment: f.environment})
+	return stores.ParseLocks(stores.LockSpec{URL: url, File: file, Schema: f.store.schema, Table: f.table, Environment: f.environment})
 }

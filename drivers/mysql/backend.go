@@ -58,7 +58,7 @@ const idleLimit = 5 * time.Second
 // with special characters of user and password percent-encoded and, after a question mark,
 // parameters of github.com/go-sql-driver/mysql such as tls=true. Open connects, and refuses servers
 // and settings that do not fit. Messages of that driver are logged to slog.Default() at level DEBUG.
-func Open(ctx context.Context, storeURL string) (*Backend, error) {
+func Open(ctx context.Context, storeURL string, opts ...Option) (*Backend, error) {
 	config, err := readURL(storeURL)
 	if err != nil {
 		return nil, fmt.Errorf("open MySQL: %w", err)
@@ -78,11 +78,18 @@ func Open(ctx context.Context, storeURL string) (*Backend, error) {
 		config.Params["wait_timeout"] = fmt.Sprint(int(idleLimit.Seconds()))
 	}
 	config.Params["innodb_lock_wait_timeout"] = fmt.Sprint(int(rowWait.Seconds()))
+	var settings openSettings
+	for _, opt := range opts {
+		opt(&settings)
+	}
+	if err := settings.apply(config); err != nil {
+		return nil, fmt.Errorf("open MySQL: %w", err)
+	}
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
 		return nil, fmt.Errorf("open MySQL: %w", err)
 	}
-	db := sql.OpenDB(readCommitted{connector})
+	db := sql.OpenDB(patient{readCommitted{connector}, new(store.Logins)})
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
 	db.SetConnMaxIdleTime(idleLimit / 2)

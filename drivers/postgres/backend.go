@@ -75,32 +75,34 @@ const DefaultSchema = "hourbell"
 // Backend is a store.Backend, a store.Listener and a store.Migrator on
 // PostgreSQL. It is safe for concurrent use.
 type Backend struct {
-	pool        *pgxpool.Pool
-	ownsPool    bool
-	pools       connPools // the connections of each class
-	db          *sql.DB   // of NewDB: what handlers use
-	schema      string
-	channel     string
-	listenURL   string
-	listenConf  *pgx.ConnConfig // of listenURL; nil: there is none
-	maxConns    int32
-	scans       claimScans
-	catchUps    sync.WaitGroup  // catch-up scans that are under way
-	background  context.Context // of catch-up scans; ends with Close
-	end         context.CancelFunc
-	away        atomic.Int64 // the shortest round trip that was seen, in nanoseconds
-	pinned      bool         // the pool's sessions have the settings of pins
-	sql         texts
-	steps       []store.Migration
-	insertWakes *notifyThrottle
-	commitWakes *commitWakes // of inserts in callers' transactions
-	ears        ears
-	earlyWakes  *notifyThrottle // of slots that fire early
-	handled     atomic.Bool     // there were handlers when the store was asked last; see handlers.go
-	limited     limitedQueues
-	parkedAt    atomic.Pointer[time.Time] // when this backend parked jobs of paused groups last
-	identity    atomic.Pointer[string]    // of the store, once it has been read
-	invalid     error                     // what is wrong with the options; every call answers it
+	pool         *pgxpool.Pool
+	ownsPool     bool
+	pools        connPools // the connections of each class
+	db           *sql.DB   // of NewDB: what handlers use
+	schema       string
+	channel      string
+	listenURL    string
+	listenConf   *pgx.ConnConfig // of listenURL; nil: there is none
+	logins       logins          // at the store's URL
+	listenLogins logins          // at listenURL
+	maxConns     int32
+	scans        claimScans
+	catchUps     sync.WaitGroup  // catch-up scans that are under way
+	background   context.Context // of catch-up scans; ends with Close
+	end          context.CancelFunc
+	away         atomic.Int64 // the shortest round trip that was seen, in nanoseconds
+	pinned       bool         // the pool's sessions have the settings of pins
+	sql          texts
+	steps        []store.Migration
+	insertWakes  *notifyThrottle
+	commitWakes  *commitWakes // of inserts in callers' transactions
+	ears         ears
+	earlyWakes   *notifyThrottle // of slots that fire early
+	handled      atomic.Bool     // there were handlers when the store was asked last; see handlers.go
+	limited      limitedQueues
+	parkedAt     atomic.Pointer[time.Time] // when this backend parked jobs of paused groups last
+	identity     atomic.Pointer[string]    // of the store, once it has been read
+	invalid      error                     // what is wrong with the options; every call answers it
 }
 
 var (
@@ -143,14 +145,15 @@ func MaxConns(n int32) Option {
 
 // Open connects to the database that url names, as pgxpool.ParseConfig reads
 // it, with a pool of its own, which Close closes. It does not look at the
-// schema; see CheckSchema and MigrateUp.
+// schema; see CheckSchema and MigrateUp. Password and service files that the URL
+// or the environment names are read again for each connection.
 func Open(ctx context.Context, url string, opts ...Option) (*Backend, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("open PostgreSQL: %w", parseError(err))
 	}
 	modeGiven := strings.Contains(url, "default_query_exec_mode")
-	return open(ctx, config, modeGiven, opts)
+	return open(ctx, config, modeGiven, append(opts[:len(opts):len(opts)], func(b *Backend) { b.logins.fix(url) }))
 }
 
 // New uses a pool of the program's own, which stays open when the Backend is
@@ -247,6 +250,7 @@ func open(ctx context.Context, config *pgxpool.Config, modeGiven bool, opts []Op
 		}
 		return err
 	}
+	b.logins.apply(config)
 	b.pool, err = pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, b.explain("open PostgreSQL", err)
@@ -265,7 +269,7 @@ const measured = 5
 func (b *Backend) behindPooler(ctx context.Context, config *pgx.ConnConfig) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, config.ConnectTimeout)
 	defer cancel()
-	conn, err := pgx.ConnectConfig(ctx, config)
+	conn, err := b.logins.connect(ctx, config)
 	if err != nil {
 		return false, err
 	}
@@ -332,6 +336,7 @@ func (b *Backend) parseListenURL() error {
 		return fmt.Errorf("the URL for listening: %w", parseError(err))
 	}
 	b.listenConf = config.ConnConfig
+	b.listenLogins.fix(b.listenURL)
 	if b.listenConf.ConnectTimeout == 0 {
 		b.listenConf.ConnectTimeout = connectTimeout
 	}

@@ -144,6 +144,9 @@ func (b *Backend) ownPoolConfig() *pgxpool.Config {
 	if config.ShouldPing == nil {
 		config.ShouldPing = restedLong
 	}
+	if !b.ownsPool { // else the pool's hooks do it
+		b.logins.apply(config)
+	}
 	return config
 }
 

@@ -64,7 +64,7 @@ func (b *Backend) Listen(ctx context.Context, wake func(store.Wake)) error {
 
 func (b *Backend) listenConn(ctx context.Context) (*pgx.Conn, error) {
 	if b.listenConf != nil {
-		return pgx.ConnectConfig(ctx, b.listenConf)
+		return b.listenLogins.connect(ctx, b.listenConf)
 	}
 	conn, err := b.poolOf(nodeConns).Acquire(ctx)
 	if err != nil {

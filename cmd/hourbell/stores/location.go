@@ -7,6 +7,8 @@ package stores
 import (
 	"context"
 	"crypto/rand"
+	"errors"
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -33,6 +35,66 @@ type Location struct {
 	mysql  string // the URL of MySQL or MariaDB; may contain a password
 	schema string // of PostgreSQL; empty: the driver's default
 	notify string // of PostgreSQL, for wake-ups; may contain a password; empty: url
+	file   string // contains the URL, and is read again for each connection; empty: there is none
+}
+
+// maxURL is the greatest size of a file with a URL.
+const maxURL = 64 << 10
+
+// ReadURL reads a file that contains the URL of a store. Lines that are empty or begin with # do not
+// count. The error never repeats the URL.
+func ReadURL(file string) (string, error) {
+	bad := func(problem string) error {
+		return &check.FieldError{Field: "store-file", Value: check.Shorten(file), Problem: problem, Remedy: "write the URL of the store into the file, in one line, and let only this user read it"}
+	}
+	f, err := os.Open(filepath.Clean(file))
+	if err != nil {
+		return "", bad("cannot be read: " + errors.Unwrap(err).Error())
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxURL))
+	if err != nil {
+		return "", bad("cannot be read: " + err.Error())
+	}
+	found := ""
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || line[0] == '#':
+		case found != "":
+			return "", bad("has more than one line")
+		default:
+			found = line
+		}
+	}
+	if found == "" {
+		return "", bad("has no URL")
+	}
+	return found, nil
+}
+
+// ParseFile is Parse for a URL in a file, which is read again for each connection to a server, so that
+// a password may be changed while the store is open.
+func ParseFile(file, schema string) (Location, error) {
+	text, err := ReadURL(file)
+	if err != nil {
+		return Location{}, err
+	}
+	l, err := Parse(text, schema)
+	l.file = file
+	return l, err
+}
+
+// readAgain returns the URL in the file, as the driver of the store reads it.
+func (l Location) readAgain() (string, error) {
+	fresh, err := ParseFile(l.file, "")
+	switch {
+	case err != nil:
+		return "", err
+	case (fresh.url == "") != (l.url == "") || (fresh.mysql == "") != (l.mysql == ""):
+		return "", &check.FieldError{Field: "store-file", Value: check.Shorten(l.file), Problem: "names another kind of store now", Remedy: "start again to use another store"}
+	}
+	return fresh.url + fresh.mysql, nil
 }
 
 // Parse reads a store URL. schema is the schema of the tables in PostgreSQL; if
@@ -221,6 +283,9 @@ func (l Location) Connect(ctx context.Context) (Backend, error) {
 		return sqlite.Open(ctx, l.path)
 	}
 	if l.mysql != "" {
+		if l.file != "" {
+			return mysql.Open(ctx, l.mysql, mysql.ReadURL(l.readAgain))
+		}
 		return mysql.Open(ctx, l.mysql)
 	}
 	return postgres.Open(ctx, l.url, l.options()...)
@@ -229,6 +294,9 @@ func (l Location) Connect(ctx context.Context) (Backend, error) {
 func (l Location) options() (options []postgres.Option) {
 	if l.schema != "" {
 		options = append(options, postgres.Schema(l.schema))
+	}
+	if l.file != "" {
+		options = append(options, postgres.ReadURL(l.readAgain))
 	}
 	if l.notify != "" {
 		options = append(options, postgres.ListenURL(l.notify))

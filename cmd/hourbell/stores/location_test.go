@@ -2,6 +2,8 @@ package stores
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -60,5 +62,45 @@ func TestLocksHidePasswords(t *testing.T) {
 		if shown := fmt.Sprint(l, err); strings.Contains(shown, secret) {
 			t.Errorf("%s: %s", text, shown)
 		}
+	}
+}
+
+// TestAStoresURLInAFile is read again, and never repeated in an error.
+func TestAStoresURLInAFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "store")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("# the store of the shop\n\n  postgres://u:first@h/db?schema=shop \n")
+	l, err := ParseFile(file, "")
+	if err != nil || l.schema != "shop" || l.url != "postgres://u:first@h/db" {
+		t.Fatalf("%+v, %v", l, err)
+	}
+	write("postgres://u:second@h/db?schema=shop")
+	if url, err := l.readAgain(); err != nil || url != "postgres://u:second@h/db" {
+		t.Errorf("%s, %v", url, err)
+	}
+	for text, problem := range map[string]string{
+		"":                                      "has no URL",
+		"# nothing\n":                           "has no URL",
+		"postgres://u:pw@h/a\nmysql://u:pw@h/b": "more than one line",
+		"mysql://u:pw@h/db":                     "another kind of store",
+		"postgres://u:p/w@h:x/db":               "not a PostgreSQL URL",
+	} {
+		write(text)
+		_, err := l.readAgain()
+		if err == nil || !strings.Contains(err.Error(), problem) || strings.Contains(err.Error(), "pw") || strings.Contains(err.Error(), "p/w") {
+			t.Errorf("%q: %v, want %q", text, err, problem)
+		}
+	}
+	if _, err := ParseFile(file+".gone", ""); err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("%v", err)
+	}
+	write("redis://u:pw@h:6379")
+	if l, err := ParseLocks(LockSpec{File: file}); err != nil || l.String() != "redis://u@h:6379" && !strings.HasPrefix(l.String(), "redis://") {
+		t.Errorf("%v, %v", l, err)
 	}
 }

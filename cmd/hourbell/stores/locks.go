@@ -30,6 +30,7 @@ type Locks interface {
 // be empty.
 type LockSpec struct {
 	URL         string
+	File        string // contains the URL, if it is not empty
 	Schema      string // of PostgreSQL
 	Table       string // another table or collection, which another program owns
 	Environment string // of Redis: the middle part of the keys
@@ -47,6 +48,12 @@ type LockLocation struct {
 // repeats a URL that could contain a password.
 func ParseLocks(spec LockSpec) (LockLocation, error) {
 	l := LockLocation{table: spec.Table, environment: spec.Environment}
+	if spec.File != "" {
+		var err error
+		if spec.URL, err = ReadURL(spec.File); err != nil {
+			return LockLocation{}, err
+		}
+	}
 	scheme, _, _ := strings.Cut(spec.URL, ":")
 	switch scheme {
 	case "mysql", "mariadb", "redis", "rediss", "mongodb", "mongodb+srv":
@@ -59,6 +66,7 @@ func ParseLocks(spec LockSpec) (LockLocation, error) {
 		if l.jobs, err = Parse(spec.URL, spec.Schema); err != nil {
 			return LockLocation{}, lockError(err)
 		}
+		l.jobs.file = spec.File
 	}
 	return l, l.check(spec, scheme)
 }

@@ -1,8 +1,10 @@
 package mysql
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -37,16 +39,30 @@ func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) erro
 	return err
 }
 
-// awaitClaims waits for the claims that have begun. It locks one node after the other, each by a statement that is a transaction of its
-// own, so that no node is kept from claiming for longer than its own claims last.
+// awaitedNodes is for how many nodes at a time awaitClaims waits.
+const awaitedNodes = 4
+
+// awaitClaims waits for the claims that have begun. It locks each node by a statement that is a transaction of its own, so that no node
+// is kept from claiming for longer than its own claims last.
 func (b *Backend) awaitClaims(ctx context.Context, doing string) error {
 	living, err := rowwise.InTx(b.look(ctx, doing), func(s *session) ([]store.NodeInfo, error) { return s.FindLivingNodes(ctx) })
-	for i := 0; i < len(living) && err == nil; i++ {
-		err = b.look(ctx, doing)(func(s *session) error {
-			_, err := s.Numbers(ctx, lockClaimingNode, args{"node": living[i].ID})
-			return err
+	if err != nil {
+		return err
+	}
+	var waiting sync.WaitGroup
+	errs := make([]error, awaitedNodes)
+	for first := range awaitedNodes {
+		waiting.Go(func() {
+			for i := first; i < len(living) && errs[first] == nil; i += awaitedNodes {
+				errs[first] = b.look(ctx, doing)(func(s *session) error {
+					_, err := s.Numbers(ctx, lockClaimingNode, args{"node": living[i].ID})
+					return err
+				})
+			}
 		})
 	}
+	waiting.Wait()
+	err = cmp.Or(errs...)
 	if err == nil && b.server.galera { // the claims of other servers; see touchJobs
 		_, err = b.takeTokens(ctx, doing, 1)
 	}

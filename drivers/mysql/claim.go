@@ -35,12 +35,6 @@ const busyLanes = 100 * time.Millisecond
 // claimPermitted claims jobs that need no permits, or hold them, because another transaction has locked lanes.
 func (b *Backend) claimPermitted(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
 	step, err := b.claim(ctx, req, claimWay{last: true, busy: true})
-	if errors.Is(err, errBusyLanes) { // a claim of a job under a rate locks lanes, too
-		step.out, err = rowwise.InTx(b.look(ctx, "claim jobs"), func(s *session) (out store.ClaimResult, err error) {
-			out.Now, err = s.Now(ctx, req.Now)
-			return out, err
-		})
-	}
 	out := step.out
 	if err == nil && len(out.Jobs) < req.Limit && !req.Suspects {
 		again := out.Now
@@ -79,7 +73,7 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, way claimWa
 		}
 	}
 	return rowwise.InTx(b.write(ctx, doing), func(s *session) (step claimStep, err error) {
-		s.claims, s.tokens = true, tokens
+		s.claims, s.tokens = !way.busy, tokens
 		step.out.NoSuspects = looked.out.NoSuspects
 		step.again, err = s.makeClaim(ctx, req, looked.due, way, &step.out)
 		return step, err

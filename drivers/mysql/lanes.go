@@ -44,6 +44,7 @@ func (s *session) tendLanes(ctx context.Context, req store.ClaimRequest, way cla
 	if work, err = s.findLaneWork(ctx, req.Queue, now); err != nil || !work.limited || work.refuses(req) || way.busy {
 		return work, false, err
 	}
+	s.claims = !work.rated // a start under a rate that comes late is lost, so that these claims wait for each other
 	ids, err := s.freshJobs(ctx, findNewLaneJobs, req, rowwise.FreshRows, now)
 	if err != nil || len(ids) == 0 && !work.found {
 		return work, false, err

@@ -28,7 +28,7 @@ func TestDependentsAreExact(t *testing.T) {
 		o := newOrdeal(t, freshStore(t, inSQLite))
 		o.runGraphs([]harm{o.kill, o.stop, o.killAll, o.kill})
 	})
-	onServers(t, usualStores, func(t *testing.T, kind string) {
+	onServers(t, allStores, func(t *testing.T, kind string) {
 		o := newOrdeal(t, freshStore(t, kind))
 		o.weather = newWeather(t, hostOf(t, o.at))
 		o.runGraphs([]harm{o.kill, o.weather.hush, o.stop, o.weather.drop})

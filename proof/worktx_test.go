@@ -18,7 +18,7 @@ import (
 // completion, both before the commit. The effects of the next attempts are the only ones.
 func TestAWorkerIsKilledInItsTransaction(t *testing.T) {
 	t.Parallel()
-	onEachStore(t, usualStores, func(t *testing.T, at string) {
+	onEachStore(t, allStores, func(t *testing.T, at string) {
 		for _, args := range []hourbell.Args{Posting{Halt: "effect"}, Entry{Halt: "effect"}, Entry{Halt: "completed"}} {
 			t.Run(fmt.Sprintf("%T after %v", args, args), func(t *testing.T) {
 				t.Parallel()
@@ -46,7 +46,7 @@ func TestAWorkerIsKilledInItsTransaction(t *testing.T) {
 // readers go on at once, and all jobs when the node does.
 func TestAWorkerIsStoppedInItsTransaction(t *testing.T) {
 	t.Parallel()
-	onServers(t, usualStores, func(t *testing.T, kind string) {
+	onServers(t, allStores, func(t *testing.T, kind string) {
 		t.Parallel()
 		at := freshStore(t, kind)
 		if kind == inMySQL {
@@ -192,7 +192,7 @@ func TestCommitsWithoutAnswers(t *testing.T) {
 // job fails when its attempts are used up, and has no effect.
 func TestAWorkerThatExitsInItsTransaction(t *testing.T) {
 	t.Parallel()
-	onEachStore(t, usualStores, func(t *testing.T, at string) {
+	onEachStore(t, allStores, func(t *testing.T, at string) {
 		c := newClerks(t, at)
 		const attempts = 2
 		id := c.enqueue(Posting{Halt: "exit"}, hourbell.MaxAttempts(attempts))

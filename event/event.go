@@ -90,7 +90,7 @@ type Event struct {
 	Name   string        // the name of a node or a limit
 	Detail string
 	Err    error
-	Trace  string // the stack trace of a panic
+	Trace  string // the stack trace of a panic, or of a worker that is stuck
 	Output string // the last line of the attempt's output, shortened
 }
 

@@ -296,7 +296,7 @@ func (s *stuck) isAbandoned() {
 	}
 	job, err := client.Jobs.Get(s.Context(), id)
 	s.must(err)
-	if len(job.Attempts) == 0 || !strings.Contains(job.Attempts[0].Error, "abandoned") || job.Attempts[0].Outcome != store.AttemptRetried || job.Attempt != 2 {
+	if len(job.Attempts) == 0 || !strings.Contains(job.Attempts[0].Error, "abandoned") || !strings.Contains(job.Attempts[0].Trace, "(*stuck).work") || job.Attempts[0].Outcome != store.AttemptRetried || job.Attempt != 2 {
 		s.Errorf("the abandoned attempt: %+v", job.Attempts)
 	}
 	refused := client.Events.Counts()[event.ClaimLost]

@@ -36,7 +36,8 @@ type attempt struct {
 	fetcher   *fetcher        // nil: of a queue that is not served
 	endedAt   loop.Instant    // when ctx was found to have ended; 0: it was not
 	stuck     bool
-	replaced  bool // another worker has the place in the crew
+	stack     string // of the goroutine, when the worker was found to be stuck
+	replaced  bool   // another worker has the place in the crew
 	abandoned bool
 	over      bool // the worker has returned
 }
@@ -90,9 +91,9 @@ func (r *Runner) findStuck(now loop.Instant) {
 	stacks := goroutines()
 	for _, run := range found {
 		r.stuck.add(run)
-		at := run.attemptNow()
+		at := run.hasStack(stacks)
 		e := run.event(event.JobStuck)
-		e.Took, e.Err, e.Trace = now.Sub(at.endedAt), context.Cause(at.ctx), cleanText(stackOf(stacks, at.goroutine))
+		e.Took, e.Err, e.Trace = now.Sub(at.endedAt), context.Cause(at.ctx), at.stack
 		r.report.Emit(e)
 		r.progress.add(run)
 	}
@@ -152,6 +153,14 @@ func (r *Run) becomesStuck(now loop.Instant, grace time.Duration) bool {
 	}
 	r.at.stuck = now.Sub(r.at.endedAt) >= grace
 	return r.at.stuck
+}
+
+// hasStack keeps the stack of the attempt's goroutine, from the stacks of all, and returns the attempt.
+func (r *Run) hasStack(stacks []byte) attempt {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.at.stack = cleanText(stackOf(stacks, r.at.goroutine))
+	return r.at
 }
 
 // stuckFor returns for how long the worker is stuck, from when its context ended; 0: it is not.
@@ -215,7 +224,9 @@ func (r *Runner) abandon(run *Run, after time.Duration) {
 	run.mu.Unlock()
 	cause := context.Cause(at.ctx)
 	err := fmt.Errorf("%w within %v after its context had ended: %w", ErrAbandoned, after, cause)
-	r.deliver(run, result{outcome: r.outcomeOf(run, err, cause), took: run.started.Elapsed(), err: err, why: err.Error()})
+	outcome := r.outcomeOf(run, err, cause)
+	outcome.Trace = at.stack
+	r.deliver(run, result{outcome: outcome, took: run.started.Elapsed(), err: err, why: err.Error()})
 	if f := at.fetcher; f != nil {
 		f.permits.end()
 		if at.replaced {

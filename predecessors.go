@@ -13,7 +13,7 @@ import (
 // Predecessor is what a job follows, with the result that the predecessor has left.
 type Predecessor struct {
 	ID   int64
-	Name string // in its graph, or empty
+	Name string // in its graph; of a job that set off a schedule with After, the schedule's name; else empty
 	// Kind, State and Reason are zero, and Result is nil, if nothing is known of the job any
 	// more because it was deleted, or was pruned after the end of the job that follows it.
 	Kind   string
@@ -34,15 +34,17 @@ func (p Predecessor) Decode(value any) error {
 	return nil
 }
 
-// Predecessors returns the jobs that a job follows (After, a Graph, Finally), by number, with
+// Predecessors returns the jobs that a job follows (After, a Graph, Finally, or After of its schedule), by number, with
 // their results, or ErrNotFound. All of them are read, some hundred at a time.
 func (s *JobService) Predecessors(ctx context.Context, id int64) ([]Predecessor, error) {
 	return predecessorsOf(ctx, s.client.backend.ListJobs, id)
 }
 
-// Follows reports whether the job was enqueued with predecessors. It reads nothing. It is
+// Follows reports whether the job was enqueued with predecessors, or made by a schedule's After. It reads nothing. It is
 // false for a worker in a test.
-func (j *JobRow) Follows() bool { return j.run != nil && plan.Follows(j.run.Headers) }
+func (j *JobRow) Follows() bool {
+	return j.run != nil && (plan.Follows(j.run.Headers) || j.run.Origin == store.OriginAfter)
+}
 
 // Predecessors returns the jobs that this job follows, by number, with their results. A job
 // that follows none costs nothing. Concurrent calls are allowed.
@@ -69,10 +71,11 @@ func predecessorsOf(ctx context.Context, list func(context.Context, store.ListJo
 	if len(jobs) == 0 {
 		return nil, fmt.Errorf("read the predecessors of job %d: %w", id, ErrNotFound)
 	}
-	out := make([]Predecessor, len(jobs[0].After))
+	follows := jobs[0]
+	out := make([]Predecessor, len(follows.After))
 	place := make(map[int64]*Predecessor, len(out))
 	ids := make([]int64, len(out))
-	for i, e := range jobs[0].After {
+	for i, e := range follows.After {
 		out[i].ID, ids[i] = e.Job, e.Job
 		place[e.Job] = &out[i]
 	}
@@ -82,7 +85,11 @@ func predecessorsOf(ctx context.Context, list func(context.Context, store.ListJo
 			return nil, err
 		}
 		for _, job := range jobs {
-			*place[job.ID] = Predecessor{job.ID, plan.Headers(job.Headers)[NameHeader], job.Kind, job.State, job.Reason, job.Result}
+			name := plan.Headers(job.Headers)[NameHeader]
+			if name == "" && follows.Origin == store.OriginAfter {
+				name = job.ScheduleName
+			}
+			*place[job.ID] = Predecessor{job.ID, name, job.Kind, job.State, job.Reason, job.Result}
 		}
 	}
 	return out, nil

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"reflect"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -32,6 +34,7 @@ func Chains(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend)
 		{"jobs of a backfill start dependents only if asked to", (*chains).backfill},
 		{"the edges in force are those at the end of the run", (*chains).edgesAtTheEnd},
 		{"two nodes make one job for each end", (*chains).oneJobForEachEnd},
+		{"a job reads the result of the job that its schedule follows", (*chains).results},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(newChains(t, open)) })
 	}
@@ -47,15 +50,20 @@ type chains struct {
 	fails     bool
 	hold      chan struct{} // jobs of "export" end when it is closed; nil: at once
 	notStarts []event.Event
+	read      func(ctx context.Context, job *hourbell.JobRow) error // what other jobs than those of "export" do
 }
 
 func newChains(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend)) *chains {
 	first, second := open(t)
 	c := &chains{env: &env{T: t, backend: first, other: second}}
+	c.read = func(context.Context, *hourbell.JobRow) error { return nil }
 	workers := hourbell.NewWorkers()
 	workers.Handle(kind, func(ctx context.Context, job *hourbell.JobRow) error {
 		if job.Schedule != "export" {
-			return nil
+			c.mu.Lock()
+			read := c.read
+			c.mu.Unlock()
+			return read(ctx, job)
 		}
 		c.mu.Lock()
 		hold, fails := c.hold, c.fails
@@ -69,7 +77,7 @@ func newChains(t *testing.T, open func(t *testing.T) (store.Backend, store.Backe
 		if fails {
 			return errors.New("the export failed")
 		}
-		return nil
+		return job.SetResult(job.ID)
 	})
 	c.client = c.runWorkers(first, workers)
 	other := c.runWorkers(second, workers)
@@ -299,5 +307,36 @@ func (c *chains) oneJobForEachEnd() {
 	}
 	if len(seen) != runs {
 		c.Errorf("%d ends have made jobs, not %d", len(seen), runs)
+	}
+}
+
+func (c *chains) results() {
+	type seen struct {
+		follows      bool
+		predecessors []hourbell.Predecessor
+		err          error
+	}
+	read := make(chan seen, 2)
+	c.mu.Lock()
+	c.read = func(ctx context.Context, job *hourbell.JobRow) error {
+		predecessors, err := job.Predecessors(ctx)
+		read <- seen{job.Follows(), predecessors, err}
+		return nil
+	}
+	c.mu.Unlock()
+	c.put(hourbell.Schedule{Name: "report", After: []hourbell.ScheduleEdge{{Schedule: "export"}}})
+	export := c.runExport()
+	want := []hourbell.Predecessor{{ID: export.ID, Name: "export", Kind: kind, State: store.StateCompleted, Result: []byte(strconv.FormatInt(export.ID, 10))}}
+	if got := <-read; !got.follows || got.err != nil || !reflect.DeepEqual(got.predecessors, want) {
+		c.Errorf("the job of the schedule follows: %v, and reads %+v, %v, not %+v", got.follows, got.predecessors, got.err, want)
+	}
+	report := c.jobsOf("report")[0]
+	if got, err := c.client.Jobs.Predecessors(c.Context(), report.ID); err != nil || !reflect.DeepEqual(got, want) {
+		c.Errorf("the client reads %+v, %v, not %+v", got, err, want)
+	}
+	_, err := c.client.Schedules.Trigger(c.Context(), "report")
+	c.must(err)
+	if got := <-read; got.follows || got.err != nil || len(got.predecessors) > 0 {
+		c.Errorf("a job that is triggered follows: %v, and reads %+v, %v", got.follows, got.predecessors, got.err)
 	}
 }

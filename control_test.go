@@ -65,3 +65,10 @@ func TestOverlapSkipNeverRunsTwo(t *testing.T) {
 		return s, s
 	})
 }
+
+func TestSchedulesAheadOfTheClock(t *testing.T) {
+	clienttest.Ahead(t, func(*testing.T) (store.Backend, store.Backend) {
+		s := memory.New()
+		return s, s
+	})
+}

@@ -152,6 +152,7 @@ func TestOptionsOfOtherCalls(t *testing.T) {
 		}},
 		"Schedules.Resume":     {inTx, func(o hourbell.Option) error { return client.Schedules.Resume(ctx, []string{"s"}, o) }},
 		"Schedules.Delete":     {inTx, func(o hourbell.Option) error { return client.Schedules.Delete(ctx, []string{"s"}, o) }},
+		"Schedules.ResetAhead": {[]string{"DryRun"}, func(o hourbell.Option) error { _, err := client.Schedules.ResetAhead(ctx, o); return err }},
 		"Schedules.Reset":      {inTx, func(o hourbell.Option) error { return client.Schedules.Reset(ctx, []string{"s"}, o) }},
 		"Schedules.Trigger":    {inTx, func(o hourbell.Option) error { _, err := client.Schedules.Trigger(ctx, "s", o); return err }},
 		"Schedules.TriggerAll": {inTx, func(o hourbell.Option) error { _, err := client.Schedules.TriggerAll(ctx, "s", o); return err }},

@@ -288,6 +288,31 @@ func (s *ScheduleService) Reset(ctx context.Context, names []string, options ...
 	return s.change(ctx, "reset", options, store.ChangeSchedulesRequest{Action: store.ResetSchedules, Names: names})
 }
 
+// ResetAhead resets all schedules whose marks are ahead of the store's clock (ScheduleInfo.Ahead), as Reset does, and returns
+// them as they were, by name: the remedy for a whole store after its clock was wrong. With DryRun it changes nothing. It takes no
+// other option. The schedules are reset a page at a time, so that after an error the first pages are reset; the call can be
+// repeated.
+func (s *ScheduleService) ResetAhead(ctx context.Context, options ...Option) (reset []ScheduleInfo, err error) {
+	given, err := givenOptions(options, optDryRun)
+	if err != nil {
+		return nil, fmt.Errorf("reset schedules: %w", err)
+	}
+	for page := (ScheduleFilter{Limit: maxPage}); ; {
+		rows, err := s.List(ctx, page)
+		if err != nil || len(rows) == 0 {
+			return reset, err
+		}
+		page.After = rows[len(rows)-1].Name
+		ahead := slices.DeleteFunc(rows, func(row ScheduleInfo) bool { return !row.Ahead })
+		if len(ahead) > 0 && (given.changing == nil || !given.changing.dryRun) {
+			if err := s.Reset(ctx, converted(ahead, func(row ScheduleInfo) string { return row.Name })); err != nil {
+				return reset, err
+			}
+		}
+		reset = append(reset, ahead...)
+	}
+}
+
 func (s *ScheduleService) change(ctx context.Context, what string, options []Option, req store.ChangeSchedulesRequest) error {
 	tx, err := onlyTx(options)
 	if err != nil {

@@ -94,7 +94,7 @@ func lines(kind Kind) line {
 	case ScheduleLeft:
 		return line{slog.LevelWarn, "schedule is fired by no living node"}
 	case ScheduleAhead:
-		return line{slog.LevelWarn, "schedule is accounted for ahead of the store's clock; see `hourbell schedules reset`"}
+		return line{slog.LevelWarn, "schedule is accounted for ahead of the store's clock; see `hourbell schedules reset --all`"}
 	case StateFailed:
 		return line{slog.LevelWarn, "the state file cannot be used: this node will not notice after its next start that the store went back in time"}
 	case HistoryAccepted:

@@ -22,7 +22,7 @@ func (p *program) schedulesCommand() *cobra.Command {
 		p.schedulesTriggerCommand(f),
 		p.schedulesBackfillCommand(f),
 		p.schedulesChangeCommand(f, scheduleChange{"delete", "Deletes schedules; jobs already made are left alone", "deleted", (*hourbell.ScheduleService).Delete}),
-		p.schedulesChangeCommand(f, scheduleChange{"reset", "Accounts for schedules up to now: the cure after the store's clock was wrong", "reset", (*hourbell.ScheduleService).Reset}),
+		p.schedulesResetCommand(f),
 	)
 	f.addTo(c)
 	return c

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/plain"
 )
 
@@ -77,6 +78,51 @@ func (p *program) schedulesPauseCommand(f *storeFlags) *cobra.Command {
 		})
 	}
 	return c
+}
+
+// schedulesResetCommand resets named schedules, or all that are ahead of the store's clock.
+func (p *program) schedulesResetCommand(f *storeFlags) *cobra.Command {
+	var all, dryRun bool
+	c, targets := p.scheduleTargetsCommand("reset", "Accounts for schedules up to now: the cure after the store's clock was wrong")
+	c.Use = "reset NAME… | --group NAME | --all [--dry-run]"
+	c.Long += "\nWith --all it resets all schedules that are ahead of the store's clock, and prints which and how many."
+	c.Example += "\n  hourbell schedules reset --all --dry-run"
+	c.Flags().BoolVar(&all, "all", false, "all schedules that are ahead of the store's clock, instead of names")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "with --all: print which schedules would be reset, and change nothing")
+	c.Args = func(c *cobra.Command, names []string) error {
+		switch {
+		case all && (len(names) > 0 || targets.group != ""):
+			return &check.FieldError{Field: "--all", Problem: "is given together with schedules", Remedy: "use one of them"}
+		case dryRun && !all:
+			return &check.FieldError{Field: "--dry-run", Problem: "is given without --all", Remedy: "add --all, or leave it out"}
+		case all:
+			return nil
+		}
+		return targets.args(c, names)
+	}
+	c.RunE = func(c *cobra.Command, names []string) error {
+		return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
+			if all {
+				return p.resetAhead(c.Context(), client, dryRun)
+			}
+			return p.changeSchedules(c.Context(), client, targets, names, scheduleChange{do: (*hourbell.ScheduleService).Reset, done: "reset"})
+		})
+	}
+	return c
+}
+
+// resetAhead resets all schedules that are ahead of the store's clock, and prints them and their number.
+func (p *program) resetAhead(ctx context.Context, client *hourbell.Client, dryRun bool) error {
+	done, options := "reset", []hourbell.Option(nil)
+	if dryRun {
+		done, options = "would be reset", []hourbell.Option{hourbell.DryRun()}
+	}
+	reset, err := client.Schedules.ResetAhead(ctx, options...)
+	for _, s := range reset {
+		fmt.Fprintf(p.stdout, "schedule %q: %s; it was accounted for up to %s\n", s.Name, done, plain.Stamp(s.Mark))
+	}
+	fmt.Fprintf(p.stdout, "%s: %s\n", plain.Plural(len(reset), "schedule"), done)
+	return err
 }
 
 func (p *program) schedulesTriggerCommand(f *storeFlags) *cobra.Command {

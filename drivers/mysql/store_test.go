@@ -180,6 +180,8 @@ func TestHandlersWhileNodesRun(t *testing.T) { clienttest.Handlers(t, pair) }
 
 func TestOverlapSkipNeverRunsTwo(t *testing.T) { clienttest.Overlap(t, pair) }
 
+func TestSchedulesAheadOfTheClock(t *testing.T) { clienttest.Ahead(t, pair) }
+
 func TestJobsRunAtTheirPlaces(t *testing.T) { clienttest.Places(t, pair) }
 
 func TestSchedulesOnEveryHost(t *testing.T) {

@@ -68,3 +68,10 @@ func TestOverlapSkipNeverRunsTwo(t *testing.T) {
 		return a, openAt(t, urlFrom(t, serverVariable), a.schema)
 	})
 }
+
+func TestSchedulesAheadOfTheClock(t *testing.T) {
+	clienttest.Ahead(t, func(t *testing.T) (store.Backend, store.Backend) {
+		a := fresh(t)
+		return a, openAt(t, urlFrom(t, serverVariable), a.schema)
+	})
+}

@@ -61,3 +61,10 @@ func TestOverlapSkipNeverRunsTwo(t *testing.T) {
 		return openFile(t, path), openFile(t, path)
 	})
 }
+
+func TestSchedulesAheadOfTheClock(t *testing.T) {
+	clienttest.Ahead(t, func(t *testing.T) (store.Backend, store.Backend) {
+		path := newFile(t)
+		return openFile(t, path), openFile(t, path)
+	})
+}

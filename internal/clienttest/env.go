@@ -2,7 +2,7 @@
 // answer, how jobs are controlled while nodes run them, and that failing jobs do not hold
 // up new jobs, that priorities age, that schedules start after other schedules, that handlers make jobs, and that
 // jobs run at their places, that jobs of a schedule do not overlap, and that claims of unknown end are settled. Each driver calls Answers,
-// Control, Order, Ageing, Chains, Handlers, Places, EveryHost, Overlap and LostClaims from tests of its own.
+// Control, Order, Ageing, Chains, Handlers, Places, EveryHost, Overlap, Ahead and LostClaims from tests of its own.
 package clienttest
 
 import (

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"net"
 
 	mysql "github.com/go-sql-driver/mysql"
 
@@ -119,9 +120,14 @@ func remedyFor(number uint16) string {
 }
 
 // perhaps marks the error of a commit where the connection broke before the answer: the
-// transaction may have been committed.
+// transaction may have been committed. It leaves errors where no connection was made, in a program's own pool as far as
+// the server could not be reached.
 func perhaps(err error) error {
 	if err == nil || numberOf(err) != 0 || errors.Is(err, sql.ErrTxDone) || errors.Is(err, driver.ErrBadConn) {
+		return err
+	}
+	var dial *net.OpError
+	if errors.As(err, new(unsent)) || errors.As(err, &dial) && dial.Op == "dial" {
 		return err
 	}
 	return fmt.Errorf("%w: %w", store.ErrUnknown, err)

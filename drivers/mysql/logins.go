@@ -65,8 +65,15 @@ func (p patient) Connect(ctx context.Context) (driver.Conn, error) {
 	case errAccessDenied, errAccessDeniedNoPassword, errUserLocked, errUserLockedMariaDB:
 		p.logins.Refuse(time.Now(), err)
 	}
-	if err == nil {
-		p.logins.Accept()
+	if err != nil {
+		return nil, unsent{err}
 	}
-	return conn, err
+	p.logins.Accept()
+	return conn, nil
 }
+
+// unsent is an error of a statement for which no connection could be made: the server has not received the statement.
+type unsent struct{ error }
+
+// Unwrap returns the error.
+func (u unsent) Unwrap() error { return u.error }

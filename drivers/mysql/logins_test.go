@@ -1,8 +1,12 @@
 package mysql
 
 import (
+	"context"
 	"database/sql"
+	"database/sql/driver"
+	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"sync/atomic"
 	"testing"
@@ -95,5 +99,39 @@ func killAll(t *testing.T, admin *sql.DB, user string) {
 			t.Fatal(err)
 		}
 		_, _ = admin.Exec(fmt.Sprintf("KILL %d", id)) // it may be gone
+	}
+}
+
+// deaf is a connector to a server that cannot be reached.
+type deaf struct {
+	driver.Connector
+	err error
+}
+
+func (d deaf) Connect(context.Context) (driver.Conn, error) { return nil, d.err }
+
+// TestWithoutAConnectionNothingWasSent inserts a job while no connection can be made.
+func TestWithoutAConnectionNothingWasSent(t *testing.T) {
+	at, _ := newDatabase(t, "")
+	b := openStore(t, at)
+	refused := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+	ended := errors.New("unexpected EOF in the handshake")
+	for name, test := range map[string]struct {
+		connector driver.Connector
+		unknown   bool
+	}{
+		"our pool, connection refused":         {patient{deaf{err: refused}, new(store.Logins)}, false},
+		"our pool, handshake ended":            {patient{deaf{err: ended}, new(store.Logins)}, false},
+		"a program's pool, connection refused": {deaf{err: refused}, false},
+		"a program's pool, for another reason": {deaf{err: ended}, true},
+	} {
+		own := b.db
+		b.db = sql.OpenDB(test.connector)
+		_, err := b.Insert(t.Context(), store.InsertRequest{Jobs: []store.NewJob{{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Priority: 5, MaxAttempts: 1, Args: []byte("1")}}}})
+		if err == nil || errors.Is(err, store.ErrUnknown) != test.unknown {
+			t.Errorf("%s: %v; is it unknown: want %t", name, err, test.unknown)
+		}
+		must(t, b.db.Close())
+		b.db = own
 	}
 }

@@ -73,7 +73,7 @@ var mysqlFaults = []fault{
 	{"a refused completion is committed", "worktx.go", "tx.Rollback() // within", "tx.Commit() // within"},
 	{"a worker is not called again after a deadlock", "worktx.go", "case errDeadlock, errRecordChanged, errLockWaitTimeout:\n		return true", "case errDeadlock, errRecordChanged, errLockWaitTimeout:\n		return false"},
 	{"a caller's commit wakes no other process", "tx.go", "return s.wakeInTx(ctx)", "return nil"},
-	{"numbers of rows are one apart", "rows.go", "first + int64(i)*step", "first + int64(i)"},
+	{"numbers of rows are one apart", "rows.go", "first+int64(i)*step", "first+int64(i)"},
 	{"texts mean other characters in some sessions", "literal.go", "case ' ', '.', ':', '@', '_', '-':", "case ' ', '.', ':', '@', '_', '-', '\\\\', 0xc3, 0xa9:"},
 
 	// Schedules and keys.
@@ -107,8 +107,8 @@ var mysqlLockFaults = []fault{
 var mysqlHistoryFaults = []fault{
 	{"a zombie completes a job with any token", "sql/lock_claims.sql", "WHERE j.token = o.token", "WHERE j.token >= 0 * o.token"},
 	{
-		"a node is declared dead by the age of its jobs", "sql/lock_live_nodes.sql", "{micros(seen_at)} AS seen_at,",
-		"{micros(COALESCE((SELECT MIN(j.started_at) FROM hourbell_job AS j WHERE j.state = 2 AND j.node = hourbell_node.id), seen_at))} AS seen_at,",
+		"a node is declared dead by the age of its jobs", "sql/lock_live_nodes.sql", "{micros(COALESCE(h.seen_at, n.seen_at))} AS seen_at,",
+		"{micros(COALESCE((SELECT MIN(j.started_at) FROM hourbell_job AS j WHERE j.state = 2 AND j.node = n.id), h.seen_at, n.seen_at))} AS seen_at,",
 	},
 }
 

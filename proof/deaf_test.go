@@ -83,12 +83,14 @@ func (v *village) secondEnds() (first, second shift) {
 // lease, the node of the first is stopped. The stop ends long before the worker, and the second job begins on another node
 // when the worker has returned.
 func TestAForcedStopKeepsWhatStillRuns(t *testing.T) {
+	t.Parallel()
 	for name, limit := range map[string]hourbell.Limit{
 		"queue": {Name: "l", Queue: "default", Concurrency: 1},
 		"kind":  {Name: "l", Kind: Shift{}.Kind(), Concurrency: 1},
 		"key":   {Name: "l", ByKey: true, Concurrency: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			onEachStore(t, allStores, func(t *testing.T, at string) {
 				v := &village{newSite(t, at)}
 				if _, err := v.client.Limits.Put(t.Context(), limit, 0); err != nil {
@@ -111,6 +113,7 @@ func TestAForcedStopKeepsWhatStillRuns(t *testing.T) {
 // TestAProcessIsKilledAfterAForcedStop (P4): the process of a node that was stopped is killed while its worker runs. The job
 // runs again on another node.
 func TestAProcessIsKilledAfterAForcedStop(t *testing.T) {
+	t.Parallel()
 	onEachStore(t, allStores, func(t *testing.T, at string) {
 		v := &village{newSite(t, at)}
 		process := v.stoppedNode(1)

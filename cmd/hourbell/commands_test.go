@@ -136,7 +136,7 @@ func TestJobRecord(t *testing.T) {
 	jobs := b.objects("jobs", "list")
 	later, failed := jobs[0], jobs[1]
 	want := strings.Fields(`after args attempt attempts backoff batch cancel_requested created_at errors finished_at group id key kind losses max_attempts name node on_loss origin
-		output priority progress queue reason result run_at schedule slot snoozes started_at state timeout token unique waits`)
+		output priority progress queue reason result run_at schedule slot snoozes started_at state stuck_since timeout token unique waits`)
 	if got := slices.Sorted(maps.Keys(later)); !slices.Equal(got, want) {
 		t.Errorf("fields %q instead of %q", got, want)
 	}

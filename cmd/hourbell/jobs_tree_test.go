@@ -10,7 +10,7 @@ import (
 func TestJobsTree(t *testing.T) {
 	b := newBench(t)
 	b.stdin = "jobs:\n  'a \"b\\<&>#|`': {kind: 'k\"1'}\n  b: {kind: k, after: ['a \"b\\<&>#|`']}\n  c: {kind: k, after: {'a \"b\\<&>#|`': {on: failure, delay: 5m}}}\n  d: {kind: k, after: {b: success, c: either}}\n"
-	b.ok("enqueue", "--graph", "-")
+	b.ok("enqueue", "--graph", "-", "--max-attempts", "1")
 	b.ok("enqueue", "other")
 	b.ok("jobs", "cancel", "2")
 	want := "1 a \"b\\<&>#|` (k\"1) ready\n├─ 2 b (k) cancelled\n│  └─ 4 d (k) not_started  <--\n└─ [failure +5m0s] 3 c (k) waiting\n   └─ [either] 4 d (k) not_started  <--\n"

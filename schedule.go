@@ -9,8 +9,8 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// OnlyNew, instead of a revision, lets a call only create: it is refused with ErrExists if
-// something has the name.
+// OnlyNew lets a call only create, if it is given instead of a revision: the call is refused with
+// ErrExists if something has the name.
 const OnlyNew = store.OnlyNew
 
 // Schedule is the definition of a schedule: a time rule or predecessors, a job and policies.

@@ -100,6 +100,7 @@ func killAll(t *testing.T, admin *sql.DB, user string) {
 		}
 		_, _ = admin.Exec(fmt.Sprintf("KILL %d", id)) // it may be gone
 	}
+	must(t, rows.Err())
 }
 
 // deaf is a connector to a server that cannot be reached.

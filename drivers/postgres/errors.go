@@ -49,7 +49,7 @@ func sentNothing(err error) bool {
 		error
 		SafeToRetry() bool
 	}
-	return pgconn.SafeToRetry(err) && !(errors.As(err, &closed) && closed.Error() == "conn closed")
+	return pgconn.SafeToRetry(err) && (!errors.As(err, &closed) || closed.Error() != "conn closed")
 }
 
 // retryable reports whether a transaction may be begun again after an error: the server gave it up because of others, or the connection

@@ -525,7 +525,7 @@ var sources = [statementCount]source{
 	updateLeftNodes:        {file: "update_left_nodes", params: "now wait left nodes"},
 	updateNode:             {file: "update_node", params: "now node version host labels queues kinds lease", columns: "id seen_at"},
 	updateSchedules:        {file: "update_schedules", params: "ids owners revisions definitions anchors marks next_ats paused_ats declared updated_ats deleted_ats paused_untils groups group_paused_ats group_paused_untils"},
-	takeKeys:               {file: "take_keys", params: "now kinds keys untils agains froms", columns: "place id"},
+	takeKeys:               {file: "take_keys", params: "now kinds keys untils repeats froms", columns: "place id"},
 	updateUniqueJobs:       {file: "update_unique_jobs", params: newJobParams + " on_conflicts most", columns: "ids changed sent"},
 	upsertOutput:           {file: "upsert_output", params: "ids tokens first_blocks last_blocks block_ids blocks data", columns: "id token"},
 	upsertProgress:         {file: "upsert_progress", params: "now ids tokens done total notes stuck"},

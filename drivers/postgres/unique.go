@@ -96,16 +96,16 @@ var errKeyPassed = errors.New("the key of a running job passed to another job")
 // passKeys is takeKeys in a transaction. It returns the answers for the jobs that were inserted, by their indexes.
 func (i insertion) passKeys(ctx context.Context, jobs []store.NewJob, indexes []int) (map[int]store.Inserted, error) {
 	kinds, keys := make([]string, len(indexes)), make([]string, len(indexes))
-	untils, agains, froms := make([]bool, len(indexes)), make([]bool, len(indexes)), make([]int64, len(indexes))
+	untils, repeats, froms := make([]bool, len(indexes)), make([]bool, len(indexes)), make([]int64, len(indexes))
 	for k, n := range indexes {
 		kinds[k], keys[k], untils[k], froms[k] = jobs[n].Kind, jobs[n].Unique, jobs[n].UntilStart, jobs[n].TakesFrom
-		agains[k] = jobs[n].Changes() && !jobs[n].UntilStart
+		repeats[k] = jobs[n].Changes() && !jobs[n].UntilStart
 	}
 	taken, err := rowwise.InTx(i.run(ctx), func(q querier) (map[int]int64, error) { // the jobs that had the keys
 		taken := map[int]int64{}
 		var place int
 		var id int64
-		err := each(ctx, q, []any{&place, &id}, func() { taken[indexes[place-1]] = id }, i.b.q(takeKeys), when(i.now), kinds, keys, untils, agains, froms)
+		err := each(ctx, q, []any{&place, &id}, func() { taken[indexes[place-1]] = id }, i.b.q(takeKeys), when(i.now), kinds, keys, untils, repeats, froms)
 		return taken, err
 	})
 	if err != nil {

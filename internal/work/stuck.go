@@ -127,7 +127,7 @@ func (r *Run) begins(f *fetcher, worker int, goroutine uint64) {
 func (r *Run) runsIn(ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.at.ctx = ctx
+	r.at.ctx = ctx //nolint:fatcontext // each attempt has its own, and the last is replaced
 }
 
 // attemptNow returns a copy of the state of the attempt.

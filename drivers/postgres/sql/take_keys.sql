@@ -1,11 +1,11 @@
 -- Takes their keys away from live jobs, for new jobs that get them, by the rule of store.NewJob.Takes: from a job in :froms, from jobs
--- that have begun (:untils), and (:agains) from jobs that run, whose ends then leave rows in release. A job whose row another
+-- that have begun (:untils), and (:repeats) from jobs that run, whose ends then leave rows in release. A job whose row another
 -- transaction has changed is looked at again when that transaction has ended. The rows are locked in the order of their numbers.
 UPDATE {schema}.job AS j SET unique_key = NULL, releases = j.releases OR n.again AND j.id <> n.from_id
 FROM (
     SELECT given.*, (SELECT l.id FROM {schema}.job AS l WHERE l.kind = given.kind AND l.unique_key = given.unique_key) AS holder
     FROM unnest(:kinds::text[], :keys::text[],
-        :untils::boolean[], :agains::boolean[], :froms::bigint[]) WITH ORDINALITY AS given (kind, unique_key, until_start, again, from_id, place)
+        :untils::boolean[], :repeats::boolean[], :froms::bigint[]) WITH ORDINALITY AS given (kind, unique_key, until_start, again, from_id, place)
     ORDER BY holder OFFSET 0
 ) AS n
 WHERE j.id = ANY (ARRAY[n.holder]) AND j.unique_key = n.unique_key

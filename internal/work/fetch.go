@@ -331,11 +331,15 @@ func (f *fetcher) learn(change func()) {
 // sending, and adjusts the pace by the time of this wait. The latency of the claim is not part of
 // that time: with a high-latency store, larger batches have to be claimed, not smaller batches.
 func (f *fetcher) awaitRoom(ctx context.Context) {
-	handed := loop.Now()
+	handed, breadth := loop.Now(), f.breadth()
 	for f.full() && ctx.Err() == nil && !f.prefetchIsStale() && !f.hasChanged() {
 		f.await(ctx, f.stalePrefetchTimer(), f.room)
 	}
-	f.learn(func() { f.pace.used(f.breadth(), handed.Elapsed()) })
+	took := handed.Elapsed()
+	if took < quickUse && (f.full() || f.breadth() != breadth) {
+		return // the wait ended for another reason, or there is room because there are more workers: no job need be done
+	}
+	f.learn(func() { f.pace.used(f.breadth(), took) })
 }
 
 // hasChanged reports whether follow has something to take over.

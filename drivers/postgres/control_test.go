@@ -7,11 +7,14 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
+// openTwo opens two backends on one empty schema.
+func openTwo(t *testing.T) (store.Backend, store.Backend) {
+	a := fresh(t)
+	return a, openAt(t, urlFrom(t, serverVariable), a.schema)
+}
+
 func TestControl(t *testing.T) {
-	clienttest.Control(t, func(t *testing.T) (store.Backend, store.Backend) {
-		a := fresh(t)
-		return a, openAt(t, urlFrom(t, serverVariable), a.schema)
-	})
+	clienttest.Control(t, openTwo)
 }
 
 // Through a pooler no wake-ups arrive, so that nodes poll.
@@ -24,31 +27,19 @@ func TestControlThroughPgBouncer(t *testing.T) {
 }
 
 func TestChains(t *testing.T) {
-	clienttest.Chains(t, func(t *testing.T) (store.Backend, store.Backend) {
-		a := fresh(t)
-		return a, openAt(t, urlFrom(t, serverVariable), a.schema)
-	})
+	clienttest.Chains(t, openTwo)
 }
 
 func TestHandlersWhileNodesRun(t *testing.T) {
-	clienttest.Handlers(t, func(t *testing.T) (store.Backend, store.Backend) {
-		a := fresh(t)
-		return a, openAt(t, urlFrom(t, serverVariable), a.schema)
-	})
+	clienttest.Handlers(t, openTwo)
 }
 
 func TestJobsRunAtTheirPlaces(t *testing.T) {
-	clienttest.Places(t, func(t *testing.T) (store.Backend, store.Backend) {
-		a := fresh(t)
-		return a, openAt(t, urlFrom(t, serverVariable), a.schema)
-	})
+	clienttest.Places(t, openTwo)
 }
 
 func TestSchedulesOnEveryHost(t *testing.T) {
-	clienttest.EveryHost(t, func(t *testing.T) (store.Backend, store.Backend) {
-		a := fresh(t)
-		return a, openAt(t, urlFrom(t, serverVariable), a.schema)
-	}, func(t *testing.T, b store.Backend) (store.Tx, func() error) {
+	clienttest.EveryHost(t, openTwo, func(t *testing.T, b store.Backend) (store.Tx, func() error) {
 		tx, err := b.(*Backend).pool.Begin(t.Context())
 		must(t, err)
 		return Tx(tx), func() error { return tx.Commit(t.Context()) }
@@ -56,22 +47,13 @@ func TestSchedulesOnEveryHost(t *testing.T) {
 }
 
 func TestWorkersThatIgnoreTheirContexts(t *testing.T) {
-	clienttest.Stuck(t, func(t *testing.T) (store.Backend, store.Backend) {
-		a := fresh(t)
-		return a, openAt(t, urlFrom(t, serverVariable), a.schema)
-	})
+	clienttest.Stuck(t, openTwo)
 }
 
 func TestOverlapSkipNeverRunsTwo(t *testing.T) {
-	clienttest.Overlap(t, func(t *testing.T) (store.Backend, store.Backend) {
-		a := fresh(t)
-		return a, openAt(t, urlFrom(t, serverVariable), a.schema)
-	})
+	clienttest.Overlap(t, openTwo)
 }
 
 func TestSchedulesAheadOfTheClock(t *testing.T) {
-	clienttest.Ahead(t, func(t *testing.T) (store.Backend, store.Backend) {
-		a := fresh(t)
-		return a, openAt(t, urlFrom(t, serverVariable), a.schema)
-	})
+	clienttest.Ahead(t, openTwo)
 }

@@ -7,39 +7,30 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
+// openTwo opens two backends on one empty file.
+func openTwo(t *testing.T) (store.Backend, store.Backend) {
+	path := newFile(t)
+	return openFile(t, path), openFile(t, path)
+}
+
 func TestControl(t *testing.T) {
-	clienttest.Control(t, func(t *testing.T) (store.Backend, store.Backend) {
-		path := newFile(t)
-		return openFile(t, path), openFile(t, path)
-	})
+	clienttest.Control(t, openTwo)
 }
 
 func TestChains(t *testing.T) {
-	clienttest.Chains(t, func(t *testing.T) (store.Backend, store.Backend) {
-		path := newFile(t)
-		return openFile(t, path), openFile(t, path)
-	})
+	clienttest.Chains(t, openTwo)
 }
 
 func TestHandlersWhileNodesRun(t *testing.T) {
-	clienttest.Handlers(t, func(t *testing.T) (store.Backend, store.Backend) {
-		path := newFile(t)
-		return openFile(t, path), openFile(t, path)
-	})
+	clienttest.Handlers(t, openTwo)
 }
 
 func TestJobsRunAtTheirPlaces(t *testing.T) {
-	clienttest.Places(t, func(t *testing.T) (store.Backend, store.Backend) {
-		path := newFile(t)
-		return openFile(t, path), openFile(t, path)
-	})
+	clienttest.Places(t, openTwo)
 }
 
 func TestSchedulesOnEveryHost(t *testing.T) {
-	clienttest.EveryHost(t, func(t *testing.T) (store.Backend, store.Backend) {
-		path := newFile(t)
-		return openFile(t, path), openFile(t, path)
-	}, func(t *testing.T, b store.Backend) (store.Tx, func() error) {
+	clienttest.EveryHost(t, openTwo, func(t *testing.T, b store.Backend) (store.Tx, func() error) {
 		tx, err := beginOn(b.(*Backend).writer)(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -49,22 +40,13 @@ func TestSchedulesOnEveryHost(t *testing.T) {
 }
 
 func TestWorkersThatIgnoreTheirContexts(t *testing.T) {
-	clienttest.Stuck(t, func(t *testing.T) (store.Backend, store.Backend) {
-		path := newFile(t)
-		return openFile(t, path), openFile(t, path)
-	})
+	clienttest.Stuck(t, openTwo)
 }
 
 func TestOverlapSkipNeverRunsTwo(t *testing.T) {
-	clienttest.Overlap(t, func(t *testing.T) (store.Backend, store.Backend) {
-		path := newFile(t)
-		return openFile(t, path), openFile(t, path)
-	})
+	clienttest.Overlap(t, openTwo)
 }
 
 func TestSchedulesAheadOfTheClock(t *testing.T) {
-	clienttest.Ahead(t, func(t *testing.T) (store.Backend, store.Backend) {
-		path := newFile(t)
-		return openFile(t, path), openFile(t, path)
-	})
+	clienttest.Ahead(t, openTwo)
 }

@@ -278,7 +278,7 @@ func stressed(t *testing.T) {
 }
 
 // TestFourNodesAreAsFastAsOne (P5): with limits by queue, kind and key, thousands of live jobs and pauses in between, four nodes run
-// almost as many jobs as one node, no node loses its lease, and a pause answers soon. The bounds are those of a busy machine, with
+// about as many jobs as a single node, no node loses its lease, and a pause answers soon. The bounds are meant for a busy machine, with
 // HOURBELL_PROOF_STRESS="stress -c 8" and HOURBELL_PROOF_CROWD=40.
 func TestFourNodesAreAsFastAsOne(t *testing.T) {
 	const live = 2800

@@ -8,7 +8,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// TestRefusedLoginsAreRare: one in each LoginGap, whoever asks, until one is accepted.
+// TestRefusedLoginsAreRare checks that all callers together try one log-in in each LoginGap until a log-in is accepted.
 func TestRefusedLoginsAreRare(t *testing.T) {
 	var l store.Logins
 	now := time.Now()

@@ -11,7 +11,7 @@ import (
 // if it runs, or if it is due and has not started. Under the other policies only a running job overlaps.
 //
 //   - OverlapSkip: no slot fires while a job of the schedule runs, waits, or is due and has not
-//     started. The reason of the slot says what delays the job.
+//     started. The reason of the slot names the cause of the delay.
 //   - OverlapQueue: while a job is running or has not started yet, the newest
 //     slot's job waits; while a job waits, no other slot fires.
 //   - OverlapReplace: the newest slot's job replaces a waiting job, running jobs

@@ -14,7 +14,7 @@ import (
 // connection of the pool. The first heartbeat opens a connection, which stays open, so that a server without free connections does not
 // end the lease of a node. It is safe for concurrent use.
 type leaseConns struct {
-	pool  *sql.DB // of Open: a pool of its own; of New: the program's pool, of which one connection is kept
+	pool  *sql.DB // of Open: a pool of its own; of New: the program's pool; one connection of it is kept
 	owned bool    // the pool is closed by close
 
 	mu     sync.Mutex

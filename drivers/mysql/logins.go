@@ -17,8 +17,8 @@ type openSettings struct {
 	read func() (string, error) // returns the URL; nil: it does not change
 }
 
-// ReadURL makes Open read the URL again before each connection that it makes: the user, the password
-// and the server are those of the URL that read returns, all other settings those of the URL of Open.
+// ReadURL makes Open read the URL again before each connection that it makes: the URL that read
+// returns has the user, the password and the server, and the URL of Open has all other settings.
 // So a password in a file may be changed while nodes run.
 func ReadURL(read func() (string, error)) Option {
 	return func(s *openSettings) { s.read = read }

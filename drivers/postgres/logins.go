@@ -11,8 +11,8 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// ReadURL makes Open read the URL again before each connection that it makes: the user, the password
-// and the servers are those of the URL that read returns, all other settings those of the URL of Open.
+// ReadURL makes Open read the URL again before each connection that it makes: the URL that read
+// returns has the user, the password and the servers, and the URL of Open has all other settings.
 // So a password in a file may be changed while nodes run.
 func ReadURL(read func() (string, error)) Option {
 	return func(b *Backend) { b.logins.read = read }

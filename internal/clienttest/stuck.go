@@ -51,7 +51,7 @@ func Stuck(t *testing.T, open func(t *testing.T) (a, b store.Backend)) {
 	}
 }
 
-// stuck is a store with jobs, the first of which have workers that ignore their contexts.
+// stuck is a store with jobs. The workers of the first jobs ignore their contexts.
 type stuck struct {
 	*env
 	deaf          int64 // so many

@@ -115,7 +115,7 @@ func RunFaults(t *testing.T, faults *Faults, open func(t *testing.T) Store) {
 			}
 		})
 	}
-	t.Logf("%d calls with %d statements and commits, of which %d cases were tried; %d cases did not reach their statement", r.calls, r.points, r.tried, r.missed)
+	t.Logf("%d calls with %d statements and commits; %d cases were tried, and %d of these cases did not reach their statement", r.calls, r.points, r.tried, r.missed)
 }
 
 // faultCall is a call of the contract.
@@ -165,7 +165,7 @@ type faultRun struct {
 	missed int // cases whose statement was not sent
 }
 
-// faultCase is a call of which one statement fails.
+// faultCase is a call with one statement that fails.
 type faultCase struct {
 	call          *faultCall
 	point         FaultPoint
@@ -220,7 +220,7 @@ func (r *faultRun) whole(t *testing.T, call *faultCall) (cases []faultCase) {
 // faultRepetitions bounds how often a call is repeated until it has done everything.
 const faultRepetitions = 6
 
-// fail makes a call of which one statement fails.
+// fail makes a call, and one statement of the call fails.
 func (r *faultRun) fail(t *testing.T, c faultCase) {
 	e := newEnv(t, r.open(t))
 	try := c.call.prepare(e)
@@ -287,7 +287,7 @@ func (e *env) claimsOf(node int64) []store.ClaimRef {
 }
 
 // checkClaims compares what claims have returned with the claims that the store lists, except the claims that the node had before. It
-// returns the claims that the caller knows of: those that were told, and those of a claim whose end is unknown, which the caller looks up.
+// returns the claims that the caller knows: the claims in the answer, and after an unknown end the claims that the caller looks up.
 func (e *env) checkClaims(node int64, had, told []store.ClaimRef, answer any, err error) []store.ClaimRef {
 	e.t.Helper()
 	if node == 0 {

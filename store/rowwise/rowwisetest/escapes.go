@@ -142,7 +142,7 @@ func outer(f *ast.FuncLit) (names []*ast.Ident) {
 	return names
 }
 
-// root is the variable of which an expression is a part, or nil.
+// root is the variable that an expression is a part of, or nil.
 func root(e ast.Expr) *ast.Ident {
 	switch e := e.(type) {
 	case *ast.Ident:

@@ -30,7 +30,7 @@ type worker struct {
 	work       func(ctx context.Context, run *work.Run, through Handler) error
 	handle     Handler
 	timeout    time.Duration
-	backoff    func(attempt int, err error) time.Duration // nil: the default
+	backoff    func(attempt int, err error, chance float64) time.Duration // nil: the default
 	keep       Keep
 	maxRunning int           // 0: no bound
 	abandon    time.Duration // see AbandonAfter; 0: never
@@ -54,7 +54,7 @@ func DefaultTimeout(d time.Duration) WorkerOption { return func(w *worker) { w.t
 func DefaultBackoff(policy string) WorkerOption {
 	return func(w *worker) {
 		p, err := backoff.Parse(policy)
-		w.backoff = func(attempt int, _ error) time.Duration { return p.After(attempt) }
+		w.backoff = func(attempt int, _ error, chance float64) time.Duration { return p.After(attempt, chance) }
 		w.err = errors.Join(w.err, err)
 	}
 }
@@ -65,7 +65,9 @@ func DefaultBackoff(policy string) WorkerOption {
 // are concurrent. If delay panics, the default back-off applies, and the panic
 // is part of the error that the attempt leaves.
 func DefaultBackoffFunc(delay func(attempt int, err error) time.Duration) WorkerOption {
-	return func(w *worker) { w.backoff = delay }
+	return func(w *worker) {
+		w.backoff = func(attempt int, err error, _ float64) time.Duration { return delay(attempt, err) }
+	}
 }
 
 // AbandonAfter ends an attempt at a job of this kind whose worker has not returned d
@@ -304,17 +306,17 @@ func (w *Workers) timeout(job store.Claimed) time.Duration {
 	return w.byKind[job.Kind].timeout
 }
 
-// backoff returns the delay after a failed attempt of a claimed job.
-func (w *Workers) backoff(job store.Claimed, err error) time.Duration {
+// backoff returns the delay after a failed attempt of a claimed job, spread by chance.
+func (w *Workers) backoff(job store.Claimed, err error, chance float64) time.Duration {
 	if text := plan.BackoffOf(job.Headers); text != "" {
 		if p, err := backoff.Parse(text); err == nil { // a later release may have stored a policy that this release does not know
-			return p.After(int(job.Attempt))
+			return p.After(int(job.Attempt), chance)
 		}
 	}
 	if delay := w.byKind[job.Kind].backoff; delay != nil {
-		return delay(int(job.Attempt), err)
+		return delay(int(job.Attempt), err, chance)
 	}
-	return backoff.Policy{}.After(int(job.Attempt))
+	return backoff.Policy{}.After(int(job.Attempt), chance)
 }
 
 // userHeaders returns a job's headers without the headers that Hourbell itself

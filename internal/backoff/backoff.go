@@ -4,7 +4,6 @@ package backoff
 
 import (
 	"math"
-	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -110,10 +109,10 @@ func short(d time.Duration) string {
 }
 
 // After returns the delay after failed attempt number attempt (from 1): the policy's delay ± 10 %,
-// which is at most the greatest delay of the policy.
-func (p Policy) After(attempt int) time.Duration {
+// which is at most the greatest delay of the policy. chance, a random number from 0 to 1, decides where in this range.
+func (p Policy) After(attempt int, chance float64) time.Duration {
 	wait := p.delay(attempt)
-	return wait + time.Duration((2*rand.Float64()-1)*float64(wait/spread))
+	return wait + time.Duration((2*chance-1)*float64(wait/spread))
 }
 
 // Total returns how long a job waits at most between its attempts, if it fails from attempt number first (from 1) to its

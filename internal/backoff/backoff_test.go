@@ -3,6 +3,7 @@ package backoff
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -28,7 +29,7 @@ func TestEveryAttempt(t *testing.T) {
 			last = delay
 			least, greatest := delay-delay/10, delay+delay/10
 			for range 20 {
-				if got := p.After(attempt); got < least || got > greatest || got > most {
+				if got := p.After(attempt, rand.Float64()); got < least || got > greatest || got > most {
 					t.Fatalf("%s: %v after attempt %d, want %v ± 10 %% and at most %v", text, got, attempt, delay, most)
 				}
 			}
@@ -89,9 +90,9 @@ func TestTheDelaysAreSpread(t *testing.T) {
 	for _, text := range []string{"default", "constant:30s", "linear:10s:1h", "exponential:1s:10m"} {
 		for _, attempt := range []int{1, 1000} {
 			p := parse(t, text)
-			least, most := p.After(attempt), p.After(attempt)
+			least, most := p.After(attempt, rand.Float64()), p.After(attempt, rand.Float64())
 			for range 1000 {
-				got := p.After(attempt)
+				got := p.After(attempt, rand.Float64())
 				least, most = min(least, got), max(most, got)
 			}
 			if most-least < p.delay(attempt)/10 {
@@ -153,7 +154,7 @@ func FuzzParse(f *testing.F) {
 		if again, err := Parse(p.String()); err != nil || again != p {
 			t.Fatalf("%q: %v is read as %v, %v", text, p, again, err)
 		}
-		if got := p.After(attempt); got < MinStep*8/10 || got > MaxStep/10*11 {
+		if got := p.After(attempt, rand.Float64()); got < MinStep*8/10 || got > MaxStep/10*11 {
 			t.Fatalf("%q: %v", text, got)
 		}
 	})

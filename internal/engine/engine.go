@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/ambient"
 	"github.com/hourbell/hourbell/internal/fire"
 	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/internal/node"
@@ -44,8 +45,9 @@ type Config struct {
 	Work    work.Func
 	// Timeout returns the timeout of an attempt; 0: none.
 	Timeout func(store.Claimed) time.Duration
-	// Backoff returns the delay after an attempt that ended with an error; nil: the default.
-	Backoff func(store.Claimed, error) time.Duration
+	// Backoff returns the delay after an attempt that ended with an error, spread by chance, a random number from 0
+	// to 1; nil: the default.
+	Backoff func(_ store.Claimed, _ error, chance float64) time.Duration
 	// KeepFor returns the Outcome.Keep of jobs of a kind that end with a result; nil: it is 0.
 	KeepFor func(kind string, result store.Result) time.Duration
 
@@ -115,7 +117,7 @@ func New(cfg Config) *Engine {
 	}
 	e.cfg = cfg
 	sharer, _ := store.Able[store.PollSharer](cfg.Backend)
-	e.wakes = loop.NewWakes(served, cfg.PollIdle, cfg.PollPushed, sharer)
+	e.wakes = loop.NewWakes(served, cfg.PollIdle, cfg.PollPushed, sharer, ambient.Of(cfg.Backend))
 	e.node = node.New(node.Config{
 		Store: cfg.Backend, Sink: cfg.Sink, Wakes: e.wakes, Claims: e.jobs, AfterLoss: plan.LostFollowUp,
 		Name: cfg.Name, Version: cfg.Version, Host: cfg.Host, Labels: cfg.Labels, Queues: queues, Kinds: work.KindNames(cfg.Kinds, cfg.Restricted),

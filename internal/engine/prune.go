@@ -2,10 +2,10 @@ package engine
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/ambient"
 	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/store"
 )
@@ -54,7 +54,7 @@ type pruner struct {
 // its steps, so that a step never delays claims for long.
 func (p pruner) run(ctx context.Context) {
 	for {
-		if loop.Sleep(ctx, time.Duration(float64(pruneEvery)*(0.5+rand.Float64()))) != nil {
+		if loop.Sleep(ctx, time.Duration(float64(pruneEvery)*(0.5+ambient.Of(p.store).Random("prune")))) != nil {
 			return
 		}
 		p.all(ctx, loop.Sleep)

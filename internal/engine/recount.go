@@ -3,10 +3,10 @@ package engine
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/ambient"
 	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/internal/node"
 	"github.com/hourbell/hourbell/store"
@@ -30,7 +30,7 @@ type recounter struct {
 // run recounts every recountEvery or so, until ctx ends.
 func (r recounter) run(ctx context.Context) {
 	for {
-		if loop.Sleep(ctx, time.Duration(float64(recountEvery)*(0.5+rand.Float64()))) != nil {
+		if loop.Sleep(ctx, time.Duration(float64(recountEvery)*(0.5+ambient.Of(r.store).Random("recount")))) != nil {
 			return
 		}
 		for !r.node.Blocked() && r.once(ctx) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/ambient"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -45,7 +46,7 @@ func TestWakesReachTheirLoops(t *testing.T) {
 		{store.Wake{Kind: store.WakeCancels}, false, false, false, true},
 		{store.Wake{Kind: store.WakeAll}, true, true, true, true},
 	} {
-		w := NewWakes([]string{"a", "b"}, time.Second, time.Minute, nil)
+		w := NewWakes([]string{"a", "b"}, time.Second, time.Minute, nil, ambient.Real{})
 		w.Wake(test.wake)
 		w.Wake(test.wake) // counts as one
 		for name, one := range map[string]struct {
@@ -57,7 +58,7 @@ func TestWakesReachTheirLoops(t *testing.T) {
 			}
 		}
 	}
-	w := NewWakes(nil, time.Second, time.Minute, nil)
+	w := NewWakes(nil, time.Second, time.Minute, nil, ambient.Real{})
 	if before := w.SetPushed(true); before || w.IdlePoll() != time.Minute {
 		t.Errorf("with wake-ups the poll is %v", w.IdlePoll())
 	}
@@ -68,8 +69,10 @@ func TestWakesReachTheirLoops(t *testing.T) {
 
 func TestRetriesSlowDown(t *testing.T) {
 	for n, want := range map[int]time.Duration{0: 50 * time.Millisecond, 1: 100 * time.Millisecond, 4: 800 * time.Millisecond, 5: time.Second, 1000: time.Second} {
-		if got := RetryWait(n); got < want*9/10 || got > want*11/10 {
-			t.Errorf("before call %d: %v, want %v ± 10 %%", n, got, want)
+		for chance, part := range map[float64]time.Duration{0: 90, 0.5: 100, 1: 110} {
+			if got := RetryWait(n, chance); got != want*part/100 {
+				t.Errorf("before call %d: %v, want %d %% of %v", n, got, part, want)
+			}
 		}
 	}
 }

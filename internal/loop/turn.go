@@ -25,6 +25,7 @@ const (
 type Turn struct {
 	idle    func() time.Duration // the interval at present
 	shared  func() bool          // whether polls are shared at present
+	random  func() float64       // a random number from 0 to 1
 	self    string               // identifies the node in notes
 	changed Signal
 
@@ -91,7 +92,7 @@ func (t *Turn) interval() time.Duration {
 func (t *Turn) Polled(shared bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.own, t.rest = Now(), random()
+	t.own, t.rest = Now(), t.random()
 	if shared {
 		t.last, t.mine = t.own, true
 	}
@@ -102,7 +103,7 @@ func (t *Turn) hear(node, work string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if work == t.work {
-		t.last, t.mine, t.late = Now(), node == t.self, random()
+		t.last, t.mine, t.late = Now(), node == t.self, t.random()
 	}
 }
 
@@ -112,7 +113,7 @@ func (t *Turn) watch(d time.Duration) {
 	defer t.mu.Unlock()
 	now := Now()
 	if now >= t.watchUntil && now.Sub(t.last) > watchPoll {
-		t.last, t.mine, t.late = now, false, random() // so that not all nodes poll at once
+		t.last, t.mine, t.late = now, false, t.random() // so that not all nodes poll at once
 	}
 	t.watchUntil = max(t.watchUntil, now.Add(d))
 	t.changed.Notify()

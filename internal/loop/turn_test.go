@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/hourbell/hourbell/internal/ambient"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -26,7 +27,7 @@ type turns struct {
 func newTurns(n int) *turns {
 	c := &turns{ended: make([]bool, n), start: time.Now()}
 	for range n {
-		w := NewWakes([]string{"a"}, time.Second, 10*time.Second, sharing{})
+		w := NewWakes([]string{"a"}, time.Second, 10*time.Second, sharing{}, ambient.Real{})
 		w.SetPushed(true)
 		w.JobTurn("a").SetWork("kinds a")
 		c.nodes = append(c.nodes, w)
@@ -132,7 +133,7 @@ func TestATurnIsSharedForTheSameWorkOnly(t *testing.T) {
 func TestATurnWithoutSharing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, sharer := range map[string]store.PollSharer{"not shared": nil, "not pushed": sharing{}} {
-			w := NewWakes([]string{"a"}, time.Second, time.Second, sharer)
+			w := NewWakes([]string{"a"}, time.Second, time.Second, sharer, ambient.Real{})
 			w.SetPushed(sharer == nil)
 			turn := w.JobTurn("a")
 			waits := map[time.Duration]bool{}

@@ -2,7 +2,6 @@ package loop
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
 )
 
@@ -33,18 +32,8 @@ func Sleep(ctx context.Context, d time.Duration) error {
 }
 
 // RetryWait returns the delay before call number n (from 0) of a loop whose calls of the store
-// fail: 50 ms, doubling up to one second, ± 10 %.
-func RetryWait(n int) time.Duration {
-	return Spread(min(50*time.Millisecond<<min(n, 5), time.Second))
-}
-
-// spreadPart is the greatest part by which Spread changes a duration.
-const spreadPart = 0.1
-
-// random returns a random number from 0 to 1.
-func random() float64 { return rand.Float64() }
-
-// Spread returns a random duration within 10 % of wait.
-func Spread(wait time.Duration) time.Duration {
-	return time.Duration(float64(wait) * (1 + spreadPart*(2*rand.Float64()-1)))
+// fail: 50 ms, doubling up to one second, ± 10 % by chance, which is a random number from 0 to 1.
+func RetryWait(n int, chance float64) time.Duration {
+	wait := min(50*time.Millisecond<<min(n, 5), time.Second)
+	return time.Duration(float64(wait) * (0.9 + 0.2*chance))
 }

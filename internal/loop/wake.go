@@ -1,11 +1,13 @@
 package loop
 
 import (
-	"crypto/rand"
+	"math"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/hourbell/hourbell/internal/ambient"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -22,8 +24,10 @@ type Wakes struct {
 
 // NewWakes returns the wake-ups of a node that serves queues. idle is the longest interval at which
 // a loop without work reads the store while the store sends no wake-ups, idlePushed while it does.
-// sharer is the ability of the store to share polls; nil: it has not.
-func NewWakes(queues []string, idle, idlePushed time.Duration, sharer store.PollSharer) *Wakes {
+// sharer is the ability of the store to share polls; nil: it has not. Chance comes from around.
+func NewWakes(
+	queues []string, idle, idlePushed time.Duration, sharer store.PollSharer, around ambient.Ambient,
+) *Wakes {
 	w := &Wakes{
 		queues: make(map[string]Signal, len(queues)), schedules: NewSignal(), cancels: NewSignal(),
 		turns: make(map[string]*Turn, len(queues)), idle: idle, idlePushed: idlePushed,
@@ -31,10 +35,12 @@ func NewWakes(queues []string, idle, idlePushed time.Duration, sharer store.Poll
 	if sharer != nil {
 		w.watchTime = sharer.SharePolls()
 	}
-	self := rand.Text()
+	self := strconv.FormatUint(math.Float64bits(around.Random("name of turns")), 36) +
+		strconv.FormatUint(math.Float64bits(around.Random("name of turns")), 36)
 	newTurn := func(work string) *Turn {
+		random := func() float64 { return around.Random("turn " + work) }
 		return &Turn{
-			idle: w.IdlePoll, shared: w.shared, self: self, changed: NewSignal(),
+			idle: w.IdlePoll, shared: w.shared, random: random, self: self, changed: NewSignal(),
 			work: work, last: Now(), own: Now(), late: random(), rest: random(), watchUntil: AlreadyDue,
 		}
 	}

@@ -78,7 +78,7 @@ func (n *Node) takeOver(ctx context.Context) error {
 
 // goOn continues the node's registration in the store.
 func (n *Node) goOn(ctx context.Context) error {
-	sent, before := uptime.Now(), n.history.known()
+	sent, before := n.around.Uptime(), n.history.known()
 	req := n.registration()
 	req.Continue = n.Number()
 	res, err := n.cfg.Store.Register(ctx, req)
@@ -86,7 +86,7 @@ func (n *Node) goOn(ctx context.Context) error {
 		return err
 	}
 	n.report.StoreWorks("register")
-	n.session.confirm(res.Node, sent, uptime.Now(), res.Now)
+	n.session.confirm(res.Node, sent, n.around.Uptime(), res.Now)
 	n.checkHistory(ctx, before, res.Position, "")
 	return nil
 }

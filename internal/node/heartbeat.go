@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
-	"github.com/hourbell/hourbell/internal/uptime"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -41,7 +40,7 @@ func (n *Node) heartbeat(ctx context.Context, after func(context.Context)) (ok b
 		return n.registerAgain(call)
 	}
 	ended := n.cfg.Claims.TakeEnded()
-	sent, before := uptime.Now(), n.history.known()
+	sent, before := n.around.Uptime(), n.history.known()
 	res, err := n.cfg.Store.Heartbeat(call, store.HeartbeatRequest{Node: n.session.number(), EndedBatches: ended})
 	switch {
 	case err == nil:
@@ -50,7 +49,7 @@ func (n *Node) heartbeat(ctx context.Context, after func(context.Context)) (ok b
 		if n.history.mustRenumber() {
 			return n.registerAgain(call)
 		}
-		regained := n.session.confirm(n.session.number(), sent, uptime.Now(), res.Now)
+		regained := n.session.confirm(n.session.number(), sent, n.around.Uptime(), res.Now)
 		n.expiry.set(sent, res) // after confirm, which may withdraw the right to declare others dead
 		if regained && !n.Stopping() {
 			n.report.Emit(event.Event{Kind: event.LeaseRegained})
@@ -103,7 +102,7 @@ func (n *Node) watchLease(ctx context.Context) {
 		case <-ticker.C:
 		}
 		n.ExpireLease()
-		if n.expiry.due() && n.session.mayDeclareDead() {
+		if n.expiry.due(n.around.Uptime()) && n.session.mayDeclareDead() {
 			n.rescueNow.Notify()
 		}
 	}

@@ -49,7 +49,7 @@ func (n *Node) listen(ctx context.Context) {
 		if errors.Is(err, store.ErrNoPush) {
 			return
 		}
-		if loop.Sleep(ctx, loop.RetryWait(attempt)) != nil {
+		if loop.Sleep(ctx, loop.RetryWait(attempt, n.around.Random("listen"))) != nil {
 			return
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/ambient"
 	"github.com/hourbell/hourbell/internal/loop"
-	"github.com/hourbell/hourbell/internal/uptime"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -70,6 +70,7 @@ type Claims interface {
 // Node is a node of the cluster. Concurrent calls are allowed after Start.
 type Node struct {
 	cfg            Config
+	around         ambient.Ambient
 	report         *loop.Report
 	session        *session
 	history        history
@@ -84,7 +85,11 @@ type Node struct {
 
 // New returns a node that is not registered.
 func New(cfg Config) *Node {
-	n := &Node{cfg: cfg, session: newSession(cfg.Lease), heartbeatNow: loop.NewSignal(), rescueNow: loop.NewSignal()}
+	around := ambient.Of(cfg.Store)
+	n := &Node{
+		cfg: cfg, around: around, session: newSession(cfg.Lease, around.Uptime),
+		heartbeatNow: loop.NewSignal(), rescueNow: loop.NewSignal(),
+	}
 	n.report = loop.NewReport(cfg.Sink, n.Number, n.storeFailed)
 	return n
 }
@@ -118,12 +123,12 @@ func (n *Node) Live(ctx context.Context, after func(context.Context)) {
 
 // register registers the node in the store under a new number.
 func (n *Node) register(ctx context.Context) error {
-	sent, before := uptime.Now(), n.history.known()
+	sent, before := n.around.Uptime(), n.history.known()
 	res, err := n.cfg.Store.Register(ctx, n.registration())
 	if err != nil {
 		return err
 	}
-	n.session.confirm(res.Node, sent, uptime.Now(), res.Now)
+	n.session.confirm(res.Node, sent, n.around.Uptime(), res.Now)
 	if n.readStateFile(res.Position.Store) {
 		before = n.history.known()
 	}

@@ -25,10 +25,10 @@ func (x *expiry) set(sent uptime.Instant, res store.HeartbeatResult) {
 	x.at = sent.Add(res.NextExpiry.Sub(res.Now))
 }
 
-func (x *expiry) due() bool {
+func (x *expiry) due(now uptime.Instant) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.known && uptime.Now() >= x.at
+	return x.known && now >= x.at
 }
 
 func (x *expiry) clear() {
@@ -46,7 +46,7 @@ func (n *Node) Rescues(ctx context.Context) {
 			return
 		case <-n.rescueNow:
 		}
-		if n.expiry.due() && n.session.mayDeclareDead() && !n.history.blocked() {
+		if n.expiry.due(n.around.Uptime()) && n.session.mayDeclareDead() && !n.history.blocked() {
 			n.rescue(ctx)
 		}
 	}

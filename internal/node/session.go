@@ -26,6 +26,8 @@ import (
 // expire; lose is called when another node declared this node dead, when the store went back in
 // time, and when a drain has waited long enough.
 type session struct {
+	uptime func() uptime.Instant // the present instant
+
 	base context.Context // parent of the contexts of runs; never cancelled; set before the first confirm
 
 	node         atomic.Int64 // written under mu
@@ -38,8 +40,8 @@ type session struct {
 	cancel context.CancelCauseFunc
 }
 
-func newSession(lease time.Duration) *session {
-	return &session{base: context.Background(), clock: leaseClock{length: lease}}
+func newSession(lease time.Duration, now func() uptime.Instant) *session {
+	return &session{uptime: now, base: context.Background(), clock: leaseClock{length: lease}}
 }
 
 // confirm records that the store confirmed node as alive, and reports whether the lease was lost
@@ -50,7 +52,7 @@ func (s *session) confirm(node int64, sent, received uptime.Instant, storeNow ti
 	s.node.Store(node)
 	s.clock.confirmed(sent, received, storeNow)
 	s.trustedUntil.Store(int64(s.clock.trustedUntil))
-	if s.ctx != nil || !s.clock.trusted(uptime.Now()) {
+	if s.ctx != nil || !s.clock.trusted(s.uptime()) {
 		return false
 	}
 	s.ctx, s.cancel = context.WithCancelCause(s.base)
@@ -84,7 +86,7 @@ func (s *session) loseLocked(cause error) bool {
 func (s *session) expire() (lost bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.clock.trusted(uptime.Now()) {
+	if s.clock.trusted(s.uptime()) {
 		return false
 	}
 	return s.loseLocked(ErrClaimLost)
@@ -95,7 +97,7 @@ func (s *session) expire() (lost bool) {
 func (s *session) current() (node int64, ctx context.Context, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ctx == nil || !s.clock.trusted(uptime.Now()) {
+	if s.ctx == nil || !s.clock.trusted(s.uptime()) {
 		return s.node.Load(), nil, false
 	}
 	return s.node.Load(), s.ctx, true
@@ -114,7 +116,7 @@ func (s *session) trusted(now loop.Instant) bool {
 	if int64(now) < s.checkedUntil.Load() {
 		return true
 	}
-	left := uptime.Instant(s.trustedUntil.Load()).Sub(uptime.Now())
+	left := uptime.Instant(s.trustedUntil.Load()).Sub(s.uptime())
 	if left <= 0 {
 		return false
 	}
@@ -126,7 +128,7 @@ func (s *session) trusted(now loop.Instant) bool {
 func (s *session) left() (left, lease time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.clock.left(uptime.Now()), s.clock.length
+	return s.clock.left(s.uptime()), s.clock.length
 }
 
 // number returns the number of the node.
@@ -136,5 +138,5 @@ func (s *session) number() int64 { return s.node.Load() }
 func (s *session) mayDeclareDead() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.clock.mayDeclareDead(uptime.Now())
+	return s.clock.mayDeclareDead(s.uptime())
 }

@@ -21,7 +21,7 @@ func (r *Runner) WatchCancels(ctx context.Context) {
 		var timer <-chan time.Time
 		switch {
 		case failures > 0:
-			timer = time.After(loop.RetryWait(failures))
+			timer = time.After(loop.RetryWait(failures, r.around.Random("cancels")))
 		case !r.wakes.Pushed():
 			timer = time.After(r.cfg.PollIdle)
 		}

@@ -129,16 +129,17 @@ func (r *Runner) outcomeOf(run *Run, err, cause error) store.Outcome {
 // backoff returns the delay after a failed attempt. A panic of the function that computes the delay
 // is added to the error that the attempt leaves, and the default applies.
 func (r *Runner) backoff(job store.Claimed, out *store.Outcome, err error) (delay time.Duration) {
+	chance := r.around.Random(fmt.Sprintf("back-off of job %d", job.ID))
 	defer func() {
 		if value := recover(); value != nil {
 			out.Error = cleanText(fmt.Sprintf("%s (and the function for the back-off failed: panic: %v)", out.Error, value))
-			delay = backoff.Policy{}.After(int(job.Attempt))
+			delay = backoff.Policy{}.After(int(job.Attempt), chance)
 		}
 	}()
 	if r.cfg.Backoff == nil {
-		return backoff.Policy{}.After(int(job.Attempt))
+		return backoff.Policy{}.After(int(job.Attempt), chance)
 	}
-	return Within(r.cfg.Backoff(job, err))
+	return Within(r.cfg.Backoff(job, err, chance))
 }
 
 // errExited is the error of a worker that called runtime.Goexit, as FailNow of package testing

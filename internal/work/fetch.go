@@ -170,7 +170,7 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run)
 		f.runner.cfg.Travel.EndClaims(f.queue, tick, &res.ClaimResult, err != nil || refused || again || search)
 		if err != nil {
 			if !errors.Is(err, errNoLease) {
-				_ = loop.Sleep(ctx, loop.RetryWait(failures)) // the loop condition checks ctx
+				_ = loop.Sleep(ctx, loop.RetryWait(failures, f.runner.around.Random("claim "+f.queue))) // the loop condition checks ctx
 				failures++
 			}
 			continue

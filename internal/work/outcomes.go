@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/ambient"
 	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/store"
 )
@@ -28,6 +29,7 @@ type result struct {
 // batches are halved, so that a result that the store cannot write does not hold up the others.
 type outcomes struct {
 	store       Store
+	around      ambient.Ambient
 	callTimeout time.Duration
 	report      *loop.Report
 	inFlight    *InFlight
@@ -54,7 +56,7 @@ const (
 
 func newOutcomes(s Store, callTimeout time.Duration, report *loop.Report, inFlight *InFlight, node func() string) *outcomes {
 	return &outcomes{
-		store: s, callTimeout: callTimeout, report: report, inFlight: inFlight, node: node,
+		store: s, around: ambient.Of(s), callTimeout: callTimeout, report: report, inFlight: inFlight, node: node,
 		wake: loop.NewSignal(), limit: maxOutcomes, jobs: map[int64]bool{},
 	}
 }
@@ -167,7 +169,7 @@ func (o *outcomes) writeBatches(ctx context.Context) {
 		}
 		clear(batch) // releases the memory of the jobs
 		clear(outcomes)
-		if !written && loop.Sleep(ctx, loop.RetryWait(failures)) != nil {
+		if !written && loop.Sleep(ctx, loop.RetryWait(failures, o.around.Random("outcomes"))) != nil {
 			return
 		}
 	}

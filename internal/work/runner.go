@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hourbell/hourbell/internal/ambient"
 	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/internal/node"
 	"github.com/hourbell/hourbell/internal/plan"
@@ -45,7 +46,7 @@ type Config struct {
 	// Timeout returns the timeout of an attempt; 0: none.
 	Timeout func(store.Claimed) time.Duration
 	// Backoff returns the delay after an attempt that ended with an error; nil: the default.
-	Backoff func(store.Claimed, error) time.Duration
+	Backoff func(_ store.Claimed, _ error, chance float64) time.Duration
 	// KeepFor returns the Outcome.Keep of jobs of a kind that end with a result; nil: it is 0.
 	KeepFor func(kind string, result store.Result) time.Duration
 
@@ -88,6 +89,7 @@ type Store interface {
 // Runner runs the jobs of a node. Concurrent calls are allowed.
 type Runner struct {
 	cfg         Config
+	around      ambient.Ambient
 	node        *node.Node
 	report      *loop.Report
 	wakes       *loop.Wakes
@@ -112,7 +114,7 @@ type Runner struct {
 func New(cfg Config) *Runner {
 	report := cfg.Node.Report()
 	r := &Runner{
-		cfg: cfg, node: cfg.Node, report: report, wakes: cfg.Wakes, inFlight: cfg.InFlight,
+		cfg: cfg, around: ambient.Of(cfg.Store), node: cfg.Node, report: report, wakes: cfg.Wakes, inFlight: cfg.InFlight,
 		outcomes:  newOutcomes(cfg.Store, cfg.CallTimeout, report, cfg.InFlight, cfg.Node.Name),
 		progress:  newProgress(cfg.Store, cfg.CallTimeout, report),
 		output:    newOutput(cfg.Store, cfg.CallTimeout, report),

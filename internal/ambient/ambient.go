@@ -1,0 +1,37 @@
+// Package ambient has what a node takes from its surroundings besides its store: chance, and the clock by which
+// it trusts its lease. A simulation of a cluster replaces both, so that a run can be repeated; it gives them to
+// nodes through their backend, and no option of a client does.
+package ambient
+
+import (
+	"math/rand/v2"
+
+	"github.com/hourbell/hourbell/internal/uptime"
+	"github.com/hourbell/hourbell/store"
+)
+
+// Ambient is chance and a clock. Concurrent calls are allowed.
+type Ambient interface {
+	// Random returns a random number from 0 to 1, 1 excluded. purpose says what for: each purpose of a node
+	// has numbers of its own, so that they do not depend on what other goroutines draw.
+	Random(purpose string) float64
+	// Uptime returns the present instant on the clock of package uptime.
+	Uptime() uptime.Instant
+}
+
+// Of returns the surroundings of a node that uses a store: those that the store brings, or the real ones.
+func Of(backend any) Ambient {
+	if around, ok := store.Able[Ambient](backend); ok {
+		return around
+	}
+	return Real{}
+}
+
+// Real is the chance and the clock of this process.
+type Real struct{}
+
+// Random implements Ambient.
+func (Real) Random(string) float64 { return rand.Float64() }
+
+// Uptime implements Ambient.
+func (Real) Uptime() uptime.Instant { return uptime.Now() }

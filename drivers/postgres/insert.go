@@ -93,6 +93,8 @@ type insertion struct {
 	now   time.Time
 	slots bool // the jobs are the first jobs of their slots, which are recorded as fired
 	alone bool // each statement commits by itself
+	// numbers are the numbers of the jobs of the request, by their indexes; nil: the database gives each job its number with the insert.
+	numbers []int64
 	// run returns the transaction of the next statement.
 	run func(ctx context.Context) rowwise.Transaction[querier]
 	// wake returns the wake-up for the next statement; nil: it is sent separately;

@@ -20,6 +20,12 @@ import (
 // are left, an insert is done as if these jobs had been found.
 func (i insertion) insertKeyed(ctx context.Context, jobs []store.NewJob) ([]store.Inserted, error) {
 	out := make([]store.Inserted, len(jobs))
+	if severalInserts(jobs) {
+		var err error
+		if i.numbers, err = i.takeNumbers(ctx, len(jobs)); err != nil {
+			return nil, err
+		}
+	}
 	same := store.SameKeys(jobs)
 	var first, later []int // indexes of the jobs whose keys are new in the request, and of the others
 	for n := range jobs {
@@ -80,26 +86,43 @@ func (i insertion) insertDistinct(ctx context.Context, jobs []store.NewJob, left
 	return nil
 }
 
+// severalInserts reports whether several statements may insert the jobs of a request. Then the jobs get their numbers before the first
+// of these statements, because numbers grow in the order of the request.
+func severalInserts(jobs []store.NewJob) bool {
+	return chunk(jobs) < len(jobs) || len(jobs) > 1 && slices.ContainsFunc(jobs, func(job store.NewJob) bool { return job.MayTake() })
+}
+
+// takeNumbers takes numbers for jobs.
+func (i insertion) takeNumbers(ctx context.Context, count int) ([]int64, error) {
+	text, err := i.sendText(ctx, numberJobs, count)
+	if err != nil {
+		return nil, err
+	}
+	numbers, err := parseIDs(text, count)
+	slices.Sort(numbers)
+	return numbers, err
+}
+
 // tryKeyed inserts the jobs with the indexes in left and sets their answers. It
 // returns the indexes of the jobs whose keys other jobs have.
 func (i insertion) tryKeyed(ctx context.Context, jobs []store.NewJob, left []int, out []store.Inserted) (held []int, err error) {
-	if len(left) == 1 && !linked(jobs[left[0]:left[0]+1]) {
+	if len(left) == 1 && i.numbers == nil && !linked(jobs[left[0]:left[0]+1]) {
 		return i.tryOne(ctx, jobs, left, out)
 	}
 	chosen := pickJobs(jobs, left)
-	var ids []int64
 	if chunk(chosen) < len(chosen) {
-		if left, ids, err = i.inOrderOfKeys(ctx, jobs, left); err != nil {
-			return nil, err
-		}
+		left = inOrderOfKeys(jobs, left)
 		chosen = pickJobs(jobs, left)
 	}
 	for len(chosen) > 0 {
 		n := chunk(chosen)
 		var given any
-		if ids != nil {
-			given = ids[:n]
-			ids = ids[n:]
+		if i.numbers != nil {
+			numbers := make([]int64, n)
+			for k, index := range left[:n] {
+				numbers[k] = i.numbers[index]
+			}
+			given = numbers
 		}
 		some, err := i.tryChunk(ctx, chosen[:n], left[:n], given, out)
 		if err != nil {
@@ -139,31 +162,13 @@ func (i insertion) tryOne(ctx context.Context, jobs []store.NewJob, left []int, 
 	return nil, err
 }
 
-// inOrderOfKeys gives numbers to jobs that several statements insert. It returns the
-// indexes of the jobs in the order of their keys, in which the jobs are inserted, and
-// the number of each.
-func (i insertion) inOrderOfKeys(ctx context.Context, jobs []store.NewJob, left []int) (ordered []int, ids []int64, err error) {
-	text, err := i.sendText(ctx, numberJobs, len(left))
-	if err != nil {
-		return nil, nil, err
-	}
-	numbers, err := parseIDs(text, len(left))
-	if err != nil {
-		return nil, nil, err
-	}
-	slices.Sort(numbers)
-	numberOf := map[int]int64{}
-	for n, index := range left {
-		numberOf[index] = numbers[n]
-	}
-	ordered = slices.Clone(left)
+// inOrderOfKeys returns indexes of jobs in the order of the keys of the jobs, in which several statements insert the jobs.
+func inOrderOfKeys(jobs []store.NewJob, left []int) []int {
+	ordered := slices.Clone(left)
 	slices.SortStableFunc(ordered, func(a, b int) int {
 		return cmp.Or(cmp.Compare(jobs[a].Kind, jobs[b].Kind), cmp.Compare(jobs[a].Unique, jobs[b].Unique))
 	})
-	for _, index := range ordered {
-		ids = append(ids, numberOf[index])
-	}
-	return ordered, ids, nil
+	return ordered
 }
 
 // tryChunk is tryKeyed for the jobs of one statement. given are their numbers; nil: the

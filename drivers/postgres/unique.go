@@ -65,13 +65,13 @@ func (i insertion) takeKeys(ctx context.Context, jobs []store.NewJob, held []int
 	if len(indexes) == 0 {
 		return held, nil
 	}
-	slices.SortFunc(indexes, func(a, b int) int { // in the order in which keys are inserted
-		return cmp.Or(cmp.Compare(jobs[a].Kind, jobs[b].Kind), cmp.Compare(jobs[a].Unique, jobs[b].Unique))
-	})
+	indexes = inOrderOfKeys(jobs, indexes)
 	var passed map[int]store.Inserted
 	if i.alone {
 		passed, err = rowwise.InTx(i.b.work(ctx, programConns, insertWhat), func(tx pgx.Tx) (map[int]store.Inserted, error) {
-			return i.b.insertionIn(tx, i.now).passKeys(ctx, jobs, indexes)
+			in := i.b.insertionIn(tx, i.now)
+			in.numbers = i.numbers
+			return in.passKeys(ctx, jobs, indexes)
 		})
 	} else {
 		passed, err = i.passKeys(ctx, jobs, indexes)
@@ -118,7 +118,11 @@ func (i insertion) passKeys(ctx context.Context, jobs []store.NewJob, indexes []
 		if !is {
 			continue
 		}
-		answer, err := i.insertInto(ctx, jobs[n], from)
+		in := i
+		if i.numbers != nil {
+			in.numbers = i.numbers[n : n+1]
+		}
+		answer, err := in.insertInto(ctx, jobs[n], from)
 		if err != nil {
 			return nil, err
 		}

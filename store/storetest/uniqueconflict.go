@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,6 +20,7 @@ var uniqueConflictTests = []scenario{
 	{"ARunningJobRunsAgain", conflictAgain},
 	{"AgainAndTheEndRace", conflictAgainRace},
 	{"UntilStart", conflictUntilStart},
+	{"TheOrderOfARequest", conflictOrderOfNumbers},
 	{"TheJobOfTheTransaction", conflictTakesFrom},
 	{"AHoldStays", conflictHeld},
 	{"Error", conflictRefuses},
@@ -243,6 +245,26 @@ func conflictUntilStart(e *env) {
 	held := e.insertHeld(e.a, nil, held("k", "held", time.Hour)).ID
 	e.claim(node, 5)
 	e.want(e.insertHeld(e.a, nil, conflicting("held", store.OnConflictKeep, until)), answered(held, store.ConflictKept), "a key that is held stays taken")
+}
+
+// conflictOrderOfNumbers: the numbers of new jobs grow in the order of the request, also if a job gets the key of a running job.
+func conflictOrderOfNumbers(e *env) {
+	node := e.node("n")
+	for _, choose := range []func(*store.NewJob){
+		func(j *store.NewJob) { j.UntilStart = true },
+		func(j *store.NewJob) { j.OnConflict = store.OnConflictReschedule },
+	} {
+		running := e.insertHeld(e.a, nil, keyed("k", "key")).ID
+		c := e.claimOne(node)
+		answers := e.insertKeyed(e.b, nil, conflicting("key", store.OnConflictKeep, choose), keyed("k", "other"), newJob())
+		ids := []int64{running, answers[0].ID, answers[1].ID, answers[2].ID}
+		e.ok(slices.IsSorted(ids) && ids[0] < ids[1], "numbers grow in the order of the request", ids)
+		e.finishWell(outcome(c, store.Completed))
+		e.settle()
+		for _, job := range e.claim(node, 5) {
+			e.finishWell(outcome(job, store.Completed))
+		}
+	}
 }
 
 // conflictTakesFrom: a transaction that completes a job may insert a job with its key.

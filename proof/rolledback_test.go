@@ -39,13 +39,22 @@ func TestAClaimThatWasRolledBackIsNotRun(t *testing.T) {
 	}
 	defer conn.Close(context.Background())
 	for _, text := range []string{
-		"ALTER SYSTEM SET synchronous_commit = local", "ALTER SYSTEM SET synchronous_standby_names = nowhere", "SELECT pg_reload_conf()",
-		"CREATE DATABASE noise", "ALTER DATABASE noise SET synchronous_commit = on",
+		"CREATE DATABASE noise", "ALTER DATABASE noise SET synchronous_commit = on", "ALTER SYSTEM SET synchronous_commit = local",
+		"ALTER SYSTEM SET synchronous_standby_names = nowhere", "SELECT pg_reload_conf()",
 	} {
 		if _, err := conn.Exec(t.Context(), text); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
 	}
+	until(t, time.Minute, "new connections that do not wait for a standby", func() bool {
+		var commits, standby string
+		fresh, err := pgx.Connect(t.Context(), s.url)
+		if err == nil {
+			err = fresh.QueryRow(t.Context(), "SELECT current_setting('synchronous_commit'), current_setting('synchronous_standby_names')").Scan(&commits, &standby)
+			fresh.Close(t.Context())
+		}
+		return err == nil && commits == "local" && standby != ""
+	})
 	v := newVisits(t, s.store(t), hourbell.Limit{Name: "keys", ByKey: true, Concurrency: 2})
 	for _, limit := range []hourbell.Limit{{Name: "kinds", Kind: "visit", Concurrency: 24}, {Name: "queue", Queue: "default", Concurrency: 28}} {
 		if _, err := v.client.Limits.Put(t.Context(), limit, 0); err != nil {

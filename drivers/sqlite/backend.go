@@ -13,7 +13,7 @@
 //
 // The file is in WAL mode: readers never wait. SQLite has one writer at a time,
 // so each Backend sends its writing transactions one after the other through a
-// single connection, and takes the write lock before it reads anything. Other
+// single connection, heartbeats first, and takes the write lock before it reads anything. Other
 // processes wait for the lock, up to ten seconds, and then get an error that
 // says so. Calls that find nothing to do (an empty Claim, DueSchedules, Claims,
 // a Rescue without dead nodes) do not write, so that nodes at rest do not wake
@@ -50,12 +50,12 @@ import (
 // Backend is a store.Backend, store.Listener and store.Migrator on a SQLite
 // file. It is safe for concurrent use.
 type Backend struct {
-	path    string
-	s       settings
-	reader  *sql.DB
-	writer  *sql.DB
-	shared  *sql.DB       // of New: what handlers use; nil for Open
-	writing chan struct{} // holds one element while a transaction of this process writes
+	path   string
+	s      settings
+	reader *sql.DB
+	writer *sql.DB
+	shared *sql.DB // of New: what handlers use; nil for Open
+	turns  turns
 
 	texts []sqlrows.Text
 	steps []store.Migration
@@ -284,7 +284,7 @@ func newBackend(path string) (*Backend, error) {
 	}
 	return &Backend{
 		path: path, texts: texts, steps: steps,
-		writing: make(chan struct{}, 1), prepared: map[*sql.DB]*prepared{},
+		turns: newTurns(), prepared: map[*sql.DB]*prepared{},
 	}, nil
 }
 

@@ -43,7 +43,7 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 
 // Heartbeat prolongs a lease; see store.Nodes. There are no batches to forget.
 func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (store.HeartbeatResult, error) {
-	return rowwise.InTx(b.write(ctx, "heartbeat"), func(s *session) (out store.HeartbeatResult, err error) {
+	return rowwise.InTx(b.writeFirst(ctx, "heartbeat"), func(s *session) (out store.HeartbeatResult, err error) {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return out, err

@@ -137,15 +137,24 @@ func (b *Backend) write(ctx context.Context, doing string) rowwise.Transaction[*
 
 // writeOnly runs work in a writing transaction.
 func (b *Backend) writeOnly(ctx context.Context, doing string) rowwise.Transaction[*session] {
+	return b.writeInTurn(ctx, doing, b.turns.await)
+}
+
+// writeFirst is writeOnly for work that goes ahead of the other writers of this process.
+func (b *Backend) writeFirst(ctx context.Context, doing string) rowwise.Transaction[*session] {
+	return b.writeInTurn(ctx, doing, b.turns.awaitFirst)
+}
+
+func (b *Backend) writeInTurn(ctx context.Context, doing string, await func(context.Context) error) rowwise.Transaction[*session] {
 	return func(work func(*session) error) error {
 		prepared, err := b.statementsOn(ctx, b.writer)
 		if err != nil {
 			return b.explain(ctx, doing, err)
 		}
-		if err := b.awaitTurn(ctx); err != nil {
+		if err := await(ctx); err != nil {
 			return b.explain(ctx, doing, err)
 		}
-		defer b.endTurn()
+		defer b.turns.end()
 		s, err := b.begin(ctx, prepared)
 		if err != nil {
 			return b.explain(ctx, doing, err)
@@ -178,10 +187,10 @@ func (b *Backend) writeOnce(ctx context.Context, doing string, name statement, a
 	if err != nil {
 		return nil, b.explain(ctx, doing, err)
 	}
-	if err := b.awaitTurn(ctx); err != nil {
+	if err := b.turns.await(ctx); err != nil {
 		return nil, b.explain(ctx, doing, err)
 	}
-	defer b.endTurn()
+	defer b.turns.end()
 	values, err := valuesOf(name, &b.texts[name], a)
 	if err != nil {
 		return nil, b.explain(ctx, doing, err)
@@ -193,18 +202,6 @@ func (b *Backend) writeOnce(ctx context.Context, doing string, name statement, a
 	})
 	return result, b.explain(ctx, doing, err)
 }
-
-// awaitTurn waits until no other goroutine of this process writes.
-func (b *Backend) awaitTurn(ctx context.Context) error {
-	select {
-	case b.writing <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (b *Backend) endTurn() { <-b.writing }
 
 // begin takes the write lock; while another connection has the lock, it waits,
 // within bounds.

@@ -63,6 +63,10 @@ func (t *Turn) Note() string {
 func (t *Turn) Next() Instant {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.next()
+}
+
+func (t *Turn) next() Instant {
 	idle := t.idle()
 	if !t.shared() { // sooner by up to a tenth, by chance, so that loops that began at once do not poll at once
 		return t.own.Add(idle - time.Duration(t.rest/10*float64(idle)))
@@ -88,14 +92,16 @@ func (t *Turn) interval() time.Duration {
 	return t.idle()
 }
 
-// Polled records that this node has polled; shared: with a note.
+// Polled records that this node has polled; shared: with a note. A poll without a note that was due counts as the turn
+// of this node, too: otherwise a node that can share no poll, because its claims leave jobs out, would poll without a pause.
 func (t *Turn) Polled(shared bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.own, t.rest = Now(), t.random()
-	if shared {
-		t.last, t.mine = t.own, true
+	now := Now()
+	if shared || t.next() <= now {
+		t.last, t.mine = now, shared
 	}
+	t.own, t.rest = now, t.random()
 }
 
 // hear records the poll of a node, perhaps of this one.

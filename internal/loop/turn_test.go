@@ -106,6 +106,23 @@ func TestNodesShareTheirPolls(t *testing.T) {
 	})
 }
 
+// TestANodeThatSharesNoPolls checks that a node whose polls have no notes, because its claims leave jobs out, polls once
+// in each interval.
+func TestANodeThatSharesNoPolls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turn, polls := newTurns(1).nodes[0].JobTurn("a"), 0
+		for end := time.Now().Add(10 * time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			if turn.Next() <= Now() {
+				polls++
+				turn.Polled(false)
+			}
+		}
+		if polls < 45 || polls > 60 {
+			t.Errorf("%d polls in ten minutes, at an interval of ten seconds", polls)
+		}
+	})
+}
+
 func TestATurnIsSharedForTheSameWorkOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := newTurns(1).nodes[0], newTurns(1).nodes[0]

@@ -38,7 +38,7 @@ func (f *firer) fireEarly(ctx context.Context) error {
 	case len(res.Lost) > 0:
 		f.restartPrefetch()
 	}
-	if len(f.early) == 0 {
+	if err == nil && len(f.early) == 0 {
 		f.cfg.Wakes.WakeJobs("")
 	}
 	return err

@@ -39,7 +39,7 @@ type permits struct {
 	runner *Runner
 	queue  string
 
-	exchanging sync.Mutex // held by the caller that exchanges
+	exchanging loop.Lock // held by the caller that exchanges
 
 	stuck   atomic.Int64 // jobs whose workers are stuck and replaced, and that have permits
 	running atomic.Int64 // permits that are taken: by jobs that run, and by claims of fetchers in their turn
@@ -67,7 +67,7 @@ type turn struct {
 }
 
 func newPermits(r *Runner, queue string) *permits {
-	p := &permits{runner: r, queue: queue, pause: firstPermitPause}
+	p := &permits{runner: r, queue: queue, exchanging: loop.NewLock(), pause: firstPermitPause}
 	p.width.Store(math.MaxInt)
 	return p
 }

@@ -26,11 +26,11 @@ type saver struct {
 
 	mu      sync.Mutex
 	waiting map[*Run]struct{}
-	writing sync.Mutex // held during a round, so that an older state cannot overtake a newer state
+	writing loop.Lock // held during a round, so that an older state cannot overtake a newer state
 }
 
 func newSaver(what string, report *loop.Report, save func(ctx context.Context, runs []*Run) (left []*Run, again bool, err error)) *saver {
-	return &saver{what: what, report: report, wake: loop.NewSignal(), save: save, waiting: map[*Run]struct{}{}}
+	return &saver{what: what, report: report, wake: loop.NewSignal(), save: save, waiting: map[*Run]struct{}{}, writing: loop.NewLock()}
 }
 
 // add adds runs that have something new; it never blocks for long.

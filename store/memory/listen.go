@@ -1,8 +1,11 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -62,8 +65,13 @@ func (s *Store) Listen(ctx context.Context, wake func(store.Wake)) error {
 		pending := l.pending
 		l.pending = map[store.Wake]bool{}
 		s.mu.Unlock()
-		for w := range pending {
+		for _, w := range slices.SortedFunc(maps.Keys(pending), byWake) {
 			wake(w)
 		}
 	}
+}
+
+// byWake orders wake-ups, so that what a simulated node does can be repeated.
+func byWake(a, b store.Wake) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Queue, b.Queue), cmp.Compare(a.Note, b.Note))
 }

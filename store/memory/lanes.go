@@ -190,8 +190,11 @@ func (s *Store) leavePaused(now time.Time) {
 }
 
 // leaveIdle takes permits from jobs that no living node runs, and lets such jobs leave the lanes in which they wait, at most a number. It
-// returns how many jobs.
+// returns how many jobs. Without a limit whose permits jobs hold, no job holds up another.
 func (s *Store) leaveIdle(most int) (left int) {
+	if len(s.jobLimits()) == 0 {
+		return 0
+	}
 	for _, j := range s.live {
 		if left < most && j.State == store.StateReady && (j.held != nil || j.waits) && !s.served(j) {
 			j.permits = permits{}

@@ -47,7 +47,13 @@ func RecountPermits(ctx context.Context, tx RecountTx, req store.RecountRequest)
 	if err != nil {
 		return out, err
 	}
-	out.Jobs, err = tx.ReturnIdlePermits(ctx, req.Limit)
+	limits, err := tx.ReadLimits(ctx)
+	if err != nil {
+		return out, err
+	}
+	if len(limits.OfJobs()) > 0 { // a job may still hold permits of limits that have ended, which hold up no job
+		out.Jobs, err = tx.ReturnIdlePermits(ctx, req.Limit)
+	}
 	out.More = len(out.Lanes) >= req.Limit || out.Jobs >= req.Limit || idle >= idleLaneRows
 	return out, err
 }

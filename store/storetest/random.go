@@ -35,6 +35,7 @@ func runRandom(t *testing.T, open func(t *testing.T) Store, ops int64) {
 // others of them, so each also has a scenario of its own.
 var keptSeeds = []struct{ seed, ops int64 }{
 	{1457265500, 2 * 5_200}, // a claim that leaves jobs without permits behind what it takes: Lanes/EveryClaimHoldsItsPermit
+	{1048617534, 2_000},     // permits of limits that have ended, in a store without limits: Recount/EndedLimits
 }
 
 // runSeed is runRandom with a seed.

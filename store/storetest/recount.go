@@ -15,6 +15,7 @@ var recountTests = []scenario{
 	{"PausedJobsThatNoNodeRuns", recountParked},
 	{"HeadsOfLanes", recountHeads},
 	{"Places", recountPlaces},
+	{"EndedLimits", recountEnded},
 }
 
 // recount makes steps of RecountPermits until nothing is left to do, and returns what they have done.
@@ -126,6 +127,23 @@ func recountHeads(e *env) {
 	_, err = e.a.Finish(e.ctx, store.FinishRequest{Now: e.now, Outcomes: []store.Outcome{outcome(e.claimOf(l, first), store.Completed)}})
 	e.must(err)
 	e.want(e.claimKind(l, "l"), ids[4], "so that they do not hold up others")
+}
+
+func recountEnded(e *env) {
+	e.putLimits(perKey(1))
+	k, l := e.register("k", unchanged, "k"), e.register("l", unchanged, "l")
+	first := e.insert(limited("a"), limited("x"))[0]
+	e.want(e.claimKind(k, "k"), first, "one job is claimed, and the next has a permit")
+	e.must(e.a.DeleteLimits(e.ctx, store.DeleteLimitsRequest{Now: e.now, Names: []string{"per key"}}))
+	e.want(e.claimKind(l, "l"), int64(0), "a claim finds that the limit has ended")
+	_, err := e.a.Leave(e.ctx, store.LeaveRequest{Now: e.now, Node: k})
+	e.must(err)
+	for _, limits := range [][]store.Limit{nil, {{Name: "whole", Queue: "r", Concurrency: 1}}} {
+		e.putLimits(limits...)
+		e.want(e.recount(l), store.RecountResult{}, "without limits whose permits jobs hold, nothing is taken from jobs")
+	}
+	e.putLimits(store.Limit{Name: "other kind", Kind: "m", Concurrency: 1})
+	e.want(e.recount(l), store.RecountResult{Jobs: 1}, "otherwise also the permit of the limit that has ended")
 }
 
 // claimOf returns a claim that a node holds.

@@ -32,6 +32,11 @@ type Transactions[T any] interface {
 	// (a deadlock, a serialization failure, a snapshot that is too old), so that
 	// the same statements may succeed in a new transaction.
 	GaveUp(err error) bool
+
+	// Pool returns the pool that the connections of the transactions come from,
+	// as a key of a map, and how many connections it has at most; 0: no bound. A
+	// node leaves one of them to the statements of workers outside transactions.
+	Pool() (pool any, size int)
 }
 
 // BeginTxRequest begins a transaction of a worker.

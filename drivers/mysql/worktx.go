@@ -41,6 +41,9 @@ func (transactions) GaveUp(err error) bool {
 	return errors.Is(err, errMoved)
 }
 
+// Pool implements store.Transactions.
+func (t transactions) Pool() (any, int) { return t.db, t.db.Stats().MaxOpenConnections }
+
 // finishIn is Finish in a transaction of the program.
 func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (store.FinishResult, error) {
 	const doing = "finish a job"

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hourbell/hourbell/internal/clienttest"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/storetest"
 )
@@ -18,6 +19,13 @@ func TestTransactions(t *testing.T) {
 	storetest.RunTransactions(t, func(t *testing.T) storetest.WorkerStore[*sql.Tx] {
 		return storetest.WorkerStore[*sql.Tx]{Clients: open(t).Clients, Transactions: Transactions(db)}
 	}, storetest.Operations(200))
+}
+
+// TestWorkersOnASmallPool: workers with transactions may use other connections of their pool.
+func TestWorkersOnASmallPool(t *testing.T) {
+	b, db := fresh(t)
+	db.SetMaxOpenConns(3)
+	clienttest.SmallPool(t, b, Transactions(db), db.PingContext)
 }
 
 // TestTransactionsOfAnotherDatabase are refused, also after their end.

@@ -60,6 +60,9 @@ func (t nativeTransactions) Begin(ctx context.Context, req store.BeginTxRequest)
 // GaveUp implements store.Transactions.
 func (nativeTransactions) GaveUp(err error) bool { return passing(err) || errors.Is(err, errHandled) }
 
+// Pool implements store.Transactions.
+func (t nativeTransactions) Pool() (any, int) { return t.pool, int(t.pool.Stat().MaxConns()) }
+
 // workerTx is a transaction of a worker. The node ends it, not the worker.
 type workerTx struct {
 	sharedTx
@@ -133,6 +136,9 @@ func beginSQL(ctx context.Context, db *sql.DB) (*sql.Conn, *sql.Tx, error) {
 
 // GaveUp implements store.Transactions.
 func (sqlTransactions) GaveUp(err error) bool { return passing(err) }
+
+// Pool implements store.Transactions.
+func (t sqlTransactions) Pool() (any, int) { return t.db, t.db.Stats().MaxOpenConnections }
 
 // finishIn is Finish in a transaction of the program.
 func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (out store.FinishResult, err error) {

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/hourbell/hourbell/internal/clienttest"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/storetest"
 )
@@ -46,6 +47,24 @@ func TestTransactions(t *testing.T) {
 			empty(t, clients[0].(*Backend))
 			return storetest.WorkerStore[pgx.Tx]{Clients: clients, Transactions: Transactions(pool)}
 		}, storetest.Operations(100))
+	})
+}
+
+// TestWorkersOnASmallPool: workers with transactions may use other connections of their pool.
+func TestWorkersOnASmallPool(t *testing.T) {
+	t.Run("pgx", func(t *testing.T) {
+		config, err := pgxpool.ParseConfig(urlFrom(t, serverVariable))
+		must(t, err)
+		config.MaxConns = 3
+		pool, err := pgxpool.NewWithConfig(t.Context(), config)
+		must(t, err)
+		t.Cleanup(pool.Close)
+		clienttest.SmallPool(t, fresh(t), Transactions(pool), pool.Ping)
+	})
+	t.Run("SQL", func(t *testing.T) {
+		db := openSQL(t, "cache_statement")
+		db.SetMaxOpenConns(3)
+		clienttest.SmallPool(t, fresh(t), SQLTransactions(db), db.PingContext)
 	})
 }
 

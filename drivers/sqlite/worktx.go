@@ -91,6 +91,9 @@ func (t transactions) limitWriting(tx *sql.Tx, before int64, limit time.Duration
 // GaveUp implements store.Transactions.
 func (transactions) GaveUp(err error) bool { return isBusy(err) }
 
+// Pool implements store.Transactions.
+func (t transactions) Pool() (any, int) { return t.db, t.db.Stats().MaxOpenConnections }
+
 // finishIn is Finish in a transaction of the application.
 func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (store.FinishResult, error) {
 	const doing = "finish a job"

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hourbell/hourbell/internal/clienttest"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/storetest"
 )
@@ -26,6 +27,16 @@ func TestTransactions(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestWorkersOnASmallPool: workers with transactions may use other connections of their pool.
+func TestWorkersOnASmallPool(t *testing.T) {
+	path := plainFile(t)
+	db := usersDB(t, path, "_pragma=journal_mode(wal)&_pragma=synchronous(normal)")
+	db.SetMaxOpenConns(3)
+	clienttest.SmallPool(t, openFile(t, path, Synchronous("NORMAL")), Transactions(db), func(ctx context.Context) error {
+		return db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(new(int))
+	})
 }
 
 // plainFile is newFile with a path that needs no escapes in a DSN.

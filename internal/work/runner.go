@@ -107,6 +107,7 @@ type Runner struct {
 	bounds      bounds
 	admission   admission
 	stuck       stuckRuns
+	txRooms     txRooms
 	lastEnded   loop.Signal // the node stops, and no job in flight is open
 }
 

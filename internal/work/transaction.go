@@ -41,6 +41,12 @@ func InTransaction[T any](ctx context.Context, run *Run, txs store.Transactions[
 func oneTransaction[T any](ctx context.Context, run *Run, txs store.Transactions[T], req store.BeginTxRequest, do func(ctx context.Context, native T) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	pool, size := txs.Pool()
+	leave, err := run.runner.txRooms.enter(ctx, pool, size)
+	if err != nil {
+		return ended(ctx, fmt.Errorf("wait for a connection for the transaction of the job: %w", err))
+	}
+	defer leave()
 	tx, err := txs.Begin(ctx, req)
 	if err != nil {
 		return ended(ctx, fmt.Errorf("begin the transaction of the job: %w", err))

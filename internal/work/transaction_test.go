@@ -38,7 +38,7 @@ func TestTheWorkerLearnsThatItsTransactionEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gone := errors.New("the connection broke")
 		txs := &brokenTransactions{err: gone}
-		err := oneTransaction(t.Context(), new(Run), txs, store.BeginTxRequest{Idle: time.Second}, func(ctx context.Context, _ int) error {
+		err := oneTransaction(t.Context(), &Run{runner: new(Runner)}, txs, store.BeginTxRequest{Idle: time.Second}, func(ctx context.Context, _ int) error {
 			<-ctx.Done()
 			<-txs.begunIn.Done()
 			return nil // a worker that does not look at its context
@@ -62,6 +62,8 @@ func (b *brokenTransactions) Begin(ctx context.Context, _ store.BeginTxRequest) 
 }
 
 func (*brokenTransactions) GaveUp(error) bool { return false }
+
+func (b *brokenTransactions) Pool() (any, int) { return b, 0 }
 
 // TestNothingKeepsATransactionOfALostClaim: when the context of the attempt has ended, a worker that
 // does not look at it gets no more help.

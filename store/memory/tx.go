@@ -211,3 +211,6 @@ func (t transactions) Begin(ctx context.Context, _ store.BeginTxRequest) (store.
 
 // GaveUp implements store.Transactions. No transaction is given up.
 func (transactions) GaveUp(error) bool { return false }
+
+// Pool implements store.Transactions. There are no connections.
+func (t transactions) Pool() (any, int) { return t.store, 0 }

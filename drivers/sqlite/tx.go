@@ -244,7 +244,8 @@ func (b *Backend) beginOnce(ctx context.Context, prepared *prepared) (*session, 
 }
 
 // within runs work in the caller's transaction if there is one, else in one of
-// our own.
+// our own. A caller's transaction that has only begun takes the write lock before work reads, so that
+// no other connection writes in between.
 func (b *Backend) within(ctx context.Context, doing string, tx store.Tx) rowwise.Transaction[*session] {
 	return func(work func(*session) error) error {
 		if tx == nil {
@@ -253,6 +254,9 @@ func (b *Backend) within(ctx context.Context, doing string, tx store.Tx) rowwise
 		s, err := b.callers(ctx, doing, tx)
 		if err != nil {
 			return err
+		}
+		if err := s.Exec(ctx, lockFile, nil); err != nil {
+			return b.explain(ctx, doing, err)
 		}
 		return b.explain(ctx, doing, work(s))
 	}

@@ -179,16 +179,18 @@ func Unknown(id int64, now time.Time) Ended {
 const linksAtOnce = 1_000
 
 // LinksLater reports whether an insert leaves notes for its older predecessors instead of
-// locking them until it is stored, because it has many jobs or edges. Its jobs then wait, and
+// locking them until it is stored: in a caller's transaction, which may stay open for long; with
+// a key, for which it may wait; and with many jobs or edges. Its jobs then wait, and
 // the steps of ReleaseDependents link them: for a predecessor that has ended a step decides
-// the edges, and the end of a live predecessor leaves a note from then on.
-func LinksLater(jobs []NewJob) bool {
+// the edges, and the end of a live predecessor leaves a note from then on. links are the jobs as
+// CheckLinks returned them.
+func (r InsertRequest) LinksLater(links []NewJob) bool {
 	edges, older := 0, false
-	for i := range jobs {
-		edges += len(jobs[i].After)
-		older = older || slices.ContainsFunc(jobs[i].After, func(e Edge) bool { return e.Place == 0 })
+	for i := range links {
+		edges += len(links[i].After)
+		older = older || slices.ContainsFunc(links[i].After, func(e Edge) bool { return e.Place == 0 })
 	}
-	return older && max(len(jobs), edges) > linksAtOnce
+	return older && (r.Tx != nil || HasKeys(links) || max(len(links), edges) > linksAtOnce)
 }
 
 // Linked reports whether an insert has to link its jobs: with predecessors, or with a batch.
@@ -220,8 +222,11 @@ func CheckLinks(req InsertRequest) ([]NewJob, error) {
 func checkEdges(req InsertRequest, index int) error {
 	n := &req.Jobs[index]
 	switch {
-	case n.Unique != "" && req.Batch == nil:
-		return &check.FieldError{Field: "after", Problem: "is given for a job with a key", Remedy: "leave one of them out"}
+	case n.Unique != "" && n.Changes():
+		return &check.FieldError{
+			Field: "after", Problem: "is given with on_conflict " + n.OnConflict.String() + ", but a job that has the key would not wait for other predecessors",
+			Remedy: "use on_conflict keep or error, or leave one of them out",
+		}
 	case n.Schedule != 0:
 		return &check.FieldError{Field: "after", Problem: "is given for a job of a schedule", Remedy: "leave it out"}
 	}
@@ -242,11 +247,6 @@ func checkEdges(req InsertRequest, index int) error {
 			}
 		case e.Place == 0 && e.Job < 1:
 			problem = "is not the number of a job"
-		case e.Place == 0 && req.Tx != nil:
-			return &check.FieldError{
-				Field: "after", Value: fmt.Sprint(e.Job), Problem: "is given for a job in a transaction of the program, which would lock the other job until it ends",
-				Remedy: "enqueue the job without InTx, after the commit",
-			}
 		case seen[p]:
 			problem = "is given twice"
 		case e.On < OnSuccess || e.On > OnEnd:
@@ -267,8 +267,25 @@ func checkEdges(req InsertRequest, index int) error {
 func NoPredecessor(id int64) error {
 	return fmt.Errorf("%w: %w", ErrNotFound, &check.FieldError{
 		Field: "after", Value: fmt.Sprint(id), Problem: "is not the number of a live or finished job",
-		Remedy: "use another number; finished jobs are deleted after a while",
+		Remedy: "use another number; finished jobs are deleted after a while, and a transaction at repeatable read does not see jobs that were stored after its first statement",
 	})
+}
+
+// CheckKnown returns NoPredecessor for the first older predecessor of a stored job about which nothing is known. Of a
+// job with a key that is decided after its insert: if another job has the key, its predecessors do not matter, so that
+// a repeated insert gets the same answer after they have been pruned.
+func CheckKnown(jobs []NewJob, answers []Inserted, known func(id int64) bool) error {
+	for i := range jobs {
+		if answers[i].Existed {
+			continue
+		}
+		for _, e := range jobs[i].After {
+			if e.Place == 0 && !known(e.Job) {
+				return NoPredecessor(e.Job)
+			}
+		}
+	}
+	return nil
 }
 
 // Predecessors returns the numbers of the predecessors of jobs, each once, ascending. It

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,5 +77,56 @@ func TestWaitRunAt(t *testing.T) {
 	w.Decide(Edge{Delay: 2 * time.Minute}, Ended{State: StateCompleted, At: noon})
 	if want := noon.Add(2 * time.Minute); !w.RunAt.Equal(want) {
 		t.Errorf("due at %v, want %v", w.RunAt, want)
+	}
+}
+
+// TestLinksLater has the inserts that lock none of their older predecessors.
+func TestLinksLater(t *testing.T) {
+	job := func(edges ...Edge) NewJob { return NewJob{After: edges} }
+	older, keyed := job(Edge{Job: 1}), job(Edge{Job: 1})
+	keyed.Unique = "key"
+	for name, test := range map[string]struct {
+		req  InsertRequest
+		want bool
+	}{
+		"one":                   {InsertRequest{Jobs: []NewJob{older}}, false},
+		"one in a transaction":  {InsertRequest{Jobs: []NewJob{older}, Tx: callersTx{}}, true},
+		"one with a key":        {InsertRequest{Jobs: []NewJob{keyed}}, true},
+		"another has a key":     {InsertRequest{Jobs: []NewJob{older, {JobSpec: JobSpec{Unique: "key"}}}}, true},
+		"many":                  {InsertRequest{Jobs: slices.Repeat([]NewJob{older}, linksAtOnce+1)}, true},
+		"not so many":           {InsertRequest{Jobs: slices.Repeat([]NewJob{older}, linksAtOnce)}, false},
+		"of the same insert":    {InsertRequest{Jobs: []NewJob{{}, job(Edge{Place: 1})}, Tx: callersTx{}}, false},
+		"none in a transaction": {InsertRequest{Jobs: []NewJob{{}}, Tx: callersTx{}}, false},
+		"of the same insert, and many, with keys": {InsertRequest{Jobs: append(slices.Repeat([]NewJob{{JobSpec: JobSpec{Unique: "key"}}}, 2_000), job(Edge{Place: 1}))}, false},
+	} {
+		if got := test.req.LinksLater(test.req.Jobs); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+type callersTx struct{}
+
+func (callersTx) HourbellTx() {}
+
+// TestCheckKnown has the predecessors about which nothing is known, and which matter.
+func TestCheckKnown(t *testing.T) {
+	jobs := []NewJob{{After: []Edge{{Job: 1}}}, {After: []Edge{{Place: 1}, {Job: 2}}}}
+	for name, test := range map[string]struct {
+		answers []Inserted
+		known   int64 // the greatest number of a known job
+		want    string
+	}{
+		"all are known":                           {make([]Inserted, 2), 2, ""},
+		"one is unknown":                          {make([]Inserted, 2), 1, `"2"`},
+		"both are unknown":                        {make([]Inserted, 2), 0, `"1"`},
+		"the job is not stored":                   {[]Inserted{{}, {Existed: true}}, 1, ""},
+		"another job is not stored":               {[]Inserted{{Existed: true}, {}}, 0, `"2"`},
+		"a job that passed on its key was stored": {[]Inserted{{Conflict: ConflictAgain}, {}}, 0, `"1"`},
+	} {
+		err := CheckKnown(jobs, test.answers, func(id int64) bool { return id <= test.known })
+		if (err == nil) != (test.want == "") || err != nil && (!errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

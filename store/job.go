@@ -201,10 +201,11 @@ type NewJob struct {
 	// later.
 	PushAtMost time.Duration
 	// After are the predecessors that the job waits for, by the rule of Wait: older jobs,
-	// and earlier jobs of the same insert. The job must have neither a key, except in a batch (see
-	// BatchInsert), nor a schedule, and in a caller's transaction no older predecessor; see CheckLinks. Predecessors that
-	// have ended are decided by the insert; each must exist, live or finished. Drivers set
-	// Waiting themselves.
+	// and earlier jobs of the same insert. The job must have no schedule and, with a key, no
+	// OnConflict that changes another job; see CheckLinks. If another job has the key, the other job keeps the
+	// predecessors that it has. Each predecessor must exist, live or finished, also one that the caller's
+	// transaction has inserted. Those that have ended are decided by the insert or, if it LinksLater, by a
+	// step of ReleaseDependents. Drivers set Waiting themselves.
 	After []Edge
 	// Any makes the job ready when one edge has matched, instead of all.
 	Any bool

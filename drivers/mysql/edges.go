@@ -250,8 +250,14 @@ func (s *session) LockNotes(ctx context.Context, after int64, limit int) (notes 
 }
 
 // FindNotStarted implements rowwise.Edges.
-func (s *session) FindNotStarted(ctx context.Context, ids []int64) ([]int64, error) {
-	return s.Numbers(ctx, findNotStarted, args{"ids": ids})
+func (s *session) FindNotStarted(ctx context.Context, ids []int64) (found []store.FinishedJob, err error) {
+	err = s.Each(ctx, findNotStarted, args{"ids": ids}, func(r row) error {
+		var job store.FinishedJob
+		err := r.Scan(&job.ID, &job.Kind, &job.Unique)
+		found = append(found, job)
+		return err
+	})
+	return found, err
 }
 
 // ReopenEdges implements rowwise.Edges.

@@ -168,10 +168,11 @@ func (s *session) nodeNames(ctx context.Context, jobs []int64) (map[int64]string
 	return names, err
 }
 
-// keyHolds returns until when jobs that end with store.Forget hold their keys, in
-// microseconds since 1970. These jobs keep a row until then.
-func (s *session) keyHolds(ctx context.Context, ends []rowwise.End, now time.Time) (held map[int64]int64, err error) {
-	var ids []int64
+// keptEnds returns until when jobs that end with store.Forget keep their rows all the same, in
+// microseconds since 1970: jobs that hold their keys, and jobs whose dependents no step has linked yet. A step
+// looks these up; until the dependents have ended, the jobs stay.
+func (s *session) keptEnds(ctx context.Context, ends []rowwise.End, now time.Time) (kept map[int64]int64, err error) {
+	var ids, unlinked []int64
 	for _, end := range ends {
 		if end.Keep == store.Forget {
 			ids = append(ids, end.ID)
@@ -180,19 +181,26 @@ func (s *session) keyHolds(ctx context.Context, ends []rowwise.End, now time.Tim
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	held = map[int64]int64{}
-	err = s.Each(ctx, findKeyHolds, args{"ids": sqlrows.JSONList(ids), "now": sqlrows.Micros(now)}, func(r row) error {
+	kept = map[int64]int64{}
+	err = s.Each(ctx, findKept, args{"ids": sqlrows.JSONList(ids), "now": sqlrows.Micros(now)}, func(r row) error {
 		var id, until int64
-		err := r.Scan(&id, &until)
-		held[id] = until
+		var isUnlinked bool
+		err := r.Scan(&id, &until, &isUnlinked)
+		kept[id] = max(kept[id], until)
+		if isUnlinked {
+			unlinked = append(unlinked, id)
+		}
 		return err
 	})
-	return held, err
+	if err != nil {
+		return nil, err
+	}
+	return kept, s.OnIDs(ctx, unlinked, sqlrows.MarkReleases)
 }
 
 // EndJobs implements rowwise.Claims.
 func (s *session) EndJobs(ctx context.Context, ends []rowwise.End, now time.Time) error {
-	held, err := s.keyHolds(ctx, ends, now)
+	staying, err := s.keptEnds(ctx, ends, now)
 	if err != nil {
 		return err
 	}
@@ -211,8 +219,8 @@ func (s *session) EndJobs(ctx context.Context, ends []rowwise.End, now time.Time
 			asked = append(asked, end.ID)
 		}
 		row := newHistory{End: end, NodeName: names[end.ID]}
-		switch until, holds := held[end.ID]; {
-		case end.Keep == store.Forget && !holds:
+		switch until, stays := staying[end.ID]; {
+		case end.Keep == store.Forget && !stays:
 			forgotten = append(forgotten, end.ID)
 			continue
 		case end.Keep == store.Forget:

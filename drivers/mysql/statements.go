@@ -63,7 +63,7 @@ const (
 	findDueSchedules
 	findDueSchedulesNamed
 	findKeyHolders
-	findKeyHolds
+	findKept
 	findNextExpiry
 	findNextSchedule
 	findNotStarted
@@ -437,7 +437,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	findClaim:              {File: "find_claim", Params: "id token", Columns: "state"},
 	findDueSchedules:       {File: "find_due_schedules", Params: "soon after_at after_id limit", Columns: sqlrows.ScheduleColumns},
 	findDueSchedulesNamed:  {File: "find_due_schedules_named", Params: "names now limit", Columns: sqlrows.ScheduleColumns},
-	findKeyHolds:           {File: "find_key_holds", Params: "ids now", Columns: "job_id until"},
+	findKept:               {File: "find_kept", Params: "ids now", Columns: "id until unlinked"},
 	findKeyHolders:         {File: "find_key_holders", Params: "ids now", Columns: "kind unique_key id live"},
 	findNextExpiry:         {File: "find_next_expiry", Params: "node", Columns: "next_expiry"},
 	findFirstSchedule:      {File: "find_first_schedule", Params: "now", Columns: "now next_at"},
@@ -497,7 +497,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	insertReleases:         {File: "insert_releases", Params: "now ends"},
 	insertDeletedReleases:  {File: "insert_deleted_releases", Params: "now ids"},
 	insertEdges:            {File: "insert_edges", Params: "on_id id delay on state any at_end"},
-	findNotStarted:         {File: "find_not_started", Params: "ids", Columns: "id"},
+	findNotStarted:         {File: "find_not_started", Params: "ids", Columns: "id kind unique_key"},
 	reopenEdges:            {File: "reopen_edges", Params: "edges"},
 	updateEdges:            {File: "update_edges", Params: "edges"},
 	updateNode:             {File: "update_node", Params: "node version host labels queues kinds lease"},

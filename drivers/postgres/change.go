@@ -288,7 +288,8 @@ func (b *Backend) revive(ctx context.Context, tx querier, now *time.Time, ids []
 			break
 		}
 		var id, holder int64
-		err = each(ctx, tx, []any{&id, &holder}, func() { holders[id] = holder }, b.q(findKeyHolders), now, ids)
+		var key store.JobKey
+		err = each(ctx, tx, []any{&id, &key.Kind, &key.Unique, &holder}, func() { holders[id] = holder }, b.q(findKeyHolders), now, ids)
 		if err != nil {
 			return nil, err
 		}

@@ -98,11 +98,14 @@ func (s commitWakesServer) wakeHere(payload string) {
 	}
 }
 
-// watches returns the payloads that announce that wake-ups of payloads may be lost.
+// watches returns the payloads that announce that wake-ups of payloads may be lost. Heartbeats find what a lost
+// wake-up of store.WakeCancels was for, so that no poll has to.
 func watches(payloads []string) []string {
-	out := make([]string, len(payloads))
-	for i, payload := range payloads {
-		out[i] = wakeLetters[store.WakeWatch] + payload[1:]
+	var out []string
+	for _, payload := range payloads {
+		if payload[:1] != wakeLetters[store.WakeCancels] {
+			out = append(out, wakeLetters[store.WakeWatch]+payload[1:])
+		}
 	}
 	return out
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // insertLinked inserts jobs, some of them with predecessors, or into a batch: in the
-// caller's transaction, where it locks nothing, or in a transaction of our own.
+// caller's transaction, where it locks no predecessor, or in a transaction of our own.
 func (b *Backend) insertLinked(ctx context.Context, req store.InsertRequest) (out store.InsertResult, err error) {
 	links, err := store.CheckLinks(req)
 	if err != nil {
@@ -26,11 +26,19 @@ func (b *Backend) insertLinked(ctx context.Context, req store.InsertRequest) (ou
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", insertWhat, err)
 		}
-		out, err = rowwise.InsertLinked(ctx, edgesTx{b, q}, req, links, req.Now, func(jobs []store.NewJob) ([]store.Inserted, error) {
-			linked := req
-			linked.Jobs = jobs
-			return b.insertOrNone(ctx, q, linked)
-		})
+		tx := callersEdges{edgesTx{b, q}, b.insertionOf(q, req).wake}
+		insert := func() (store.InsertResult, error) {
+			return rowwise.InsertLinked(ctx, tx, req, links, req.Now, func(jobs []store.NewJob) ([]store.Inserted, error) {
+				linked := req
+				linked.Jobs = jobs
+				return b.insertOrNone(ctx, q, linked)
+			})
+		}
+		if store.HasKeys(links) { // predecessors that are unknown are refused after the insert
+			out, err = orNone(ctx, q, insert)
+		} else {
+			out, err = insert()
+		}
 		if err != nil {
 			return store.InsertResult{}, b.explainIn(insertWhat, err)
 		}
@@ -51,7 +59,7 @@ func (b *Backend) insertLinked(ctx context.Context, req store.InsertRequest) (ou
 	if err != nil {
 		return store.InsertResult{}, err
 	}
-	if store.LinksLater(links) {
+	if req.LinksLater(links) {
 		b.releaseSoon(ctx, when(req.Now))
 	}
 	return out, nil
@@ -72,6 +80,9 @@ func (b *Backend) releaseSoon(ctx context.Context, now *time.Time) {
 	}
 	_ = b.ReleaseDependents(ctx, store.ReleaseRequest{Now: at})
 }
+
+// uniqueViolation is the code of the error of a step that lets a job wait again whose key another transaction has taken.
+const uniqueViolation = "23505"
 
 // How many rows of notes a step locks at most.
 const releaseRows = 50
@@ -104,7 +115,7 @@ func (b *Backend) ReleaseDependents(ctx context.Context, req store.ReleaseReques
 		})
 		busy := codeOf(err) == lockNotAvailable // the step was rolled back; its notes stay, for a smaller step or another call
 		switch {
-		case errors.Is(err, errEdgesDecided):
+		case errors.Is(err, errEdgesDecided), codeOf(err) == uniqueViolation:
 		case busy && patient:
 			patient = false
 		case busy && rows > 1:
@@ -221,14 +232,36 @@ func (t edgesTx) KnownJobs(ctx context.Context, ids []int64) ([]int64, error) {
 	return collect(ctx, t.tx, pgx.RowTo[int64], t.b.q(findPredecessors), ids)
 }
 
-// InsertLinkNotes implements rowwise.Edges.
+// InsertLinkNotes implements rowwise.Edges. It wakes no node, because the driver carries out the notes after the commit.
 func (t edgesTx) InsertLinkNotes(ctx context.Context, ids []int64, now time.Time) error {
+	_, err := t.insertLinkNotes(ctx, ids, now, nil)
+	return err
+}
+
+// insertLinkNotes inserts notes with a wake-up, and returns what the statement returned as sent.
+func (t edgesTx) insertLinkNotes(ctx context.Context, ids []int64, now time.Time, wake *string) (sent *string, err error) {
 	for part := range slices.Chunk(ids, rowwise.ReleaseNotes) {
-		if _, err := t.tx.Exec(ctx, t.b.q(insertLinkReleases), when(now), part); err != nil {
-			return err
+		if err := t.tx.QueryRow(ctx, t.b.q(insertLinkReleases), when(now), t.b.channel, wake, part).Scan(&sent); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return sent, nil
+}
+
+// callersEdges are the edges of an insert in a caller's transaction, whose commit wakes the nodes.
+type callersEdges struct {
+	edgesTx
+	wake func(text string) (sent *string, after func(returned *string)) // as in insertion
+}
+
+// InsertLinkNotes implements rowwise.Edges.
+func (t callersEdges) InsertLinkNotes(ctx context.Context, ids []int64, now time.Time) error {
+	wake, after := t.wake(wakeText(store.Wake{Kind: store.WakeCancels}))
+	sent, err := t.insertLinkNotes(ctx, ids, now, wake)
+	if err == nil {
+		after(sent)
+	}
+	return err
 }
 
 // InsertEdges implements rowwise.Edges.
@@ -349,8 +382,20 @@ func (t edgesTx) lockWaiting(ctx context.Context, lock, lockEnded statement, ids
 }
 
 // FindNotStarted implements rowwise.Edges.
-func (t edgesTx) FindNotStarted(ctx context.Context, ids []int64) ([]int64, error) {
-	return collect(ctx, t.tx, pgx.RowTo[int64], t.b.q(findNotStarted), ids)
+func (t edgesTx) FindNotStarted(ctx context.Context, ids []int64) ([]store.FinishedJob, error) {
+	return collect(ctx, t.tx, func(r pgx.CollectableRow) (job store.FinishedJob, err error) {
+		err = r.Scan(&job.ID, &job.Kind, &job.Unique)
+		return job, err
+	}, t.b.q(findNotStarted), ids)
+}
+
+// LockKeyHolders implements rowwise.Edges. Another transaction may take a key later; then the step begins again.
+func (t edgesTx) LockKeyHolders(ctx context.Context, finished []int64, now time.Time) (map[store.JobKey]int64, error) {
+	holders := map[store.JobKey]int64{}
+	var id, holder int64
+	var key store.JobKey
+	err := each(ctx, t.tx, []any{&id, &key.Kind, &key.Unique, &holder}, func() { holders[key] = holder }, t.b.q(findKeyHolders), when(now), finished)
+	return holders, err
 }
 
 // ReopenEdges implements rowwise.Edges.

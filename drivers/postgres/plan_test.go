@@ -18,7 +18,7 @@ import (
 var hot = map[statement]string{
 	claimAgedJobs: "job|schedule", claimExactAgedJobs: "job|schedule", limitedAgedJobs: "job|schedule", limitedExactAgedJobs: "job|schedule",
 	claimJobs: "job|schedule", claimExactJobs: "job|schedule", claimSuspects: "job|schedule", claimExactSuspects: "job|schedule",
-	countRunningJobs: "job", beginJobs: "lease|job", countLosses: "job", findBehindCursors: "job", findExactBehindCursors: "job", findNextDue: "job", finishJobs: "job|history|feed", finishJobsWithResults: "job|history|feed", finishKeptJobs: "job|history|feed", forgetJobs: "feed|job|attempt|history|key_hold|progress", lockClaims: "job", requeueJobs: "job", endJobs: "job|feed",
+	countRunningJobs: "job", beginJobs: "lease|job", countLosses: "job", findBehindCursors: "job", findExactBehindCursors: "job", findNextDue: "job", finishJobs: "job|history|feed", finishJobsWithResults: "job|history|feed", finishKeptJobs: "job|history|feed", forgetJobs: "feed|job|attempt|history|key_hold|progress|edge", lockClaims: "job", requeueJobs: "job", endJobs: "job|feed",
 	insertAttempts: "job|attempt", upsertOutput: "job|output", listOutput: "job|output", deleteOutput: "output", readPrinted: "attempt", checkRecorded: "history|job", lockJobs: "job", lockFinishedJobs: "history", matchJobs: "job|history|attempt", updateJobs: "job", findScheduleJobs: "job|schedule",
 	deleteJobs: "job|history|attempt|key_hold", reviveJobs: "job|history|key_hold|edge", findKeyHolders: "job|history|key_hold", pullJobs: "job", lockHeldJobs: "job", listClaims: "job", listCancelledClaims: "job", listPausedClaims: "job",
 	lockSchedules: "schedule", updateSchedules: "schedule", findDueSchedules: "schedule", findDueSchedulesNamed: "schedule", findNextSchedule: "schedule",

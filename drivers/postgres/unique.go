@@ -36,19 +36,25 @@ func (b *Backend) insertOrNone(ctx context.Context, q querier, req store.InsertR
 	if !refuses(req.Jobs) {
 		return in.insert(ctx, req.Jobs)
 	}
+	return orNone(ctx, q, func() ([]store.Inserted, error) { return in.insert(ctx, req.Jobs) })
+}
+
+// orNone inserts jobs in a savepoint of a caller's transaction. If the insert is refused, because of a key or of a
+// predecessor, the transaction is as before and goes on.
+func orNone[T any](ctx context.Context, q querier, insert func() (T, error)) (out T, err error) {
 	if _, err := q.Exec(ctx, "savepoint hourbell_insert"); err != nil {
-		return nil, err
+		return out, err
 	}
-	jobs, err := in.insert(ctx, req.Jobs)
-	if errors.Is(err, store.ErrDuplicate) {
+	out, err = insert()
+	if errors.Is(err, store.ErrDuplicate) || errors.Is(err, store.ErrNotFound) {
 		if _, failed := q.Exec(ctx, "rollback to savepoint hourbell_insert"); failed != nil {
-			return nil, failed
+			return out, failed
 		}
 	} else if err != nil {
-		return nil, err
+		return out, err
 	}
 	_, failed := q.Exec(ctx, "release savepoint hourbell_insert")
-	return jobs, cmp.Or(err, failed)
+	return out, cmp.Or(err, failed)
 }
 
 // takeKeys inserts the jobs that get the keys of jobs which have begun, and returns the indexes of

@@ -147,11 +147,11 @@ func (s *session) LockNotes(ctx context.Context, after int64, limit int) (notes 
 }
 
 // FindNotStarted implements rowwise.Edges.
-func (s *session) FindNotStarted(ctx context.Context, ids []int64) (found []int64, err error) {
+func (s *session) FindNotStarted(ctx context.Context, ids []int64) (found []store.FinishedJob, err error) {
 	err = s.Each(ctx, findNotStarted, args{"ids": sqlrows.JSONList(ids)}, func(r row) error {
-		var id int64
-		err := r.Scan(&id)
-		found = append(found, id)
+		var job store.FinishedJob
+		err := r.Scan(&job.ID, &job.Kind, &job.Unique)
+		found = append(found, job)
 		return err
 	})
 	return found, err

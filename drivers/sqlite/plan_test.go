@@ -67,7 +67,10 @@ var plans = []struct {
 	{statement: findUndigested, want: []string{"SEARCH j USING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=? AND priority=? AND run_at<?)"}},
 	{statement: updateDigests, want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: findUniqueJobs, want: []string{"SEARCH j USING COVERING INDEX hourbell_job_unique (kind=? AND unique_key=?)"}},
-	{statement: findKeyHolds, want: []string{"SEARCH u USING COVERING INDEX hourbell_key_hold_job (job_id=? AND until>?)"}},
+	{statement: findKept, want: []string{
+		"SEARCH u USING COVERING INDEX hourbell_key_hold_job (job_id=? AND until>?)", "SEARCH j USING INTEGER PRIMARY KEY (rowid=?)",
+		"SEARCH e EXISTS USING PRIMARY KEY (on_id=?)",
+	}},
 	{statement: findKeyHolders, want: []string{
 		"SEARCH h USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH j USING COVERING INDEX hourbell_job_unique (kind=? AND unique_key=?)",
 	}},

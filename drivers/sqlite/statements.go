@@ -60,7 +60,7 @@ const (
 	findDueSchedulesNamed
 	findDueStreams
 	findKeyHolders
-	findKeyHolds
+	findKept
 	findNextExpiry
 	findNextSchedule
 	findNotStarted
@@ -268,7 +268,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	findDueSchedules:       {File: "find_due_schedules", Params: "soon after_at after_id limit", Columns: sqlrows.ScheduleColumns},
 	findDueSchedulesNamed:  {File: "find_due_schedules_named", Params: "names now limit", Columns: sqlrows.ScheduleColumns},
 	findDueStreams:         {File: "find_due_streams", Params: "streams queue due_by", Columns: "stream"},
-	findKeyHolds:           {File: "find_key_holds", Params: "ids now", Columns: "job_id until"},
+	findKept:               {File: "find_kept", Params: "ids now", Columns: "id until unlinked"},
 	findKeyHolders:         {File: "find_key_holders", Params: "ids now", Columns: "kind unique_key id"},
 	findNextExpiry:         {File: "find_next_expiry", Params: "node", Columns: "next_expiry"},
 	findNextSchedule:       {File: "find_next_schedule", Params: "soon", Columns: "next_at"},
@@ -335,7 +335,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	insertDeletedReleases:  {File: "insert_deleted_releases", Params: "now ids"},
 	insertEdges:            {File: "insert_edges", Params: "edges"},
 	listReleases:           {File: "list_releases", Params: "after_id limit", Columns: "id on_id done_to schedule_id ended_at state reason"},
-	findNotStarted:         {File: "find_not_started", Params: "ids", Columns: "id"},
+	findNotStarted:         {File: "find_not_started", Params: "ids", Columns: "id kind unique_key"},
 	reopenEdges:            {File: "reopen_edges", Params: "edges"},
 	findWaiting:            {File: "find_waiting", Params: "ids", Columns: "id waits run_at"},
 	updateEdges:            {File: "update_edges", Params: "edges"},

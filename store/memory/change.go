@@ -49,7 +49,7 @@ func (s *Store) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (st
 		}
 		out.Changes = append(out.Changes, store.JobChange{ID: id, Change: change, Holder: holder})
 	}
-	s.reopenDependents(retried)
+	s.reopenDependents(retried, now)
 	out.EntryID = s.record(req.Entry(out.Changes), req.EntryID, now)
 	return out, nil
 }

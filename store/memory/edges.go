@@ -9,32 +9,44 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// checkPredecessors returns an error if a predecessor of new jobs is unknown.
-func (s *Store) checkPredecessors(jobs []store.NewJob) error {
-	for _, id := range store.Predecessors(jobs) {
-		if s.live[id] == nil && s.finished[id] == nil {
-			return store.NoPredecessor(id)
-		}
-	}
-	return nil
+// checkPredecessors returns an error if a predecessor of a new job is unknown.
+func (s *Store) checkPredecessors(tx *Tx, jobs []store.NewJob, answers []store.Inserted) error {
+	return store.CheckKnown(jobs, answers, func(id int64) bool {
+		own := tx != nil && slices.ContainsFunc(tx.jobs, func(j *job) bool { return j.ID == id })
+		return own || s.live[id] != nil || s.finished[id] != nil
+	})
 }
 
-// linkAll lets new jobs, which are in the table, wait for their predecessors.
-func (s *Store) linkAll(requested []store.NewJob, answers []store.Inserted, now time.Time) {
+// link is a new job, and what it waits for.
+type link struct {
+	id    int64
+	waits store.NewJob
+	at    time.Time
+}
+
+// linkAll lets new jobs, which are in the table or in a transaction, wait for their predecessors; with a
+// transaction, when it commits.
+func (s *Store) linkAll(tx *Tx, requested []store.NewJob, answers []store.Inserted, now time.Time) {
 	for i, n := range requested {
-		if j := s.live[answers[i].ID]; j != nil && (len(n.After) > 0 || n.AtEnd) {
-			n.After = slices.Clone(n.After)
-			for k := range n.After {
-				if e := &n.After[k]; e.Place > 0 {
-					e.Job, e.Place = answers[e.Place-1].ID, 0
-				}
+		if answers[i].Existed || len(n.After) == 0 && !n.AtEnd {
+			continue
+		}
+		n.After = slices.Clone(n.After)
+		for k := range n.After {
+			if e := &n.After[k]; e.Place > 0 {
+				e.Job, e.Place = answers[e.Place-1].ID, 0
 			}
-			s.link(j, n, now)
+		}
+		if tx != nil {
+			tx.links = append(tx.links, link{answers[i].ID, n, now})
+		} else {
+			s.link(s.live[answers[i].ID], n, now)
 		}
 	}
 }
 
-// link lets a new job wait for its predecessors.
+// link lets a new job wait for its predecessors. A predecessor that has left no record, since it was found, counts as
+// store.Unknown.
 func (s *Store) link(j *job, n store.NewJob, now time.Time) {
 	j.State, j.any, j.atEnd = store.StateWaiting, n.Any, n.AtEnd
 	for _, e := range n.After {
@@ -42,13 +54,19 @@ func (s *Store) link(j *job, n store.NewJob, now time.Time) {
 		s.dependents[e.Job] = append(slices.Clip(s.dependents[e.Job]), j.ID)
 	}
 	slices.SortFunc(j.After, func(a, b store.JobEdge) int { return cmp.Compare(a.Job, b.Job) })
+	ended := func(id int64) (p store.Ended, is bool) {
+		if job := s.finished[id]; job != nil {
+			return store.Ended{ID: id, State: job.State, At: job.FinishedAt, Reason: job.Reason}, true
+		}
+		return store.Unknown(id, now), s.live[id] == nil
+	}
 	for i := range j.After {
-		if p := s.finished[j.After[i].Job]; p != nil {
-			s.decide(j, &j.After[i], p.State, p.FinishedAt)
+		if p, is := ended(j.After[i].Job); is {
+			s.decide(j, &j.After[i], p.State, p.At)
 		}
 	}
 	for _, e := range n.After {
-		if p := s.finished[e.Job]; p != nil && j.why == "" && !e.On.Matches(p.State) {
+		if p, is := ended(e.Job); is && j.why == "" && !e.On.Matches(p.State) {
 			j.why = whyNot(p.ID, p.State, p.Reason)
 		}
 	}
@@ -162,21 +180,34 @@ func whyNot(id int64, state store.State, reason string) string {
 
 // reopenDependents lets the dependents of jobs that were retried by hand wait for the next
 // ends of these jobs.
-func (s *Store) reopenDependents(retried []int64) {
+func (s *Store) reopenDependents(retried []int64, now time.Time) {
 	for len(retried) > 0 {
-		id := retried[0]
-		retried = retried[1:]
-		for _, dependent := range slices.Sorted(slices.Values(s.dependents[id])) {
-			if s.reopen(id, dependent) {
-				retried = append(retried, dependent)
+		var edges [][2]int64 // the dependents, and the jobs that they follow
+		for _, id := range retried {
+			for _, dependent := range s.dependents[id] {
+				edges = append(edges, [2]int64{dependent, id})
+			}
+		}
+		slices.SortFunc(edges, func(a, b [2]int64) int { return slices.Compare(a[:], b[:]) })
+		retried = nil
+		for _, edge := range edges {
+			if s.reopen(edge[1], edge[0], now) {
+				retried = append(retried, edge[0])
 			}
 		}
 	}
 }
 
+// keyIsTaken reports whether another job has the key of a finished job.
+func (s *Store) keyIsTaken(j *job, now time.Time) bool {
+	key := uniqueKey{j.Kind, j.Unique}
+	h := s.holds[key]
+	return j.Unique != "" && (s.holderOf(key) != 0 || h.job != j.ID && h.until.After(now))
+}
+
 // reopen opens the edge of a dependent on a job. It reports whether the dependent, which was
 // not started, waits again.
-func (s *Store) reopen(id, dependent int64) bool {
+func (s *Store) reopen(id, dependent int64, now time.Time) bool {
 	j := cmp.Or(s.live[dependent], s.finished[dependent])
 	if j == nil || j.State != store.StateWaiting && j.State != store.StateNotStarted {
 		return false
@@ -189,7 +220,7 @@ func (s *Store) reopen(id, dependent int64) bool {
 		}
 		missed = missed || j.After[i].State == store.EdgeMissed
 	}
-	if j.State == store.StateWaiting || missed && !j.any && !j.atEnd {
+	if j.State == store.StateWaiting || missed && !j.any && !j.atEnd || s.keyIsTaken(j, now) {
 		return false
 	}
 	j.why = ""

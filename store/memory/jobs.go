@@ -21,7 +21,7 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.Inse
 		req.Tx = nil
 		return own.changed.Insert(ctx, req)
 	}
-	if req.Tx != nil && (slices.ContainsFunc(req.Jobs, mayChange) || req.Linked() || req.By.Recorded()) {
+	if req.Tx != nil && (slices.ContainsFunc(req.Jobs, mayChange) || req.Batch != nil || req.By.Recorded()) {
 		changed, err := s.changedBy(ctx, req.Tx, "insert jobs")
 		if err != nil {
 			return store.InsertResult{}, err
@@ -41,9 +41,6 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.Inse
 	if err := s.awaitRivals(ctx, tx, req.Jobs); err != nil {
 		return store.InsertResult{}, err
 	}
-	if err := s.checkPredecessors(req.Jobs); err != nil {
-		return store.InsertResult{}, fmt.Errorf("insert jobs: %w", err)
-	}
 	if err := s.checkOpen(req.Batch); err != nil {
 		return store.InsertResult{}, fmt.Errorf("insert jobs: %w", err)
 	}
@@ -54,9 +51,12 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.Inse
 	if err := store.Duplicate(req.Jobs, ins.answers); err != nil {
 		return store.InsertResult{}, fmt.Errorf("insert jobs: %w", err)
 	}
+	if err := s.checkPredecessors(tx, req.Jobs, ins.answers); err != nil {
+		return store.InsertResult{}, fmt.Errorf("insert jobs: %w", err)
+	}
 	ins.write()
 	out := store.InsertResult{Jobs: ins.answers, Batch: s.enter(req.Batch, ins.jobs, now)}
-	s.linkAll(links, ins.answers, now)
+	s.linkAll(tx, links, ins.answers, now)
 	s.record(req.Entry(out.Jobs), 0, now)
 	return out, nil
 }

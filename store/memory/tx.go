@@ -10,7 +10,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Tx is a caller's transaction. It keeps the inserted jobs and the outcomes until Commit. From
+// Tx is a caller's transaction. It keeps the inserted jobs, with what they wait for, and the outcomes until Commit. From
 // its first change of jobs or schedules on it works on a copy of the store, which replaces the
 // store's tables at Commit; all other writers wait. Like other transactions it is not safe for
 // concurrent use.
@@ -18,6 +18,7 @@ type Tx struct {
 	store *Store
 	jobs  []*job // inserted before the first change
 	holds []hold
+	links []link // of these jobs
 	// outcomes are recorded at Commit, after the other changes.
 	outcomes []datedOutcome
 	changed  *Store // the copy; nil: nothing was changed
@@ -68,17 +69,24 @@ func (t *Tx) commit() error {
 		s.tables = t.changed.tables
 		s.wake(store.Wake{Kind: store.WakeAll})
 	} else {
-		s.add(t.jobs...)
-		s.hold(t.holds...)
 		if s.changing != nil { // the jobs are in the copy, too
-			s.changing.changed.add(copies(t.jobs)...)
-			s.changing.changed.hold(t.holds...)
+			t.addTo(s.changing.changed)
 		}
+		t.addTo(s)
 	}
 	for _, o := range t.outcomes {
 		s.finishAndFollow(o.Outcome, o.node, o.at)
 	}
 	return nil
+}
+
+// addTo adds the inserted jobs to a store, or to a copy of it.
+func (t *Tx) addTo(s *Store) {
+	s.add(copies(t.jobs)...)
+	s.hold(t.holds...)
+	for _, l := range t.links {
+		s.link(s.live[l.id], l.waits, l.at)
+	}
 }
 
 // Rollback discards all changes.
@@ -143,8 +151,7 @@ func (s *Store) changedBy(ctx context.Context, tx store.Tx, what string) (*Store
 		reserved := maps.Clone(s.reserved)
 		maps.DeleteFunc(reserved, func(_ uniqueKey, by *Tx) bool { return by == own })
 		own.changed = &Store{clock: s.clock, neverEarly: s.neverEarly, tables: s.clone(), reserved: reserved, listeners: map[*listener]bool{}}
-		own.changed.add(copies(own.jobs)...)
-		own.changed.hold(own.holds...)
+		own.addTo(own.changed)
 		s.changing = own
 	}
 	return own.changed, nil

@@ -63,8 +63,12 @@ type Edges interface {
 	// ReopenEdges opens edges again: notes before Note no longer concern them.
 	ReopenEdges(ctx context.Context, edges []JobEdge) error
 
-	// FindNotStarted returns which of these jobs were not started. LockWaiting has locked them.
-	FindNotStarted(ctx context.Context, ids []int64) ([]int64, error)
+	// FindNotStarted returns which of these jobs were not started, by number: ID and JobKey. LockWaiting has locked
+	// them.
+	FindNotStarted(ctx context.Context, ids []int64) ([]store.FinishedJob, error)
+
+	// LockKeyHolders is as in Jobs.
+	LockKeyHolders(ctx context.Context, finished []int64, now time.Time) (map[store.JobKey]int64, error)
 
 	// FindReopenings returns what is known of the edges of jobs, without State.
 	FindReopenings(ctx context.Context, ids []int64) ([]Reopening, error)
@@ -163,7 +167,7 @@ type Note struct {
 // now is needed only if a job has an older predecessor.
 func InsertLinked(ctx context.Context, tx Edges, req store.InsertRequest, links []store.NewJob, now time.Time, insert func([]store.NewJob) ([]store.Inserted, error)) (out store.InsertResult, err error) {
 	l := linking{jobs: slices.Clone(links), waits: make([]store.Wait, len(links))}
-	older, later := store.Predecessors(links), store.LinksLater(links)
+	older, later := store.Predecessors(links), req.LinksLater(links)
 	known, err := findPredecessors(ctx, tx, older, later, now)
 	if err != nil {
 		return out, err
@@ -181,6 +185,9 @@ func InsertLinked(ctx context.Context, tx Edges, req store.InsertRequest, links 
 	if out.Jobs, err = insert(l.jobs); err != nil {
 		return out, err
 	}
+	if err := store.CheckKnown(l.jobs, out.Jobs, func(id int64) bool { _, is := known[id]; return is }); err != nil {
+		return out, err
+	}
 	if req.Batch != nil && req.Batch.Finally != nil {
 		if err := tx.SetFinally(ctx, out.Batch, out.Jobs[len(out.Jobs)-1].ID); err != nil {
 			return out, err
@@ -188,6 +195,9 @@ func InsertLinked(ctx context.Context, tx Edges, req store.InsertRequest, links 
 	}
 	if err := l.write(ctx, tx, out.Jobs, now); err != nil || !later {
 		return out, err
+	}
+	if older = l.followed(known); len(older) == 0 {
+		return out, nil
 	}
 	return out, tx.InsertLinkNotes(ctx, older, now)
 }
@@ -236,7 +246,7 @@ func (l *linking) link(i int, known map[int64]store.Ended, now time.Time) error 
 		state := store.EdgeOpen
 		if e.Place > 0 {
 			l.jobs[e.Place-1].Releases = true
-		} else if p, is := known[e.Job]; !is {
+		} else if p, is := known[e.Job]; !is && job.Unique == "" {
 			return store.NoPredecessor(e.Job)
 		} else if p.State.Finished() {
 			state = w.Decide(e, p)
@@ -297,9 +307,22 @@ func (l *linking) join(ctx context.Context, tx Edges, id int64) error {
 	return nil
 }
 
-// write stores the edges of the jobs, which are inserted, and ends the jobs that are not
-// started.
+// followed returns the older predecessors of the jobs that were stored, ascending.
+func (l *linking) followed(known map[int64]store.Ended) []int64 {
+	var ids []int64
+	for _, e := range l.edges {
+		if _, older := known[e.Job]; older {
+			ids = append(ids, e.Job)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// write stores the edges of the jobs that were inserted, and ends the jobs that are not
+// started. A job whose key another job has was not inserted, and the other job keeps its edges.
 func (l *linking) write(ctx context.Context, tx Edges, inserted []store.Inserted, now time.Time) error {
+	l.edges = slices.DeleteFunc(l.edges, func(e JobEdge) bool { return inserted[e.ID].Existed })
 	for i := range l.edges {
 		e := &l.edges[i]
 		e.ID = inserted[e.ID].ID
@@ -322,7 +345,7 @@ func (l *linking) write(ctx context.Context, tx Edges, inserted []store.Inserted
 		}
 	}
 	for i := range l.jobs {
-		if l.waits[i].State() == store.StateNotStarted {
+		if l.waits[i].State() == store.StateNotStarted && !inserted[i].Existed {
 			plan.add(inserted[i].ID, &l.waits[i], now)
 		}
 	}
@@ -583,8 +606,8 @@ func (s *releaseStep) reopen(ctx context.Context, tx Edges, now time.Time) (left
 		return false, err
 	}
 	states, runAts := map[int64]store.State{}, map[int64]time.Time{}
-	for _, id := range notStarted {
-		states[id] = store.StateNotStarted
+	for _, job := range notStarted {
+		states[job.ID] = store.StateNotStarted
 	}
 	for _, job := range waiting {
 		states[job.ID], runAts[job.ID] = store.StateWaiting, job.RunAt
@@ -615,10 +638,40 @@ func (s *releaseStep) reopen(ctx context.Context, tx Edges, now time.Time) (left
 			return false, err
 		}
 	}
-	if len(again) == 0 {
-		return false, nil
+	if again, err = withFreeKeys(ctx, tx, again, notStarted, now); err != nil || len(again) == 0 {
+		return false, err
 	}
 	return true, tx.ReopenJobs(ctx, again, now)
+}
+
+// withFreeKeys returns those of the jobs that can have their keys again. A job whose key another job has stays not
+// started, as with a retry by hand. notStarted has the keys.
+func withFreeKeys(ctx context.Context, tx Edges, jobs []JobWait, notStarted []store.FinishedJob, now time.Time) ([]JobWait, error) {
+	waits := make(map[int64]JobWait, len(jobs))
+	for _, job := range jobs {
+		waits[job.ID] = job
+	}
+	var keyed []int64
+	notStarted = slices.DeleteFunc(notStarted, func(job store.FinishedJob) bool {
+		_, waits := waits[job.ID]
+		if waits && job.Unique != "" {
+			keyed = append(keyed, job.ID)
+		}
+		return !waits
+	})
+	if len(keyed) == 0 {
+		return jobs, nil
+	}
+	others, err := tx.LockKeyHolders(ctx, keyed, now)
+	if err != nil {
+		return nil, err
+	}
+	free, _ := store.TakeKeys(notStarted, others)
+	jobs = jobs[:0]
+	for _, job := range free {
+		jobs = append(jobs, waits[job.ID])
+	}
+	return jobs, nil
 }
 
 // sortEdges sorts edges by dependent, and dependentsOf returns the numbers of these, ascending.

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -189,7 +190,6 @@ func afterRetriedByHand(e *env) {
 func afterRefused(e *env) {
 	p := e.insertOne(newJob())
 	for name, job := range map[string]store.NewJob{
-		"key":      with(func(j *store.NewJob) { j.Unique, j.After = "a", []store.Edge{{Job: p}} }),
 		"schedule": with(func(j *store.NewJob) { j.Schedule, j.After = 1, []store.Edge{{Job: p}} }),
 		"twice":    follows(on(p, store.OnSuccess), on(p, store.OnFailure)),
 		"zero":     follows(on(0, store.OnSuccess)),
@@ -209,16 +209,9 @@ func afterRefused(e *env) {
 func afterTx(e *env) {
 	node := e.nodeFor("n", time.Hour)
 	p := e.insertOne(newJob())
-	tx, err := e.Begin(e.ctx)
-	e.must(err)
-	_, err = e.a.Insert(e.ctx, store.InsertRequest{Now: e.now, Tx: tx.Tx, Jobs: []store.NewJob{follows(on(p, store.OnSuccess))}})
-	var field *check.FieldError
-	e.ok(errors.As(err, &field), "edges in a transaction of the program are refused", err)
-	e.must(tx.Rollback())
-
 	d := e.insertOne(follows(on(p, store.OnSuccess)))
 	c := e.claimOne(node)
-	tx, err = e.Begin(e.ctx)
+	tx, err := e.Begin(e.ctx)
 	e.must(err)
 	_, err = e.a.Finish(e.ctx, store.FinishRequest{Now: e.now, Tx: tx.Tx, Outcomes: []store.Outcome{outcome(c, store.Completed)}})
 	e.must(err)
@@ -363,11 +356,14 @@ func (e *env) atOnce(first, second func(store.Backend) error) {
 // random jobs, in the store under test and in the reference.
 func afterRandom(e *env) {
 	rng := e.random()
-	model := newEnv(e.t, Store{Clients: [2]store.Backend{memory.New(), nil}})
-	model.a = model.Clients[0]
-	model.b = model.a
+	reference := memory.New()
+	model := newEnv(e.t, Store{Clients: [2]store.Backend{reference, reference}, Begin: func(context.Context) (Transaction, error) {
+		tx := reference.Begin()
+		return Transaction{Tx: tx, Commit: tx.Commit, Rollback: tx.Rollback}, nil
+	}})
 	real := e
-	var ids [2][]int64 // by store: the numbers of all jobs
+	inTx := real.settle() // whether the dependents of a transaction are linked
+	var ids [2][]int64    // by store: the numbers of all jobs
 	nodes := [2]int64{real.nodeFor("n", 1e6*time.Hour), model.nodeFor("n", 1e6*time.Hour)}
 	envs := [2]*env{real, model}
 	for step := range 400 {
@@ -376,6 +372,10 @@ func afterRandom(e *env) {
 		switch choice := rng.IntN(10); {
 		case choice < 4 || len(ids[0]) == 0:
 			job, places, delay, anyOf := newJob(), map[int]store.On{}, time.Duration(rng.IntN(3))*time.Second, rng.IntN(3) == 0
+			if rng.IntN(3) == 0 {
+				job.Unique = fmt.Sprint("key ", rng.IntN(3))
+			}
+			way := rng.IntN(4)
 			for range rng.IntN(4) {
 				if n := len(ids[0]); n > 0 {
 					places[max(0, n-1-rng.IntN(12))] = store.On(rng.IntN(3))
@@ -389,10 +389,10 @@ func afterRandom(e *env) {
 						job.After = append(job.After, store.Edge{Job: ids[s][place], On: o, Delay: delay})
 					}
 				}
-				res, err := w.a.Insert(w.ctx, store.InsertRequest{Now: w.now, Jobs: []store.NewJob{job}})
-				if failed[s] = err != nil; err == nil {
-					ids[s] = append(ids[s], res.Jobs[0].ID)
-				} else if !errors.Is(err, store.ErrNotFound) {
+				id, err := insertSomehow(w, way, inTx, job)
+				if failed[s] = err != nil; id != 0 {
+					ids[s] = append(ids[s], id)
+				} else if err != nil && !errors.Is(err, store.ErrNotFound) {
 					e.t.Fatalf("step %d: %v", step, err)
 				}
 			}
@@ -422,6 +422,32 @@ func afterRandom(e *env) {
 			}
 		}
 	}
+}
+
+// insertSomehow inserts a job in one of four ways, three of them in a transaction if these may be used, and returns its number;
+// 0: it was not stored.
+func insertSomehow(e *env, way int, inTx bool, job store.NewJob) (id int64, err error) {
+	req := store.InsertRequest{Now: e.now, Jobs: []store.NewJob{job}}
+	if way == 0 || !inTx {
+		res, err := e.a.Insert(e.ctx, req)
+		if err != nil || res.Jobs[0].Existed {
+			return 0, err
+		}
+		return res.Jobs[0].ID, nil
+	}
+	tx := e.begin()
+	req.Tx = tx.Tx
+	res, err := e.a.Insert(e.ctx, req)
+	if err != nil || way == 1 {
+		e.must(tx.Rollback())
+		return 0, err
+	}
+	e.must(tx.Commit())
+	e.settle()
+	if res.Jobs[0].Existed {
+		return 0, nil
+	}
+	return res.Jobs[0].ID, nil
 }
 
 // describe returns what two stores must agree on about jobs, in the order of the numbers.

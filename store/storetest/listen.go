@@ -107,6 +107,12 @@ func listenWakes(e *env) {
 	_, err := e.a.Insert(e.ctx, store.InsertRequest{Now: e.now, Tx: tx.Tx, Jobs: []store.NewJob{newJob()}, NotifyInTx: true})
 	e.must(err)
 	e.wakes(l, store.WakeJobs, "the commit of a transaction that notifies", func() { e.must(tx.Commit()) })
+	if has[store.Releaser](e.b) {
+		p := e.insertOne(with(func(j *store.NewJob) { j.Delay = time.Hour }))
+		tx = e.begin()
+		e.insertTx(tx.Tx, follows(on(p, store.OnSuccess)))
+		e.wakes(l, store.WakeCancels, "the commit of a transaction with a job that follows another", func() { e.must(tx.Commit()) })
+	}
 	tx = e.begin()
 	e.putTx(tx, "in a transaction", "{}")
 	e.wakes(l, store.WakeSchedules, "the commit of a transaction with an edit", func() { e.must(tx.Commit()) })
@@ -214,6 +220,19 @@ func listenFlush(e *env) {
 			}
 			e.must(flusher.Flush(e.ctx))
 		})
+	}
+	if has[store.Releaser](e.b) {
+		p := e.insertOne(with(func(j *store.NewJob) { j.Delay = time.Hour }))
+		for range 3 {
+			e.wakes(l, store.WakeCancels, "Flush after the commits of transactions with jobs that follow others", func() {
+				for range 5 {
+					tx := e.begin()
+					e.insertTx(tx.Tx, follows(on(p, store.OnSuccess)))
+					e.must(tx.Commit())
+				}
+				e.must(flusher.Flush(e.ctx))
+			})
+		}
 	}
 	tx := e.begin()
 	e.insertTx(tx.Tx, newJob())

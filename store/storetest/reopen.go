@@ -19,6 +19,7 @@ var reopenTests = []scenario{
 	{"LastJobs", reopenLastJobs},
 	{"FanOut", reopenFanOut},
 	{"FanIn", reopenFanIn},
+	{"KeysThatAreTaken", reopenKeys},
 	{"InATransaction", reopenTx},
 	{"CutBeforeTheRelease", reopenCut},
 	{"RetryAndReleaseAtTheSameMoment", reopenRace},
@@ -325,6 +326,38 @@ func reopenFanIn(e *env) {
 	e.want(e.state(d), waits, "all run again")
 	end(store.Completed)
 	e.want(e.state(d), starts, "all completed")
+}
+
+// reopenKeys retries the predecessor of jobs whose keys other jobs have by then.
+func reopenKeys(e *env) {
+	node := e.nodeFor("n", 1e6*time.Hour)
+	p := e.failed(node)
+	job := func(key string) store.NewJob {
+		return with(func(j *store.NewJob) {
+			j.Unique, j.OnConflict, j.After = key, store.OnConflictError, []store.Edge{on(p, store.OnSuccess)}
+		})
+	}
+	var jobs []int64 // of each key one after the other, so that none of them is refused
+	for _, key := range []string{"free", "live", "live", "held", "free", ""} {
+		jobs = append(jobs, e.insertOne(job(key)))
+	}
+	e.linked()
+	other := e.insertOne(follows(on(p, store.OnSuccess)))
+	e.want(e.states(jobs...), []store.State{never, never, never, never, never, never}, "the predecessor failed")
+	holder := e.insert(with(func(j *store.NewJob) { j.Unique, j.Delay = "live", time.Hour }), with(func(j *store.NewJob) { j.Unique, j.UniqueFor = "held", time.Hour }))
+	e.end(node, holder[1], store.Completed)
+	e.tick(time.Second)
+	e.want(e.changeOne(store.RetryJobs, p), store.Changed, "the retry")
+	e.settle()
+	e.want(e.states(append(jobs, other)...), []store.State{waits, never, never, never, never, waits, waits}, "a job whose key another job has does not wait again, and holds up no other job")
+	e.end(node, p, store.Failed)
+	e.cancel(holder[0])
+	e.changeOne(store.RetryJobs, p)
+	e.settle()
+	e.want(e.states(append(jobs, other)...), []store.State{waits, waits, never, never, never, waits, waits}, "the key is free at the next retry")
+	e.end(node, p, store.Completed)
+	e.settle()
+	e.want(e.states(append(jobs, other)...), []store.State{starts, starts, never, never, never, starts, starts}, "the jobs that wait start")
 }
 
 func reopenTx(e *env) {

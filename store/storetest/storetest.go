@@ -108,6 +108,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"Overlap", overlapTests, nil},
 		{"SerialGroup", serialGroupTests, nil},
 		{"After", afterTests, nil},
+		{"AfterTx", afterTxTests, nil},
 		{"Reopen", reopenTests, nil},
 		{"Batch", batchTests, nil},
 		{"Chain", chainTests, nil},

@@ -1,2 +1,2 @@
--- Which of these jobs, which are locked, were not started.
-SELECT id FROM {schema}.history WHERE id = ANY (:ids::bigint[]) AND state = 6
+-- Which of these jobs, which are locked, were not started, and their keys.
+SELECT id, kind, coalesce(unique_key, '') AS unique_key FROM {schema}.history WHERE id = ANY (:ids::bigint[]) AND state = 6 ORDER BY id + 0

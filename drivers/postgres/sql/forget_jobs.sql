@@ -1,9 +1,13 @@
 -- Ends jobs by the outcomes of their claims, as finish_jobs does, but leaves no rows of them;
--- except that a job that holds its key is kept until then. Most jobs have no attempts and no
+-- except that a job that holds its key is kept until then, and a job with dependents that no step has linked yet until
+-- they have ended, because the step has to learn how the job ended. Most jobs have no attempts and no
 -- progress to be deleted: these tables are searched for all numbers at once.
 -- What is sent and does not come back was not accepted. The variant for one job in the
 -- transaction of its worker fails as in finish_jobs.
-WITH free AS (
+WITH followed AS MATERIALIZED (
+    SELECT o.id FROM unnest(:ids::bigint[]) AS o (id)
+    WHERE EXISTS (SELECT FROM {schema}.edge AS e WHERE e.on_id = ANY (ARRAY[o.id]) OFFSET 0)
+), free AS (
     DELETE FROM {schema}.job AS j
     USING unnest(:ids::bigint[], :tokens::bigint[], :states::smallint[], :reasons::text[]) AS o (id, token, state, reason)
     WHERE j.id = ANY (ARRAY[o.id]) AND j.token = o.token
@@ -11,6 +15,7 @@ WITH free AS (
         AND (:identity::text = '' OR EXISTS (SELECT FROM {schema}.timeline WHERE store = :identity::text)) -- if commits
         AND (j.unique_key IS NULL
             OR NOT EXISTS (SELECT FROM {schema}.key_hold AS u WHERE u.job_id = j.id AND u.until > coalesce(:now::timestamptz, now()) OFFSET 0))
+        AND (j.releases OR j.id NOT IN (SELECT id FROM followed))
     RETURNING j.id, j.schedule_id, j.origin, j.releases, j.permits, o.state AS end_state, o.reason
 ), held AS (
     DELETE FROM {schema}.job AS j
@@ -20,10 +25,19 @@ WITH free AS (
         AND (:handled::boolean OR NOT EXISTS (SELECT FROM {schema}.handler))
         AND (:identity::text = '' OR EXISTS (SELECT FROM {schema}.timeline WHERE store = :identity::text)) -- if commits
     RETURNING j.*, o.state AS end_state, o.reason, u.until AS keep_until
+), unlinked AS (
+    DELETE FROM {schema}.job AS j
+    USING followed AS f, unnest(:ids::bigint[], :tokens::bigint[], :states::smallint[], :reasons::text[]) AS o (id, token, state, reason)
+    WHERE o.id = f.id AND j.id = ANY (ARRAY[f.id]) AND j.token = o.token AND NOT j.releases
+        AND (:handled::boolean OR NOT EXISTS (SELECT FROM {schema}.handler))
+        AND (:identity::text = '' OR EXISTS (SELECT FROM {schema}.timeline WHERE store = :identity::text)) -- if commits
+        AND (j.unique_key IS NULL
+            OR NOT EXISTS (SELECT FROM {schema}.key_hold AS u WHERE u.job_id = j.id AND u.until > coalesce(:now::timestamptz, now()) OFFSET 0))
+    RETURNING j.*, o.state AS end_state, o.reason, coalesce(:now::timestamptz, now()) AS keep_until
 ), kept AS (
     INSERT INTO {schema}.history (keep_until, noted, finished_at, state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, releases, {spec})
-    SELECT keep_until, true, coalesce(:now::timestamptz, now()), end_state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, releases, {spec}
-    FROM held
+    SELECT keep_until, true, coalesce(:now::timestamptz, now()), end_state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, releases OR id IN (SELECT id FROM followed), {spec}
+    FROM (SELECT * FROM held UNION ALL SELECT * FROM unlinked) AS k
 ), attempts AS (
     DELETE FROM {schema}.attempt WHERE job_id = ANY (:ids::bigint[]) AND job_id + 0 = ANY (ARRAY(SELECT id FROM free))
 ), progress AS (
@@ -31,6 +45,7 @@ WITH free AS (
 ), ended AS (
     SELECT id, schedule_id, origin, releases, permits, end_state, reason FROM free
     UNION ALL SELECT id, schedule_id, origin, releases, permits, end_state, reason FROM held
+    UNION ALL SELECT id, schedule_id, origin, releases, permits, end_state, reason FROM unlinked
 ), released AS (
     INSERT INTO {schema}.release (ids, schedules, ended_at, states, reasons)
     SELECT array_agg(id), array_agg(CASE WHEN origin {sets_off} THEN schedule_id END),

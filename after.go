@@ -24,7 +24,16 @@ const (
 // store.StateNotStarted, and its JobInfo.Reason names the cause.
 //
 // A predecessor that has ended counts at once. If nothing is known of it any more, the
-// job is refused with ErrNotFound. After excludes InTx, Unique and UniqueArgs.
+// job is refused with ErrNotFound.
+//
+// With InTx the predecessor may be a job of the same transaction, or an older job, which is not
+// locked: the job waits until a node has linked it after the commit, within milliseconds. If an older predecessor
+// ends before that and leaves no record, because its kind keeps nothing or because it was deleted, the job is
+// not started. A transaction at the isolation level repeatable read, the default of MySQL and MariaDB, sees no job that was
+// stored after its first statement, and gets ErrNotFound for it.
+//
+// With Unique or UniqueArgs, if another job has the key, that job keeps the predecessors that it has, and
+// Enqueued.Existed reports it. OnConflict then is KeepOnConflict or ErrorOnConflict.
 func After(id int64, on store.On, delay time.Duration) Option {
 	return func(e *enqueuing) {
 		e.given |= optAfter

@@ -2,6 +2,7 @@ package hourbell_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -86,7 +87,7 @@ func TestEnqueueAfter(t *testing.T) {
 		"outcome": {hourbell.After(first, 7, 0)},
 		"delay":   {hourbell.After(first, hourbell.OnSuccess, -1)},
 		"unknown": {hourbell.After(1000, hourbell.OnSuccess, 0)},
-		"key":     {hourbell.After(first, hourbell.OnSuccess, 0), hourbell.Unique("x")},
+		"replace": {hourbell.After(first, hourbell.OnSuccess, 0), hourbell.Unique("x"), hourbell.OnConflict(hourbell.ReplaceOnConflict)},
 		"twice":   {hourbell.After(first, hourbell.OnSuccess, 0), hourbell.After(first, hourbell.OnFailure, 0)},
 	} {
 		_, err := client.Enqueue(t.Context(), order(`{"a":1}`), options...)
@@ -98,4 +99,100 @@ func TestEnqueueAfter(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// TestAfterInTx enqueues jobs after jobs of the same transaction and after older jobs, by a client that requires
+// transactions.
+func TestAfterInTx(t *testing.T) {
+	backend := memory.New()
+	older, err := newClient(t, backend, hourbell.Config{}).Enqueue(t.Context(), order(`{}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := newClient(t, backend, hourbell.Config{RequireTx: true})
+	after := hourbell.After(older.ID, hourbell.OnSuccess, 0)
+	if _, err := client.Enqueue(t.Context(), order(`{}`), after); !errors.Is(err, hourbell.ErrTxRequired) {
+		t.Errorf("without a transaction: %v", err)
+	}
+	for _, commit := range []bool{false, true} {
+		tx := backend.Begin()
+		in := hourbell.InTx(tx)
+		charge, err := client.Enqueue(t.Context(), order(`{"charge":1}`), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ship, err := client.EnqueueMany(t.Context(), []hourbell.Request{
+			{Args: order(`{"ship":1}`), Options: []hourbell.Option{hourbell.After(charge.ID, hourbell.OnSuccess, 0)}},
+			{Args: order(`{"tell":1}`), Options: []hourbell.Option{hourbell.After(charge.ID, hourbell.OnFailure, 0), hourbell.UniqueArgs()}},
+		}, after, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.Enqueue(t.Context(), order(`{}`), in, hourbell.After(1000, hourbell.OnSuccess, 0)); !errors.Is(err, hourbell.ErrNotFound) {
+			t.Errorf("an unknown predecessor: %v", err)
+		}
+		if !commit {
+			if err := tx.Rollback(); err != nil {
+				t.Fatal(err)
+			}
+			if jobs, err := client.Jobs.List(t.Context(), hourbell.JobFilter{}); err != nil || len(jobs) != 1 {
+				t.Errorf("after a rollback: %+v, %v", jobs, err)
+			}
+			continue
+		}
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		job, err := client.Jobs.Get(t.Context(), ship[0].ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reasons, err := client.Jobs.Waits(t.Context(), job)
+		if want := fmt.Sprintf("waits for job %d (success), job %d (success)", older.ID, charge.ID); err != nil || reasons[job.ID] != want {
+			t.Errorf("%v, %q, not %q", err, reasons[job.ID], want)
+		}
+		if _, err := client.Jobs.Cancel(t.Context(), hourbell.JobFilter{IDs: []int64{charge.ID}}); err != nil {
+			t.Fatal(err)
+		}
+		if job, err := client.Jobs.Get(t.Context(), ship[0].ID); err != nil || job.State != store.StateNotStarted {
+			t.Errorf("after the cancellation of its predecessor the job is %v: %v", job.State, err)
+		}
+	}
+}
+
+// TestAfterWithUnique enqueues jobs with keys and predecessors, of which the second of each key exists.
+func TestAfterWithUnique(t *testing.T) {
+	client := newClient(t, memory.New(), hourbell.Config{})
+	enqueue := func(args string, options ...hourbell.Option) hourbell.Enqueued {
+		t.Helper()
+		job, err := client.Enqueue(t.Context(), order(args), options...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return job
+	}
+	first, second := enqueue(`{}`), enqueue(`{}`)
+	for name, key := range map[string]hourbell.Option{"unique": hourbell.Unique("k"), "unique args": hourbell.UniqueArgs("ship")} {
+		made := enqueue(`{"ship":1}`, key, hourbell.After(first.ID, hourbell.OnSuccess, 0))
+		again := enqueue(`{"ship":1}`, key, hourbell.After(second.ID, hourbell.OnSuccess, 0))
+		if made.Existed || !again.Existed || again.ID != made.ID || again.Conflict != store.ConflictKept {
+			t.Errorf("%s: %+v, then %+v", name, made, again)
+		}
+		if job, err := client.Jobs.Get(t.Context(), made.ID); err != nil || len(job.After) != 1 || job.After[0].Job != first.ID {
+			t.Errorf("%s: %+v, %v", name, job.After, err)
+		}
+		_, err := client.Enqueue(t.Context(), order(`{"ship":1}`), key, hourbell.After(second.ID, hourbell.OnSuccess, 0), hourbell.OnConflict(hourbell.ErrorOnConflict))
+		if !errors.Is(err, hourbell.ErrDuplicate) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func newClient(t *testing.T, backend store.Backend, cfg hourbell.Config) *hourbell.Client {
+	t.Helper()
+	client, err := hourbell.New(backend, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
 }

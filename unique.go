@@ -39,6 +39,8 @@ const (
 // RescheduleOnConflict leaves a job that awaits its next attempt as it is, because its back-off protects what
 // the job depends on. Jobs of a batch, and jobs that hold their keys (UniqueFor), stay as they are.
 //
+// A job with After has neither choice, because the job that has the key would not wait for other predecessors.
+//
 // In a transaction the change is part of the
 // transaction; until it ends the job does not start, a job that runs does not end, and other changes of the job
 // wait. UniqueFor counts from the enqueue that stored the job.

@@ -349,6 +349,14 @@ func TestAnIdempotencyKeyMakesAJobOnce(t *testing.T) {
 	if one, two := many(), many(); one != two || !strings.Contains(one, `"existed":false`) {
 		t.Errorf("many: %s, then %s", one, two)
 	}
+	follows := func() string {
+		return b.ok(nil, "POST", "/api/v1/jobs", `{"kind":"ship","after":[{"job":1,"on":"failure"}]}`, "Idempotency-Key", "ship").Body.String()
+	}
+	one := follows()
+	b.ok(nil, "DELETE", "/api/v1/jobs/1", "")
+	if two := follows(); one != two {
+		t.Errorf("a job that follows a job that is gone by now: %s, then %s", one, two)
+	}
 	b.fails(422, "POST", "/api/v1/jobs", `{"kind":"pay","unique":"u"}`, "Idempotency-Key", "order-17")
 	b.fails(422, "POST", "/api/v1/jobs", `{"kind":"pay"}`, "Idempotency-Key", strings.Repeat("x", 256))
 }

@@ -284,8 +284,8 @@ func (h *handler) request(ctx context.Context, j NewJob, i Idempotency, at int) 
 	}
 	options, err := j.options()
 	err = errors.Join(err, kinds.CheckArgs(j.Kind, j.args()))
-	if i.Key != "" && (j.Unique != "" || j.UniqueArgs != nil || len(j.After) > 0) {
-		err = errors.Join(err, fieldError("Idempotency-Key", i.Key, "is given together with unique, unique_args or after", "use one of them"))
+	if i.Key != "" && (j.Unique != "" || j.UniqueArgs != nil) {
+		err = errors.Join(err, fieldError("Idempotency-Key", i.Key, "is given together with unique or unique_args", "use one of them"))
 	}
 	req := hourbell.Request{Args: hourbell.RawArgs{Name: j.Kind, JSON: j.args()}, Options: append(options, i.options(ctx, strconv.Itoa(at))...)}
 	if err == nil {

@@ -8,7 +8,7 @@ const (
 )
 
 // edgeTests are the tests that notice these faults. They run first.
-const edgeTests = "^TestStore$/^(After|Reopen)$|^TestReleaseAfterDeath$|^TestTwoStepsDecideTheLastEdges$|BesideAnEnd$|BesideAnInsert$|^TestNotesInAnyOrder$|BesideARelease$|^TestLink"
+const edgeTests = "^TestStore$/^(After|AfterTx|Reopen)$|^TestReleaseAfterDeath$|^TestTwoStepsDecideTheLastEdges$|BesideAnEnd$|BesideAnInsert$|^TestNotesInAnyOrder$|BesideARelease$|^TestLink"
 
 var sharedEdgeFaults = []fault{
 	{"a job waits again although another edge has missed", "../../store/reopen.go", "r.State == StateNotStarted && w.State() == StateWaiting", "r.State == StateNotStarted && w.State() <= StateNotStarted"},
@@ -21,6 +21,8 @@ var sharedEdgeFaults = []fault{
 	{"any waits for all", edges, "case w.Any && w.matched, ", "case w.Any && w.matched && w.Open == 0, "},
 	{"one missed edge decides for any", edges, "case w.Any && w.Open == 0, !w.Any && w.missed:", "case w.Open == 0, w.missed:"},
 	{"a job with many predecessors is not linked", steps, "return out, tx.InsertLinkNotes(ctx, older, now)", "return out, nil"},
+	{"the job that has a key gets the predecessors of another", steps, "return inserted[e.ID].Existed })", "return false })"},
+	{"a job waits again although another job has its key", steps, "tx.LockKeyHolders(ctx, keyed, now)", "tx.LockKeyHolders(ctx, keyed[:0], now)"},
 	{"a link counts as an end", steps, "if s.notes[0].State == store.StateReady {", "if false {"},
 }
 
@@ -29,6 +31,9 @@ var postgresEdgeFaults = []fault{
 	{"an end overtakes the retry before it", "sql/lock_releases.sql", "o.state <> 1 AND CASE", "false AND CASE"},
 	{"a retry reaches only the next jobs", "sql/reopen_jobs.sql", "FROM gone WHERE followed HAVING", "FROM gone WHERE false HAVING"},
 	{"the dependents of a dead node's jobs wait for ever", "sql/extend_lease.sql", "EXISTS (SELECT FROM {schema}.release) AS releases", "false AS releases"},
+	{"a job in a program's transaction locks its predecessors", edges, "older && (r.Tx != nil || ", "older && ("},
+	{"a job with a key locks its predecessors while it waits for the key", edges, "r.Tx != nil || HasKeys(links) || ", "r.Tx != nil || "},
+	{"a job that keeps nothing is forgotten before its dependents are linked", "sql/forget_jobs.sql", "WHERE EXISTS (SELECT FROM {schema}.edge AS e WHERE e.on_id", "WHERE false AND EXISTS (SELECT FROM {schema}.edge AS e WHERE e.on_id"},
 	{"the end of a job leaves no note", "sql/finish_jobs.sql", "FROM ended WHERE releases HAVING", "FROM ended WHERE false HAVING"},
 	{"a cascade stops after one job", "sql/end_jobs.sql", "FROM ended WHERE releases HAVING", "FROM ended WHERE releases AND end_state <> 6 HAVING"},
 	{"two steps decide the last edges without a lock", "sql/lock_dependents.sql", "FOR UPDATE              -- if waiting", "FOR KEY SHARE -- if waiting"},
@@ -41,6 +46,7 @@ var sqliteEdgeFaults = []fault{
 	{"the end of a job leaves no note", "sql/mark_releases.sql", "SET releases = 1", "SET releases = 0"},
 	{"a cascade stops after one job", "sql/insert_releases.sql", "WHERE j.releases = 1", "WHERE j.releases = 1 AND o.value ->> 'state' <> 6"},
 	{"a deletion leaves no note", "sql/insert_deleted_releases.sql", "WHERE j.releases = 1", "WHERE j.releases = 2"},
+	{"a job that keeps nothing is forgotten before its dependents are linked", "sql/find_kept.sql", "WHERE j.releases = 0 AND EXISTS", "WHERE j.releases = 2 AND EXISTS"},
 }
 
 // The faults that the audit of TestDependentsAreExact notices, with real processes.

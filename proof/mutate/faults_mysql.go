@@ -121,6 +121,7 @@ var mysqlEdgeFaults = []fault{
 	{"the end of a job leaves no note", "sql/mark_releases.sql", "SET j.releases = 1", "SET j.releases = 0"},
 	{"a cascade stops after one job", "sql/insert_releases.sql", "WHERE j.releases = 1", "WHERE j.releases = 1 AND o.state <> 6"},
 	{"a deletion leaves no note", "sql/insert_deleted_releases.sql", "AND j.releases = 1", "AND j.releases = 2"},
+	{"a job that keeps nothing is forgotten before its dependents are linked", "sql/find_kept.sql", "WHERE j.releases = 0 AND EXISTS", "WHERE j.releases = 2 AND EXISTS"},
 	{"two steps decide the last edges without a lock", "sql/lock_dependents.sql", "FOR UPDATE SKIP LOCKED  -- if free", "-- no lock             -- if free"},
 	{"an insert does not lock the predecessors", "sql/lock_predecessors.sql", "FOR UPDATE         -- if waiting", "                   -- if waiting"},
 }

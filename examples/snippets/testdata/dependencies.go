@@ -1,8 +1,14 @@
 package page
 
-import "github.com/hourbell/hourbell"
+import (
+	"github.com/jackc/pgx/v5"
 
-var exportID int64
+	"github.com/hourbell/hourbell"
+)
+
+var tx pgx.Tx
+
+var id, exportID int64
 
 var job *hourbell.Job[Page]
 
@@ -27,3 +33,11 @@ func (Report) Kind() string { return "report" }
 type Page struct{}
 
 func (Page) Kind() string { return "page" }
+
+type Charge struct{ Order int64 }
+
+func (Charge) Kind() string { return "charge" }
+
+type Ship struct{ Order int64 }
+
+func (Ship) Kind() string { return "ship" }

@@ -7,6 +7,7 @@ SHELL := bash
 TESTFLAGS ?=
 BENCH ?=
 FUZZTIME ?= 10s
+MINUTES ?= 10
 
 # The race detector, without SQLite: its C code, translated to Go, runs on one goroutine at a time, and with the race
 # detector the tests of its driver would take four times as long.
@@ -41,6 +42,10 @@ test-postgres-versions: ## The tests of the PostgreSQL driver on versions 13 to 
 proof: ## The fault and history tests with real processes, on throw-away servers
 	@scripts/install-deps cc cron
 	@cd proof && ../scripts/with-servers go test $(RACE) -count=1 -timeout=90m -v $(TESTFLAGS) ./...
+
+.PHONY: sim
+sim: ## Simulated clusters from fresh seeds for MINUTES (10): what a failure prints can be replayed by its seed
+	@cd proof && go test ./sim -count=1 -timeout=0 -v -run 'FoundBefore|FreshSeeds|SameTrace' -minutes $(MINUTES) $(TESTFLAGS)
 
 .PHONY: mutate
 mutate: ## Named faults put into the drivers one by one; the tests must notice each

@@ -1,0 +1,88 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// slot is an instant of a schedule.
+type slot struct {
+	schedule string
+	at       time.Time
+}
+
+// oneSlotOneJob: a slot makes one job at most, for ever.
+func oneSlotOneJob(e *evidence) {
+	jobs := map[slot]int64{}
+	add := func(schedule string, at time.Time, id int64) {
+		of := slot{schedule, at}
+		if other, made := jobs[of]; made && other != id {
+			e.fail("the slot %s of %s made job %d and job %d", clock(at), schedule, other, id)
+		}
+		jobs[of] = id
+	}
+	for i := range e.jobs {
+		if j := &e.jobs[i]; j.Origin == store.OriginSchedule && !e.follows[j.ScheduleName] {
+			add(j.ScheduleName, j.Slot, j.ID)
+		}
+	}
+	for _, r := range e.runs { // also of jobs that are not stored any more
+		if !r.Slot.IsZero() && !e.follows[r.Schedule] && e.origin(r.ID) == store.OriginSchedule {
+			add(r.Schedule, r.Slot, r.ID)
+		}
+	}
+}
+
+// everySlotIsAccountedFor: the records of a schedule have each of its slots once, from the first to the last, and a
+// slot that fired has its job.
+func everySlotIsAccountedFor(e *evidence) {
+	byName := map[string][]store.SlotInfo{}
+	for _, s := range e.slots {
+		byName[s.ScheduleName] = append(byName[s.ScheduleName], s)
+	}
+	for name, records := range byName {
+		every := e.every[name]
+		if every == 0 {
+			continue
+		}
+		slices.SortStableFunc(records, func(a, b store.SlotInfo) int { return a.Slot.Compare(b.Slot) })
+		for i, r := range records {
+			if spans := r.Last.Sub(r.Slot)/every + 1; r.Last.Sub(r.Slot)%every != 0 || int64(spans) != r.Count {
+				e.fail("%s: a record from %s to %s has %d slots, of one each %v",
+					name, clock(r.Slot), clock(r.Last), r.Count, every)
+			}
+			if i > 0 {
+				if next := records[i-1].Last.Add(every); !r.Slot.Equal(next) {
+					e.fail("%s: after the slot %s comes %s, and not %s", name, clock(records[i-1].Last), clock(r.Slot), clock(next))
+				}
+			}
+			if r.Outcome == store.SlotFired && e.byID[r.Job] == nil && !e.deleted[r.Job] {
+				e.fail("%s: the slot %s fired job %d, which is not stored", name, clock(r.Slot), r.Job)
+			}
+		}
+	}
+}
+
+// overlapIsKept: two jobs that slots of a schedule have made never run at once, unless the schedule allows that.
+func overlapIsKept(e *evidence) {
+	bySchedule := map[string][]*run{}
+	for _, r := range e.runs {
+		if r.Schedule != "" && e.origin(r.ID) == store.OriginSchedule && e.alone[r.Schedule] && !e.zombie(r) {
+			bySchedule[r.Schedule] = append(bySchedule[r.Schedule], r)
+		}
+	}
+	for _, runs := range bySchedule {
+		for i, a := range runs {
+			for _, b := range runs[i+1:] {
+				if b.Start.Real.After(a.over()) {
+					break
+				}
+				if a.ID != b.ID && meet(a, b) {
+					e.fail("%v, and %v: at once", a, b)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,242 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/memory"
+)
+
+// cluster is a run of a plan.
+type cluster struct {
+	plan    *plan
+	dice    dice
+	gate    *gate
+	store   *memory.Store
+	trace   *trace
+	witness *witness
+	began   time.Time // by the clock of the nodes
+	user    *hourbell.Client
+	ids     map[string]int64 // of the jobs that callers know, by label
+
+	// The driver changes the following fields; all others read them between two stops.
+	weather   weather
+	awayUntil time.Time
+	ahead     time.Duration // of the store's clock
+	nodes     []*node       // by number; the last one of each number
+	failed    int           // calls that failed or were made twice
+	users     int           // calls of users that have not returned
+}
+
+// node is a process with a client that runs.
+type node struct {
+	name   string
+	number int
+	port   *port
+	client *hourbell.Client
+	ended  chan struct{}
+}
+
+// result is what a run has found.
+type result struct {
+	problems []string
+	trace    *trace
+	took     time.Duration // simulated
+	faults   int           // of nodes and of the store, and calls that failed or were made twice
+	jobs     int
+	runs     int // of workers
+	steps    int // stops at the gate
+}
+
+// add adds what another run has found.
+func (r *result) add(other result) {
+	r.took, r.faults, r.jobs = r.took+other.took, r.faults+other.faults, r.jobs+other.jobs
+	r.runs, r.steps = r.runs+other.runs, r.steps+other.steps
+}
+
+// simulate runs a plan.
+func simulate(t *testing.T, p *plan, traced bool) (res result) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		d := dice{p.Seed}
+		c := &cluster{
+			plan: p, dice: d, gate: newGate(d.rng("gate")), witness: newWitness(), began: time.Now(),
+			weather: p.Weather, ahead: p.Skew, ids: map[string]int64{},
+		}
+		c.store = memory.New(memory.WithClock(c.now))
+		c.trace = &trace{on: traced, clock: c.now}
+		c.run(t)
+		res = result{
+			problems: verify(c.plan, c.witness), trace: c.trace, took: c.witness.at.Real.Sub(c.began),
+			faults: len(c.witness.faults) + c.failed, jobs: len(c.witness.jobs), runs: len(c.witness.runs),
+		}
+		for _, n := range c.gate.counts {
+			res.steps += n
+		}
+	})
+	return res
+}
+
+// now returns the instant of the store's clock.
+func (c *cluster) now() time.Time { return time.Now().Add(c.ahead).UTC() }
+
+// moment returns the present instant by both clocks.
+func (c *cluster) moment() moment { return moment{c.now(), time.Now()} }
+
+// run carries the plan out, waits until all work has ended, reads what is stored, and ends the cluster.
+func (c *cluster) run(t *testing.T) {
+	user, err := hourbell.New(newPort(c, "user", 0), hourbell.Config{Name: "user", Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.user = user
+	c.nodes = make([]*node, c.plan.Nodes)
+	for i := range c.nodes {
+		c.gate.at(c.began.Add(time.Duration(i)*time.Millisecond), fmt.Sprintf("node %d starts", i+1), func() { c.start(i) })
+	}
+	for i, e := range c.plan.Events {
+		c.gate.at(c.began.Add(e.At), fmt.Sprintf("event %d", i), func() { c.do(i, e) })
+	}
+	calm := c.began.Add(c.plan.Length)
+	over := false
+	c.gate.at(calm, "calm", func() { over = true })
+	c.gate.drive(func() bool { return over })
+	c.calm()
+	c.gate.drive(c.settled(time.Now().Add(30 * time.Minute)))
+	c.read(t)
+	c.end()
+}
+
+// start starts a node, in the place of an earlier one, if there was one.
+func (c *cluster) start(i int) {
+	n := &node{number: i, name: fmt.Sprintf("n%d", i+1), ended: make(chan struct{})}
+	if before := c.nodes[i]; before != nil {
+		n.name = before.name + "'"
+	}
+	n.port = newPort(c, n.name, (c.dice.part(n.name+" drift", 0)-0.5)/5000)
+	client, err := hourbell.New(n.port, hourbell.Config{
+		Name: n.name, Host: fmt.Sprintf("h%d", i+1), Workers: c.workers(n),
+		Lease: c.plan.Lease, Drain: 2 * time.Second, Grace: 3 * time.Second,
+		Queues: map[string]int{"default": c.plan.Workers, "bound": c.plan.Workers},
+		Logger: slog.New(slog.DiscardHandler),
+		Keep:   hourbell.Keep{Completed: 30 * 24 * time.Hour, Failed: 30 * 24 * time.Hour, Slots: 30 * 24 * time.Hour},
+	})
+	if err != nil {
+		panic(err) // a mistake in this package
+	}
+	n.client = client
+	c.nodes[i] = n
+	c.trace.add("%s starts", n.name)
+	go func() {
+		defer close(n.ended)
+		for n.client.Run(context.Background()) != nil && !n.port.isDead() { // as a service manager does
+			_ = c.gate.await(nil, &stop{key: n.name + " starts again", arrive: func(int) time.Time {
+				return time.Now().Add(time.Second)
+			}})
+		}
+	}()
+}
+
+// kill ends the process of a node without any clean-up: nothing of it reaches the store any more.
+func (c *cluster) kill(n *node) {
+	if n == nil || n.port.isDead() {
+		return
+	}
+	c.trace.add("%s is killed", n.name)
+	c.witness.died(n.name, c.moment())
+	n.port.die()
+	now, cancel := context.WithCancel(context.Background())
+	cancel()
+	go func() { _ = n.client.Stop(now) }()
+}
+
+// calm ends all faults and all pauses, so that all work can come to its end.
+func (c *cluster) calm() {
+	c.trace.add("calm")
+	c.weather, c.awayUntil = weather{Latency: time.Millisecond}, time.Time{}
+	for i, n := range c.nodes {
+		n.port.mu.Lock()
+		n.port.cutUntil = time.Time{}
+		dead := n.port.dead
+		n.port.mu.Unlock()
+		select {
+		case <-n.ended:
+			dead = true
+		default:
+		}
+		if dead {
+			c.start(i)
+		}
+	}
+	c.asks("end", func(ctx context.Context) { c.tidy(ctx) })
+}
+
+// settled returns a function that reports whether all work has ended, or the time is over.
+func (c *cluster) settled(latest time.Time) func() bool {
+	var look time.Time
+	return func() bool {
+		now := time.Now()
+		if now.Before(look) {
+			return false
+		}
+		look = now.Add(5 * time.Second)
+		c.gate.at(look, "look for an end", func() {})
+		if c.users > 0 && now.Before(latest) {
+			return false
+		}
+		live := store.JobFilter{States: []store.State{store.StateReady, store.StateRunning, store.StateWaiting}}
+		left, err := c.store.ListJobs(context.Background(), store.ListJobsRequest{JobFilter: live, Limit: 1 << 20})
+		c.witness.stuck = left
+		return err != nil || len(left) == 0 || !now.Before(latest)
+	}
+}
+
+// read reads what is stored.
+func (c *cluster) read(t *testing.T) {
+	ctx := context.Background()
+	var err error
+	c.witness.at = c.moment()
+	if c.witness.jobs, err = c.store.ListJobs(ctx, store.ListJobsRequest{Limit: 1 << 30, Attempts: true}); err != nil {
+		t.Fatal(err)
+	}
+	if c.witness.slots, err = c.store.ListSlots(ctx, store.ListSlotsRequest{Limit: 1 << 30}); err != nil {
+		t.Fatal(err)
+	}
+	slices.Reverse(c.witness.jobs)
+	c.witness.took = c.witness.at.Real.Sub(c.began)
+	for key, n := range c.gate.counts {
+		if name, queue, is := strings.Cut(key, " claim "); is {
+			c.witness.claims[name+" "+queue] = n
+		}
+	}
+}
+
+// end ends all nodes, and all goroutines.
+func (c *cluster) end() {
+	c.trace.on = false
+	c.gate.free()
+	for _, n := range c.nodes {
+		_ = n.client.Stop(context.Background())
+		<-n.ended
+	}
+}
+
+// asks makes calls as a user, whose name is stable.
+func (c *cluster) asks(name string, do func(ctx context.Context)) {
+	c.users++
+	go func() {
+		ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), caller{}, "user "+name), time.Minute)
+		defer cancel()
+		do(ctx)
+		_ = c.gate.await(nil, &stop{key: "user " + name + " has its answer"})
+		c.users--
+	}()
+}

@@ -1,0 +1,291 @@
+package sim
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hourbell/hourbell/internal/intercept"
+	"github.com/hourbell/hourbell/internal/uptime"
+	"github.com/hourbell/hourbell/store"
+)
+
+// port is the way of one process to the store: a backend whose calls stop at the gate and meet the weather. It also
+// brings chance and the clock of leases (package ambient).
+type port struct {
+	store.Backend
+	c     *cluster
+	name  string
+	drift float64 // by which part its clock is faster
+
+	mu       sync.Mutex
+	drawn    map[string]int // random numbers by purpose
+	dead     bool
+	cutUntil time.Time // the network to the store is cut until then
+	frozenAt uptime.Instant
+	thawAt   time.Time // the process stands still until then
+}
+
+func newPort(c *cluster, name string, drift float64) *port {
+	p := &port{c: c, name: name, drift: drift, drawn: map[string]int{}}
+	p.Backend = intercept.New(c.store, p.call)
+	return p
+}
+
+// Unwrap returns the backend below; see store.Able.
+func (p *port) Unwrap() store.Backend { return p.Backend }
+
+// Random implements ambient.Ambient.
+func (p *port) Random(purpose string) float64 {
+	p.mu.Lock()
+	n := p.drawn[purpose]
+	p.drawn[purpose]++
+	p.mu.Unlock()
+	return p.c.dice.part(p.name+" draws "+purpose, n)
+}
+
+// Uptime implements ambient.Ambient: a frozen process does not see time pass, and sees all of it when it goes on.
+func (p *port) Uptime() uptime.Instant {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if time.Now().Before(p.thawAt) {
+		return p.frozenAt
+	}
+	return p.uptime()
+}
+
+func (p *port) uptime() uptime.Instant {
+	return uptime.Instant(float64(time.Since(p.c.began)) * (1 + p.drift))
+}
+
+// caller is the context key of the name of who calls, if it is not the process.
+type caller struct{}
+
+// call makes a call of the store: see intercept.Func.
+func (p *port) call(ctx context.Context, c intercept.Call, next func(context.Context) error) error {
+	who, named := ctx.Value(caller{}).(string)
+	if !named {
+		who = p.name
+	}
+	key := who + " " + c.Operation + details(c.Request)
+	if p.isDead() {
+		return errDead
+	}
+	var f fate
+	err := p.c.gate.await(ctx, &stop{key: key, arrive: func(n int) time.Time {
+		if f = p.fate(key, n, c.Operation); f.err != nil || f.twice {
+			p.c.failed++
+		}
+		return p.thawed(time.Now().Add(f.before))
+	}})
+	if p.isDead() {
+		return errDead
+	}
+	if err != nil { // one caller after another
+		_ = p.c.gate.await(nil, &stop{key: key + " gives up"})
+		p.c.trace.add("%s: gives up", key)
+		return fmt.Errorf("%s: %w", c.Operation, err)
+	}
+	if err = f.err; err != nil && !f.lost {
+		p.c.trace.add("%s: failed before: %v", key, err)
+	}
+	if err != nil && !f.lost {
+		return fmt.Errorf("%s: %w", c.Operation, err)
+	}
+	err = next(ctx)
+	if f.twice && err == nil {
+		err = next(ctx)
+	}
+	p.c.trace.add("%s%s: %s", key, mark(f.twice, " (twice)"), answer(c.Result, err))
+	if f.after > 0 || f.lost || p.isFrozen() {
+		if cut := p.c.gate.await(ctx, &stop{key: key + " answer", arrive: func(int) time.Time {
+			return p.thawed(time.Now().Add(f.after))
+		}}); cut != nil {
+			f.lost, f.err = true, cut
+			_ = p.c.gate.await(nil, &stop{key: key + " gives up"})
+		}
+	}
+	if p.isDead() {
+		f.lost, f.err = true, errDead
+	}
+	if f.lost {
+		reflect.ValueOf(c.Result).Elem().SetZero()
+		if f.err != errDead {
+			p.c.trace.add("%s: the answer is lost", key)
+		}
+		return fmt.Errorf("%s: %w", c.Operation, f.err)
+	}
+	return err
+}
+
+// fate returns what becomes of a call now.
+func (p *port) fate(key string, n int, operation string) fate {
+	f := p.c.weather.fate(p.c.dice, key, n, operation)
+	now := time.Now()
+	p.mu.Lock()
+	away := now.Before(p.cutUntil) || now.Before(p.c.awayUntil)
+	p.mu.Unlock()
+	if !away {
+		return f
+	}
+	f.err, f.lost = errAway, p.c.dice.part(key+" away", n) < 0.02
+	if p.c.dice.part(key+" silent", n) < 0.3 {
+		f.before = time.Hour // no answer: the caller gives up
+	}
+	return f
+}
+
+// Listen implements store.Listener. Each wake-up stops at the gate, too.
+func (p *port) Listen(ctx context.Context, wake func(store.Wake)) error {
+	key, err := p.name+" listen", error(nil)
+	if cut := p.c.gate.await(ctx, &stop{key: key, arrive: func(n int) time.Time {
+		err = p.fate(key, n, "listen").err
+		return p.thawed(time.Now().Add(p.c.dice.span(key, n, time.Millisecond)))
+	}}); cut != nil || err != nil {
+		return fmt.Errorf("listen: %w", cmp.Or(cut, err))
+	}
+	if !p.c.plan.Push {
+		return store.ErrNoPush
+	}
+	return p.c.store.Listen(ctx, func(w store.Wake) {
+		key := fmt.Sprintf("%s is woken: %v %s", p.name, w.Kind, w.Queue)
+		cut := p.c.gate.await(ctx, &stop{key: key, arrive: func(n int) time.Time {
+			return p.thawed(time.Now().Add(p.c.dice.span(key, n, p.c.weather.Latency)))
+		}})
+		if cut == nil && !p.isDead() {
+			p.c.trace.add("%s", key)
+			wake(w)
+		}
+	})
+}
+
+// die cuts the process off for ever.
+func (p *port) die() {
+	p.mu.Lock()
+	p.dead = true
+	p.mu.Unlock()
+	p.c.gate.hold(p.owns, func(*stop) time.Time { return time.Time{} })
+}
+
+// freeze stops the process until an instant.
+func (p *port) freeze(until time.Time) {
+	p.mu.Lock()
+	p.frozenAt, p.thawAt = p.uptime(), until
+	p.mu.Unlock()
+	p.c.gate.hold(p.owns, func(s *stop) time.Time { return p.thawed(s.at) })
+}
+
+// owns reports whether a stop is of the process.
+func (p *port) owns(s *stop) bool { return strings.HasPrefix(s.key, p.name+" ") && s.do == nil }
+
+// thawed returns when something goes on that would go on at an instant.
+func (p *port) thawed(at time.Time) time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if at.Before(p.thawAt) {
+		return p.thawAt
+	}
+	return at
+}
+
+func (p *port) isDead() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.dead
+}
+
+func (p *port) isFrozen() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return time.Now().Before(p.thawAt)
+}
+
+// details distinguishes calls of the same operation, as far as a process may make them concurrently.
+func details(request any) string {
+	switch r := request.(type) {
+	case *store.ClaimRequest:
+		return fmt.Sprintf(" %s %v %v", r.Queue, r.Suspects, r.DueFor)
+	case *store.ExchangePermitsRequest:
+		return " " + r.Queue
+	case *store.FinishRequest:
+		if len(r.Outcomes) > 0 {
+			return fmt.Sprintf(" %d/%d", r.Outcomes[0].ID, r.Outcomes[0].Token)
+		}
+	case *store.BeginRequest:
+		if len(r.Claims) > 0 {
+			return fmt.Sprintf(" %d/%d", r.Claims[0].ID, r.Claims[0].Token)
+		}
+	case *store.InsertRequest:
+		if len(r.Jobs) > 0 {
+			return " " + string(r.Jobs[0].Args)
+		}
+	case *store.FireRequest:
+		if len(r.Firings) > 0 {
+			return fmt.Sprintf(" %d", r.Firings[0].Schedule)
+		}
+	case *store.FireEarlyRequest:
+		if len(r.Firings) > 0 {
+			return fmt.Sprintf(" %d", r.Firings[0].Schedule)
+		}
+	case *store.ClaimRef:
+		return fmt.Sprintf(" %d/%d", r.ID, r.Token)
+	}
+	return ""
+}
+
+// answer returns an answer of the store for the trace.
+func answer(result any, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	switch r := result.(type) {
+	case *store.ClaimResult:
+		return claimed(r)
+	case *store.PartialClaim:
+		return claimed(&r.ClaimResult)
+	case *store.InsertResult:
+		return fmt.Sprintf("jobs %v", r.IDs())
+	case *store.FinishResult:
+		return fmt.Sprintf("refused %v", r.Refused)
+	case *store.QueuePermits:
+		return fmt.Sprintf("%+v", *r)
+	case *store.FireResult:
+		return fmt.Sprintf("fired %d, lost %d", len(r.Fired), len(r.Lost))
+	case *store.RescueResult:
+		return fmt.Sprintf("%d nodes, jobs %+v", len(r.Nodes), r.Jobs)
+	case *store.HeartbeatResult:
+		return fmt.Sprintf("next expiry %v", r.NextExpiry.Format(time.TimeOnly))
+	}
+	return "done"
+}
+
+func claimed(r *store.ClaimResult) string {
+	var text strings.Builder
+	text.WriteString("claimed")
+	for _, j := range r.Jobs {
+		fmt.Fprintf(&text, " %d/%d", j.ID, j.Token)
+	}
+	if !r.NextDue.IsZero() {
+		fmt.Fprintf(&text, ", next due %s", clock(r.NextDue))
+	}
+	if !r.NextStart.IsZero() {
+		fmt.Fprintf(&text, ", next start %s", clock(r.NextStart))
+	}
+	if r.LimitRevision != 0 {
+		fmt.Fprintf(&text, ", limits %d", r.LimitRevision)
+	}
+	text.WriteString(mark(r.Rated, ", rated"))
+	text.WriteString(mark(!r.NoSuspects, ", may have suspects"))
+	return text.String()
+}
+
+func mark(is bool, text string) string {
+	if is {
+		return text
+	}
+	return ""
+}

@@ -1,0 +1,124 @@
+package sim
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+var (
+	seedFlag    = flag.Uint64("seed", 0, "run only this seed, and print its trace if it fails")
+	showFlag    = flag.Bool("show", false, "with -seed: print the plan and the trace in any case")
+	lengthFlag  = flag.Duration("length", 10*time.Minute, "simulated time of a run, until the weather is calm")
+	minutesFlag = flag.Float64("minutes", 1.0/6, "how long fresh seeds run")
+	repeatFlag  = flag.Int("repeat", 6, "how many seeds run twice, to compare their traces")
+	shrinkFlag  = flag.Duration("shrink", 2*time.Minute, "how long a plan that fails is shortened")
+)
+
+// TestFoundBefore runs the seeds that once failed.
+func TestFoundBefore(t *testing.T) {
+	if *seedFlag != 0 {
+		t.Skip("-seed runs one seed")
+	}
+	for _, one := range found {
+		report(t, newPlan(one.seed, one.length), one.what)
+	}
+}
+
+// TestSeed runs one seed.
+func TestSeed(t *testing.T) {
+	if *seedFlag == 0 {
+		t.Skip("runs with -seed")
+	}
+	p := newPlan(*seedFlag, *lengthFlag)
+	if *showFlag {
+		res := simulate(t, p, true)
+		fmt.Printf("%v%v\n", p, res.trace)
+	}
+	report(t, p, "")
+}
+
+// TestFreshSeeds runs new seeds for some time, and prints how much was simulated.
+func TestFreshSeeds(t *testing.T) {
+	if *seedFlag != 0 {
+		t.Skip("-seed runs one seed")
+	}
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	first := rand.Uint64N(1 << 40)
+	began, deadline := time.Now(), time.Now().Add(time.Duration(*minutesFlag*float64(time.Minute)))
+	var mu sync.Mutex
+	var all result
+	plans := 0
+	t.Run("seeds", func(t *testing.T) {
+		for worker := range runtime.GOMAXPROCS(0) {
+			t.Run(fmt.Sprint(worker), func(t *testing.T) {
+				t.Parallel()
+				for n := uint64(0); time.Now().Before(deadline) && !t.Failed(); n++ {
+					res := report(t, newPlan(first+n*uint64(runtime.GOMAXPROCS(0))+uint64(worker), *lengthFlag), "")
+					mu.Lock()
+					all.add(res)
+					plans++
+					mu.Unlock()
+				}
+			})
+		}
+	})
+	fmt.Printf("%d plans from seed %d on: %.1f simulated hours in %v, with %d faults, %d jobs, %d runs of workers, "+
+		"%d steps\n", plans, first, all.took.Hours(), time.Since(began).Round(time.Second), all.faults, all.jobs, all.runs, all.steps)
+}
+
+// TestSameSeedSameTrace runs seeds twice: what the runtime chooses at random does not reach the trace.
+func TestSameSeedSameTrace(t *testing.T) {
+	for seed := range uint64(*repeatFlag) {
+		a, b := simulate(t, newPlan(seed+1, 5*time.Minute), true), simulate(t, newPlan(seed+1, 5*time.Minute), true)
+		for i, line := range a.trace.lines {
+			if i >= len(b.trace.lines) || b.trace.lines[i] != line {
+				t.Errorf("seed %d: line %d is\n%s\nand\n%s", seed+1, i, around(a.trace.lines, i), around(b.trace.lines, i))
+				break
+			}
+		}
+		if len(a.trace.lines) != len(b.trace.lines) {
+			t.Errorf("seed %d: %d and %d lines", seed+1, len(a.trace.lines), len(b.trace.lines))
+		}
+	}
+}
+
+// around returns a line of a trace, and what is before and after it.
+func around(lines []string, i int) string {
+	return strings.Join(lines[max(0, min(i, len(lines))-10):min(len(lines), i+3)], "\n")
+}
+
+// report runs a plan. If it fails, report shortens it, and prints the problems, the plan and the trace.
+func report(t *testing.T, p *plan, what string) result {
+	t.Helper()
+	res := simulate(t, p, false)
+	if len(res.problems) == 0 {
+		return res
+	}
+	problem := res.problems[0]
+	deadline := time.Now().Add(*shrinkFlag)
+	small := shrink(p, problem, func() bool { return time.Now().After(deadline) }, func(p *plan) []string {
+		return simulate(t, p, false).problems
+	})
+	again := simulate(t, small, true)
+	t.Errorf("%s\nseed %d, to be replayed by: go test ./proof/sim -seed %d -length %v\n%s\n\n"+
+		"shortened to %d events:\n%v\n%s\n\nthe trace of the shortened plan:\n%v",
+		what, p.Seed, p.Seed, p.Length, first(res.problems, 10), len(small.Events), small, first(again.problems, 5), again.trace)
+	return res
+}
+
+// first returns the first problems.
+func first(problems []string, n int) string {
+	text := strings.Join(problems[:min(n, len(problems))], "\n")
+	if len(problems) > n {
+		text += fmt.Sprintf("\nand %d more", len(problems)-n)
+	}
+	return text
+}

@@ -1,0 +1,345 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/recur"
+	"github.com/hourbell/hourbell/store"
+)
+
+// do carries out an event of the plan.
+func (c *cluster) do(i int, e event) {
+	c.trace.add("event %d: %v", i, e)
+	var n *node
+	if e.Node > len(c.nodes) { // the plan was shortened
+		return
+	}
+	if e.Node > 0 {
+		n = c.nodes[e.Node-1]
+	}
+	until := time.Now().Add(e.For)
+	fails := func(node string, until time.Time) {
+		c.witness.faults = append(c.witness.faults, fault{Kind: e.Verb, Node: node, From: time.Now(), To: until, By: e.For})
+	}
+	switch e.Verb {
+	case "kill":
+		fails(n.name, time.Now())
+		c.kill(n)
+	case "start":
+		if n.port.isDead() {
+			c.start(n.number)
+		}
+	case "freeze":
+		fails(n.name, until)
+		n.port.freeze(until)
+	case "cut":
+		fails(n.name, until)
+		n.port.mu.Lock()
+		n.port.cutUntil = until
+		n.port.mu.Unlock()
+	case "away":
+		fails("", until)
+		c.awayUntil = until
+	case "clock":
+		fails("", time.Now())
+		c.ahead += e.For
+	default:
+		c.before(e)
+		c.asks(fmt.Sprintf("%d", i), func(ctx context.Context) { c.ask(ctx, e) })
+	}
+}
+
+// ask does what a user does, and records the answer.
+func (c *cluster) ask(ctx context.Context, e event) {
+	record, err := func() {}, error(nil)
+	began := time.Now()
+	switch e.Verb {
+	case "enqueue":
+		record, err = c.enqueue(ctx, e.Jobs)
+	case "batch":
+		record, err = c.enqueueBatch(ctx, e)
+	case "bad":
+		err = c.enqueueBadly(ctx, e.Jobs[0])
+	case "put":
+		_, err = c.user.Schedules.Put(ctx, e.Sched.schedule())
+	case "pause schedule":
+		err = c.user.Schedules.Pause(ctx, []string{e.Name})
+	case "resume schedule":
+		err = c.user.Schedules.Resume(ctx, []string{e.Name})
+	case "delete schedule":
+		err = c.user.Schedules.Delete(ctx, []string{e.Name})
+	case "trigger":
+		_, err = c.user.Schedules.Trigger(ctx, e.Name)
+	case "limit":
+		_, err = c.user.Limits.Put(ctx, *e.Limit, 0)
+		ok := err == nil
+		record = func() { putInForce(&c.witness.limits, *e.Limit, sameLimit, ok, began) }
+	case "end limit":
+		err = c.user.Limits.Delete(ctx, e.Name)
+	case "pause":
+		err = c.pause(ctx, subject{e.Of, e.Name})
+		ok := err == nil
+		record = func() {
+			putInForce(&c.witness.pauses, subject{e.Of, e.Name}, func(a, b subject) bool { return a == b }, ok, began)
+		}
+	case "resume":
+		err = c.resume(ctx, subject{e.Of, e.Name})
+	case "cancel", "retry", "delete", "reprioritise":
+		err = c.change(ctx, e)
+	default:
+		panic("unknown verb " + e.Verb)
+	}
+	c.answered(ctx)
+	record()
+	c.trace.add("%v: %v", e, err)
+}
+
+// answered lets one caller after another go on.
+func (c *cluster) answered(ctx context.Context) {
+	_ = c.gate.await(nil, &stop{key: fmt.Sprint("user ", ctx.Value(caller{}), " has an answer")})
+}
+
+func sameLimit(a, b hourbell.Limit) bool { return a.Name == b.Name }
+
+// endInForce records that what was in force is about to be changed.
+func endInForce[T any](list []*inForce[T], what T, same func(a, b T) bool) {
+	for _, one := range list {
+		if same(one.What, what) && one.To.IsZero() {
+			one.To = time.Now()
+		}
+	}
+}
+
+// putInForce records that a call, which was made at an instant, has put something in force, if its answer was so.
+func putInForce[T any](list *[]*inForce[T], what T, same func(a, b T) bool, ok bool, asked time.Time) {
+	if ok {
+		*list = append(*list, &inForce[T]{What: what, Asked: asked, From: time.Now()})
+	}
+}
+
+// enqueue enqueues one or several jobs. record records the answer.
+func (c *cluster) enqueue(ctx context.Context, jobs []job) (record func(), err error) {
+	requests, all := c.requests(jobs)
+	var answers []hourbell.Enqueued
+	switch len(requests) {
+	case 0:
+		return func() {}, nil
+	case 1:
+		var one hourbell.Enqueued
+		one, err = c.user.Enqueue(ctx, requests[0].Args, requests[0].Options...)
+		answers = []hourbell.Enqueued{one}
+	default:
+		answers, err = c.user.EnqueueMany(ctx, requests)
+	}
+	return func() { c.record(all, answers, err) }, err
+}
+
+// requests returns the requests for jobs, without those that follow jobs that the user does not know.
+func (c *cluster) requests(jobs []job) (requests []hourbell.Request, all []*asked) {
+	for _, j := range jobs {
+		if options, known := c.options(j); known {
+			requests = append(requests, hourbell.Request{Args: rawArgs(j.Kind, j.Label), Options: options})
+			all = append(all, &asked{Job: j, At: c.moment()})
+		}
+	}
+	c.witness.asked = append(c.witness.asked, all...)
+	return requests, all
+}
+
+// record records the answers to requests.
+func (c *cluster) record(all []*asked, answers []hourbell.Enqueued, err error) {
+	for i, a := range all {
+		if a.Err, a.To = err, c.moment(); err == nil {
+			a.ID, a.Existed = answers[i].ID, answers[i].Existed
+			c.ids[a.Job.Label] = a.ID
+		}
+	}
+}
+
+// enqueueBatch enqueues the jobs of an event as a batch, of which the last one runs last.
+func (c *cluster) enqueueBatch(ctx context.Context, e event) (record func(), err error) {
+	last := e.Jobs[len(e.Jobs)-1]
+	requests, all := c.requests(e.Jobs)
+	finally := requests[len(requests)-1]
+	res, err := c.user.EnqueueBatch(ctx, requests[:len(requests)-1], &hourbell.Finally{
+		Args: finally.Args, Options: finally.Options, On: hourbell.FinallyAlways,
+	})
+	return func() {
+		for _, a := range all {
+			a.Batch, a.Last = last.Label, a.Job.Label == last.Label
+		}
+		c.record(all, append(res.Jobs, hourbell.Enqueued{ID: res.Finally}), err)
+	}, err
+}
+
+// enqueueBadly enqueues a job whose input is wrong.
+func (c *cluster) enqueueBadly(ctx context.Context, j job) error {
+	c.witness.bad[j.Label] = true
+	_, err := c.user.Enqueue(ctx, rawArgs(j.Kind, j.Label), hourbell.Queue(j.Queue), hourbell.Priority(12))
+	var field *check.FieldError
+	if !errors.As(err, &field) {
+		c.witness.crash = append(c.witness.crash, fmt.Sprintf("a priority of 12 is answered by %v", err))
+	}
+	return err
+}
+
+// change changes a job by hand.
+func (c *cluster) change(ctx context.Context, e event) error {
+	id := c.ids[e.Name]
+	if id == 0 {
+		return nil
+	}
+	c.witness.changed[id] = true
+	f := hourbell.JobFilter{IDs: []int64{id}}
+	var err error
+	switch e.Verb {
+	case "cancel":
+		_, err = c.user.Jobs.Cancel(ctx, f)
+	case "retry":
+		_, err = c.user.Jobs.Retry(ctx, f)
+	case "delete":
+		c.witness.deleted[id] = true
+		_, err = c.user.Jobs.Delete(ctx, f)
+	case "reprioritise":
+		_, err = c.user.Jobs.Reprioritise(ctx, f, 1+int(id%9))
+	}
+	return err
+}
+
+// pause pauses a subject.
+func (c *cluster) pause(ctx context.Context, s subject) error {
+	switch s.Of {
+	case "queue":
+		return c.user.Queues.Pause(ctx, s.Name, hourbell.Pause{})
+	case "kind":
+		return c.user.Kinds.Pause(ctx, s.Name, hourbell.Pause{})
+	case "key":
+		return c.user.Keys.Pause(ctx, s.Name, hourbell.Pause{})
+	}
+	return c.user.Groups.Pause(ctx, s.Name, hourbell.Pause{})
+}
+
+// resume ends the pause of a subject.
+func (c *cluster) resume(ctx context.Context, s subject) (err error) {
+	switch s.Of {
+	case "queue":
+		_, err = c.user.Queues.Resume(ctx, s.Name)
+	case "kind":
+		_, err = c.user.Kinds.Resume(ctx, s.Name)
+	case "key":
+		_, err = c.user.Keys.Resume(ctx, s.Name)
+	default:
+		_, err = c.user.Groups.Resume(ctx, s.Name)
+	}
+	return err
+}
+
+// options returns the options of a job; known is false if it follows a job that the user does not know.
+func (c *cluster) options(j job) (options []hourbell.Option, known bool) {
+	options = []hourbell.Option{hourbell.Queue(j.Queue), hourbell.MaxAttempts(j.MaxAttempts)}
+	if j.Key != "" {
+		options = append(options, hourbell.Key(j.Key))
+	}
+	if j.Group != "" {
+		options = append(options, hourbell.Group(j.Group))
+	}
+	if j.Unique != "" {
+		options = append(options, hourbell.Unique(j.Unique))
+	}
+	if j.UniqueFor != 0 {
+		options = append(options, hourbell.UniqueFor(j.UniqueFor))
+	}
+	if j.Priority != 0 {
+		options = append(options, hourbell.Priority(j.Priority))
+	}
+	if j.In != 0 {
+		options = append(options, hourbell.In(j.In))
+	}
+	if j.FailOnLoss {
+		options = append(options, hourbell.OnLoss(hourbell.FailOnLoss))
+	}
+	if j.Timeout != 0 {
+		options = append(options, hourbell.Timeout(j.Timeout))
+	}
+	for _, e := range j.After {
+		id := c.ids[e.Of]
+		if id == 0 {
+			return nil, false
+		}
+		options = append(options, hourbell.After(id, e.On, e.Delay))
+	}
+	if j.Any {
+		options = append(options, hourbell.AfterAny())
+	}
+	return options, true
+}
+
+// schedule returns the schedule as the client takes it.
+func (s *schedule) schedule() hourbell.Schedule {
+	out := hourbell.Schedule{
+		Name: s.Name, Job: rawArgs(s.Kind, s.Name), Overlap: s.Overlap, Misfire: s.Misfire, Group: s.Group,
+		MaxAttempts: 4,
+	}
+	if s.Loss {
+		out.OnLoss = hourbell.FailOnLoss
+	}
+	switch {
+	case s.After != "":
+		out.After = []hourbell.ScheduleEdge{{Schedule: s.After, On: store.OnEnd}}
+	case s.Cron != "":
+		out.Rule = recur.Cron(s.Cron)
+	default:
+		out.Rule = recur.Every(s.Every)
+	}
+	return out
+}
+
+// before records what an event is about to change, when the user asks.
+func (c *cluster) before(e event) {
+	w := c.witness
+	switch e.Verb {
+	case "put":
+		_, edited := w.follows[e.Sched.Name]
+		w.follows[e.Sched.Name] = e.Sched.After != ""
+		w.alone[e.Sched.Name] = !edited && e.Sched.After == "" && e.Sched.Overlap != hourbell.OverlapAllow
+		w.every[e.Sched.Name] = 0
+		if !edited && e.Sched.After == "" && e.Sched.Cron == "" {
+			w.every[e.Sched.Name] = e.Sched.Every
+		}
+	case "delete schedule":
+		w.every[e.Name] = 0
+	case "limit":
+		endInForce(w.limits, *e.Limit, sameLimit)
+	case "end limit":
+		endInForce(w.limits, hourbell.Limit{Name: e.Name}, sameLimit)
+	case "pause", "resume":
+		endInForce(w.pauses, subject{e.Of, e.Name}, func(a, b subject) bool { return a == b })
+	}
+}
+
+// tidy ends what keeps work from coming to its end: schedules, and pauses.
+func (c *cluster) tidy(ctx context.Context) {
+	errs := []error{}
+	list, err := c.user.Schedules.List(ctx, hourbell.ScheduleFilter{Limit: 1000})
+	errs = append(errs, err)
+	for _, s := range list {
+		errs = append(errs, c.user.Schedules.Pause(ctx, []string{s.Name}))
+	}
+	paused := map[subject]bool{}
+	for _, e := range c.plan.Events {
+		if e.Verb == "pause" && !paused[subject{e.Of, e.Name}] {
+			paused[subject{e.Of, e.Name}] = true
+			c.before(event{Verb: "resume", Of: e.Of, Name: e.Name})
+			errs = append(errs, c.resume(ctx, subject{e.Of, e.Name}))
+		}
+	}
+	c.answered(ctx)
+	if err := errors.Join(errs...); err != nil {
+		c.witness.crash = append(c.witness.crash, fmt.Sprintf("tidy: %v", err))
+	}
+}

@@ -1,0 +1,154 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/store/memory"
+)
+
+// The kinds of jobs.
+const (
+	kindPlain  = "plain"
+	kindTx     = "tx"     // completes its job in a transaction, with a job of kindEffect as its effect
+	kindEffect = "effect" // is made by jobs of kindTx only
+	kindSlow   = "slow"   // is abandoned if its worker ignores its context
+)
+
+// args are the arguments of each job.
+type args struct {
+	L string `json:"l"` // the label
+}
+
+// txArgs are the arguments of kindTx.
+type txArgs args
+
+// Kind implements hourbell.Args.
+func (txArgs) Kind() string { return kindTx }
+
+// rawArgs returns the arguments of a job of a kind.
+func rawArgs(kind, label string) hourbell.RawArgs {
+	text, _ := json.Marshal(args{label}) // never fails
+	return hourbell.RawArgs{Name: kind, JSON: text}
+}
+
+// conduct is what a worker does in an attempt.
+type conduct struct {
+	takes  time.Duration
+	heeds  bool   // it returns when its context ends
+	answer string // ok, error, panic, fail, cancel, snooze, limited
+}
+
+// conduct returns what the worker of a job does in its n-th run. It is a pure function of the seed.
+func (p *plan) conduct(d dice, label string, n int) conduct {
+	key := fmt.Sprintf("conduct %s %d", label, n)
+	c := conduct{takes: time.Millisecond + d.span(key, 0, 400*time.Millisecond), heeds: true, answer: "ok"}
+	switch roll := d.part(key, 1); {
+	case roll < 0.08:
+		c.answer = "error"
+	case roll < 0.10:
+		c.answer = "panic"
+	case roll < 0.11:
+		c.answer = "fail"
+	case roll < 0.12:
+		c.answer = "cancel"
+	case roll < 0.14:
+		c.answer = "snooze"
+	case roll < 0.15:
+		c.answer = "limited"
+	}
+	switch roll := d.part(key, 2); {
+	case roll < 0.02: // longer than a lease
+		c.takes = d.span(key, 3, 30*time.Second)
+	case roll < 0.03:
+		c.takes, c.heeds = d.span(key, 3, 20*time.Second), false
+	}
+	return c
+}
+
+// workers returns the workers of a node.
+func (c *cluster) workers(n *node) *hourbell.Workers {
+	workers := hourbell.NewWorkers()
+	backoff := hourbell.DefaultBackoff("constant:2s")
+	for _, kind := range []string{kindPlain, kindEffect} {
+		workers.Handle(kind, func(ctx context.Context, row *hourbell.JobRow) error { return c.work(ctx, n, row) }, backoff)
+	}
+	workers.Handle(kindSlow, func(ctx context.Context, row *hourbell.JobRow) error { return c.work(ctx, n, row) }, backoff,
+		hourbell.AbandonAfter(8*time.Second))
+	inTx := func(ctx context.Context, j *hourbell.Job[txArgs], tx *memory.Tx) error {
+		if err := c.work(ctx, n, &j.JobRow); err != nil {
+			return err
+		}
+		who := context.WithValue(ctx, caller{}, fmt.Sprintf("%s in the transaction of %d/%d", n.name, j.ID, j.Token))
+		_, err := n.client.Enqueue(who, rawArgs(kindEffect, "effect of "+j.Args.L), hourbell.InTx(tx))
+		return err
+	}
+	hourbell.RegisterTx(workers, memory.Transactions(c.store), inTx, backoff)
+	return workers
+}
+
+// work is an attempt: it stops at the gate while it takes its time.
+func (c *cluster) work(ctx context.Context, n *node, row *hourbell.JobRow) error {
+	var a args
+	if err := json.Unmarshal(row.RawArgs, &a); err != nil {
+		return fmt.Errorf("read args: %w", err)
+	}
+	if row.Schedule != "" {
+		a.L = fmt.Sprintf("%s %s %d", a.L, row.Slot.Format("02 15:04:05.000"), row.ID)
+	}
+	does := c.plan.conduct(c.dice, a.L, c.witness.runsOf(row.ID))
+	left, _ := row.HeldFor()
+	r := &run{
+		Label: a.L, Kind: row.Kind, Queue: row.Queue, Key: row.Key, ID: row.ID, Token: row.Token, Attempt: row.Attempt,
+		MaxAttempts: row.MaxAttempts, Group: row.Group, FailOnLoss: row.OnLoss == hourbell.FailOnLoss, Heeds: does.heeds,
+		Node: n.name, Schedule: row.Schedule, Slot: row.Slot, Left: left, Start: c.moment(),
+	}
+	key := fmt.Sprintf("%s runs %d/%d %q", n.name, row.ID, row.Token, a.L)
+	c.witness.start(r)
+	heeded := ctx
+	if !does.heeds {
+		heeded = nil
+	}
+	cut := c.gate.await(heeded, &stop{key: key, arrive: func(int) time.Time {
+		c.trace.add("%s: attempt %d begins", key, r.Attempt)
+		return n.port.thawed(time.Now().Add(does.takes))
+	}})
+	if n.port.isDead() {
+		return errDead
+	}
+	if cut != nil { // one worker after another
+		_ = c.gate.await(nil, &stop{key: key + " is cut short", arrive: func(int) time.Time {
+			return n.port.thawed(time.Now())
+		}})
+		r.Cut = true
+		c.witness.end(r, c.moment(), "cut short: "+cut.Error())
+		c.trace.add("%s: cut short: %v", key, cut)
+		return cut
+	}
+	c.witness.end(r, c.moment(), does.answer)
+	c.trace.add("%s: ends: %s", key, does.answer)
+	return does.err(c.dice, key)
+}
+
+// err returns the answer of a worker.
+func (does conduct) err(d dice, key string) error {
+	switch does.answer {
+	case "error":
+		return errors.New("simulated: the work failed")
+	case "panic":
+		panic("simulated: the work panicked")
+	case "fail":
+		return hourbell.Fail(errors.New("simulated: no attempt will help"))
+	case "cancel":
+		return hourbell.Cancel(errors.New("simulated: not needed"))
+	case "snooze":
+		return hourbell.Snooze(time.Second + d.span(key+" snooze", 0, 5*time.Second))
+	case "limited":
+		return hourbell.LimitedFor(time.Second + d.span(key+" limited", 0, 2*time.Second))
+	}
+	return nil
+}

@@ -44,6 +44,7 @@ func startServer(t *testing.T, s *testserver.Server, clock *testserver.Clock, se
 }
 
 func TestLockUnderFalseClocks(t *testing.T) {
+	t.Parallel()
 	server := testserver.New(t)
 	clock := server.NewClock()
 	url := startServer(t, server, clock, "autovacuum=off")

@@ -14,6 +14,7 @@ import (
 )
 
 func TestLockTables(t *testing.T) {
+	t.Parallel()
 	columns := func(until, at string) string {
 		return "create table {table} (name text primary key, lock_until " + until + ", locked_at " + at + ", locked_by text)"
 	}

@@ -108,6 +108,7 @@ func TestNodesOnAServerWithTenConnections(t *testing.T) {
 // A heartbeat that gets no connection from the server is told with the remedy, and
 // so is the loss of the lease.
 func TestALostHeartbeatNamesItsCause(t *testing.T) {
+	t.Parallel()
 	url := startScarce(t)
 	b := openAt(t, url, DefaultSchema)
 	migrate(t, b)

@@ -19,6 +19,7 @@ import (
 // TestTransactions runs the suite for the transactions of workers, with pgx, with
 // database/sql, and through a pooler.
 func TestTransactions(t *testing.T) {
+	t.Parallel()
 	schema := newSchema(t)
 	clients := [2]store.Backend{openAt(t, urlFrom(t, serverVariable), schema), openAt(t, urlFrom(t, serverVariable), schema)}
 	migrate(t, clients[0].(*Backend))

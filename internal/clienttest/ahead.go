@@ -14,6 +14,7 @@ import (
 // Ahead is the acceptance test of the remedy for a store whose clock was ahead for a while: schedules that fired then stand still,
 // ResetAhead finds and resets these schedules and no others, and they fire again. open returns two backends on one empty store.
 func Ahead(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend)) {
+	t.Parallel() // it waits most of the time
 	first, _ := open(t)
 	e := &env{T: t, backend: first}
 	var ran atomic.Int64

@@ -21,6 +21,7 @@ import (
 // Answers tests what workers answer. open is called once for each test; it returns an empty
 // store, and registers its clean-up with t.
 func Answers(t *testing.T, open func(t *testing.T) store.Backend) {
+	t.Parallel() // it waits most of the time
 	for _, test := range []struct {
 		name string
 		run  func(e *env)

@@ -24,6 +24,7 @@ import (
 // its dependents each time, overlapping jobs included; and the edges in force are those at the
 // end of the run. open returns two backends on one empty store: two nodes run.
 func Chains(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend)) {
+	t.Parallel() // it waits most of the time
 	for _, test := range []struct {
 		name string
 		run  func(c *chains)

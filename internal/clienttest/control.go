@@ -15,6 +15,7 @@ import (
 // Control tests how jobs are controlled while nodes run them. open is called for each test; it returns two backends on one
 // empty store, and registers its clean-up with t.
 func Control(t *testing.T, open func(t *testing.T) (a, b store.Backend)) {
+	t.Parallel() // it waits most of the time
 	for _, test := range []struct {
 		name string
 		run  func(e *env)

@@ -18,6 +18,7 @@ import (
 // Handlers tests handlers, and hooks of starts and of slots that are not started, while two nodes
 // run. open returns two backends on one empty store.
 func Handlers(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend)) {
+	t.Parallel() // it waits most of the time
 	t.Run("handlers", func(t *testing.T) { newHandled(t, open).handlers() })
 	t.Run("every attempt begins after its start was recorded", func(t *testing.T) { newHandled(t, open).starts() })
 	t.Run("hooks", func(t *testing.T) { newHandled(t, open).hooks() })

@@ -14,6 +14,7 @@ import (
 // LostClaims checks that a claim whose commit has an unknown end is settled: the store commits the first claims of a node, and the node learns
 // only that their end is unknown. The node runs no job with such a claim, hands the claims back, and then runs each job once.
 func LostClaims(t *testing.T, backend store.Backend) {
+	t.Parallel() // it waits most of the time
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}

@@ -16,6 +16,7 @@ import (
 // skipped with the reason; when a node comes that serves it, no two of the jobs run at once. The same while the queue is
 // paused. open returns two backends on one empty store.
 func Overlap(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend)) {
+	t.Parallel() // it waits most of the time
 	first, second := open(t)
 	e := &env{T: t, backend: first, other: second}
 	var mu sync.Mutex

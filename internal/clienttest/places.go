@@ -16,6 +16,7 @@ import (
 // these jobs; while no node of the place lives, the slots are missed; and a job that was made for a place waits for it. open
 // returns two backends on one empty store.
 func Places(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend)) {
+	t.Parallel() // it waits most of the time
 	first, second := open(t)
 	p := &places{env: &env{T: t, backend: first, other: second}, ran: map[string]map[string]int{}}
 	client := p.node(first, "web1", "web")

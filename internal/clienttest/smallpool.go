@@ -18,6 +18,7 @@ func (errand) Kind() string { return "errand" }
 // SmallPool checks that workers with transactions do not wait for each other without end if each of them also needs a second
 // connection, and the pool has fewer connections than the queue has workers. statement sends a statement on another connection of the pool.
 func SmallPool[T any](t *testing.T, backend store.Backend, txs store.Transactions[T], statement func(ctx context.Context) error) {
+	t.Parallel() // it waits most of the time
 	const jobs = 30
 	if pool, size := txs.Pool(); pool == nil || size < 2 || size > 4 {
 		t.Fatalf("the pool has %d connections; this test needs a small pool", size)

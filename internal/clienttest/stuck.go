@@ -17,6 +17,7 @@ import (
 // Stuck tests what becomes of the jobs of workers that ignore the end of their contexts. open is called for each test; it
 // returns two backends on one empty store, and registers its clean-up with t.
 func Stuck(t *testing.T, open func(t *testing.T) (a, b store.Backend)) {
+	t.Parallel() // it waits most of the time
 	for _, test := range []struct {
 		name string
 		run  func(s *stuck)

@@ -395,6 +395,9 @@ type FireRequest struct {
 	// it: what Fire locks would hold up other transactions until it ends.
 	Tx      Tx
 	Firings []Firing
+	// Replan means that schedules may also be due later: their NextAt was computed with other data of a time zone
+	// than the data of the decisions. Not with FireEarly.
+	Replan bool
 	// Until is how long decisions that were made in advance are valid: if now is
 	// after it, all firings are lost. Zero: for ever.
 	Until time.Time

@@ -41,7 +41,7 @@ func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesReques
 // statements for any number of firings (and one more for each some thousand
 // jobs).
 func (b *Backend) Fire(ctx context.Context, req store.FireRequest) (store.FireResult, error) {
-	return b.fire(ctx, req, &earlyFiring{})
+	return b.fire(ctx, req, &earlyFiring{replan: req.Replan})
 }
 
 // fire accounts for slots; see earlyFiring for slots that are due later.
@@ -239,7 +239,7 @@ func (f *firing) advance(ctx context.Context, all []store.Firing) (map[int64]boo
 		f.releases[id] = releases
 		advanced[id] = true
 		f.early.note(id, soon)
-	}, f.b.q(advanceSchedules), f.now, f.until, ids, revisions, marks, nexts, paused, newMarks, newNexts, jobs, f.early.ahead)
+	}, f.b.q(advanceSchedules), f.now, f.until, ids, revisions, marks, nexts, paused, newMarks, newNexts, jobs, f.early.mayMove())
 	return advanced, err
 }
 

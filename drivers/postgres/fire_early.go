@@ -24,6 +24,7 @@ func (b *Backend) FireEarly(ctx context.Context, req store.FireEarlyRequest) (st
 // earlyFiring is what a run of FireEarly has besides a run of Fire.
 type earlyFiring struct {
 	ahead  int64   // microseconds; 0 in a run of Fire
+	replan bool    // FireRequest.Replan
 	busy   []int64 // the schedules of early firings that were left out
 	fired  []int64 // the schedules that were moved on before their time
 	onTime bool    // a schedule was moved on in its time
@@ -33,16 +34,27 @@ type earlyFiring struct {
 
 // begin forgets what an earlier try of the transaction did.
 func (e *earlyFiring) begin() *earlyFiring {
-	*e = earlyFiring{ahead: e.ahead}
+	*e = earlyFiring{ahead: e.ahead, replan: e.replan}
 	return e
 }
 
 // mayBe reports whether some of the firings may be early.
 func (e *earlyFiring) mayBe() bool { return e.ahead > 0 }
 
+// mayMove returns how long before its time a schedule may be moved on, in microseconds.
+func (e *earlyFiring) mayMove() int64 {
+	if e.replan {
+		return evenFar
+	}
+	return e.ahead
+}
+
+// evenFar is a thousand years, in microseconds: longer than any schedule is due ahead.
+const evenFar = 1_000 * 365 * 86_400 * 1_000_000
+
 // note records that a schedule was moved on, and whether before its time.
 func (e *earlyFiring) note(schedule int64, early bool) {
-	if early {
+	if early && !e.replan {
 		e.fired = append(e.fired, schedule)
 	} else {
 		e.onTime = true

@@ -54,7 +54,7 @@ func (s *Store) Fire(ctx context.Context, req store.FireRequest) (store.FireResu
 		return store.FireResult{}, err
 	}
 	return s.fireIf(ctx, req, func(row *store.Schedule, _ store.Firing, now time.Time) decision {
-		if row.NextAt.After(now) {
+		if row.NextAt.After(now) && !req.Replan {
 			return lost
 		}
 		return accepted

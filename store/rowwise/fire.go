@@ -27,6 +27,7 @@ type firePlan struct {
 	fired   map[SlotKey]bool   // slots that made a job before
 	chained map[FollowKey]bool // ends of jobs that made a job before
 	due     map[int64]Due
+	replan  bool                // FireRequest.Replan
 	out     store.FireResult    // without the numbers of jobs
 	jobs    []store.NewJob      // to insert
 	ends    []End               // jobs that are replaced or superseded
@@ -42,7 +43,7 @@ type firePlan struct {
 // newFirePlan returns a plan of the firings that were decided from the present
 // rows; the other firings are lost.
 func newFirePlan(req store.FireRequest, due map[int64]Due, now time.Time) *firePlan {
-	p := &firePlan{counts: map[int64]int64{}, due: due}
+	p := &firePlan{counts: map[int64]int64{}, due: due, replan: req.Replan}
 	expired := !req.Until.IsZero() && now.After(instant(req.Until))
 	for _, f := range req.Firings {
 		if row, is := due[f.Schedule]; is && !expired && row.decided(f) {
@@ -66,7 +67,7 @@ func (p *firePlan) read(ctx context.Context, tx Tx, now time.Time) (err error) {
 	var slots []SlotKey
 	var follows []FollowKey
 	for _, f := range p.firings {
-		if f.Overlap != store.OverlapAllow && (len(f.Jobs) > 0 || early(f, now)) {
+		if f.Overlap != store.OverlapAllow && (len(f.Jobs) > 0 || p.early(f, now)) {
 			overlaps = append(overlaps, f.Schedule)
 		}
 		if slices.ContainsFunc(f.Slots, func(r store.SlotRecord) bool { return r.Extend }) {

@@ -18,7 +18,11 @@ func FireEarly(ctx context.Context, tx Tx, req store.FireEarlyRequest, now time.
 	if len(ids) == 0 {
 		return out, nil
 	}
-	due, err := tx.LockDueSchedules(ctx, ids, now.Add(req.Ahead))
+	until := now.Add(req.Ahead)
+	if req.Replan {
+		until = now.AddDate(1_000, 0, 0)
+	}
+	due, err := tx.LockDueSchedules(ctx, ids, until)
 	if err != nil {
 		return out, err
 	}
@@ -39,14 +43,16 @@ func FireEarly(ctx context.Context, tx Tx, req store.FireEarlyRequest, now time.
 }
 
 // early reports whether a firing, which was decided from the present row, is not
-// due yet.
-func early(f store.Firing, now time.Time) bool { return instant(f.NextAt).After(now) }
+// due yet, so that it is only done without live jobs.
+func (p *firePlan) early(f store.Firing, now time.Time) bool {
+	return !p.replan && instant(f.NextAt).After(now)
+}
 
 // leaveBusy removes early firings whose schedule has a live job, so that an
 // overlap would have to be settled, and returns these schedules.
 func (p *firePlan) leaveBusy(now time.Time) (busy []int64) {
 	p.firings = slices.DeleteFunc(p.firings, func(f store.Firing) bool {
-		is := early(f, now) && len(p.live[f.Schedule]) > 0
+		is := p.early(f, now) && len(p.live[f.Schedule]) > 0
 		if is {
 			busy = append(busy, f.Schedule)
 		}

@@ -25,6 +25,7 @@ var fireTests = []scenario{
 	{"Paused", firePaused},
 	{"Until", fireUntil},
 	{"NotYetDue", fireNotYet},
+	{"Replan", fireReplan},
 	{"UnknownSchedule", fireUnknown},
 	{"RepetitionIsHarmless", fireRepeated},
 	{"FiredSlotsStayFiredAfterAReset", fireAfterReset},
@@ -247,6 +248,38 @@ func fireNotYet(e *env) {
 	e.lostFiring(ringing(row), "a slot that is due by the node's clock, but not by the store's, must not fire")
 	e.tick(time.Minute)
 	e.want(len(e.fire(ringing(row)).Fired), 1, "a slot must fire once it is due")
+}
+
+func fireReplan(e *env) {
+	replan := func(f store.Firing) store.FireResult {
+		e.t.Helper()
+		res, err := e.b.Fire(e.ctx, store.FireRequest{Now: e.now, Firings: []store.Firing{f}, Replan: true})
+		e.must(err)
+		return res
+	}
+	row := e.plannedAt("s", e.now.Add(time.Hour))
+	for _, next := range []time.Duration{58 * time.Minute, 2 * time.Hour} {
+		e.want(replan(firing(row, row.Mark, e.now.Add(next))), store.FireResult{}, "a decision with other data of a zone must move a schedule that is not due")
+		before := row
+		row = e.schedule("s")
+		e.want([]time.Time{row.Mark, row.NextAt}, []time.Time{before.Mark, e.now.Add(next)}, "the schedule must be due when the decision says, and keep its mark")
+		e.want(replan(firing(before, before.Mark, e.now.Add(time.Minute))).Lost, []int64{row.ID}, "a decision that another node has made first must be lost")
+	}
+
+	// A slot that the other data put into the past fires at once, with regard to live jobs, and not a second time.
+	e.insertOne(with(func(n *store.NewJob) { n.Schedule, n.Origin = row.ID, store.OriginTrigger }))
+	running := e.claimOne(e.node("n"))
+	fires := firing(row, e.now, e.now.Add(24*time.Hour))
+	fires.Jobs = []store.NewJob{slotJob(row, e.now)}
+	fires.Overlap = store.OverlapQueue
+	res := replan(fires)
+	if len(res.Fired) != 1 || len(res.Lost) != 0 {
+		e.t.Fatalf("a slot that the other data make due must fire: %+v", res)
+	}
+	e.want(e.state(res.Fired[0].Job), store.StateWaiting, "the job must wait for the job of the schedule that runs")
+	e.want(replan(fires).Lost, []int64{row.ID}, "a decision must be made once")
+	e.finishWell(outcome(running, store.Completed))
+	e.want(e.state(res.Fired[0].Job), store.StateReady, "the waiting job must be released")
 }
 
 func fireUnknown(e *env) {

@@ -57,6 +57,23 @@ func ClockChanges(r Rule, after, until time.Time, most int) (changes []ClockChan
 	return nil
 }
 
+// EvenPace reports whether r rings at each instant whose wall time matches, or does not depend
+// on wall times at all. Any other rule rings once for each of its wall times, also if the clock shows
+// the wall time twice.
+func EvenPace(r Rule) bool {
+	switch r := r.(type) {
+	case *cron:
+		return r.fold == FoldBoth
+	case *interval:
+		return r.fold == FoldBoth
+	case bounded:
+		return EvenPace(r.rule)
+	case union:
+		return !slices.ContainsFunc(r, func(one Rule) bool { return !EvenPace(one) })
+	}
+	return true
+}
+
 // changes searches the stretches of the zone for clock changes.
 func (c *clock) changes(times wallTimes, after, until time.Time, most int) (changes []ClockChange) {
 	at, ok := afterSecond(after)

@@ -33,6 +33,7 @@ type Plan struct {
 	lost      bool              // see AfterLoss
 	noNode    bool              // see Unattended
 	why       string            // see Because
+	planned   time.Time         // when a slot was due by other data of its time zone, if that was later; else zero
 }
 
 // AfterLoss returns the plan for slots that were due while the store had gone back in time. Such
@@ -100,6 +101,7 @@ func (p Plan) Next(s store.Schedule, now time.Time) time.Time {
 	if p.countReached(s) {
 		return time.Time{}
 	}
+	s, _ = p.aligned(s)
 	return p.Rule.Next(later(now, s.Mark))
 }
 
@@ -109,6 +111,7 @@ func (p Plan) NextOpen(s store.Schedule, now time.Time) time.Time {
 	if p.countReached(s) {
 		return time.Time{}
 	}
+	s, _ = p.aligned(s)
 	next, _ := recur.NextOpen(p.Rule, later(now, s.Mark), p.calendars...)
 	return next
 }
@@ -124,11 +127,17 @@ func (p Plan) countReached(s store.Schedule) bool { return p.Count > 0 && s.Fire
 func (p Plan) Decide(s store.Schedule, now time.Time) store.Firing {
 	f := store.Firing{
 		Schedule: s.ID, Revision: s.Revision, Mark: s.Mark, NextAt: s.NextAt, PausedAt: s.LastPausedAt(),
-		NewMark: s.Mark, NewNextAt: p.Next(s, now), Overlap: p.overlap(),
+		NewMark: s.Mark, Overlap: p.overlap(),
 	}
 	if p.countReached(s) {
 		return f
 	}
+	s, moved := p.aligned(s)
+	if moved < 0 {
+		p.planned = f.NextAt
+	}
+	f.NewMark, f.NewNextAt = s.Mark, p.Rule.Next(later(now, s.Mark))
+	f.Slots = p.passedOver(f.Mark, s.Mark, moved)
 	due, more := p.due(s.Mark, now)
 	if len(due) == 0 {
 		return f
@@ -154,7 +163,7 @@ func (p Plan) Decide(s store.Schedule, now time.Time) store.Firing {
 	if !end.IsZero() {
 		records.extendTo(f.NewMark)
 	}
-	f.Slots = p.withGaps(s, records.records, f.NewMark)
+	f.Slots = append(f.Slots, p.withGaps(s, records.records, f.NewMark)...)
 	p.addEvents(s, &f)
 	return f
 }

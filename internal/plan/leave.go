@@ -115,10 +115,11 @@ func (p Plan) OnlyMissed(s store.Schedule, f store.Firing, now time.Time) store.
 		return f
 	}
 	onTime := now.Add(-p.grace())
+	s, _ = p.aligned(s)
 	f.Jobs, f.NewMark = nil, s.Mark
 	var late []store.SlotRecord
 	for _, r := range f.Slots {
-		if r.Last.Before(onTime) {
+		if r.Last.Before(onTime) || !r.Last.After(s.Mark) {
 			late = append(late, r)
 			f.NewMark = later(f.NewMark, r.Last)
 		}

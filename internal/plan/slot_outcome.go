@@ -43,10 +43,19 @@ func (p Plan) slotOutcome(s store.Schedule, slot, now time.Time) slotOutcome {
 	if p.lost {
 		return slotOutcome{outcome: store.SlotMissed, reason: "history: the store went back in time, and it is not known whether the slot had fired", extend: true}
 	}
-	if now.Sub(slot) > p.grace() || p.noNode {
+	if p.lateness(slot, now) > p.grace() || p.noNode {
 		return slotOutcome{outcome: store.SlotMissed, reason: p.unfired(), late: true}
 	}
 	return slotOutcome{outcome: store.SlotFired}
+}
+
+// lateness returns how long a slot has been due. A slot that was stored as later was due at the stored instant, or is due since the node
+// knows it.
+func (p Plan) lateness(slot, now time.Time) time.Duration {
+	if p.planned.After(now) {
+		return 0
+	}
+	return now.Sub(later(slot, p.planned))
 }
 
 // unfired returns the reason of a slot that no node has fired in time.

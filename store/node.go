@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -21,6 +22,16 @@ type RegisterRequest struct {
 	Labels  []string // KEY=VALUE, each once, in byte order
 	Queues  []string
 	Kinds   []string
+	Zones   []string // the data of the time zones in use: ZonePrint of each, in byte order
+}
+
+// ZonePrint returns what a node registers of a time zone: its name, and the fingerprint of its data on the node.
+func ZonePrint(zone, fingerprint string) string { return zone + "=" + fingerprint }
+
+// CutZonePrint is the inverse of ZonePrint.
+func CutZonePrint(text string) (zone, fingerprint string) {
+	zone, fingerprint, _ = strings.Cut(text, "=")
+	return zone, fingerprint
 }
 
 // RegisterResult is the node's number and the store's clock.
@@ -162,6 +173,7 @@ type NodeInfo struct {
 	Labels    []string // as in RegisterRequest
 	Queues    []string
 	Kinds     []string
+	Zones     []string // as in RegisterRequest
 	Lease     time.Duration
 	StartedAt time.Time
 	SeenAt    time.Time // last heartbeat

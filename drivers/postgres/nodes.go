@@ -22,11 +22,12 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 	}
 	return rowwise.InTx(b.work(ctx, leaseConns, what), func(tx pgx.Tx) (out store.RegisterResult, err error) {
 		now, lease := when(req.Now), req.Lease.Microseconds()
-		labels, queues, kinds := append([]string{}, req.Labels...), append([]string{}, req.Queues...), append([]string{}, req.Kinds...)
+		labels, queues := append([]string{}, req.Labels...), append([]string{}, req.Queues...)
+		kinds, zones := append([]string{}, req.Kinds...), append([]string{}, req.Zones...)
 		if req.Continue == 0 {
-			err = tx.QueryRow(ctx, b.q(insertNode), now, req.Name, req.Version, req.Host, labels, queues, kinds, lease).Scan(&out.Node, into(&out.Now))
+			err = tx.QueryRow(ctx, b.q(insertNode), now, req.Name, req.Version, req.Host, labels, queues, kinds, zones, lease).Scan(&out.Node, into(&out.Now))
 		} else {
-			err = tx.QueryRow(ctx, b.q(updateNode), now, req.Continue, req.Version, req.Host, labels, queues, kinds, lease).Scan(&out.Node, into(&out.Now))
+			err = tx.QueryRow(ctx, b.q(updateNode), now, req.Continue, req.Version, req.Host, labels, queues, kinds, zones, lease).Scan(&out.Node, into(&out.Now))
 			err = nodeAlive(req.Continue, err)
 		}
 		if err != nil {
@@ -283,10 +284,10 @@ func scanHeld(r pgx.CollectableRow) (j heldJob, err error) {
 }
 
 // nodeColumns are the columns that scanNode scans.
-const nodeColumns = "id name version host labels queues kinds lease started_at seen_at ended_at died running"
+const nodeColumns = "id name version host labels queues kinds zones lease started_at seen_at ended_at died running"
 
 func scanNode(r pgx.CollectableRow) (n store.NodeInfo, err error) {
-	err = r.Scan(&n.ID, &n.Name, &n.Version, &n.Host, &n.Labels, &n.Queues, &n.Kinds, &n.Lease, into(&n.StartedAt), into(&n.SeenAt), into(&n.EndedAt), &n.Died, &n.Running)
+	err = r.Scan(&n.ID, &n.Name, &n.Version, &n.Host, &n.Labels, &n.Queues, &n.Kinds, &n.Zones, &n.Lease, into(&n.StartedAt), into(&n.SeenAt), into(&n.EndedAt), &n.Died, &n.Running)
 	return n, err
 }
 

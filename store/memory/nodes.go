@@ -26,6 +26,7 @@ func (s *Store) Register(ctx context.Context, req store.RegisterRequest) (store.
 		node.Version, node.Lease, node.SeenAt = req.Version, req.Lease, now
 		node.Host, node.Labels = req.Host, slices.Clone(req.Labels)
 		node.Queues, node.Kinds = slices.Clone(req.Queues), slices.Clone(req.Kinds)
+		node.Zones = slices.Clone(req.Zones)
 		s.beats[node.ID]++
 		return store.RegisterResult{Node: node.ID, Now: now, Position: s.position()}, nil
 	}
@@ -38,6 +39,7 @@ func (s *Store) Register(ctx context.Context, req store.RegisterRequest) (store.
 		Labels:    slices.Clone(req.Labels),
 		Queues:    slices.Clone(req.Queues),
 		Kinds:     slices.Clone(req.Kinds),
+		Zones:     slices.Clone(req.Zones),
 		Lease:     req.Lease,
 		StartedAt: now,
 		SeenAt:    now,
@@ -266,6 +268,7 @@ func (s *Store) sortedNodes() []*store.NodeInfo {
 func (s *Store) nodeInfo(node *store.NodeInfo) store.NodeInfo {
 	out := *node
 	out.Labels, out.Queues, out.Kinds = slices.Clone(node.Labels), slices.Clone(node.Queues), slices.Clone(node.Kinds)
+	out.Zones = slices.Clone(node.Zones)
 	out.Running = int64(len(s.held(node.ID)))
 	return out
 }

@@ -24,13 +24,13 @@ var nodeTests = []scenario{
 func register(e *env) {
 	res, err := e.a.Register(e.ctx, store.RegisterRequest{
 		Now: e.now, Name: "host/1/日本", Lease: 1500 * time.Millisecond, Version: "v1.2.3", Host: "web-1.example", Labels: []string{"role=db", "zone=b"},
-		Queues: []string{"q", "r"}, Kinds: []string{"k", "a b"},
+		Queues: []string{"q", "r"}, Kinds: []string{"k", "a b"}, Zones: []string{"Africa/Cairo=1", "Europe/Prague=ä"},
 	})
 	e.must(err)
 	e.want(res.Now, e.now, "Register must return the store's now")
 	e.ok(res.Node > 0, "a node's number is positive", res.Node)
 	e.want(e.nodes()[res.Node], store.NodeInfo{
-		ID: res.Node, Name: "host/1/日本", Version: "v1.2.3", Host: "web-1.example", Labels: []string{"role=db", "zone=b"}, Queues: []string{"q", "r"}, Kinds: []string{"k", "a b"},
+		ID: res.Node, Name: "host/1/日本", Version: "v1.2.3", Host: "web-1.example", Labels: []string{"role=db", "zone=b"}, Queues: []string{"q", "r"}, Kinds: []string{"k", "a b"}, Zones: []string{"Africa/Cairo=1", "Europe/Prague=ä"},
 		Lease: 1500 * time.Millisecond, StartedAt: e.now, SeenAt: e.now,
 	}, "a registered node must be listed as it is, alive as of now")
 }
@@ -42,14 +42,14 @@ func registrationGoesOn(e *env) {
 	beat := e.heartbeat(n).Beat
 	e.tick(10 * time.Second)
 	req := store.RegisterRequest{
-		Now: e.now, Continue: n, Name: "n2", Lease: 20 * time.Second, Version: "v2", Host: "web-2", Labels: []string{"role=db"}, Queues: []string{"q", "r"}, Kinds: []string{"k", "l"},
+		Now: e.now, Continue: n, Name: "n2", Lease: 20 * time.Second, Version: "v2", Host: "web-2", Labels: []string{"role=db"}, Queues: []string{"q", "r"}, Kinds: []string{"k", "l"}, Zones: []string{"Asia/Tokyo=2"},
 	}
 	res, err := e.a.Register(e.ctx, req)
 	e.must(err)
 	e.want([]any{res.Node, res.Now}, []any{n, e.now}, "a node whose registration goes on must keep its number")
 	e.ok(res.Position.Node == other, "a registration that goes on must not take a new number", res.Position)
 	e.want(e.nodes()[n], store.NodeInfo{
-		ID: n, Name: "n", Version: "v2", Host: "web-2", Labels: []string{"role=db"}, Queues: []string{"q", "r"}, Kinds: []string{"k", "l"},
+		ID: n, Name: "n", Version: "v2", Host: "web-2", Labels: []string{"role=db"}, Queues: []string{"q", "r"}, Kinds: []string{"k", "l"}, Zones: []string{"Asia/Tokyo=2"},
 		Lease: 20 * time.Second, StartedAt: epoch, SeenAt: e.now, Running: 1,
 	}, "a registration that goes on must be listed with what is registered now, under its name")
 	e.want(e.claims(n, false), []store.ClaimRef{{ID: held, Token: claimed.Token}}, "a registration that goes on must keep its claims")

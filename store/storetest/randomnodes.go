@@ -15,7 +15,7 @@ func (w *world) register() {
 		return
 	}
 	req := store.RegisterRequest{
-		Now: w.now, Name: fmt.Sprint("node ", w.steps), Lease: 10*time.Second + w.within(time.Minute), Version: "v", Host: fmt.Sprint("host", w.steps%3), Labels: []string{fmt.Sprint("step=", w.steps)},
+		Now: w.now, Name: fmt.Sprint("node ", w.steps), Lease: 10*time.Second + w.within(time.Minute), Version: "v", Host: fmt.Sprint("host", w.steps%3), Labels: []string{fmt.Sprint("step=", w.steps)}, Zones: []string{fmt.Sprint("Test/Town=", w.steps)},
 		Queues: queues, Kinds: kinds,
 	}
 	if req.Continue = w.someNode(); req.Continue != 0 && w.chance(4) {

@@ -7,6 +7,6 @@ WITH beat AS (
     RETURNING node, seen_at, lease
 )
 UPDATE {schema}.node AS n
-SET version = :version::text, host = :host::text, labels = :labels::text[], queues = :queues::text[], kinds = :kinds::text[], lease = b.lease
+SET version = :version::text, host = :host::text, labels = :labels::text[], queues = :queues::text[], kinds = :kinds::text[], zones = :zones::text[], lease = b.lease
 FROM beat AS b WHERE n.id = b.node
 RETURNING n.id, b.seen_at

@@ -1,4 +1,4 @@
 -- Registers a node.
-INSERT INTO hourbell_node (name, version, host, labels, queues, kinds, lease, started_at, seen_at)
-VALUES (:name, :version, :host, :labels, :queues, :kinds, :lease, :now, :now)
+INSERT INTO hourbell_node (name, version, host, labels, queues, kinds, zones, lease, started_at, seen_at)
+VALUES (:name, :version, :host, :labels, :queues, :kinds, :zones, :lease, :now, :now)
 RETURNING id

@@ -1,5 +1,5 @@
 -- Nodes, greatest number first.
-SELECT id, name, version, host, labels, queues, kinds, lease, started_at, seen_at, ended_at, died,
+SELECT id, name, version, host, labels, queues, kinds, zones, lease, started_at, seen_at, ended_at, died,
        (SELECT count(*) FROM hourbell_job AS j WHERE j.state = 2 AND j.node = hourbell_node.id) AS running
 FROM hourbell_node
 ORDER BY id DESC

@@ -58,6 +58,8 @@ const (
 	FiringLost     Kind = "firing_lost"    // Schedule: another node was first
 	ScheduleBad    Kind = "schedule_bad"   // Schedule, Err: cannot be used by this release
 	ScheduleLeft   Kind = "schedule_left"  // Schedule: no living node fires its slots; Detail: why
+	ScheduleMoved  Kind = "schedule_moved" // Schedule; Slot: its next slot by other data of its time zone; zero: none
+	ZonesChanged   Kind = "zones_changed"  // Detail: the time zones whose data on this machine have changed
 	ScheduleAhead  Kind = "schedule_ahead" // Schedule; Slot: its mark is ahead of the store's clock
 
 	PermitsRepaired Kind = "permits_repaired" // a limit counted its permits wrong; Name: of the limit, Detail: its key and the numbers

@@ -61,6 +61,10 @@ func lines(kind Kind) line {
 		return line{slog.LevelInfo, "job rescued"}
 	case JobSuperseded:
 		return line{slog.LevelInfo, "job superseded by the next slot"}
+	case ZonesChanged:
+		return line{slog.LevelInfo, "the data of time zones have changed; next slots are computed again"}
+	case ScheduleMoved:
+		return line{slog.LevelInfo, "schedule's next slot moved, because the data of its time zone differ from those it was computed with"}
 	case SlotSkipped:
 		return line{slog.LevelInfo, "slot skipped"}
 	case SlotNotStarted:

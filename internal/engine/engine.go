@@ -228,7 +228,9 @@ func (e *Engine) move(ctx context.Context) *motion {
 	m.claiming.Go(func() { e.node.Rescues(claiming) })
 	spreader := e.spreader()
 	m.claiming.Go(func() { spreader.Run(claiming) })
-	m.claiming.Go(func() { fire.Run(claiming, e.firing(spreader)) })
+	zones := e.zones()
+	m.claiming.Go(func() { zones.Run(claiming) })
+	m.claiming.Go(func() { fire.Run(claiming, e.firing(spreader, zones)) })
 	m.claiming.Go(func() { e.pruner().run(claiming) })
 	m.claiming.Go(func() { e.recounter().run(claiming) })
 	m.claiming.Go(func() { e.runner.Fetch(claiming, &m.workers) })
@@ -278,15 +280,23 @@ func (e *Engine) leave(ctx context.Context, m *motion, late int) {
 func (e *Engine) Left() <-chan struct{} { return e.left }
 
 // firing returns the configuration of the firing loop.
-func (e *Engine) firing(spreader *fire.Spreader) fire.Config {
+func (e *Engine) firing(spreader *fire.Spreader, zones *fire.Zones) fire.Config {
 	early, _ := store.Able[store.EarlyFirer](e.cfg.Backend)
 	return fire.Config{
 		Store: e.cfg.Backend, Early: early, Node: e.node, Wakes: e.wakes, Runs: e.runner.Runs, Places: e.places.String(), CallTimeout: e.cfg.CallTimeout,
-		MayRun: func(d plan.Definition) bool {
-			return d.On.Every || e.places.Has(d.On) && e.runner.MayRun(d.Kind, []byte(d.Args))
-		},
-		Spread: spreader.Spread,
+		MayRun: e.mayRun,
+		Spread: spreader.Spread, Zones: zones,
 	}
+}
+
+// mayRun reports whether the node may run the jobs of a schedule.
+func (e *Engine) mayRun(d plan.Definition) bool {
+	return d.On.Every || e.places.Has(d.On) && e.runner.MayRun(d.Kind, []byte(d.Args))
+}
+
+// zones returns the loop that compares next slots with the data of time zones.
+func (e *Engine) zones() *fire.Zones {
+	return fire.NewZones(fire.ZonesConfig{Store: e.cfg.Backend, Node: e.node, Wakes: e.wakes, MayRun: e.mayRun, CallTimeout: e.cfg.CallTimeout})
 }
 
 // spreader returns the loop that gives hosts their schedules. It does not wait for slots that had fired ahead of a change.

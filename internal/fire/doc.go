@@ -9,6 +9,7 @@
 //	settle.go      accounts for due slots on behalf of a client, before an edit or after a loss
 //	spread.go      gives hosts the schedules that are made from schedules on every host
 //	spreader.go    the loop that does so on a node
+//	zones.go       moves next slots after the data of time zones have changed
 //	ends.go        reads the ends of jobs that schedules follow
 //	calendars.go   reads the calendars that schedules name
 //

@@ -34,6 +34,8 @@ type Config struct {
 	Spread func(schedule string)
 	// Runs identifies the jobs that the node may run: it is the same for nodes that may run the same.
 	Runs func() string
+	// Zones has the time zones of the plans. When their data have changed, plans that were made before are out of date.
+	Zones *Zones
 	// Places identifies the places of the node: it is the same for nodes with the same places.
 	Places string
 	// CallTimeout limits the calls of one step of the loop.
@@ -51,7 +53,7 @@ type Store interface {
 // Run fires slots until ctx ends. Every node fires; of several decisions on the same slots, the
 // store writes only the first.
 func Run(ctx context.Context, cfg Config) {
-	f, losses := newFirer(cfg), cfg.Node.Suspensions()
+	f, losses, zones := newFirer(cfg), cfg.Node.Suspensions(), cfg.Zones.changes.Load()
 	failures := 0
 	turn := cfg.Wakes.ScheduleTurn()
 	for ctx.Err() == nil {
@@ -59,8 +61,9 @@ func Run(ctx context.Context, cfg Config) {
 			_ = loop.Sleep(ctx, blockedDelay) // the loop condition checks ctx
 			continue
 		}
-		if now := cfg.Node.Suspensions(); now != losses { // the store went back in time, so everything that was read is out of date
-			f, losses = newFirer(cfg), now
+		// If the store went back in time, or zones have other data, everything that was read or decided is out of date.
+		if l, z := cfg.Node.Suspensions(), cfg.Zones.changes.Load(); l != losses || z != zones {
+			f, losses, zones = newFirer(cfg), l, z
 		}
 		call, cancel := context.WithTimeout(ctx, cfg.CallTimeout)
 		err := f.step(call)
@@ -142,7 +145,7 @@ type firer struct {
 
 func newFirer(cfg Config) *firer {
 	return &firer{
-		cfg: cfg, report: cfg.Node.Report(), plans: plan.NewCache(), turn: cfg.Wakes.ScheduleTurn(),
+		cfg: cfg, report: cfg.Node.Report(), plans: plan.NewCache(cfg.Zones.zones), turn: cfg.Wakes.ScheduleTurn(),
 		roundAt: loop.AlreadyDue, prefetchAt: loop.Never, earlyRetryAt: map[int64]loop.Instant{}, left: newLeftSchedules(),
 	}
 }
@@ -321,7 +324,7 @@ func (f *firer) fireDue(ctx context.Context, due []store.Schedule, now time.Time
 	if len(res.Fired) > 0 {
 		f.cfg.Wakes.WakeJobs("")
 	}
-	f.emitFired(names, res)
+	emitFired(f.report, f.cfg.Wakes, names, res)
 	for i, firing := range firings {
 		f.expect(firing.NewNextAt)
 		if p, _, err := f.plans.Get(due[i]); err == nil && p.On.Every && !slices.Contains(res.Lost, due[i].ID) {
@@ -340,9 +343,9 @@ func (f *firer) notePlace(p plan.Plan) {
 
 // emitFired emits the events of a firing and wakes the loops of this node that it concerns, so that
 // they need not wait for the store's wake-up. The caller wakes the fetchers.
-func (f *firer) emitFired(names map[int64]string, res store.FireResult) {
+func emitFired(report *loop.Report, wakes *loop.Wakes, names map[int64]string, res store.FireResult) {
 	for _, fired := range res.Fired {
-		f.report.Emit(event.Event{Kind: event.SlotFired, Schedule: names[fired.Schedule], Slot: fired.Slot, Job: fired.Job})
+		report.Emit(event.Event{Kind: event.SlotFired, Schedule: names[fired.Schedule], Slot: fired.Slot, Job: fired.Job})
 	}
 	for _, skipped := range res.Slots {
 		kind := event.SlotSkipped
@@ -352,18 +355,18 @@ func (f *firer) emitFired(names map[int64]string, res store.FireResult) {
 		case store.SlotNotStarted:
 			kind = event.SlotNotStarted
 		}
-		f.report.Emit(event.Event{
+		report.Emit(event.Event{
 			Kind: kind, Schedule: names[skipped.Schedule], Slot: skipped.Record.Slot,
 			Count: skipped.Record.Count, Detail: skipped.Record.Reason,
 		})
 	}
 	for _, job := range res.Superseded {
-		f.report.Emit(event.Event{Kind: event.JobSuperseded, Job: job})
+		report.Emit(event.Event{Kind: event.JobSuperseded, Job: job})
 	}
 	if len(res.Asked) > 0 {
-		f.cfg.Wakes.Wake(store.Wake{Kind: store.WakeCancels})
+		wakes.Wake(store.Wake{Kind: store.WakeCancels})
 	}
 	for _, lost := range res.Lost {
-		f.report.Emit(event.Event{Kind: event.FiringLost, Schedule: names[lost]})
+		report.Emit(event.Event{Kind: event.FiringLost, Schedule: names[lost]})
 	}
 }

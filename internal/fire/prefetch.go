@@ -169,7 +169,7 @@ func (f *firer) fireChunk(ctx context.Context, chunk []prefetched, early bool) (
 		if len(res.Fired) > 0 && !early {
 			f.cfg.Wakes.WakeJobs("")
 		}
-		f.emitFired(names, res.FireResult)
+		emitFired(f.report, f.cfg.Wakes, names, res.FireResult)
 	}
 	return res, err
 }

@@ -78,6 +78,7 @@ type Node struct {
 	expiry         expiry
 	heartbeatError heartbeatError
 	stopping       atomic.Bool
+	zones          zones
 
 	heartbeatNow loop.Signal
 	rescueNow    loop.Signal
@@ -143,7 +144,7 @@ func (n *Node) register(ctx context.Context) error {
 func (n *Node) registration() store.RegisterRequest {
 	return store.RegisterRequest{
 		Name: n.cfg.Name, Lease: n.cfg.Lease, Version: n.cfg.Version, Host: n.cfg.Host, Labels: n.cfg.Labels,
-		Queues: n.cfg.Queues, Kinds: n.cfg.Kinds,
+		Queues: n.cfg.Queues, Kinds: n.cfg.Kinds, Zones: n.zones.known(),
 	}
 }
 

@@ -15,9 +15,9 @@ type Cache struct {
 	zones     *recur.Zones
 }
 
-// NewCache returns an empty cache.
-func NewCache() Cache {
-	return Cache{plans: map[int64]cachedPlan{}, calendars: StoredCalendars{}, zones: &recur.Zones{}}
+// NewCache returns an empty cache whose plans share zones. When zones have got other data, the plans are out of date.
+func NewCache(zones *recur.Zones) Cache {
+	return Cache{plans: map[int64]cachedPlan{}, calendars: StoredCalendars{}, zones: zones}
 }
 
 type cachedPlan struct {

@@ -173,7 +173,7 @@ func BenchmarkDecide(b *testing.B) {
 	if row.Definition, err = definition.Encode(); err != nil {
 		b.Fatal(err)
 	}
-	plan, _, err := NewCache().Get(row)
+	plan, _, err := NewCache(&recur.Zones{}).Get(row)
 	if err != nil {
 		b.Fatal(err)
 	}

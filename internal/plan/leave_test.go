@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -22,7 +23,7 @@ func TestUnlistedSlotsAreLeftToOthers(t *testing.T) {
 	}
 	s.NextAt = at(10)
 	pass := func(now time.Time) int {
-		ours, left, again := NewCache().Own([]store.Schedule{s}, mayRun, now)
+		ours, left, again := NewCache(&recur.Zones{}).Own([]store.Schedule{s}, mayRun, now)
 		want := s.NextAt.Add(defaultGrace + time.Microsecond)
 		if now.Before(s.NextAt.Add(patience)) {
 			want = s.NextAt.Add(patience)
@@ -52,7 +53,7 @@ func TestUnlistedSlotsAreLeftToOthers(t *testing.T) {
 	}
 	listed = false
 	plan, s = planned(t, "10s", noon, func(d *Definition) { d.Misfire = MisfireAll })
-	if ours, _, again := NewCache().Own([]store.Schedule{s}, mayRun, at(1000)); len(ours) != 0 || !again.IsZero() {
+	if ours, _, again := NewCache(&recur.Zones{}).Own([]store.Schedule{s}, mayRun, at(1000)); len(ours) != 0 || !again.IsZero() {
 		t.Error("a slot that is to be made up for was not left to others")
 	}
 }

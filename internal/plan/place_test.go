@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -70,11 +71,11 @@ func TestSlotsOfAPlaceAreLeftToIt(t *testing.T) {
 	plan, s := planned(t, "10s", noon, func(d *Definition) { d.On = Place{Host: "web1"} })
 	s.NextAt = noon.Add(10e9)
 	mayRun := func(d Definition) bool { return PlacesOf("web2", nil).Has(d.On) }
-	if ours, _, again := NewCache().Own([]store.Schedule{s}, mayRun, s.NextAt); len(ours) != 0 || again.IsZero() {
+	if ours, _, again := NewCache(&recur.Zones{}).Own([]store.Schedule{s}, mayRun, s.NextAt); len(ours) != 0 || again.IsZero() {
 		t.Errorf("a node of another host takes %d slots, again at %v", len(ours), again)
 	}
 	late := s.NextAt.Add(defaultGrace + 15e9)
-	if ours, _, _ := NewCache().Own([]store.Schedule{s}, mayRun, late); len(ours) != 1 {
+	if ours, _, _ := NewCache(&recur.Zones{}).Own([]store.Schedule{s}, mayRun, late); len(ours) != 1 {
 		t.Error("no node accounts for a slot of a host that is down")
 	}
 	f := plan.OnlyMissed(s, plan.Decide(s, late), late)

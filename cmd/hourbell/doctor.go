@@ -69,20 +69,60 @@ func examine(ctx context.Context, l stores.Location) []store.Finding {
 	if b.CheckSchema(ctx) != nil { // there are no tables yet
 		return found
 	}
-	return append(found, attention(ctx, b))
+	client, err := hourbell.New(b, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return append(found, store.Finding{Check: "work", Level: store.FindingError, Found: err.Error()})
+	}
+	return append(found, sameZones(ctx, client), aheadOfClock(ctx, client), attention(ctx, client))
+}
+
+// sameZones returns whether the data of time zones are the same on all nodes, and on this machine, whose data the program uses to show slots.
+func sameZones(ctx context.Context, client *hourbell.Client) store.Finding {
+	found := store.Finding{Check: "time zones", Level: store.FindingError}
+	nodes, err := client.Nodes.List(ctx)
+	if err != nil {
+		found.Found = err.Error()
+		return found
+	}
+	now, err := client.Now(ctx)
+	if err != nil {
+		found.Found = err.Error()
+		return found
+	}
+	n, differing := view.CompareZones(nodes, now)
+	if len(differing) > 0 {
+		found.Level, found.Found = store.FindingWarning, strings.Join(differing, "; ")
+		found.Remedy = "install the same version of the package tzdata there; nodes read it within a minute, and need no restart"
+		return found
+	}
+	found.Level, found.Found = store.FindingOK, plain.Plural(n, "zone")+" in use, with the same data on all nodes"
+	return found
+}
+
+// aheadOfClock returns the schedules that stand still because the store's clock was ahead.
+func aheadOfClock(ctx context.Context, client *hourbell.Client) store.Finding {
+	found := store.Finding{Check: "schedules", Level: store.FindingError}
+	ahead, err := client.Schedules.ResetAhead(ctx, hourbell.DryRun())
+	switch {
+	case err != nil:
+		found.Found = err.Error()
+	case len(ahead) == 0:
+		found.Level, found.Found = store.FindingOK, "none is ahead of the store's clock"
+	default:
+		found.Level = store.FindingWarning
+		found.Found = fmt.Sprintf("%s ahead of the store's clock, such as %s, which is accounted for up to %s",
+			plain.Plural(len(ahead), "schedule"), ahead[0].Name, plain.Stamp(ahead[0].Mark))
+		found.Remedy = "if the clock was wrong: `hourbell schedules reset --all`, which shows them with --dry-run"
+	}
+	return found
 }
 
 // attentionRows is how many rows of each list are read to find what needs attention.
 const attentionRows = 50
 
 // attention returns what needs attention among nodes and jobs, as the first line of top has it.
-func attention(ctx context.Context, b stores.Backend) store.Finding {
+func attention(ctx context.Context, client *hourbell.Client) store.Finding {
 	work := store.Finding{Check: "work", Level: store.FindingError}
-	client, err := hourbell.New(b, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		work.Found = err.Error()
-		return work
-	}
 	o, err := view.ReadOverview(ctx, client, attentionRows)
 	if err != nil {
 		work.Found = err.Error()

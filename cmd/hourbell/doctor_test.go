@@ -8,8 +8,12 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/hourbell/hourbell/drivers/sqlite"
+	"github.com/hourbell/hourbell/store"
 )
 
 // doctor examines a store, and returns the exit code and the findings by check.
@@ -130,4 +134,46 @@ func TestDoctorOnPostgres(t *testing.T) {
 		t.Errorf("an older schema: %d, %v", code, found)
 	}
 	noStore(t, b)
+}
+
+// TestDoctorOnSchedules checks what is found of time zones whose data differ, and of schedules that are ahead of the clock.
+func TestDoctorOnSchedules(t *testing.T) {
+	b := newBench(t)
+	b.ok("schedules", "put", "nightly", "--cron", "0 3 * * *", "--tz", "Europe/Prague", "--", "true")
+	_, found := b.doctor()
+	for _, check := range []string{"time zones", "schedules"} {
+		if found[check]["result"] != "ok" {
+			t.Errorf("%s: %v", check, found[check])
+		}
+	}
+	backend, err := sqlite.Open(t.Context(), b.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer backend.Close()
+	for _, node := range []string{"a", "b"} {
+		if _, err := backend.Register(t.Context(), store.RegisterRequest{Name: node, Lease: time.Hour, Zones: []string{store.ZonePrint("Europe/Prague", node)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows, err := backend.ListSchedules(t.Context(), store.ListSchedulesRequest{Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ahead := time.Now().Add(time.Hour)
+	_, err = backend.Fire(t.Context(), store.FireRequest{Firings: []store.Firing{{
+		Schedule: rows[0].ID, Revision: rows[0].Revision, Mark: rows[0].Mark, NextAt: rows[0].NextAt, NewMark: ahead, NewNextAt: ahead.Add(time.Hour),
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, found := b.doctor()
+	zones, schedules := found["time zones"], found["schedules"]
+	if code != exitDone || zones["result"] != "warning" || zones["found"] != "Europe/Prague has other data on a than on b than on this machine" || zones["remedy"] == "" {
+		t.Errorf("%d, time zones: %v", code, zones)
+	}
+	if schedules["result"] != "warning" || !strings.HasPrefix(schedules["found"], "1 schedule ahead of the store's clock, such as nightly") ||
+		!strings.Contains(schedules["remedy"], "schedules reset --all") {
+		t.Errorf("schedules: %v", schedules)
+	}
 }

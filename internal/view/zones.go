@@ -1,0 +1,48 @@
+package view
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hourbell/hourbell/internal/plan"
+	"github.com/hourbell/hourbell/recur"
+	"github.com/hourbell/hourbell/store"
+)
+
+// CompareZones returns how many time zones living nodes use, and for each zone whose data differ, which nodes have the same data. This
+// machine counts as a node.
+func CompareZones(nodes []store.NodeInfo, now time.Time) (n int, differing []string) {
+	have := map[string]map[string][]string{} // by zone and fingerprint, the nodes
+	for _, node := range slices.Backward(nodes) {
+		if NodeState(node, now, false) != "alive" {
+			continue
+		}
+		for _, text := range node.Zones {
+			zone, print := store.CutZonePrint(text)
+			if have[zone] == nil {
+				have[zone] = map[string][]string{}
+			}
+			have[zone][print] = append(have[zone][print], node.Name)
+		}
+	}
+	from, until := plan.ZoneSpan(now)
+	for _, zone := range slices.Sorted(maps.Keys(have)) {
+		if loc, err := (*recur.Zones)(nil).Load(zone); err == nil {
+			print := recur.Fingerprint(loc, from, until)
+			have[zone][print] = append(have[zone][print], "this machine")
+		}
+		if len(have[zone]) == 1 {
+			continue
+		}
+		var groups []string
+		for _, names := range have[zone] {
+			groups = append(groups, strings.Join(names, ", "))
+		}
+		slices.Sort(groups)
+		differing = append(differing, fmt.Sprintf("%s has other data on %s", zone, strings.Join(groups, " than on ")))
+	}
+	return len(have), differing
+}

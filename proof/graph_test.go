@@ -24,11 +24,13 @@ import (
 // fifth as many. With 5000 the test takes some minutes.
 func TestDependentsAreExact(t *testing.T) {
 	t.Run(inSQLite, func(t *testing.T) {
+		t.Parallel()
 		needs(t, inSQLite)
 		o := newOrdeal(t, freshStore(t, inSQLite))
 		o.runGraphs([]harm{o.kill, o.stop, o.killAll, o.kill})
 	})
 	onServers(t, allStores, func(t *testing.T, kind string) {
+		t.Parallel()
 		o := newOrdeal(t, freshStore(t, kind))
 		o.weather = newWeather(t, hostOf(t, o.at))
 		o.runGraphs([]harm{o.kill, o.weather.hush, o.stop, o.weather.drop})

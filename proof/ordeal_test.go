@@ -22,11 +22,13 @@ import (
 // HOURBELL_PROOF_JOBS is how many transactions each enqueuer begins (500); 5000 takes some minutes.
 func TestNoWorkIsLost(t *testing.T) {
 	t.Run(inSQLite, func(t *testing.T) {
+		t.Parallel()
 		needs(t, inSQLite)
 		o := newOrdeal(t, freshStore(t, inSQLite))
 		o.run([]harm{o.kill, o.stop, o.killAll, o.stop})
 	})
 	onServers(t, allStores, func(t *testing.T, kind string) {
+		t.Parallel()
 		s := newServer(t, kind)
 		s.start()
 		o := newOrdeal(t, s.store(t))

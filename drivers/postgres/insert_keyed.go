@@ -39,7 +39,7 @@ func (i insertion) insertKeyed(ctx context.Context, jobs []store.NewJob) ([]stor
 		return nil, err
 	}
 	for _, n := range later {
-		if jobs[n].OnConflict == store.OnConflictKeep || jobs[n].OnConflict == store.OnConflictError {
+		if !jobs[n].MayTake() { // nor does it change a job
 			out[n] = out[same[n]].Again()
 			continue
 		}

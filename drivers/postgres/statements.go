@@ -526,7 +526,7 @@ var sources = [statementCount]source{
 	updateNode:             {file: "update_node", params: "now node version host labels queues kinds zones lease", columns: "id seen_at"},
 	updateSchedules:        {file: "update_schedules", params: "ids owners revisions definitions anchors marks next_ats paused_ats declared updated_ats deleted_ats paused_untils groups group_paused_ats group_paused_untils"},
 	takeKeys:               {file: "take_keys", params: "now kinds keys untils repeats froms", columns: "place id"},
-	updateUniqueJobs:       {file: "update_unique_jobs", params: newJobParams + " on_conflicts most", columns: "ids changed sent"},
+	updateUniqueJobs:       {file: "update_unique_jobs", params: newJobParams + " on_conflicts most untils", columns: "ids changed sent"},
 	upsertOutput:           {file: "upsert_output", params: "ids tokens first_blocks last_blocks block_ids blocks data", columns: "id token"},
 	upsertProgress:         {file: "upsert_progress", params: "now ids tokens done total notes stuck"},
 	upsertKeyHolds:         {file: "upsert_key_holds", params: "now ids holds kind unique_key", columns: "ids"},

@@ -182,14 +182,14 @@ func (i insertion) changeHolders(ctx context.Context, jobs []store.NewJob, held 
 	for len(indexes) > 0 {
 		chosen := pickJobs(jobs, indexes)
 		size := chunk(chosen)
-		choices, most := make([]int16, size), make([]*int64, size)
+		choices, most, untils := make([]int16, size), make([]*int64, size), make([]bool, size)
 		for n, job := range chosen[:size] {
-			if choices[n] = int16(job.OnConflict); job.PushAtMost > 0 {
+			if choices[n], untils[n] = int16(job.OnConflict), job.UntilStart; job.PushAtMost > 0 {
 				limit := job.PushAtMost.Microseconds()
 				most[n] = &limit
 			}
 		}
-		texts, err := i.send(ctx, chosen[:size], i.b.q(updateUniqueJobs), append(columns(chosen[:size]), choices, most), 2)
+		texts, err := i.send(ctx, chosen[:size], i.b.q(updateUniqueJobs), append(columns(chosen[:size]), choices, most, untils), 2)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -36,6 +36,7 @@ func runRandom(t *testing.T, open func(t *testing.T) Store, ops int64) {
 var keptSeeds = []struct{ seed, ops int64 }{
 	{1457265500, 2 * 5_200}, // a claim that leaves jobs without permits behind what it takes: Lanes/EveryClaimHoldsItsPermit
 	{1048617534, 2_000},     // permits of limits that have ended, in a store without limits: Recount/EndedLimits
+	{3796824880, 2_000},     // a key that passes where its job would be replaced: UniqueConflict/UntilStartComesFirst
 }
 
 // runSeed is runRandom with a seed.

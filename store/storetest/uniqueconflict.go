@@ -20,6 +20,7 @@ var uniqueConflictTests = []scenario{
 	{"ARunningJobRunsAgain", conflictAgain},
 	{"AgainAndTheEndRace", conflictAgainRace},
 	{"UntilStart", conflictUntilStart},
+	{"UntilStartComesFirst", conflictUntilStartFirst},
 	{"TheOrderOfARequest", conflictOrderOfNumbers},
 	{"TheJobOfTheTransaction", conflictTakesFrom},
 	{"AHoldStays", conflictHeld},
@@ -245,6 +246,25 @@ func conflictUntilStart(e *env) {
 	held := e.insertHeld(e.a, nil, held("k", "held", time.Hour)).ID
 	e.claim(node, 5)
 	e.want(e.insertHeld(e.a, nil, conflicting("held", store.OnConflictKeep, until)), answered(held, store.ConflictKept), "a key that is held stays taken")
+}
+
+// conflictUntilStartFirst: the key of a job that has begun passes to a new job, which otherwise would change that job.
+func conflictUntilStartFirst(e *env) {
+	node := e.node("n")
+	until := func(j *store.NewJob) { j.UntilStart = true }
+	for _, choice := range []store.OnConflict{store.OnConflictReplace, store.OnConflictReschedule} {
+		e.insertHeld(e.a, nil, keyed("k", choice.String()))
+		e.finishWell(retryIn(e.claimOne(node), time.Hour))
+		answer := e.insertHeld(e.b, nil, conflicting(choice.String(), choice, until, after(time.Hour)))
+		e.want(answer, store.Inserted{ID: answer.ID}, "a job that awaits another attempt, "+choice.String())
+	}
+	first := e.insertHeld(e.a, nil, keyed("k", "both")).ID
+	e.finishWell(retryIn(e.claimOne(node), time.Hour))
+	both := e.insertKeyed(e.b, nil, keyed("k", "both"), conflicting("both", store.OnConflictKeep, until))
+	e.want(both, []store.Inserted{answered(first, store.ConflictKept), {ID: both[1].ID}}, "behind a job of the request that meets the same job")
+	id := e.insertHeld(e.a, nil, held("k", "held", 2*time.Hour)).ID
+	e.finishWell(retryIn(e.claimOne(node), time.Hour))
+	e.want(e.insertHeld(e.b, nil, conflicting("held", store.OnConflictReplace, until)), answered(id, store.ConflictReplaced), "a key that is held does not pass")
 }
 
 // conflictOrderOfNumbers: the numbers of new jobs grow in the order of the request, also if a job gets the key of a running job.

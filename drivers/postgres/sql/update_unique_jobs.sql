@@ -1,5 +1,6 @@
 -- Changes live jobs that have the keys of new jobs, except jobs that run and jobs of a batch: a job
--- becomes what the new job is (:on_conflicts is 1) or, if it has not begun, is due when the new job would be due (2), by
+-- becomes what the new job is (:on_conflicts is 1), unless it has begun and its key passes to the new job (:untils), or,
+-- if it has not begun, is due when the new job would be due (2), by
 -- the rule of store.NewJob.Meet. A job whose row another transaction has changed is
 -- looked at again when that transaction has ended. Returns in one row the numbers of the
 -- live jobs with the keys, in the order of the arrays (0: there is none), and the numbers
@@ -11,8 +12,8 @@ WITH new AS MATERIALIZED (
         (SELECT l.id FROM {schema}.job AS l WHERE l.kind = given.kind AND l.unique_key = given.unique_key) AS holder
     FROM (SELECT coalesce(:now::timestamptz, now()) AS now) AS t CROSS JOIN unnest(:run_at::timestamptz[], :delay::bigint[], :slot::timestamptz[],
         :schedule_id::bigint[], :origin::smallint[], :waiting::boolean[], :args::text[], :headers::text[], {:spec::type[]},
-        :on_conflicts::smallint[], :most::bigint[]) WITH ORDINALITY
-        AS given (run_at, delay, slot, schedule_id, origin, waiting, args, headers, {spec}, on_conflict, most, place)
+        :on_conflicts::smallint[], :most::bigint[], :untils::boolean[]) WITH ORDINALITY
+        AS given (run_at, delay, slot, schedule_id, origin, waiting, args, headers, {spec}, on_conflict, most, until_start, place)
 ), changed AS (
     UPDATE {schema}.job AS j
     SET run_at = CASE
@@ -24,7 +25,9 @@ WITH new AS MATERIALIZED (
     FROM (SELECT * FROM new ORDER BY holder OFFSET 0) AS n, (
         SELECT h.id, h.permits FROM {schema}.job AS h
         WHERE h.id = ANY (ARRAY(SELECT holder FROM new)) AND NOT h.running ORDER BY h.id FOR UPDATE) AS was
-    WHERE was.id = n.holder AND j.id = ANY (ARRAY[n.holder]) AND NOT j.running AND j.batch IS NULL AND (n.on_conflict = 1
+    WHERE was.id = n.holder AND j.id = ANY (ARRAY[n.holder]) AND NOT j.running AND j.batch IS NULL AND (n.on_conflict = 1 AND (NOT n.until_start
+            OR j.attempt = 0 AND j.refunds = 0 AND coalesce(j.snoozes, 0) = 0
+            OR EXISTS (SELECT FROM {schema}.key_hold AS u WHERE u.kind = n.kind AND u.unique_key = n.unique_key AND u.until > n.now))
         OR j.attempt = 0 AND j.refunds = 0 AND coalesce(j.snoozes, 0) = 0 AND greatest(n.now, least(n.due, greatest(j.run_at, coalesce(j.created_at + n.most * interval '1 microsecond', 'infinity')))) <> j.run_at AND (j.run_at > n.now
             OR least(n.due, greatest(j.run_at, coalesce(j.created_at + n.most * interval '1 microsecond', 'infinity'))) > n.now))
     RETURNING j.id, was.permits

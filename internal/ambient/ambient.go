@@ -4,6 +4,7 @@
 package ambient
 
 import (
+	"context"
 	"math/rand/v2"
 
 	"github.com/hourbell/hourbell/internal/uptime"
@@ -17,6 +18,9 @@ type Ambient interface {
 	Random(purpose string) float64
 	// Uptime returns the present instant on the clock of package uptime.
 	Uptime() uptime.Instant
+	// Step is called where loops of a node that share something begin a step, before they look at it: a simulation
+	// lets one of them go on at a time, in an order that it knows. It returns when ctx ends. where is the loop.
+	Step(ctx context.Context, where string)
 }
 
 // Of returns the surroundings of a node that uses a store: those that the store brings, or the real ones.
@@ -32,6 +36,9 @@ type Real struct{}
 
 // Random implements Ambient.
 func (Real) Random(string) float64 { return rand.Float64() }
+
+// Step implements Ambient. It does nothing.
+func (Real) Step(context.Context, string) {}
 
 // Uptime implements Ambient.
 func (Real) Uptime() uptime.Instant { return uptime.Now() }

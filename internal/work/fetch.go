@@ -117,6 +117,7 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run)
 	}
 	failures := 0
 	for ctx.Err() == nil {
+		f.runner.around.Step(ctx, f.queue)
 		if f.prefetchIsStale() {
 			f.releaseUnstarted(notInTime)
 		}

@@ -387,6 +387,7 @@ func (r *Runner) KeepPermits(ctx context.Context) {
 			if loop.Sleep(ctx, unusedPermitPause) != nil {
 				return
 			}
+			r.around.Step(ctx, "permits")
 			held = r.keepPermits(ctx)
 		}
 	}
@@ -395,9 +396,10 @@ func (r *Runner) KeepPermits(ctx context.Context) {
 // keepPermits is a step of KeepPermits. It reports whether a queue has a limit of jobs that run concurrently.
 func (r *Runner) keepPermits(ctx context.Context) (bounded bool) {
 	r.widths.mu.Lock()
-	all := slices.Collect(maps.Values(r.widths.permits))
+	all := maps.Clone(r.widths.permits)
 	r.widths.mu.Unlock()
-	for _, p := range all {
+	for _, queue := range slices.Sorted(maps.Keys(all)) {
+		p := all[queue]
 		bounded = p.keep(ctx) || bounded
 	}
 	return bounded

@@ -27,9 +27,13 @@ var promises = []promise{
 	{"nothing is stuck", nothingIsStuck},
 	{"living nodes keep their jobs", livingNodesKeepTheirJobs},
 	{"dead nodes' jobs run elsewhere", deadNodesJobsRunElsewhere},
+	{"an outage costs no attempts", anOutageCostsNoAttempts},
 	{"lost jobs fail if they should", lostJobsFail},
 	{"attempts are counted", attemptsAreCounted},
 	{"the store's clock decides", theStoresClockDecides},
+	{"late slots", lateSlotsDoNotFire},
+	{"edits", editsAreInForce},
+	{"paused schedules", pausedSchedulesFireNothing},
 	{"overlap", overlapIsKept},
 	{"limits at a time", limitsAreKept},
 	{"rates", ratesAreKept},
@@ -103,9 +107,9 @@ func clock(t time.Time) string {
 }
 
 // zombie reports whether the worker of a run may have gone on after its node had lost the claim: its process stood
-// still, or it ignored its context.
+// still, or it ignored its context. A node that is cut off ends the contexts of its runs before its lease has passed.
 func (e *evidence) zombie(r *run) bool {
-	return !r.Heeds || e.faulty(r.Node, r.Start.Real, r.over())
+	return !r.Heeds || e.had("freeze", r.Node, r.Start.Real, r.over())
 }
 
 // disturbed reports whether the node of a run, or the store, had a fault during the run or shortly before or after it.
@@ -115,7 +119,7 @@ func (e *evidence) disturbed(r *run) bool {
 
 // during reports whether a run began while something was in force.
 func during[T any](in *inForce[T], r *run) bool {
-	return r.Start.Real.After(in.From) && (in.To.IsZero() || r.Start.Real.Before(in.To))
+	return r.Start.Real.After(in.From.Real) && (in.To.Real.IsZero() || r.Start.Real.Before(in.To.Real))
 }
 
 // over returns when a run ended; in the far future if it did not.

@@ -97,9 +97,9 @@ func ratesAreKept(e *evidence) {
 func pausesAreKept(e *evidence) {
 	for _, in := range e.pauses {
 		for _, r := range e.runs {
-			learnt := r.Start.Real.After(in.From.Add(e.plan.Lease)) && !e.faulty(r.Node, in.From, r.Start.Real)
+			learnt := r.Start.Real.After(in.From.Real.Add(e.plan.Lease)) && !e.faulty(r.Node, in.From.Real, r.Start.Real)
 			if in.What.has(r) && during(in, r) && learnt {
-				e.fail("%v, although %s %q has been paused for %v", r, in.What.Of, in.What.Name, r.Start.Real.Sub(in.From))
+				e.fail("%v, although %s %q has been paused for %v", r, in.What.Of, in.What.Name, r.Start.Real.Sub(in.From.Real))
 			}
 		}
 	}

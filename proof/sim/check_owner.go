@@ -111,13 +111,31 @@ func lostJobsFail(e *evidence) {
 	}
 }
 
+// anOutageCostsNoAttempts: an attempt is lost only if its own node died, stood still, or was cut off: an outage of the
+// store and a step of its clock kill no work.
+func anOutageCostsNoAttempts(e *evidence) {
+	began := e.at.Real.Add(-e.took)
+	for i := range e.jobs {
+		for _, a := range e.jobs[i].Attempts {
+			if a.Outcome != store.AttemptLost {
+				continue
+			}
+			explained := slices.ContainsFunc(e.faults, func(f fault) bool { return f.Node == a.Node })
+			if !explained && !e.gone[a.Node] {
+				e.fail("an attempt at job %d, by %s, was lost at %s, although nothing had happened to this node since %s",
+					e.jobs[i].ID, a.Node, clock(a.FinishedAt), clock(began))
+			}
+		}
+	}
+}
+
 // attemptsAreCounted: a job has at most as many attempts that failed as it may have, and none after an answer that
 // is final.
 func attemptsAreCounted(e *evidence) {
 	for id, runs := range e.runsByID {
 		failed := 0
 		for i, r := range runs {
-			if r.Answer == "error" || r.Answer == "panic" {
+			if r.Answer == "error" || r.Answer == "panic" || r.Died {
 				failed++
 			}
 			if r.Attempt > r.MaxAttempts && !e.changed[id] {

@@ -65,6 +65,50 @@ func everySlotIsAccountedFor(e *evidence) {
 	}
 }
 
+// lateSlotsDoNotFire: a schedule that makes up for no slot fires none later than its grace.
+func lateSlotsDoNotFire(e *evidence) {
+	for _, s := range e.slots {
+		late := s.RecordedAt.Sub(s.Slot)
+		if e.skips[s.ScheduleName] && s.Outcome == store.SlotFired && late > grace {
+			e.fail("%s: the slot %s fired %v later", s.ScheduleName, clock(s.Slot), late)
+		}
+	}
+}
+
+// grace is the default of schedules, and some latency.
+const grace = time.Minute + time.Second
+
+// pausedSchedulesFireNothing: after the pause of a schedule has returned, its later slots do not fire until it is resumed.
+func pausedSchedulesFireNothing(e *evidence) {
+	for _, in := range e.halts {
+		for _, s := range e.slots {
+			to := in.To.Store
+			within := s.Slot.After(in.From.Store) && (to.IsZero() || s.Slot.Before(to))
+			if s.ScheduleName == in.What && s.Outcome == store.SlotFired && within && !e.clockWasSet() {
+				e.fail("%s: the slot %s fired, although the schedule has been paused since %s",
+					s.ScheduleName, clock(s.Slot), clock(in.From.Store))
+			}
+		}
+	}
+}
+
+// editsAreInForce: after the edit of a schedule has returned, its later slots follow the new rule.
+func editsAreInForce(e *evidence) {
+	for _, in := range e.rules {
+		if len(in.What.Seconds) == 0 || e.clockWasSet() {
+			continue
+		}
+		for _, s := range e.slots {
+			to := in.To.Store
+			later := s.Slot.After(in.From.Store) && (to.IsZero() || s.Slot.Before(to))
+			if s.ScheduleName == in.What.Name && s.Outcome == store.SlotFired && later && !slices.Contains(in.What.Seconds, s.Slot.Second()) {
+				e.fail("%s: the slot %s fired, although the rule since %s is the seconds %v",
+					s.ScheduleName, clock(s.Slot), clock(in.From.Store), in.What.Seconds)
+			}
+		}
+	}
+}
+
 // overlapIsKept: two jobs that slots of a schedule have made never run at once, unless the schedule allows that.
 func overlapIsKept(e *evidence) {
 	bySchedule := map[string][]*run{}

@@ -26,12 +26,14 @@ func committedWorkRuns(e *evidence) {
 		if a.Never && len(stored) > 0 {
 			e.fail("job %q was refused (%v), and is stored as job %d", a.Job.Label, a.Err, stored[0].ID)
 		}
-		if a.Err != nil || a.ID == 0 || a.To.Real.IsZero() {
+		if a.Err != nil || a.To.Real.IsZero() {
 			continue
 		}
-		j := e.byID[a.ID]
-		if j == nil && !e.deleted[a.ID] {
+		switch j := e.byID[a.ID]; {
+		case j == nil && !e.deleted[a.ID]:
 			e.fail("job %d %q was acknowledged, and is not stored", a.ID, a.Job.Label)
+		case j != nil && !a.Existed && labelOf(j.Args) != a.Job.Label:
+			e.fail("job %q was acknowledged as job %d, which is %q", a.Job.Label, a.ID, labelOf(j.Args))
 		}
 	}
 	for i := range e.jobs {

@@ -145,9 +145,19 @@ func (c *cluster) start(i int) {
 	}()
 }
 
+// over reports whether the process of a node has ended.
+func (n *node) over() bool {
+	select {
+	case <-n.ended:
+		return true
+	default:
+		return n.port.isDead()
+	}
+}
+
 // kill ends the process of a node without any clean-up: nothing of it reaches the store any more.
 func (c *cluster) kill(n *node) {
-	if n == nil || n.port.isDead() {
+	if n.over() {
 		return
 	}
 	c.trace.add("%s is killed", n.name)
@@ -163,16 +173,8 @@ func (c *cluster) calm() {
 	c.trace.add("calm")
 	c.weather, c.awayUntil = weather{Latency: time.Millisecond}, time.Time{}
 	for i, n := range c.nodes {
-		n.port.mu.Lock()
-		n.port.cutUntil = time.Time{}
-		dead := n.port.dead
-		n.port.mu.Unlock()
-		select {
-		case <-n.ended:
-			dead = true
-		default:
-		}
-		if dead {
+		n.port.cut(time.Time{}, time.Time{})
+		if n.over() {
 			c.start(i)
 		}
 	}

@@ -65,7 +65,7 @@ type edge struct {
 type schedule struct {
 	Name    string
 	Every   time.Duration
-	Cron    string
+	Seconds []int // of each minute, instead of Every
 	Overlap hourbell.Overlap
 	Misfire hourbell.Misfire
 	Kind    string

@@ -25,7 +25,8 @@ type port struct {
 	mu       sync.Mutex
 	drawn    map[string]int // random numbers by purpose
 	dead     bool
-	cutUntil time.Time // the network to the store is cut until then
+	cutFrom  time.Time // the network to the store is cut from then on, and slow before
+	cutUntil time.Time
 	frozenAt uptime.Instant
 	thawAt   time.Time // the process stands still until then
 }
@@ -60,6 +61,13 @@ func (p *port) Uptime() uptime.Instant {
 
 func (p *port) uptime() uptime.Instant {
 	return uptime.Instant(float64(time.Since(p.c.began)) * (1 + p.drift))
+}
+
+// Step implements ambient.Ambient: it stops at the gate.
+func (p *port) Step(ctx context.Context, where string) {
+	if !p.isDead() {
+		_ = p.c.gate.await(ctx, &stop{key: p.name + " steps in " + where, arrive: func(int) time.Time { return p.thawed(time.Now()) }})
+	}
 }
 
 // caller is the context key of the name of who calls, if it is not the process.
@@ -127,8 +135,12 @@ func (p *port) fate(key string, n int, operation string) fate {
 	f := p.c.weather.fate(p.c.dice, key, n, operation)
 	now := time.Now()
 	p.mu.Lock()
-	away := now.Before(p.cutUntil) || now.Before(p.c.awayUntil)
+	slow := now.Before(p.cutFrom)
+	away := !slow && now.Before(p.cutUntil) || now.Before(p.c.awayUntil)
 	p.mu.Unlock()
+	if slow {
+		f.after += p.c.dice.span(key+" slow answer", n, brownOut/2)
+	}
 	if !away {
 		return f
 	}
@@ -161,6 +173,16 @@ func (p *port) Listen(ctx context.Context, wake func(store.Wake)) error {
 			wake(w)
 		}
 	})
+}
+
+// brownOut is for how long answers are slow before the network is cut.
+const brownOut = 6 * time.Second
+
+// cut cuts the process off from the store, from one instant to another; before that answers are slow.
+func (p *port) cut(from, until time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cutFrom, p.cutUntil = from, until
 }
 
 // die cuts the process off for ever.

@@ -55,16 +55,21 @@ func TestFreshSeeds(t *testing.T) {
 	began, deadline := time.Now(), time.Now().Add(time.Duration(*minutesFlag*float64(time.Minute)))
 	var mu sync.Mutex
 	var all result
-	plans := 0
+	plans, failed := 0, false
 	t.Run("seeds", func(t *testing.T) {
 		for worker := range runtime.GOMAXPROCS(0) {
 			t.Run(fmt.Sprint(worker), func(t *testing.T) {
 				t.Parallel()
-				for n := uint64(0); time.Now().Before(deadline) && !t.Failed(); n++ {
+				done := func() bool {
+					mu.Lock()
+					defer mu.Unlock()
+					return failed || time.Now().After(deadline)
+				}
+				for n := uint64(0); !done(); n++ {
 					res := report(t, newPlan(first+n*uint64(runtime.GOMAXPROCS(0))+uint64(worker), *lengthFlag), "")
 					mu.Lock()
 					all.add(res)
-					plans++
+					plans, failed = plans+1, failed || t.Failed()
 					mu.Unlock()
 				}
 			})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hourbell/hourbell"
@@ -30,8 +31,12 @@ func (c *cluster) do(i int, e event) {
 	case "kill":
 		fails(n.name, time.Now())
 		c.kill(n)
+	case "stop":
+		fails(n.name, time.Now().Add(10*time.Second))
+		c.witness.gone[n.name] = true
+		go func() { _ = n.client.Stop(context.Background()) }()
 	case "start":
-		if n.port.isDead() {
+		if n.over() {
 			c.start(n.number)
 		}
 	case "freeze":
@@ -39,9 +44,7 @@ func (c *cluster) do(i int, e event) {
 		n.port.freeze(until)
 	case "cut":
 		fails(n.name, until)
-		n.port.mu.Lock()
-		n.port.cutUntil = until
-		n.port.mu.Unlock()
+		n.port.cut(time.Now().Add(brownOut), until)
 	case "away":
 		fails("", until)
 		c.awayUntil = until
@@ -57,7 +60,7 @@ func (c *cluster) do(i int, e event) {
 // ask does what a user does, and records the answer.
 func (c *cluster) ask(ctx context.Context, e event) {
 	record, err := func() {}, error(nil)
-	began := time.Now()
+	began := c.moment()
 	switch e.Verb {
 	case "enqueue":
 		record, err = c.enqueue(ctx, e.Jobs)
@@ -67,8 +70,12 @@ func (c *cluster) ask(ctx context.Context, e event) {
 		err = c.enqueueBadly(ctx, e.Jobs[0])
 	case "put":
 		_, err = c.user.Schedules.Put(ctx, e.Sched.schedule())
+		ok := err == nil
+		record = func() { putInForce(&c.witness.rules, *e.Sched, ok, began, c.moment()) }
 	case "pause schedule":
 		err = c.user.Schedules.Pause(ctx, []string{e.Name})
+		ok := err == nil
+		record = func() { putInForce(&c.witness.halts, e.Name, ok, began, c.moment()) }
 	case "resume schedule":
 		err = c.user.Schedules.Resume(ctx, []string{e.Name})
 	case "delete schedule":
@@ -78,15 +85,13 @@ func (c *cluster) ask(ctx context.Context, e event) {
 	case "limit":
 		_, err = c.user.Limits.Put(ctx, *e.Limit, 0)
 		ok := err == nil
-		record = func() { putInForce(&c.witness.limits, *e.Limit, sameLimit, ok, began) }
+		record = func() { putInForce(&c.witness.limits, *e.Limit, ok, began, c.moment()) }
 	case "end limit":
 		err = c.user.Limits.Delete(ctx, e.Name)
 	case "pause":
 		err = c.pause(ctx, subject{e.Of, e.Name})
 		ok := err == nil
-		record = func() {
-			putInForce(&c.witness.pauses, subject{e.Of, e.Name}, func(a, b subject) bool { return a == b }, ok, began)
-		}
+		record = func() { putInForce(&c.witness.pauses, subject{e.Of, e.Name}, ok, began, c.moment()) }
 	case "resume":
 		err = c.resume(ctx, subject{e.Of, e.Name})
 	case "cancel", "retry", "delete", "reprioritise":
@@ -104,21 +109,23 @@ func (c *cluster) answered(ctx context.Context) {
 	_ = c.gate.await(nil, &stop{key: fmt.Sprint("user ", ctx.Value(caller{}), " has an answer")})
 }
 
+func same[T comparable](a, b T) bool { return a == b }
+
 func sameLimit(a, b hourbell.Limit) bool { return a.Name == b.Name }
 
 // endInForce records that what was in force is about to be changed.
-func endInForce[T any](list []*inForce[T], what T, same func(a, b T) bool) {
+func endInForce[T any](list []*inForce[T], what T, same func(a, b T) bool, now moment) {
 	for _, one := range list {
-		if same(one.What, what) && one.To.IsZero() {
-			one.To = time.Now()
+		if same(one.What, what) && one.To.Real.IsZero() {
+			one.To = now
 		}
 	}
 }
 
 // putInForce records that a call, which was made at an instant, has put something in force, if its answer was so.
-func putInForce[T any](list *[]*inForce[T], what T, same func(a, b T) bool, ok bool, asked time.Time) {
+func putInForce[T any](list *[]*inForce[T], what T, ok bool, asked, now moment) {
 	if ok {
-		*list = append(*list, &inForce[T]{What: what, Asked: asked, From: time.Now()})
+		*list = append(*list, &inForce[T]{What: what, Asked: asked, From: now})
 	}
 }
 
@@ -154,6 +161,7 @@ func (c *cluster) requests(jobs []job) (requests []hourbell.Request, all []*aske
 // record records the answers to requests.
 func (c *cluster) record(all []*asked, answers []hourbell.Enqueued, err error) {
 	for i, a := range all {
+		a.Never = err != nil && !errors.Is(err, store.ErrUnknown) && strings.Contains(err.Error(), "was not stored")
 		if a.Err, a.To = err, c.moment(); err == nil {
 			a.ID, a.Existed = answers[i].ID, answers[i].Existed
 			c.ids[a.Job.Label] = a.ID
@@ -291,8 +299,8 @@ func (s *schedule) schedule() hourbell.Schedule {
 	switch {
 	case s.After != "":
 		out.After = []hourbell.ScheduleEdge{{Schedule: s.After, On: store.OnEnd}}
-	case s.Cron != "":
-		out.Rule = recur.Cron(s.Cron)
+	case len(s.Seconds) > 0:
+		out.Rule = recur.Cron(strings.Join(strings.Fields(strings.Trim(fmt.Sprint(s.Seconds), "[]")), ",") + " * * * * *")
 	default:
 		out.Rule = recur.Every(s.Every)
 	}
@@ -301,24 +309,30 @@ func (s *schedule) schedule() hourbell.Schedule {
 
 // before records what an event is about to change, when the user asks.
 func (c *cluster) before(e event) {
-	w := c.witness
+	w, now := c.witness, c.moment()
 	switch e.Verb {
 	case "put":
 		_, edited := w.follows[e.Sched.Name]
+		endInForce(w.halts, e.Sched.Name, same, now)
+		endInForce(w.rules, *e.Sched, func(a, b schedule) bool { return a.Name == b.Name }, now)
+		w.skips[e.Sched.Name] = !edited && e.Sched.After == "" && e.Sched.Misfire == hourbell.MisfireSkip
 		w.follows[e.Sched.Name] = e.Sched.After != ""
 		w.alone[e.Sched.Name] = !edited && e.Sched.After == "" && e.Sched.Overlap != hourbell.OverlapAllow
 		w.every[e.Sched.Name] = 0
-		if !edited && e.Sched.After == "" && e.Sched.Cron == "" {
+		if !edited && e.Sched.After == "" && len(e.Sched.Seconds) == 0 {
 			w.every[e.Sched.Name] = e.Sched.Every
 		}
+	case "resume schedule", "pause schedule":
+		endInForce(w.halts, e.Name, same, now)
 	case "delete schedule":
 		w.every[e.Name] = 0
+		endInForce(w.halts, e.Name, same, now)
 	case "limit":
-		endInForce(w.limits, *e.Limit, sameLimit)
+		endInForce(w.limits, *e.Limit, sameLimit, now)
 	case "end limit":
-		endInForce(w.limits, hourbell.Limit{Name: e.Name}, sameLimit)
+		endInForce(w.limits, hourbell.Limit{Name: e.Name}, sameLimit, now)
 	case "pause", "resume":
-		endInForce(w.pauses, subject{e.Of, e.Name}, func(a, b subject) bool { return a == b })
+		endInForce(w.pauses, subject{e.Of, e.Name}, same, now)
 	}
 }
 

@@ -19,27 +19,31 @@ type witness struct {
 	faults []fault
 	limits []*inForce[hourbell.Limit]
 	pauses []*inForce[subject]
-	jobs   []store.JobInfo  // at the end, by number
-	slots  []store.SlotInfo // at the end, newest first
-	stuck  []store.JobInfo  // had not ended when there was nothing more to wait for
-	crash  []string         // what no weather explains
-	at     moment           // the end
+	rules  []*inForce[schedule]
+	halts  []*inForce[string] // pauses of schedules
+	jobs   []store.JobInfo    // at the end, by number
+	slots  []store.SlotInfo   // at the end, newest first
+	stuck  []store.JobInfo    // had not ended when there was nothing more to wait for
+	crash  []string           // what no weather explains
+	at     moment             // the end
 
 	took    time.Duration            // simulated
 	claims  map[string]int           // calls by node and queue
 	changed map[int64]bool           // jobs that a user may have changed by hand
 	deleted map[int64]bool           // jobs that a user may have deleted
+	gone    map[string]bool          // nodes that left
 	bad     map[string]bool          // labels of jobs whose input is wrong
 	follows map[string]bool          // schedules that follow others
 	every   map[string]time.Duration // the interval of schedules that no user edits
+	skips   map[string]bool          // schedules that make up for no slot, and that no user edits
 	alone   map[string]bool          // schedules whose jobs never run at once
 }
 
 func newWitness() *witness {
 	return &witness{
 		begun: map[int64]int{}, claims: map[string]int{},
-		changed: map[int64]bool{}, deleted: map[int64]bool{}, bad: map[string]bool{},
-		follows: map[string]bool{}, every: map[string]time.Duration{}, alone: map[string]bool{},
+		changed: map[int64]bool{}, deleted: map[int64]bool{}, bad: map[string]bool{}, gone: map[string]bool{},
+		follows: map[string]bool{}, every: map[string]time.Duration{}, alone: map[string]bool{}, skips: map[string]bool{},
 	}
 }
 
@@ -86,7 +90,7 @@ type fault struct {
 // inForce is something that a user put in force: from the answer of the call to the next call that changes it.
 type inForce[T any] struct {
 	What            T
-	Asked, From, To time.Time // To is zero: until the end
+	Asked, From, To moment // To is zero: until the end
 }
 
 // subject is what can be paused.
@@ -137,12 +141,17 @@ func (w *witness) faulty(node string, from, to time.Time) bool {
 	return false
 }
 
-// stepped reports whether the store's clock was set between two instants.
-func (w *witness) stepped(from, to time.Time) bool {
+// had reports whether a node had a kind of fault between two instants.
+func (w *witness) had(kind, node string, from, to time.Time) bool {
 	for _, f := range w.faults {
-		if f.Kind == "clock" && !f.From.After(to) && !f.To.Before(from) {
+		if f.Kind == kind && f.Node == node && !f.From.After(to) && !f.To.Before(from) {
 			return true
 		}
 	}
 	return false
+}
+
+// stepped reports whether the store's clock was set between two instants.
+func (w *witness) stepped(from, to time.Time) bool {
+	return w.had("clock", "", from, to)
 }

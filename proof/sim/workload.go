@@ -221,23 +221,42 @@ var (
 func (w *workload) schedules() {
 	rng := w.rng
 	for i := range 10 {
-		s := &schedule{
-			Name: fmt.Sprintf("s%d", i), Every: time.Duration(5+rng.IntN(120)) * time.Second, Kind: kindPlain,
-			Overlap: overlaps[rng.IntN(len(overlaps))], Misfire: misfires[rng.IntN(len(misfires))],
-			Loss: rng.IntN(4) == 0,
-		}
-		if rng.IntN(3) == 0 {
-			s.Cron = "*/20 * * * * *"
-		}
+		s := w.schedule(i)
 		w.add(event{At: w.below(time.Minute), Verb: "put", Sched: s})
+		for rng.IntN(3) == 0 { // an edit of the rule
+			edited := *s
+			edited.Seconds = w.seconds()
+			w.add(event{At: time.Minute + w.at(), Verb: "put", Sched: &edited})
+		}
 	}
+}
+
+// schedule draws a schedule.
+func (w *workload) schedule(i int) *schedule {
+	rng := w.rng
+	s := &schedule{
+		Name: fmt.Sprintf("s%d", i), Every: time.Duration(5+rng.IntN(120)) * time.Second, Kind: kindPlain,
+		Overlap: overlaps[rng.IntN(len(overlaps))], Misfire: misfires[rng.IntN(len(misfires))],
+		Loss: rng.IntN(4) == 0,
+	}
+	if rng.IntN(3) == 0 {
+		s.Seconds = w.seconds()
+	}
+	return s
+}
+
+// seconds draws some seconds of a minute.
+func (w *workload) seconds() []int {
+	list := w.rng.Perm(60)[:1+w.rng.IntN(5)]
+	slices.Sort(list)
+	return list
 }
 
 // faults draws the faults of nodes and of the store.
 func (w *workload) faults() {
 	for range int(12 * w.plan.Length.Hours()) {
 		e := event{At: w.at(), Node: 1 + w.rng.IntN(w.plan.Nodes), For: w.below(40 * time.Second)}
-		switch w.rng.IntN(8) {
+		switch w.rng.IntN(9) {
 		case 0, 1, 2:
 			e.Verb = "kill"
 			w.add(event{At: e.At + e.For, Verb: "start", Node: e.Node})
@@ -248,6 +267,10 @@ func (w *workload) faults() {
 			e.Verb = "cut"
 		case 6:
 			e.Verb, e.Node = "away", 0
+		case 8:
+			e.Verb = "stop"
+			w.add(event{At: e.At + 10*time.Second + e.For, Verb: "start", Node: e.Node})
+			e.For = 0
 		case 7:
 			e.Verb, e.Node, e.For = "clock", 0, w.below(2*time.Minute)-time.Minute
 		}

@@ -72,3 +72,10 @@ func TestSchedulesAheadOfTheClock(t *testing.T) {
 		return s, s
 	})
 }
+
+func TestOtherTimeZoneData(t *testing.T) {
+	clienttest.Zones(t, func(*testing.T) (store.Backend, store.Backend) {
+		s := memory.New()
+		return s, s
+	})
+}

@@ -112,7 +112,7 @@ func aheadOfClock(ctx context.Context, client *hourbell.Client) store.Finding {
 		found.Level = store.FindingWarning
 		found.Found = fmt.Sprintf("%s ahead of the store's clock, such as %s, which is accounted for up to %s",
 			plain.Plural(len(ahead), "schedule"), ahead[0].Name, plain.Stamp(ahead[0].Mark))
-		found.Remedy = "if the clock was wrong: `hourbell schedules reset --all`, which shows them with --dry-run"
+		found.Remedy = "`hourbell schedules reset --all --dry-run` shows them; reset them if the clock was wrong, and not because time-zone data have changed"
 	}
 	return found
 }

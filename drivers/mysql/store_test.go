@@ -182,6 +182,8 @@ func TestOverlapSkipNeverRunsTwo(t *testing.T) { clienttest.Overlap(t, pair) }
 
 func TestSchedulesAheadOfTheClock(t *testing.T) { clienttest.Ahead(t, pair) }
 
+func TestOtherTimeZoneData(t *testing.T) { clienttest.Zones(t, pair) }
+
 func TestJobsRunAtTheirPlaces(t *testing.T) { clienttest.Places(t, pair) }
 
 func TestSchedulesOnEveryHost(t *testing.T) {

@@ -57,3 +57,7 @@ func TestOverlapSkipNeverRunsTwo(t *testing.T) {
 func TestSchedulesAheadOfTheClock(t *testing.T) {
 	clienttest.Ahead(t, openTwo)
 }
+
+func TestOtherTimeZoneData(t *testing.T) {
+	clienttest.Zones(t, openTwo)
+}

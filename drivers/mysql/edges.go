@@ -53,7 +53,7 @@ func (b *Backend) ReleaseDependents(ctx context.Context, req store.ReleaseReques
 			return did, err
 		})
 		more = did.more
-		switch held := errors.Is(err, errHeld); {
+		switch held := errors.Is(err, errHeld) || numberOf(err) == errDuplicate; { // the key of a job that is to wait again has just been taken
 		case held && most > 1:
 			most, more = 1, true
 		case held && tried > 0:

@@ -81,7 +81,7 @@ func (b *Backend) releaseSoon(ctx context.Context, now *time.Time) {
 	_ = b.ReleaseDependents(ctx, store.ReleaseRequest{Now: at})
 }
 
-// uniqueViolation is the code of the error of a step that lets a job wait again whose key another transaction has taken.
+// uniqueViolation is the code of the error of a step that lets a job wait again whose key another transaction has just taken.
 const uniqueViolation = "23505"
 
 // How many rows of notes a step locks at most.
@@ -113,9 +113,9 @@ func (b *Backend) ReleaseDependents(ctx context.Context, req store.ReleaseReques
 			tried = e.last // kept: the step was given up at this row
 			return did, err
 		})
-		busy := codeOf(err) == lockNotAvailable // the step was rolled back; its notes stay, for a smaller step or another call
+		busy := codeOf(err) == lockNotAvailable || codeOf(err) == uniqueViolation // the step was rolled back; its notes stay, for a smaller step or another call
 		switch {
-		case errors.Is(err, errEdgesDecided), codeOf(err) == uniqueViolation:
+		case errors.Is(err, errEdgesDecided):
 		case busy && patient:
 			patient = false
 		case busy && rows > 1:
@@ -389,7 +389,7 @@ func (t edgesTx) FindNotStarted(ctx context.Context, ids []int64) ([]store.Finis
 	}, t.b.q(findNotStarted), ids)
 }
 
-// LockKeyHolders implements rowwise.Edges. Another transaction may take a key later; then the step begins again.
+// LockKeyHolders implements rowwise.Edges. Another transaction may take a key later; then its note is left for another call.
 func (t edgesTx) LockKeyHolders(ctx context.Context, finished []int64, now time.Time) (map[store.JobKey]int64, error) {
 	holders := map[store.JobKey]int64{}
 	var id, holder int64

@@ -32,7 +32,6 @@ var postgresEdgeFaults = []fault{
 	{"a retry reaches only the next jobs", "sql/reopen_jobs.sql", "FROM gone WHERE followed HAVING", "FROM gone WHERE false HAVING"},
 	{"the dependents of a dead node's jobs wait for ever", "sql/extend_lease.sql", "EXISTS (SELECT FROM {schema}.release) AS releases", "false AS releases"},
 	{"a job in a program's transaction locks its predecessors", edges, "older && (r.Tx != nil || ", "older && ("},
-	{"a job with a key locks its predecessors while it waits for the key", edges, "r.Tx != nil || HasKeys(links) || ", "r.Tx != nil || "},
 	{"a job that keeps nothing is forgotten before its dependents are linked", "sql/forget_jobs.sql", "WHERE EXISTS (SELECT FROM {schema}.edge AS e WHERE e.on_id", "WHERE false AND EXISTS (SELECT FROM {schema}.edge AS e WHERE e.on_id"},
 	{"the end of a job leaves no note", "sql/finish_jobs.sql", "FROM ended WHERE releases HAVING", "FROM ended WHERE false HAVING"},
 	{"a cascade stops after one job", "sql/end_jobs.sql", "FROM ended WHERE releases HAVING", "FROM ended WHERE releases AND end_state <> 6 HAVING"},

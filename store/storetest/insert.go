@@ -177,6 +177,7 @@ func (e *env) begin() Transaction {
 	e.t.Helper()
 	tx, err := e.Begin(e.ctx)
 	e.must(err)
+	e.t.Cleanup(func() { _ = tx.Rollback() }) // of a test that has failed; the store is not closed while the transaction is open
 	return tx
 }
 

@@ -82,12 +82,18 @@ func (w *world) pairMade(op string, req any) {
 		return
 	}
 	w.hooked = false
-	newest := store.ListJobsRequest{Limit: 300}
-	ours, err := w.model.ListJobs(w.ctx, newest)
+	ours, err := w.model.ListJobs(w.ctx, store.ListJobsRequest{Limit: 300})
 	w.must(err)
-	theirs, err := w.client.ListJobs(w.ctx, newest)
+	model := unpaired(ours, w.names.jobs.toReal)
+	depth := 10 // the store may have made more
+	for i, job := range ours {
+		if w.names.jobs.toReal[job.ID] == 0 {
+			depth = i + 10
+		}
+	}
+	theirs, err := w.client.ListJobs(w.ctx, store.ListJobsRequest{Limit: depth})
 	w.must(err)
-	real, model := unpaired(theirs, w.names.jobs.toModel), unpaired(ours, w.names.jobs.toReal)
+	real := unpaired(theirs, w.names.jobs.toModel)
 	w.compare(op+": jobs made besides", req, len(real), len(model))
 	for i := range model {
 		w.names.jobs.add(real[i], model[i])

@@ -242,7 +242,7 @@ func (i insertion) holdKeys(ctx context.Context, jobs []store.NewJob, left, held
 // findHolders finds the jobs that have the keys of other jobs and sets the answers for
 // these. It returns the indexes of the jobs that have to be tried again: no job has their key
 // any more, or they are to change a live job, and another job than the one in met has the
-// key now.
+// key now, or the job in met ran and does not run any more.
 func (i insertion) findHolders(ctx context.Context, jobs []store.NewJob, held []int, met map[int]int64, out []store.Inserted) (left []int, err error) {
 	if len(held) == 0 {
 		return nil, nil

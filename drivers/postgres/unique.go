@@ -164,7 +164,8 @@ func (i insertion) insertInto(ctx context.Context, job store.NewJob, from int64)
 
 // changeHolders changes the jobs that have the keys of new jobs, as OnConflict of the new
 // jobs selects, and sets the answers. It returns the indexes of the new jobs without an
-// answer, and for each of them the live job that has its key and did not change.
+// answer, and for each of them the live job that has its key and did not change; below 0: takeKeys takes its key
+// while it runs.
 func (i insertion) changeHolders(ctx context.Context, jobs []store.NewJob, held []int, out []store.Inserted) (left []int, met map[int]int64, err error) {
 	var indexes []int
 	for _, n := range held {

@@ -3,13 +3,15 @@
 -- if it has not begun, is due when the new job would be due (2), by
 -- the rule of store.NewJob.Meet. A job whose row another transaction has changed is
 -- looked at again when that transaction has ended. Returns in one row the numbers of the
--- live jobs with the keys, in the order of the arrays (0: there is none), and the numbers
--- of the changed jobs. The rows are locked in the order of their numbers, as by lock_jobs.
+-- live jobs with the keys, in the order of the arrays (0: there is none; below 0: the job runs, and take_keys takes
+-- its key as long as it does), and the numbers of the changed jobs. The rows are locked in the order of their numbers, as by lock_jobs.
 -- Changed jobs give permits back by a row in vacancy; their rows are locked before, so that the permits are the present permits.
 -- The wake-up, if :wake is one, leaves with the commit.
 WITH new AS MATERIALIZED (
     SELECT given.*, greatest(coalesce(given.run_at, t.now + given.delay * interval '1 microsecond'), t.now) AS due, t.now,
-        (SELECT l.id FROM {schema}.job AS l WHERE l.kind = given.kind AND l.unique_key = given.unique_key) AS holder
+        (SELECT l.id FROM {schema}.job AS l WHERE l.kind = given.kind AND l.unique_key = given.unique_key) AS holder,
+        EXISTS (SELECT FROM {schema}.job AS l WHERE l.kind = given.kind AND l.unique_key = given.unique_key AND l.running)
+            AND NOT EXISTS (SELECT FROM {schema}.key_hold AS u WHERE u.kind = given.kind AND u.unique_key = given.unique_key AND u.until > t.now) AS runs
     FROM (SELECT coalesce(:now::timestamptz, now()) AS now) AS t CROSS JOIN unnest(:run_at::timestamptz[], :delay::bigint[], :slot::timestamptz[],
         :schedule_id::bigint[], :origin::smallint[], :waiting::boolean[], :args::text[], :headers::text[], {:spec::type[]},
         :on_conflicts::smallint[], :most::bigint[], :untils::boolean[]) WITH ORDINALITY
@@ -35,7 +37,7 @@ WITH new AS MATERIALIZED (
     INSERT INTO {schema}.vacancy (lanes)
     SELECT array_agg(p.lane) FROM changed, unnest(permits) AS p (lane) WHERE EXISTS (SELECT FROM {schema}.job_limit) HAVING count(*) > 0
 )
-SELECT (SELECT array_agg(coalesce(holder, 0) ORDER BY place) FROM new)::text AS ids, coalesce(array_agg(id), '{}')::text AS changed,
+SELECT (SELECT array_agg(CASE WHEN runs THEN -holder ELSE coalesce(holder, 0) END ORDER BY place) FROM new)::text AS ids, coalesce(array_agg(id), '{}')::text AS changed,
     (SELECT CASE :wake::text WHEN '' THEN pg_current_xact_id()::text ELSE pg_notify(:channel::text, :wake::text)::text END
         WHERE :wake::text IS NOT NULL AND EXISTS (SELECT FROM changed)) AS sent
 FROM changed

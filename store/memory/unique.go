@@ -178,12 +178,12 @@ func (i *insertion) write() {
 		i.store.reserve(i.tx, i.jobs)
 		return
 	}
-	for _, j := range i.taken {
+	i.store.rekey(i.rekeyed...)
+	for _, j := range i.taken { // after an earlier job of the request may have replaced it
 		j.Unique = ""
 	}
 	i.store.add(i.jobs...)
 	i.store.hold(i.holds...)
-	i.store.rekey(i.rekeyed...)
 	i.store.release(i.jobs...)
 	for _, j := range i.jobs {
 		if from := i.again[j]; from != nil {

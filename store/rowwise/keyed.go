@@ -138,6 +138,9 @@ func (p *keyedPlan) change(holder *keyHolder, job *store.NewJob, conflict store.
 
 // write writes what was decided, and answers.
 func (p *keyedPlan) write(ctx context.Context, tx Tx) ([]store.Inserted, error) {
+	if err := p.changeHolders(ctx, tx); err != nil { // before a key passes, because a job with the key may be replaced first
+		return nil, err
+	}
 	var inserted []store.Inserted
 	if len(p.taken) > 0 {
 		if err := tx.TakeKeys(ctx, p.taken); err != nil {
@@ -158,6 +161,11 @@ func (p *keyedPlan) write(ctx context.Context, tx Tx) ([]store.Inserted, error) 
 			return nil, err
 		}
 	}
+	return p.answers(inserted), nil
+}
+
+// changeHolders writes what becomes of rows that have keys.
+func (p *keyedPlan) changeHolders(ctx context.Context, tx Tx) error {
 	var replaced []Replaced
 	var moved []Altered
 	seen := map[*keyHolder]bool{}
@@ -175,15 +183,13 @@ func (p *keyedPlan) write(ctx context.Context, tx Tx) ([]store.Inserted, error) 
 	}
 	if len(replaced) > 0 {
 		if err := tx.ReplaceJobs(ctx, replaced); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if len(moved) > 0 {
-		if err := tx.AlterJobs(ctx, moved); err != nil {
-			return nil, err
-		}
+	if len(moved) == 0 {
+		return nil
 	}
-	return p.answers(inserted), nil
+	return tx.AlterJobs(ctx, moved)
 }
 
 // answers returns the answers, with the numbers of the inserted jobs.

@@ -37,6 +37,7 @@ var keptSeeds = []struct{ seed, ops int64 }{
 	{1457265500, 2 * 5_200}, // a claim that leaves jobs without permits behind what it takes: Lanes/EveryClaimHoldsItsPermit
 	{1048617534, 2_000},     // permits of limits that have ended, in a store without limits: Recount/EndedLimits
 	{3796824880, 2_000},     // a key that passes where its job would be replaced: UniqueConflict/UntilStartComesFirst
+	{1870142055, 1_400},     // a key that passes after its job was replaced: UniqueConflict/UntilStartComesFirst
 }
 
 // runSeed is runRandom with a seed.

@@ -19,6 +19,7 @@ var uniqueConflictTests = []scenario{
 	{"AJobThatHasBegun", conflictBegun},
 	{"ARunningJobRunsAgain", conflictAgain},
 	{"AgainAndTheEndRace", conflictAgainRace},
+	{"AgainAndARetryRace", conflictAgainRetryRace},
 	{"UntilStart", conflictUntilStart},
 	{"UntilStartComesFirst", conflictUntilStartFirst},
 	{"TheOrderOfARequest", conflictOrderOfNumbers},
@@ -222,6 +223,30 @@ func conflictAgainRace(e *env) {
 	}
 }
 
+// conflictAgainRetryRace: an enqueue that comes while an attempt fails either waits for the job or replaces it, and is never dropped.
+func conflictAgainRetryRace(e *env) {
+	node := e.nodeFor("n", time.Hour)
+	for round := range 4 * afterRounds() {
+		job := conflicting(fmt.Sprint(round), store.OnConflictReplace, func(j *store.NewJob) { j.Args = []byte(`"new"`) })
+		id := e.insertHeld(e.a, nil, keyed("k", job.Unique)).ID
+		c := e.claimOne(node)
+		var answers []store.Inserted
+		e.atOnce(
+			func(b store.Backend) error {
+				_, err := b.Finish(e.ctx, store.FinishRequest{Now: e.now, Outcomes: []store.Outcome{retryIn(c, time.Hour)}})
+				return err
+			},
+			func(b store.Backend) (err error) {
+				answers, err = e.tryKeyed(b, nil, job)
+				return err
+			})
+		answer := answers[0]
+		e.ok(answer == answered(id, store.ConflictReplaced) || answer == store.Inserted{ID: answer.ID, Conflict: store.ConflictAgain} && answer.ID != id,
+			"the job has the new args, or a new job waits for it", answer)
+		e.want(string(e.job(answer.ID).Args), `"new"`, "the args")
+	}
+}
+
 // conflictUntilStart: a key is unique among jobs that have not begun.
 func conflictUntilStart(e *env) {
 	node := e.node("n")
@@ -260,8 +285,14 @@ func conflictUntilStartFirst(e *env) {
 	}
 	first := e.insertHeld(e.a, nil, keyed("k", "both")).ID
 	e.finishWell(retryIn(e.claimOne(node), time.Hour))
-	both := e.insertKeyed(e.b, nil, keyed("k", "both"), conflicting("both", store.OnConflictKeep, until))
+	both := e.insertKeyed(e.b, nil, keyed("k", "both"), conflicting("both", store.OnConflictKeep, until, after(time.Hour)))
 	e.want(both, []store.Inserted{answered(first, store.ConflictKept), {ID: both[1].ID}}, "behind a job of the request that meets the same job")
+	first = e.insertHeld(e.a, nil, keyed("k", "replaced")).ID
+	e.finishWell(retryIn(e.claimOne(node), time.Hour))
+	both = e.insertKeyed(e.b, nil, conflicting("replaced", store.OnConflictReplace, func(j *store.NewJob) { j.Args = []byte(`"new"`) }),
+		conflicting("replaced", store.OnConflictKeep, until, after(time.Hour)))
+	e.want(both, []store.Inserted{answered(first, store.ConflictReplaced), {ID: both[1].ID}}, "behind a job of the request that replaces the same job")
+	e.want([]string{string(e.job(first).Args), e.job(first).Unique, e.job(both[1].ID).Unique}, []string{`"new"`, "", "replaced"}, "the new job has the key")
 	id := e.insertHeld(e.a, nil, held("k", "held", 2*time.Hour)).ID
 	e.finishWell(retryIn(e.claimOne(node), time.Hour))
 	e.want(e.insertHeld(e.b, nil, conflicting("held", store.OnConflictReplace, until)), answered(id, store.ConflictReplaced), "a key that is held does not pass")

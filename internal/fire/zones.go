@@ -30,7 +30,10 @@ type Zones struct {
 
 // ZonesConfig is the configuration of Zones.
 type ZonesConfig struct {
-	Store SettleStore
+	Store interface {
+		SettleStore
+		ListNodes(ctx context.Context) ([]store.NodeInfo, error)
+	}
 	Node  *node.Node
 	Wakes *loop.Wakes
 	// MayRun reports whether the node may run the jobs of a schedule.
@@ -48,7 +51,7 @@ func NewZones(cfg ZonesConfig) *Zones {
 func (z *Zones) Run(ctx context.Context) {
 	const doing = "compare schedules with the data of time zones"
 	var clock storeClock // read when schedules are
-	replan, failures := true, 0
+	start, replan, failures := true, true, 0
 	for ctx.Err() == nil {
 		if z.cfg.Node.Blocked() {
 			_ = loop.Sleep(ctx, blockedDelay) // the loop condition checks ctx
@@ -61,7 +64,10 @@ func (z *Zones) Run(ctx context.Context) {
 			z.cfg.Wakes.Wake(store.Wake{Kind: store.WakeSchedules}) // the firing loop drops its plans
 		}
 		var err error
-		if replan || len(changed) > 0 {
+		if start && len(changed) == 0 {
+			replan, clock, err = z.mayDiffer(ctx)
+		}
+		if err == nil && (replan || len(changed) > 0) {
 			var now time.Time
 			var lost bool
 			if now, lost, err = z.replan(ctx); err == nil {
@@ -70,6 +76,7 @@ func (z *Zones) Run(ctx context.Context) {
 			// Other loops may have written decisions with the old data since.
 			replan = err != nil || lost || len(changed) > 0
 		}
+		start = start && err != nil
 		if err == nil {
 			err = z.cfg.Node.RegisterZones(ctx, z.prints(clock.now()))
 		}
@@ -89,16 +96,47 @@ func (z *Zones) Run(ctx context.Context) {
 	}
 }
 
-// prints returns what the node registers of the zones in use: the name of each, and the fingerprint of its data.
+// prints returns what the node registers of the zones in use: the name of each, and the fingerprint of its data. UTC is among them, so that
+// the list of a node that has compared all schedules is never empty.
 func (z *Zones) prints(now time.Time) []string {
 	from, until := plan.ZoneSpan(now)
-	names := z.zones.Names()
+	names := append(z.zones.Names(), time.UTC.String())
+	slices.Sort(names)
 	for i, name := range names {
 		if loc, err := z.zones.Load(name); err == nil {
 			names[i] = store.ZonePrint(name, recur.Fingerprint(loc, from, until))
 		}
 	}
 	return names
+}
+
+// mayDiffer reports whether next slots may be stored that differ from the data of this machine. They do not if nodes have registered the data
+// of their zones, which they do after they have compared all schedules, and all of these nodes have the data of this machine.
+func (z *Zones) mayDiffer(ctx context.Context) (differ bool, clock storeClock, err error) {
+	ctx, cancel := context.WithTimeout(ctx, z.cfg.CallTimeout)
+	defer cancel()
+	nodes, err := z.cfg.Store.ListNodes(ctx)
+	if err != nil {
+		return true, clock, err
+	}
+	now, err := z.cfg.Store.Now(ctx)
+	if err != nil {
+		return true, clock, err
+	}
+	clock = storeClock{at: now, read: loop.Now()}
+	from, until := plan.ZoneSpan(now)
+	compared := false
+	for _, n := range nodes {
+		for _, text := range n.Zones {
+			zone, print := store.CutZonePrint(text)
+			loc, err := z.zones.Load(zone)
+			if err != nil || recur.Fingerprint(loc, from, until) != print {
+				return true, clock, nil
+			}
+			compared = true
+		}
+	}
+	return !compared, clock, nil
 }
 
 // replan moves the next slots of all schedules whose stored slots differ from the data of their zones. It returns the store's clock, and

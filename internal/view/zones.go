@@ -22,6 +22,9 @@ func CompareZones(nodes []store.NodeInfo, now time.Time) (n int, differing []str
 		}
 		for _, text := range node.Zones {
 			zone, print := store.CutZonePrint(text)
+			if zone == time.UTC.String() {
+				continue // its data are the same everywhere
+			}
 			if have[zone] == nil {
 				have[zone] = map[string][]string{}
 			}

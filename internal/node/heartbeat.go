@@ -23,6 +23,9 @@ func (n *Node) heartbeats(ctx context.Context, after func(context.Context)) {
 		case <-timer.C:
 		case <-n.heartbeatNow:
 		}
+		if ctx.Err() != nil { // both may have come, and then the end counts
+			return
+		}
 		wait := n.cfg.Heartbeat
 		if !n.heartbeat(ctx, after) {
 			wait = min(wait, time.Second) / 2

@@ -46,6 +46,9 @@ func (n *Node) Rescues(ctx context.Context) {
 			return
 		case <-n.rescueNow:
 		}
+		if ctx.Err() != nil {
+			return
+		}
 		if n.expiry.due(n.around.Uptime()) && n.session.mayDeclareDead() && !n.history.blocked() {
 			n.rescue(ctx)
 		}

@@ -31,6 +31,9 @@ func (r *Runner) WatchCancels(ctx context.Context) {
 		case <-r.wakes.Cancels():
 		case <-timer:
 		}
+		if ctx.Err() != nil {
+			return
+		}
 		// Each has a time of its own, because settleCancels may wait for a job that a transaction has
 		// locked.
 		r.bounded(ctx, r.ReadCancels)

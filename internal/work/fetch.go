@@ -3,6 +3,7 @@ package work
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -625,6 +626,7 @@ func (f *fetcher) work(number int) {
 // workOn attends to a run when there is a permit, or gives it back, as the worker with a number in a goroutine.
 func (f *fetcher) workOn(run *Run, number int, goroutine uint64) {
 	if !f.permits.begin(f) {
+		f.runner.around.Step(context.Background(), fmt.Sprintf("%s gives back %d", f.queue, run.ID))
 		f.releaseRuns([]*Run{run}, "it was claimed in advance, and no permit of its queue was free in time")
 		f.room.Notify()
 		return

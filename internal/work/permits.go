@@ -215,10 +215,11 @@ func (p *permits) ask(ctx context.Context, f *fetcher, workers int) {
 		return
 	}
 	p.exchanging.Lock()
-	defer p.exchanging.Unlock()
 	if p.lacking() { // another caller may have exchanged
 		p.exchange(ctx, 0)
 	}
+	p.exchanging.Unlock()
+	p.runner.around.Step(ctx, f.queue)
 }
 
 // lacking reports whether the node has too few permits, or permits that do not fit any more, and an exchange is worth sending.
@@ -387,7 +388,6 @@ func (r *Runner) KeepPermits(ctx context.Context) {
 			if loop.Sleep(ctx, unusedPermitPause) != nil {
 				return
 			}
-			r.around.Step(ctx, "permits")
 			held = r.keepPermits(ctx)
 		}
 	}

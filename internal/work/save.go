@@ -63,6 +63,9 @@ func (s *saver) run(ctx context.Context) {
 			return
 		case <-s.wake:
 		}
+		if ctx.Err() != nil {
+			return
+		}
 		s.write(ctx)
 		if loop.Sleep(ctx, saveGap) != nil {
 			return

@@ -53,7 +53,7 @@ func tokensGrow(e *evidence) {
 func livingNodesKeepTheirJobs(e *evidence) {
 	for _, runs := range e.runsByID {
 		for i, r := range runs {
-			if r.Answer != "ok" || r.Kind == kindTx || i == len(runs)-1 || e.disturbed(r) {
+			if r.Answer != "ok" || !r.Heeds || r.Kind == kindTx || i == len(runs)-1 || e.disturbed(r) {
 				continue
 			}
 			if a := e.askedBy[r.ID]; a != nil && a.Job.Timeout > 0 || e.touched(r) {
@@ -141,8 +141,11 @@ func attemptsAreCounted(e *evidence) {
 			if r.Attempt > r.MaxAttempts && !e.changed[id] {
 				e.fail("%v, although it may have %d attempts", r, r.MaxAttempts)
 			}
+			if r.Died && i < len(runs)-1 && runs[i+1].Attempt <= r.Attempt && !e.changed[id] {
+				e.fail("%v, and then %v: the attempt was not spent", r, runs[i+1])
+			}
 			final := r.Answer == "fail" || r.Answer == "cancel"
-			if final && i < len(runs)-1 && !e.disturbed(r) && !e.touched(r) {
+			if final && r.Heeds && i < len(runs)-1 && !e.disturbed(r) && !e.touched(r) {
 				e.fail("%v, and then %v", r, runs[i+1])
 			}
 		}

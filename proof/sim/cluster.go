@@ -49,6 +49,7 @@ type node struct {
 type result struct {
 	problems []string
 	trace    *trace
+	witness  *witness
 	took     time.Duration // simulated
 	faults   int           // of nodes and of the store, and calls that failed or were made twice
 	jobs     int
@@ -62,10 +63,15 @@ func (r *result) add(other result) {
 	r.runs, r.steps = r.runs+other.runs, r.steps+other.steps
 }
 
+// sinceEpoch is how long after the first instant of a bubble, which is in the year 2000, a run begins: after the start of
+// the process, because a node takes the zero value of an instant for an earlier one.
+const sinceEpoch = 40 * 365 * 24 * time.Hour
+
 // simulate runs a plan.
 func simulate(t *testing.T, p *plan, traced bool) (res result) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(sinceEpoch)
 		d := dice{p.Seed}
 		c := &cluster{
 			plan: p, dice: d, gate: newGate(d.rng("gate")), witness: newWitness(), began: time.Now(),
@@ -75,7 +81,7 @@ func simulate(t *testing.T, p *plan, traced bool) (res result) {
 		c.trace = &trace{on: traced, clock: c.now}
 		c.run(t)
 		res = result{
-			problems: verify(c.plan, c.witness), trace: c.trace, took: c.witness.at.Real.Sub(c.began),
+			problems: verify(c.plan, c.witness), trace: c.trace, witness: c.witness, took: c.witness.at.Real.Sub(c.began),
 			faults: len(c.witness.faults) + c.failed, jobs: len(c.witness.jobs), runs: len(c.witness.runs),
 		}
 		for _, n := range c.gate.counts {
@@ -125,9 +131,10 @@ func (c *cluster) start(i int) {
 	client, err := hourbell.New(n.port, hourbell.Config{
 		Name: n.name, Host: fmt.Sprintf("h%d", i+1), Workers: c.workers(n),
 		Lease: c.plan.Lease, Drain: 2 * time.Second, Grace: 3 * time.Second,
-		Queues: map[string]int{"default": c.plan.Workers, "bound": c.plan.Workers},
-		Logger: slog.New(slog.DiscardHandler),
-		Keep:   hourbell.Keep{Completed: 30 * 24 * time.Hour, Failed: 30 * 24 * time.Hour, Slots: 30 * 24 * time.Hour},
+		PollIdle: 3 * time.Second, // idle polls cost most of the time of a simulation
+		Queues:   map[string]int{"default": c.plan.Workers, "bound": c.plan.Workers},
+		Logger:   slog.New(slog.DiscardHandler),
+		Keep:     hourbell.Keep{Completed: 30 * 24 * time.Hour, Failed: 30 * 24 * time.Hour, Slots: 30 * 24 * time.Hour},
 	})
 	if err != nil {
 		panic(err) // a mistake in this package

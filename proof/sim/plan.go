@@ -30,6 +30,7 @@ type event struct {
 	Of    string        // the sort of what is paused
 	Name  string        // of what the event concerns
 	Node  int           // of a fault
+	Trap  string        // the fault comes right after the node's next call of this operation has taken effect
 	For   time.Duration // how long it lasts, or by how much a clock is set
 	Jobs  []job         // of an enqueue
 	Sched *schedule
@@ -85,6 +86,7 @@ func (e event) String() string {
 		text.WriteString(mark(e.Of != "", " "+e.Of))
 		fmt.Fprintf(&text, " %s", e.Name)
 	}
+	text.WriteString(mark(e.Trap != "", " at its next "+e.Trap))
 	if e.For != 0 {
 		fmt.Fprintf(&text, " for %v", e.For)
 	}

@@ -25,6 +25,8 @@ type port struct {
 	mu       sync.Mutex
 	drawn    map[string]int // random numbers by purpose
 	dead     bool
+	trap     string // an operation: when it has taken effect next, sprung is called
+	sprung   func()
 	cutFrom  time.Time // the network to the store is cut from then on, and slow before
 	cutUntil time.Time
 	frozenAt uptime.Instant
@@ -109,6 +111,7 @@ func (p *port) call(ctx context.Context, c intercept.Call, next func(context.Con
 		err = next(ctx)
 	}
 	p.c.trace.add("%s%s: %s", key, mark(f.twice, " (twice)"), answer(c.Result, err))
+	p.spring(c, err)
 	if f.after > 0 || f.lost || p.isFrozen() {
 		if cut := p.c.gate.await(ctx, &stop{key: key + " answer", arrive: func(int) time.Time {
 			return p.thawed(time.Now().Add(f.after))
@@ -128,6 +131,33 @@ func (p *port) call(ctx context.Context, c intercept.Call, next func(context.Con
 		return fmt.Errorf("%s: %w", c.Operation, f.err)
 	}
 	return err
+}
+
+// spring springs a trap that waits for a call: of a claim that has returned jobs, and of any other call that did
+// not fail.
+func (p *port) spring(c intercept.Call, err error) {
+	if claim, is := c.Result.(*store.ClaimResult); err != nil || is && len(claim.Jobs) == 0 {
+		return
+	}
+	p.mu.Lock()
+	sprung := p.sprung
+	if p.trap != c.Operation || p.dead {
+		sprung = nil
+	}
+	if sprung != nil {
+		p.trap, p.sprung = "", nil
+	}
+	p.mu.Unlock()
+	if sprung != nil {
+		sprung()
+	}
+}
+
+// setTrap sets a trap.
+func (p *port) setTrap(operation string, sprung func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.trap, p.sprung = operation, sprung
 }
 
 // fate returns what becomes of a call now.

@@ -16,6 +16,13 @@ import (
 // do carries out an event of the plan.
 func (c *cluster) do(i int, e event) {
 	c.trace.add("event %d: %v", i, e)
+	if e.Trap != "" && e.Node <= len(c.nodes) {
+		c.nodes[e.Node-1].port.setTrap(e.Trap, func() {
+			e.Trap = ""
+			c.do(i, e)
+		})
+		return
+	}
 	var n *node
 	if e.Node > len(c.nodes) { // the plan was shortened
 		return

@@ -252,10 +252,17 @@ func (w *workload) seconds() []int {
 	return list
 }
 
+// traps are the calls at which faults come.
+var traps = []string{"claim", "claim", "begin_jobs", "finish", "fire", "fire_early", "exchange_permits", "heartbeat"}
+
 // faults draws the faults of nodes and of the store.
 func (w *workload) faults() {
-	for range int(12 * w.plan.Length.Hours()) {
+	perHour := []float64{0, 12, 40, 80}[w.rng.IntN(4)]
+	for range int(perHour * w.plan.Length.Hours()) {
 		e := event{At: w.at(), Node: 1 + w.rng.IntN(w.plan.Nodes), For: w.below(40 * time.Second)}
+		if w.rng.IntN(2) == 0 {
+			e.Trap = traps[w.rng.IntN(len(traps))]
+		}
 		switch w.rng.IntN(9) {
 		case 0, 1, 2:
 			e.Verb = "kill"
@@ -266,13 +273,13 @@ func (w *workload) faults() {
 		case 5:
 			e.Verb = "cut"
 		case 6:
-			e.Verb, e.Node = "away", 0
+			e.Verb, e.Node, e.Trap = "away", 0, ""
 		case 8:
-			e.Verb = "stop"
+			e.Verb, e.Trap = "stop", ""
 			w.add(event{At: e.At + 10*time.Second + e.For, Verb: "start", Node: e.Node})
 			e.For = 0
 		case 7:
-			e.Verb, e.Node, e.For = "clock", 0, w.below(2*time.Minute)-time.Minute
+			e.Verb, e.Node, e.Trap, e.For = "clock", 0, "", w.below(2*time.Minute)-time.Minute
 		}
 		w.add(e)
 	}

@@ -1,10 +1,11 @@
 // Mutate inserts named faults of one line into the drivers, one at a time in each
 // driver, and runs the driver's tests and, for a fault in a package that the drivers
 // share, the tests of that package: one of them must fail. For some faults it runs a
-// test of package proof instead. The source tree is not changed; the compiler gets
-// the faulty file as an overlay.
+// test of package proof instead, and for the faults in the motion of nodes, whose driver
+// is called sim, the simulated cluster of proof/sim, for a minute. The source tree is not
+// changed; the compiler gets the faulty file as an overlay.
 //
-//	go run ./proof/mutate [-driver postgres|sqlite|mysql] [-fault NAME]
+//	go run ./proof/mutate [-driver postgres|sqlite|mysql|sim] [-fault NAME]
 //
 // It prints what noticed each fault, and how long that took. It exits with 1 if the
 // tests passed with a fault or a fault could not be inserted.
@@ -80,7 +81,7 @@ func main() {
 		drivers.Go(func() { run(func(set faultSet) bool { return set.driver == one && set.proof == "" }) })
 	}
 	drivers.Wait()
-	run(func(set faultSet) bool { return set.proof != "" })
+	run(func(set faultSet) bool { return set.proof != "" || set.driver == simulated })
 	fmt.Printf("%d faults in %v\n", tried.Load(), time.Since(began).Round(time.Second))
 	switch {
 	case tried.Load() == 0:
@@ -93,9 +94,12 @@ func main() {
 	fmt.Println("every fault was noticed")
 }
 
+// simulated is what stands for a driver in the faults that the simulated cluster notices.
+const simulated = "sim"
+
 // faultSet is faults of one driver.
 type faultSet struct {
-	driver string
+	driver string // or simulated
 	// proof is the test of package proof that notices the faults; empty: the tests of the driver.
 	proof string
 	// first are the tests of the driver that run before all others; empty: suites.
@@ -124,6 +128,7 @@ func faultSets() []faultSet {
 		{driver: "mysql", first: mysqlOwnTests, faults: mysqlOwnFaults},
 		{driver: "mysql", first: laneTests, faults: slices.Concat(mysqlLaneFaults, sharedLaneFaults)},
 		{driver: "mysql", proof: "^TestNoWorkIsLost$/^mysql$", faults: mysqlHistoryFaults},
+		{driver: simulated, faults: motionFaults},
 	}
 }
 
@@ -165,6 +170,11 @@ func test(root string, set faultSet, f fault) (result, detail string) {
 	overlay, err := prepare(dir, tmp, f)
 	if err != nil {
 		return "error", err.Error()
+	}
+	if set.driver == simulated {
+		out, err := command(filepath.Join(root, "proof"), "go", "test", "./sim", "-overlay", overlay, "-vet=off", "-count=1", "-timeout=5m",
+			"-failfast", "-run=^TestFreshSeeds$", "-minutes=1", "-shrink=0s")
+		return judge(out, err)
 	}
 	if set.proof != "" { // the nodes are processes of the test binary
 		out, err := command(filepath.Join(root, "proof"), "go", "test", "-overlay", overlay, "-vet=off", "-count=1", "-timeout=5m", "-run", set.proof)
@@ -234,7 +244,7 @@ func judge(out []byte, err error) (result, detail string) {
 	case bytes.Contains(out, []byte("[build failed]")), bytes.Contains(out, []byte("[setup failed]")):
 		return "error", "the faulty driver does not compile:\n" + string(out)
 	}
-	return "noticed", "by " + firstFailure(string(out)) + hangsIn(string(out)) + auditOf(string(out))
+	return "noticed", "by " + firstFailure(string(out)) + hangsIn(string(out)) + auditOf(string(out)) + seedOf(string(out))
 }
 
 // hangsIn names the tests that were running when the time limit of the tests ran out, or returns "". A fault can make a test
@@ -302,6 +312,19 @@ func auditOf(out string) string {
 		}
 	}
 	return ""
+}
+
+// seedOf returns the seed with which the simulated cluster noticed a fault, and the promise that was broken, or nothing.
+func seedOf(out string) string {
+	_, after, found := strings.Cut(out, "to be replayed by: go test ./proof/sim -seed ")
+	if !found {
+		return ""
+	}
+	seed, after, _ := strings.Cut(after, "\n")
+	seed, _, _ = strings.Cut(seed, " ")
+	problem, _, _ := strings.Cut(after, "\n")
+	promise, _, _ := strings.Cut(strings.TrimSpace(problem), ":")
+	return ": seed " + seed + ": " + promise
 }
 
 // firstFailure returns the name of the deepest test that failed first.

@@ -97,7 +97,11 @@ func unwrapping(file *ast.File) map[string]bool {
 		if !ok || f.Recv == nil || f.Name.Name != "Unwrap" {
 			continue
 		}
-		if receiver, ok := f.Recv.List[0].Type.(*ast.Ident); ok {
+		of := f.Recv.List[0].Type
+		if pointer, ok := of.(*ast.StarExpr); ok {
+			of = pointer.X
+		}
+		if receiver, ok := of.(*ast.Ident); ok {
 			types[receiver.Name] = true
 		}
 	}

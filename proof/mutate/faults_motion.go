@@ -41,4 +41,9 @@ var motionFaults = []fault{
 	{"the living are rescued", inMemory + "nodes.go", "node.EndedAt.IsZero() && !expiry(node).After(now):", "node.EndedAt.IsZero() && !expiry(node).After(now.Add(node.Lease/2)):"},
 	{"no node is rescued", inNode + "rescue.go", "return x.known && now >= x.at", "return x.known && now < 0"},
 	{"the jobs of a dead node are forgotten", inMemory + "nodes.go", "s.takeJobs(node, after, now, out)\n\tout.Nodes", "out.Nodes"},
+
+	// Limits.
+	{"a permit is returned twice", inWork + "permits.go", "if p.running.Add(-1); p.gated.Load() {", "if p.running.Add(-2); p.gated.Load() {"},
+	{"a permit is never returned", inWork + "fetch.go", "if !run.isLeft() && !at.abandoned {", "if run.isLeft() && !at.abandoned {"},
+	{"an exchange hides what is in use", inWork + "permits.go", "InUse: used, Want: want", "InUse: 0, Want: want"},
 }

@@ -251,7 +251,7 @@ func TestAStartReadsLittle(t *testing.T) {
 		SELECT now() + interval '1 day' + i * interval '1 millisecond', now(), 0, 5, 25, 0, 0, 'default', 'mail', '{}' FROM generate_series(1, %[1]d) i`, rows))
 	const read = `SELECT (SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0)) FROM pg_stat_user_tables WHERE schemaname = current_schema())::bigint
 		+ (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE schemaname = current_schema())::bigint`
-	first := o.node("first") // it compares all schedules with the data of time zones
+	first := o.node("mailer") // it compares all schedules with the data of time zones
 	until(t, time.Minute, "the first node to have compared all schedules", func() bool {
 		return o.count("SELECT count(*) FROM node WHERE zones <> '{}'") == 1
 	})

@@ -128,9 +128,9 @@ func (z *Zones) mayDiffer(ctx context.Context) (differ bool, clock storeClock, e
 	compared := false
 	for _, n := range nodes {
 		for _, text := range n.Zones {
-			zone, print := store.CutZonePrint(text)
+			zone, registered := store.CutZonePrint(text)
 			loc, err := z.zones.Load(zone)
-			if err != nil || recur.Fingerprint(loc, from, until) != print {
+			if err != nil || recur.Fingerprint(loc, from, until) != registered {
 				return true, clock, nil
 			}
 			compared = true

@@ -234,7 +234,7 @@ func TestZonesOfNodes(t *testing.T) {
 		}
 		time.Sleep(2 * time.Minute)
 		before := zones(1)
-		if name, print := store.CutZonePrint(before); name != w.zone || print == "" {
+		if name, of := store.CutZonePrint(before); name != w.zone || of == "" {
 			w.Errorf("registered %q", before)
 		}
 		zonetest.Write(w, w.zone+"2", noon)

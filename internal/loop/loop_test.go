@@ -69,8 +69,8 @@ func TestWakesReachTheirLoops(t *testing.T) {
 
 func TestRetriesSlowDown(t *testing.T) {
 	for n, want := range map[int]time.Duration{0: 50 * time.Millisecond, 1: 100 * time.Millisecond, 4: 800 * time.Millisecond, 5: time.Second, 1000: time.Second} {
-		for chance, part := range map[float64]time.Duration{0: 90, 0.5: 100, 1: 110} {
-			if got := RetryWait(n, chance); got != want*part/100 {
+		for chance, part := range map[float64]int{0: 90, 0.5: 100, 1: 110} {
+			if got := RetryWait(n, chance); got != want*time.Duration(part)/100 {
 				t.Errorf("before call %d: %v, want %d %% of %v", n, got, part, want)
 			}
 		}

@@ -21,21 +21,21 @@ func CompareZones(nodes []store.NodeInfo, now time.Time) (n int, differing []str
 			continue
 		}
 		for _, text := range node.Zones {
-			zone, print := store.CutZonePrint(text)
+			zone, fingerprint := store.CutZonePrint(text)
 			if zone == time.UTC.String() {
 				continue // its data are the same everywhere
 			}
 			if have[zone] == nil {
 				have[zone] = map[string][]string{}
 			}
-			have[zone][print] = append(have[zone][print], node.Name)
+			have[zone][fingerprint] = append(have[zone][fingerprint], node.Name)
 		}
 	}
 	from, until := plan.ZoneSpan(now)
 	for _, zone := range slices.Sorted(maps.Keys(have)) {
 		if loc, err := (*recur.Zones)(nil).Load(zone); err == nil {
-			print := recur.Fingerprint(loc, from, until)
-			have[zone][print] = append(have[zone][print], "this machine")
+			fingerprint := recur.Fingerprint(loc, from, until)
+			have[zone][fingerprint] = append(have[zone][fingerprint], "this machine")
 		}
 		if len(have[zone]) == 1 {
 			continue

@@ -40,9 +40,9 @@ type Change struct {
 func Write(t testing.TB, zone string, offset time.Duration, changes ...Change) {
 	t.Helper()
 	path := filepath.Join(os.Getenv("ZONEINFO"), filepath.FromSlash(zone))
-	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	err := os.MkdirAll(filepath.Dir(path), 0o750)
 	if err == nil {
-		err = os.WriteFile(path+".new", file(offset, changes), 0o644)
+		err = os.WriteFile(path+".new", file(offset, changes), 0o600)
 	}
 	if err == nil {
 		err = os.Rename(path+".new", path)

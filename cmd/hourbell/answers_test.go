@@ -144,17 +144,15 @@ func TestProgress(t *testing.T) {
 		return ended
 	}
 	plainly := watch(&program{stdout: &lines, stderr: io.Discard})
-	records := make(chan string, 1)
+	var records lockedBuffer
+	recorded := make(chan error, 1)
 	go func() {
-		var out lockedBuffer
-		if err := (&program{stdout: &out, stderr: io.Discard}).jobsWatch(t.Context(), client, asNDJSON, false, 1); err != nil {
-			t.Error(err)
-		}
-		records <- out.String()
+		recorded <- (&program{stdout: &records, stderr: io.Discard}).jobsWatch(t.Context(), client, asNDJSON, false, 1)
 	}()
 	drawn := &bar{out: &terminal, steps: 1}
 	drawn.show("running", view.ProgressPart(store.Progress{Done: 1, Total: 4}))
 	eventually(t, "the first line", func() bool { return strings.Contains(lines.String(), "running  1 of 4 (25 %), a") })
+	eventually(t, "the first record", func() bool { return strings.Contains(records.String(), `"state":"running"`) })
 	close(next)
 	if err := <-plainly; err != nil {
 		t.Error(err)
@@ -162,7 +160,10 @@ func TestProgress(t *testing.T) {
 	if out := lines.String(); strings.Count(out, "running  1 of 4") != 1 || !strings.Contains(out, "state        completed\n") || strings.Contains(out, "\r") {
 		t.Errorf("watched without a terminal:\n%s", out)
 	}
-	if out := <-records; !strings.Contains(out, `"state":"running"`) || !strings.Contains(out, `"state":"completed"`) {
+	if err := <-recorded; err != nil {
+		t.Error(err)
+	}
+	if out := records.String(); !strings.Contains(out, `"state":"completed"`) {
 		t.Errorf("watched as records:\n%s", out)
 	}
 	if out := terminal.String(); !strings.Contains(out, "███████░") {

@@ -255,7 +255,7 @@ func testARate(t *testing.T, limit store.Limit, options ...hourbell.Option) {
 			}
 		}
 	}
-	if took := starts[jobs-1].Sub(starts[0]); took > jobs*every*13/10 {
+	if took := starts[jobs-1].Sub(starts[0]); took > 3*jobs*every { // a busy machine is slower than the rate
 		t.Errorf("%d starts took %v", jobs, took)
 	}
 }

@@ -197,27 +197,35 @@ func conflictAgain(e *env) {
 	e.want(e.insertHeld(e.a, nil, conflicting("held", store.OnConflictReplace)), answered(held, store.ConflictKept), "a key that is held does not pass")
 }
 
+// enqueueAtTheEnd runs a job with a key, and enqueues another with the same key, which replaces, at the moment at which the attempt
+// ends with the outcome that end returns. It returns the number of the job that ran, and the answer of the enqueue.
+func (e *env) enqueueAtTheEnd(node int64, key string, end func(store.Claimed) store.Outcome) (id int64, answer store.Inserted) {
+	e.t.Helper()
+	id = e.insertHeld(e.a, nil, keyed("k", key)).ID
+	c := e.claimOne(node)
+	var answers []store.Inserted
+	e.atOnce(
+		func(b store.Backend) error {
+			_, err := b.Finish(e.ctx, store.FinishRequest{Now: e.now, Outcomes: []store.Outcome{end(c)}})
+			return err
+		},
+		func(b store.Backend) (err error) {
+			job := conflicting(key, store.OnConflictReplace, func(j *store.NewJob) { j.Args = []byte(`"new"`) })
+			answers, err = e.tryKeyed(b, nil, job)
+			return err
+		})
+	return id, answers[0]
+}
+
 // conflictAgainRace: an enqueue and the end of the job at the same moment; no enqueue is lost, and two do not run at once.
 func conflictAgainRace(e *env) {
 	node := e.nodeFor("n", time.Hour)
 	for round := range 4 * afterRounds() {
-		job := conflicting(fmt.Sprint(round), store.OnConflictReplace, func(j *store.NewJob) { j.Args = []byte(`"new"`) })
-		id := e.insertHeld(e.a, nil, keyed("k", job.Unique)).ID
-		c := e.claimOne(node)
-		var answers []store.Inserted
-		e.atOnce(
-			func(b store.Backend) error {
-				_, err := b.Finish(e.ctx, store.FinishRequest{Now: e.now, Outcomes: []store.Outcome{outcome(c, store.Completed)}})
-				return err
-			},
-			func(b store.Backend) (err error) {
-				answers, err = e.tryKeyed(b, nil, job)
-				return err
-			})
+		id, answer := e.enqueueAtTheEnd(node, fmt.Sprint(round), func(c store.Claimed) store.Outcome { return outcome(c, store.Completed) })
 		e.settle()
-		e.ok(answers[0].ID != id && !answers[0].Existed, "the enqueue is a job of its own", answers)
+		e.ok(answer.ID != id && !answer.Existed, "the enqueue is a job of its own", answer)
 		next := e.claimOne(node)
-		e.want([]any{next.ID, string(next.Args)}, []any{answers[0].ID, `"new"`}, "it runs after the end")
+		e.want([]any{next.ID, string(next.Args)}, []any{answer.ID, `"new"`}, "it runs after the end")
 		e.finishWell(outcome(next, store.Completed))
 		e.want(len(e.claim(node, 5)), 0, "nothing else runs")
 	}
@@ -227,20 +235,7 @@ func conflictAgainRace(e *env) {
 func conflictAgainRetryRace(e *env) {
 	node := e.nodeFor("n", time.Hour)
 	for round := range 4 * afterRounds() {
-		job := conflicting(fmt.Sprint(round), store.OnConflictReplace, func(j *store.NewJob) { j.Args = []byte(`"new"`) })
-		id := e.insertHeld(e.a, nil, keyed("k", job.Unique)).ID
-		c := e.claimOne(node)
-		var answers []store.Inserted
-		e.atOnce(
-			func(b store.Backend) error {
-				_, err := b.Finish(e.ctx, store.FinishRequest{Now: e.now, Outcomes: []store.Outcome{retryIn(c, time.Hour)}})
-				return err
-			},
-			func(b store.Backend) (err error) {
-				answers, err = e.tryKeyed(b, nil, job)
-				return err
-			})
-		answer := answers[0]
+		id, answer := e.enqueueAtTheEnd(node, fmt.Sprint(round), func(c store.Claimed) store.Outcome { return retryIn(c, time.Hour) })
 		e.ok(answer == answered(id, store.ConflictReplaced) || answer == store.Inserted{ID: answer.ID, Conflict: store.ConflictAgain} && answer.ID != id,
 			"the job has the new args, or a new job waits for it", answer)
 		e.want(string(e.job(answer.ID).Args), `"new"`, "the args")

@@ -12,7 +12,7 @@ import (
 )
 
 // TestAShopIsExact (P3, P5): a shop stores each order in a transaction, with a job that charges and jobs that follow it: one
-// ships, and one tells of a failure. Some of them also follow jobs of older orders, which run or have ended. A third of the
+// ships, and one reports a failure. Some of them also follow jobs of older orders, which run or have ended. A third of the
 // transactions is rolled back, while nodes are killed. The audit must find nothing: each job of an order that was
 // committed ran once, after its predecessors, or was not started, and no job of another order ran.
 func TestAShopIsExact(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 
 // Ambient is chance and a clock. Concurrent calls are allowed.
 type Ambient interface {
-	// Random returns a random number from 0 to 1, 1 excluded. purpose says what for: each purpose of a node
+	// Random returns a random number from 0 to 1, 1 excluded. purpose names the use of the number: each purpose of a node
 	// has numbers of its own, so that they do not depend on what other goroutines draw.
 	Random(purpose string) float64
 	// Uptime returns the present instant on the clock of package uptime.
@@ -23,7 +23,7 @@ type Ambient interface {
 	Step(ctx context.Context, where string)
 }
 
-// Of returns the surroundings of a node that uses a store: those that the store brings, or the real ones.
+// Of returns the surroundings of a node that uses a store: the surroundings that the store brings, or the real surroundings.
 func Of(backend any) Ambient {
 	if around, ok := store.Able[Ambient](backend); ok {
 		return around

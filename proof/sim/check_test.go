@@ -145,7 +145,7 @@ func recordedLater(s store.SlotInfo) store.SlotInfo {
 	return s
 }
 
-// startedAtOnce returns runs with those of a job moved to the start of the run.
+// startedAtOnce returns runs. The runs of one job are moved to the start of the simulation.
 func startedAtOnce(runs []*run, id int64) []*run {
 	runs = slices.Clone(runs)
 	for i, r := range runs {

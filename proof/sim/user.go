@@ -153,7 +153,7 @@ func (c *cluster) enqueue(ctx context.Context, jobs []job) (record func(), err e
 	return func() { c.record(all, answers, err) }, err
 }
 
-// requests returns the requests for jobs, without those that follow jobs that the user does not know.
+// requests returns the requests for jobs. It leaves out jobs that follow a job which the user does not know.
 func (c *cluster) requests(jobs []job) (requests []hourbell.Request, all []*asked) {
 	for _, j := range jobs {
 		if options, known := c.options(j); known {

@@ -160,7 +160,7 @@ func TestAfterInTx(t *testing.T) {
 	}
 }
 
-// TestAfterWithUnique enqueues jobs with keys and predecessors, of which the second of each key exists.
+// TestAfterWithUnique enqueues jobs with keys and predecessors; the second job of each key exists already.
 func TestAfterWithUnique(t *testing.T) {
 	client := newClient(t, memory.New(), hourbell.Config{})
 	enqueue := func(args string, options ...hourbell.Option) hourbell.Enqueued {

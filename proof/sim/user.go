@@ -176,7 +176,7 @@ func (c *cluster) record(all []*asked, answers []hourbell.Enqueued, err error) {
 	}
 }
 
-// enqueueBatch enqueues the jobs of an event as a batch, of which the last one runs last.
+// enqueueBatch enqueues the jobs of an event as a batch, whose last job runs last.
 func (c *cluster) enqueueBatch(ctx context.Context, e event) (record func(), err error) {
 	last := e.Jobs[len(e.Jobs)-1]
 	requests, all := c.requests(e.Jobs)

@@ -16,11 +16,19 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// zonesInterval is how often the data of the time zones in use are read again.
-const zonesInterval = time.Minute
+const (
+	// zonesInterval is how often the data of the time zones in use are read again, and a page of schedules is compared with them.
+	zonesInterval = time.Minute
+	// zonesPace is the time between the pages of a round at the start of a node, or after the data have changed.
+	zonesPace = time.Second
+	// zonesPage is how many schedules a page has.
+	zonesPage = 100
+)
 
-// Zones keeps the stored next slots of schedules equal to what the data of time zones say: at the start of a node, and after the data have
-// changed while it runs. It is a loop of its own, so that it does not delay slots. Concurrent calls are allowed, except of Run.
+// Zones keeps the stored next slots of schedules equal to what the data of time zones say. A round compares all schedules page by page: quickly
+// at the start of a node, and after the data have changed while it runs; else a page a minute, because a client on another machine,
+// or another node, may have stored slots with other data at any time. It is a loop of its own, so that it does not delay slots. Concurrent
+// calls are allowed, except of Run.
 type Zones struct {
 	cfg     ZonesConfig
 	report  *loop.Report
@@ -30,10 +38,7 @@ type Zones struct {
 
 // ZonesConfig is the configuration of Zones.
 type ZonesConfig struct {
-	Store interface {
-		SettleStore
-		ListNodes(ctx context.Context) ([]store.NodeInfo, error)
-	}
+	Store SettleStore
 	Node  *node.Node
 	Wakes *loop.Wakes
 	// MayRun reports whether the node may run the jobs of a schedule.
@@ -50,37 +55,24 @@ func NewZones(cfg ZonesConfig) *Zones {
 // Run compares data and schedules until ctx ends.
 func (z *Zones) Run(ctx context.Context) {
 	const doing = "compare schedules with the data of time zones"
-	var clock storeClock // read when schedules are
-	start, replan, failures := true, true, 0
+	round, failures := zonesRound{quick: 1}, 0
 	for ctx.Err() == nil {
 		if z.cfg.Node.Blocked() {
 			_ = loop.Sleep(ctx, blockedDelay) // the loop condition checks ctx
 			continue
 		}
-		changed := z.zones.Reload(plan.ZoneSpan(clock.now()))
-		if len(changed) > 0 {
+		if changed := z.zones.Reload(plan.ZoneSpan(round.clock.now())); len(changed) > 0 {
+			round = round.changed()
 			z.changes.Add(1)
 			z.report.Emit(event.Event{Kind: event.ZonesChanged, Detail: strings.Join(changed, ", ")})
 			z.cfg.Wakes.Wake(store.Wake{Kind: store.WakeSchedules}) // the firing loop drops its plans
 		}
-		var err error
-		if start && len(changed) == 0 {
-			replan, clock, err = z.mayDiffer(ctx)
-		}
-		if err == nil && (replan || len(changed) > 0) {
-			var now time.Time
-			var lost bool
-			if now, lost, err = z.replan(ctx); err == nil {
-				clock = storeClock{at: now, read: loop.Now()}
-			}
-			// Other loops may have written decisions with the old data since.
-			replan = err != nil || lost || len(changed) > 0
-		}
-		start = start && err != nil
-		if err == nil {
-			err = z.cfg.Node.RegisterZones(ctx, z.prints(clock.now()))
-		}
 		wait := zonesInterval
+		page, err := z.replanPage(ctx, store.ListSchedulesRequest{After: round.after, Limit: zonesPage})
+		if err == nil {
+			round, wait = round.next(page)
+			err = z.cfg.Node.RegisterZones(ctx, z.prints(round.clock.now()))
+		}
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -96,12 +88,38 @@ func (z *Zones) Run(ctx context.Context) {
 	}
 }
 
-// prints returns what the node registers of the zones in use: the name of each, and the fingerprint of its data. UTC is among them, so that
-// the list of a node that has compared all schedules is never empty.
+// zonesRound is how far a round has come.
+type zonesRound struct {
+	after string // the last name of the page before
+	quick int    // how many rounds, with this one, do not wait a minute between pages
+	clock storeClock
+}
+
+// changed begins again after the data have changed. A second round follows, because other loops may have written decisions with the data
+// of before while the first was under way.
+func (r zonesRound) changed() zonesRound { return zonesRound{quick: 2, clock: r.clock} }
+
+// next goes on after a page, and returns the time until the next.
+func (r zonesRound) next(page replanned) (zonesRound, time.Duration) {
+	r.clock = storeClock{at: page.now, read: loop.Now()}
+	r.after = page.more
+	if page.lost {
+		r.quick = max(r.quick, 2)
+	}
+	if r.after == "" { // the end of a round
+		r.quick = max(0, r.quick-1)
+		return r, zonesInterval
+	}
+	if r.quick > 0 {
+		return r, zonesPace
+	}
+	return r, zonesInterval
+}
+
+// prints returns what the node registers of the zones in use: the name of each, and the fingerprint of its data.
 func (z *Zones) prints(now time.Time) []string {
 	from, until := plan.ZoneSpan(now)
-	names := append(z.zones.Names(), time.UTC.String())
-	slices.Sort(names)
+	names := z.zones.Names()
 	for i, name := range names {
 		if loc, err := z.zones.Load(name); err == nil {
 			names[i] = store.ZonePrint(name, recur.Fingerprint(loc, from, until))
@@ -110,78 +128,29 @@ func (z *Zones) prints(now time.Time) []string {
 	return names
 }
 
-// mayDiffer reports whether next slots may be stored that differ from the data of this machine. They do not if nodes have registered the data
-// of their zones, which they do after they have compared all schedules, and all of these nodes have the data of this machine.
-func (z *Zones) mayDiffer(ctx context.Context) (differ bool, clock storeClock, err error) {
-	ctx, cancel := context.WithTimeout(ctx, z.cfg.CallTimeout)
-	defer cancel()
-	nodes, err := z.cfg.Store.ListNodes(ctx)
-	if err != nil {
-		return true, clock, err
-	}
-	now, err := z.cfg.Store.Now(ctx)
-	if err != nil {
-		return true, clock, err
-	}
-	clock = storeClock{at: now, read: loop.Now()}
-	from, until := plan.ZoneSpan(now)
-	compared := false
-	for _, n := range nodes {
-		for _, text := range n.Zones {
-			zone, registered := store.CutZonePrint(text)
-			loc, err := z.zones.Load(zone)
-			if err != nil || recur.Fingerprint(loc, from, until) != registered {
-				return true, clock, nil
-			}
-			compared = true
-		}
-	}
-	return !compared, clock, nil
-}
-
-// replan moves the next slots of all schedules whose stored slots differ from the data of their zones. It returns the store's clock, and
-// whether the store refused a decision, because the schedule has been changed since.
-func (z *Zones) replan(ctx context.Context) (now time.Time, lost bool, err error) {
-	moved := false
-	req := store.ListSchedulesRequest{Limit: readBatch}
-	for {
-		page, more, err := z.replanPage(ctx, req)
-		if err != nil {
-			return now, lost, err
-		}
-		now, lost, moved = page.now, lost || page.lost, moved || page.moved
-		if req.After = more; more == "" {
-			break
-		}
-	}
-	if moved {
-		z.cfg.Wakes.Wake(store.Wake{Kind: store.WakeSchedules})
-	}
-	return now, lost, nil
-}
-
 // replanned is what was done with a page of schedules.
 type replanned struct {
-	now         time.Time
-	lost, moved bool
+	now  time.Time
+	more string // the last name of the page if there may be further pages
+	lost bool   // the store refused a decision, because the schedule has been changed since
 }
 
-// replanPage is replan for a page of schedules; more is the last name of the page if there may be further pages.
-func (z *Zones) replanPage(ctx context.Context, req store.ListSchedulesRequest) (done replanned, more string, err error) {
+// replanPage moves the next slots of a page of schedules, of those whose stored slots differ from the data of their zones.
+func (z *Zones) replanPage(ctx context.Context, req store.ListSchedulesRequest) (done replanned, err error) {
 	ctx, cancel := context.WithTimeout(ctx, z.cfg.CallTimeout)
 	defer cancel()
 	rows, err := z.cfg.Store.ListSchedules(ctx, req)
 	if err != nil {
-		return done, "", err
+		return done, err
 	}
 	if done.now, err = z.cfg.Store.Now(ctx); err != nil {
-		return done, "", err
+		return done, err
 	}
 	plans := plan.NewCache(z.zones)
 	calendars := plans.Missing(rows)
 	found, err := readCalendars(ctx, z.cfg.Store, calendars)
 	if err != nil {
-		return done, "", err
+		return done, err
 	}
 	plans.SetCalendars(calendars, found)
 	var firings []store.Firing
@@ -199,9 +168,9 @@ func (z *Zones) replanPage(ctx context.Context, req store.ListSchedulesRequest) 
 	for chunk := range slices.Chunk(firings, fireChunk) {
 		res, err := z.cfg.Store.Fire(ctx, store.FireRequest{Firings: chunk, Replan: true})
 		if err != nil {
-			return done, "", err
+			return done, err
 		}
-		if done.moved = true; len(res.Fired) > 0 {
+		if len(res.Fired) > 0 {
 			z.cfg.Wakes.WakeJobs("")
 		}
 		done.lost = done.lost || len(res.Lost) > 0
@@ -212,8 +181,11 @@ func (z *Zones) replanPage(ctx context.Context, req store.ListSchedulesRequest) 
 			}
 		}
 	}
-	if len(rows) == req.Limit {
-		more = rows[len(rows)-1].Name
+	if len(firings) > 0 {
+		z.cfg.Wakes.Wake(store.Wake{Kind: store.WakeSchedules})
 	}
-	return done, more, nil
+	if len(rows) == req.Limit {
+		done.more = rows[len(rows)-1].Name
+	}
+	return done, nil
 }

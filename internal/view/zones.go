@@ -22,9 +22,6 @@ func CompareZones(nodes []store.NodeInfo, now time.Time) (n int, differing []str
 		}
 		for _, text := range node.Zones {
 			zone, fingerprint := store.CutZonePrint(text)
-			if zone == time.UTC.String() {
-				continue // its data are the same everywhere
-			}
 			if have[zone] == nil {
 				have[zone] = map[string][]string{}
 			}

@@ -121,11 +121,15 @@ type Passed struct {
 
 // PassOnPermits is a step that takes back the permits of jobs that have left lanes, and gives what is free to the jobs that wait
 // there and to fresh jobs: due jobs that limits concern, that hold no permit and are locked. A fresh job
-// that gets no permit waits from then on. The step leaves to later steps what exceeds its bounds.
+// that gets no permit waits from then on. The step leaves to later steps what exceeds its bounds; fresh jobs are left to the step
+// that takes the last vacancies.
 func PassOnPermits(ctx context.Context, tx LanesTx, fresh []store.LaneJob, now time.Time) (out Passed, err error) {
 	s := passing{tx: tx, now: now, began: map[int64]bool{}, look: map[int64]bool{}, lock: map[int64]bool{}}
 	if err := s.begin(ctx); err != nil {
 		return out, err
+	}
+	if s.partly {
+		fresh = nil // jobs would wait for permits that the next step takes back, and be due later than jobs that did not wait
 	}
 	if err := s.findLanes(ctx, fresh); err != nil {
 		return out, err
@@ -181,6 +185,7 @@ type passing struct {
 	missed   map[int64]bool // lanes whose first jobs need a lane that is not locked
 	ids      map[store.LaneKey]int64
 	more     bool
+	partly   bool      // there may be more vacancies than the step takes
 	unread   bool      // jobs wait in lanes of ended limits that the step has not read
 	next     time.Time // Passed.Next
 }
@@ -197,7 +202,8 @@ func (s *passing) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.more = len(vacancies) == vacancyRows
+	s.partly = len(vacancies) == vacancyRows
+	s.more = s.partly
 	var rest []Vacancy
 	for _, v := range vacancies {
 		s.freed = append(s.freed, v.Lanes...)

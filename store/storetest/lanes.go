@@ -40,6 +40,7 @@ var laneTests = []scenario{
 	{"NewScopeKeepsTheOrder", lanesNewScopeOrder},
 	{"OtherKindsOfWorkers", lanesOtherKinds},
 	{"Backlog", lanesBacklog},
+	{"ManyPermitsGivenBack", lanesManyGivenBack},
 	{"EveryClaimHoldsItsPermit", lanesEveryClaim},
 	{"Race", lanesRace},
 	{"NewJobsDuringClaims", lanesNewJobs},
@@ -677,6 +678,29 @@ func lanesBacklog(e *env) {
 	part, err := store.PartialClaims(e.b).ClaimPart(e.ctx, store.ClaimRequest{Now: e.now, Node: n, Queue: "q", Kinds: []string{"k"}, Limit: 3})
 	e.must(err)
 	e.want(len(part.Jobs), 0, "the others wait")
+}
+
+// lanesManyGivenBack: a job that can have the last of very many permits that were given back has not waited.
+func lanesManyGivenBack(e *env) {
+	const many = 40
+	e.putLimits(perKey(1))
+	n := e.node("a")
+	var jobs []store.NewJob
+	for i := range many {
+		jobs = append(jobs, limited(fmt.Sprint("key ", i)))
+	}
+	e.insert(jobs...)
+	for _, job := range e.claim(n, many) {
+		e.finishWith(store.Completed, job)
+	}
+	due := e.now
+	next := e.insertOne(limited(fmt.Sprint("key ", many-1)))
+	e.tick(time.Second)
+	later := e.insertOne(newJob())
+	e.tick(time.Second)
+	claimed := e.claim(n, 2)
+	e.want(claimedIDs(claimed), []int64{next, later}, "the job that was due first goes first")
+	e.ok(claimed[0].RunAt.Equal(due), "its time has not changed", claimed[0].RunAt)
 }
 
 // parked lets a job run under a strict limit, fail, and be parked before its retry, with its permit, because its group is paused.

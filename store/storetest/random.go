@@ -38,6 +38,7 @@ var keptSeeds = []struct{ seed, ops int64 }{
 	{1048617534, 2_000},     // permits of limits that have ended, in a store without limits: Recount/EndedLimits
 	{3796824880, 2_000},     // a key that passes where its job would be replaced: UniqueConflict/UntilStartComesFirst
 	{1870142055, 1_400},     // a key that passes after its job was replaced: UniqueConflict/UntilStartComesFirst
+	{864816501, 5_400},      // a job that waits for a moment, although its permit was given back: Lanes/ManyPermitsGivenBack
 }
 
 // runSeed is runRandom with a seed.

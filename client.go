@@ -60,7 +60,7 @@ type Client struct {
 	Audit     *AuditService
 
 	store   store.Backend // the argument of New: for the engine, which bounds its calls itself
-	backend bound.Backend // the same store for all other calls, with bounds
+	backend store.Backend // the same store for all other calls, with bounds
 	cfg     Config
 	relay   relay
 	batcher *insert.Batcher
@@ -204,7 +204,7 @@ func (c *Client) start(ctx context.Context) (*engine.Engine, error) {
 // does nothing and needs no right to change it. Run does this too, so a program
 // needs Migrate only to use the store before it runs, or without running.
 func (c *Client) Migrate(ctx context.Context) error {
-	if _, err := c.backend.MigrateUp(ctx); err != nil {
+	if _, err := bound.MigrateUp(ctx, c.store, c.cfg.CallTimeout); err != nil {
 		return fmt.Errorf("create or update the schema: %w", err)
 	}
 	return nil
@@ -315,8 +315,8 @@ func (c *Client) engineConfig() engine.Config {
 
 // settler accounts for due slots before schedules change.
 func (c *Client) settler(tx store.Tx) fire.Settler {
-	early, _ := c.backend.(store.EarlyFirer)
-	releaser, _ := store.Able[store.Releaser](c.store)
+	early, _ := store.Able[store.EarlyFirer](c.backend)
+	releaser, _ := store.Able[store.Releaser](c.backend)
 	return fire.Settler{Store: c.backend, Early: early, Releaser: releaser, Tx: tx, StateDir: c.cfg.StateDir}
 }
 

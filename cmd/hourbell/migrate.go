@@ -36,7 +36,7 @@ func (p *program) migrateUpCommand(f *storeFlags) *cobra.Command {
 				return err
 			}
 			defer b.Close()
-			steps, err := bound.New(b, bound.Limit).MigrateUp(c.Context())
+			steps, err := bound.MigrateUp(c.Context(), b, bound.Limit)
 			for _, step := range steps {
 				fmt.Fprintf(p.stdout, "applied step %d, %s\n", step.Version, step.Name)
 			}
@@ -59,7 +59,7 @@ func (p *program) migrateStatusCommand(f *storeFlags) *cobra.Command {
 				return err
 			}
 			defer b.Close()
-			steps, err := bound.New(b, bound.Limit).MigrateStatus(c.Context())
+			steps, err := bound.MigrateStatus(c.Context(), b, bound.Limit)
 			if err != nil {
 				return err
 			}

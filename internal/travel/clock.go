@@ -22,8 +22,7 @@ import (
 
 // Clock is the clock of a store and of the nodes over it. It is safe for concurrent use.
 type Clock struct {
-	able  abilities // of the store, once Over was called
-	below store.Backend
+	below store.Backend // the store, once Over was called
 
 	changed chan struct{} // holds one token when something has happened that Settle waits for
 

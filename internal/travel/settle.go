@@ -76,13 +76,13 @@ func (c *Clock) ticked() int64 {
 // cancel requests on to the runs.
 func (c *Clock) release(ctx context.Context) error {
 	now := c.Now()
-	if c.able.settler != nil {
-		if err := c.able.settler.SettleCancels(ctx, store.SettleCancelsRequest{Now: now}); err != nil {
+	if settler, ok := store.Able[store.CancelSettler](c.below); ok {
+		if err := settler.SettleCancels(ctx, store.SettleCancelsRequest{Now: now}); err != nil {
 			return err
 		}
 	}
-	if c.able.releaser != nil {
-		if err := c.able.releaser.ReleaseDependents(ctx, store.ReleaseRequest{Now: now}); err != nil {
+	if releaser, ok := store.Able[store.Releaser](c.below); ok {
+		if err := releaser.ReleaseDependents(ctx, store.ReleaseRequest{Now: now}); err != nil {
 			return err
 		}
 	}

@@ -85,7 +85,7 @@ func TestNoBackendHidesAbilities(t *testing.T) {
 		delete(found, path)
 	}
 	for path := range found {
-		t.Errorf("%s: a struct embeds store.Backend; pass its abilities on as package bound does, and compare them with Abilities in a test", path)
+		t.Errorf("%s: a struct embeds store.Backend; pass its abilities on as package intercept does, and compare them with Abilities in a test", path)
 	}
 }
 

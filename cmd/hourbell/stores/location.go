@@ -264,7 +264,7 @@ func (l Location) Open(ctx context.Context, migrate bool) (Backend, error) {
 		return nil, err
 	}
 	if migrate {
-		_, err = bound.New(b, bound.Limit).MigrateUp(ctx)
+		_, err = bound.MigrateUp(ctx, b, bound.Limit)
 	} else {
 		bounded, stop := context.WithTimeout(ctx, bound.Limit)
 		defer stop()

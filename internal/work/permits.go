@@ -376,7 +376,7 @@ func (p *permits) exchange(ctx context.Context, keep int) {
 }
 
 // KeepPermits returns permits that are not used, and asks for permits for which jobs wait, until ctx ends: also while the node stops
-// and its last jobs run. While no queue has a limit, it waits.
+// and its last jobs run. While no queue has a limit, or the node holds no permits and needs none, it waits.
 func (r *Runner) KeepPermits(ctx context.Context) {
 	for {
 		select {
@@ -388,26 +388,28 @@ func (r *Runner) KeepPermits(ctx context.Context) {
 			if loop.Sleep(ctx, unusedPermitPause) != nil {
 				return
 			}
+			r.around.Step(ctx, "permits")
 			held = r.keepPermits(ctx)
 		}
 	}
 }
 
-// keepPermits is a step of KeepPermits. It reports whether a queue has a limit of jobs that run concurrently.
-func (r *Runner) keepPermits(ctx context.Context) (bounded bool) {
+// keepPermits is a step of KeepPermits. It reports whether there is a next one: see permits.keep.
+func (r *Runner) keepPermits(ctx context.Context) (again bool) {
 	r.widths.mu.Lock()
 	all := maps.Clone(r.widths.permits)
 	r.widths.mu.Unlock()
 	for _, queue := range slices.Sorted(maps.Keys(all)) {
 		p := all[queue]
-		bounded = p.keep(ctx) || bounded
+		again = p.keep(ctx) || again
 	}
-	return bounded
+	return again
 }
 
 // keep returns the permits that were not used since its last call, and asks for permits that are lacking. Once in a heartbeat it
-// exchanges in any case, because others may want permits. It reports whether the queue has a limit of jobs that run concurrently.
-func (p *permits) keep(ctx context.Context) (bounded bool) {
+// exchanges in any case, because others may want permits. It reports whether it has to be called again soon: the queue has a limit of
+// jobs that run concurrently, and the node holds permits or needs some. Otherwise the next exchange, before a claim, is in time.
+func (p *permits) keep(ctx context.Context) (again bool) {
 	p.exchanging.Lock()
 	defer p.exchanging.Unlock()
 	lacking := p.lacking()
@@ -417,11 +419,13 @@ func (p *permits) keep(ctx context.Context) (bounded bool) {
 	least := held - min(p.unused, free)
 	p.unused = free
 	needed := min(max(p.wanted(), least), max(p.last.Share, p.used()))
-	bounded = p.last.Bounded
+	bounded := p.last.Bounded
 	due := lacking || !p.stale && (needed < held || held > 0 && p.askedAt.Elapsed() > p.runner.cfg.Heartbeat)
 	p.mu.Unlock()
 	if bounded && due {
 		p.exchange(ctx, least)
 	}
-	return bounded
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last.Bounded && (p.last.Permits > 0 || p.wanted() > 0 || p.used() > 0)
 }

@@ -246,3 +246,24 @@ func TestRunsThatWereLeftKeepTheirPermits(t *testing.T) {
 		t.Errorf("%d permits are taken, and no job goes on", n)
 	}
 }
+
+// TestANodeWithoutPermitsKeepsNone expects that a node which holds no permits and needs none does not look after them.
+func TestANodeWithoutPermitsKeepsNone(t *testing.T) {
+	p, f := newTestPermits(t, 2, func(req store.ExchangePermitsRequest) (int, error) { return req.Want, nil })
+	f.wants.Store(2)
+	p.exchanging.Lock()
+	p.exchange(t.Context(), 0)
+	p.exchanging.Unlock()
+	if !p.keep(t.Context()) || p.last.Permits != 2 {
+		t.Fatalf("a node that needs 2 permits holds %d, and looks after them no more", p.last.Permits)
+	}
+	f.wants.Store(0)
+	for range 3 { // permits are returned when they were not used between two looks
+		if !p.keep(t.Context()) {
+			break
+		}
+	}
+	if p.keep(t.Context()) || p.last.Permits != 0 {
+		t.Errorf("a node that needs no permits holds %d, or goes on to look after them", p.last.Permits)
+	}
+}

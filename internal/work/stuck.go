@@ -71,6 +71,7 @@ func (r *Runner) WatchWorkers(ctx context.Context) {
 	interval := min(max(r.cfg.Grace/4, 10*time.Millisecond), time.Second)
 	for loop.Sleep(ctx, interval) == nil {
 		if r.Open() > 0 {
+			r.around.Step(ctx, "stuck workers")
 			r.findStuck(loop.Now())
 		}
 		r.attendToStuck(loop.Now())

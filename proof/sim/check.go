@@ -20,6 +20,7 @@ type promise struct {
 var promises = []promise{
 	{"one slot, one job", oneSlotOneJob},
 	{"every slot is accounted for", everySlotIsAccountedFor},
+	{"every end is followed once", everyEndIsFollowedOnce},
 	{"committed work runs once", committedWorkRuns},
 	{"effects happen once", effectsHappenOnce},
 	{"one owner", oneOwner},
@@ -40,6 +41,7 @@ var promises = []promise{
 	{"edges", edgesAreKept},
 	{"unique keys", uniqueKeysAreKept},
 	{"batches", batchesEndOnce},
+	{"cancels", cancelledJobsDoNotStart},
 	{"pauses", pausesAreKept},
 	{"idle nodes ask for little", idleNodesAskForLittle},
 	{"bad input changes nothing", badInputChangesNothing},

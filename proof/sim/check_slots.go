@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -31,6 +32,44 @@ func oneSlotOneJob(e *evidence) {
 	for _, r := range e.runs { // also of jobs that are not stored any more
 		if !r.Slot.IsZero() && !e.follows[r.Schedule] && e.origin(r.ID) == store.OriginSchedule {
 			add(r.Schedule, r.Slot, r.ID)
+		}
+	}
+}
+
+// everyEndIsFollowedOnce: a schedule that follows another makes one job at most for the end of a job, and not before this
+// end; it makes one for each end, if nothing keeps it from that.
+func everyEndIsFollowedOnce(e *evidence) {
+	type end struct {
+		schedule string
+		of       int64
+	}
+	made := map[end]int64{}
+	for i := range e.jobs {
+		j := &e.jobs[i]
+		if j.Origin != store.OriginAfter || len(j.After) != 1 {
+			continue
+		}
+		of := end{j.ScheduleName, j.After[0].Job}
+		if other := made[of]; other != 0 {
+			e.fail("%s made job %d and job %d for the end of job %d", of.schedule, other, j.ID, of.of)
+		}
+		made[of] = j.ID
+		if p := e.byID[of.of]; p != nil && !e.changed[p.ID] && (p.FinishedAt.IsZero() || p.FinishedAt.After(j.CreatedAt)) && !e.clockWasSet() {
+			e.fail("%s made job %d at %s, before the end of job %d at %s", of.schedule, j.ID, clock(j.CreatedAt), p.ID, clock(p.FinishedAt))
+		}
+	}
+	for _, in := range e.rules {
+		s := in.What
+		if s.After == "" || s.Overlap != hourbell.OverlapAllow || e.halted[s.Name] || e.halted[s.After] || e.clockWasSet() {
+			continue
+		}
+		calm := e.at.Store.Add(e.plan.Length - e.took)
+		for i := range e.jobs {
+			p := &e.jobs[i]
+			within := p.FinishedAt.After(in.From.Store) && p.FinishedAt.Before(calm)
+			if p.ScheduleName == s.After && p.Origin == store.OriginSchedule && within && made[end{s.Name, p.ID}] == 0 {
+				e.fail("%s made no job for the end of job %d of %s at %s", s.Name, p.ID, s.After, clock(p.FinishedAt))
+			}
 		}
 	}
 }

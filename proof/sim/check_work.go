@@ -100,6 +100,19 @@ func (e *evidence) origin(id int64) store.Origin {
 	return 0
 }
 
+// cancelledJobsDoNotStart: after the cancel of a job has returned, no run of the job starts, until a user retries it. A node
+// that had claimed the job may begin it until the node has learnt of the cancel.
+func cancelledJobsDoNotStart(e *evidence) {
+	for _, in := range e.cancels {
+		for _, r := range e.runsByID[in.What] {
+			learnt := r.Start.Real.After(in.From.Real.Add(e.plan.Lease)) && !e.faulty(r.Node, in.From.Real, r.Start.Real)
+			if during(in, r) && learnt {
+				e.fail("%v, although it was cancelled %v before", r, r.Start.Real.Sub(in.From.Real))
+			}
+		}
+	}
+}
+
 // uniqueKeysAreKept: of the jobs of a kind with a key one lives at a time, and one is stored in each time for which
 // the key is held.
 func uniqueKeysAreKept(e *evidence) {

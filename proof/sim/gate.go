@@ -2,6 +2,7 @@ package sim
 
 import (
 	"cmp"
+	"container/heap"
 	"context"
 	"math/rand/v2"
 	"slices"
@@ -20,9 +21,11 @@ type gate struct {
 	bell    chan struct{}
 
 	// The driver uses the following fields.
-	rng     *rand.Rand
-	pending []*stop
-	counts  map[string]int // stops by key
+	rng    *rand.Rand
+	ready  []*stop        // may go on
+	later  queue          // may go on later
+	seen   int            // stops that have arrived
+	counts map[string]int // stops by key
 }
 
 // stop is a goroutine that waits at the gate, or something that the driver does at an instant.
@@ -33,9 +36,34 @@ type stop struct {
 	arrive func(n int) time.Time
 	do     func() // instead of a goroutine that waits
 
-	at   time.Time
-	pass chan struct{}
-	gone bool // guarded by mu: the goroutine does not wait any more
+	at     time.Time
+	number int // in the order in which the driver has seen the stops
+	pass   chan struct{}
+	gone   bool // guarded by mu: the goroutine does not wait any more
+}
+
+// queue has stops that go on later, the next one first.
+type queue []*stop
+
+// Len implements heap.Interface.
+func (q queue) Len() int { return len(q) }
+
+// Less implements heap.Interface.
+func (q queue) Less(i, k int) bool {
+	return cmp.Or(q[i].at.Compare(q[k].at), cmp.Compare(q[i].number, q[k].number)) < 0
+}
+
+// Swap implements heap.Interface.
+func (q queue) Swap(i, k int) { q[i], q[k] = q[k], q[i] }
+
+// Push implements heap.Interface.
+func (q *queue) Push(s any) { *q = append(*q, s.(*stop)) }
+
+// Pop implements heap.Interface.
+func (q *queue) Pop() any {
+	last := (*q)[len(*q)-1]
+	*q = (*q)[:len(*q)-1]
+	return last
 }
 
 func newGate(rng *rand.Rand) *gate {
@@ -92,33 +120,41 @@ func (g *gate) drive(done func() bool) {
 		if done() {
 			return
 		}
-		now := time.Now()
-		next, ready := time.Time{}, 0
-		for i, s := range g.pending { // the ready ones come first, in the order of their keys
-			if !s.at.After(now) {
-				g.pending[ready], g.pending[i] = g.pending[i], g.pending[ready]
-				ready++
-			} else if next.IsZero() || s.at.Before(next) {
-				next = s.at
-			}
-		}
-		if ready > 0 {
-			g.let(ready)
+		next := g.advance()
+		if len(g.ready) > 0 {
+			g.let()
 			continue
 		}
 		g.sleep(next)
 	}
 }
 
-// let lets one of the first stops that are pending go on.
-func (g *gate) let(ready int) {
-	chosen := 0
-	if ready > 1 {
-		slices.SortFunc(g.pending[:ready], byKey)
-		chosen = g.rng.IntN(ready)
+// advance makes the stops ready whose instant has come, and returns the instant of the next one; zero: there is none.
+func (g *gate) advance() time.Time {
+	now := time.Now()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for len(g.later) > 0 {
+		s := g.later[0]
+		if !s.gone && s.at.After(now) {
+			return s.at
+		}
+		if heap.Pop(&g.later); !s.gone {
+			g.ready = append(g.ready, s)
+		}
 	}
-	s := g.pending[chosen]
-	g.pending = slices.Delete(g.pending, chosen, chosen+1)
+	return time.Time{}
+}
+
+// let lets one of the ready stops go on.
+func (g *gate) let() {
+	chosen := 0
+	if n := len(g.ready); n > 1 {
+		slices.SortFunc(g.ready, byKey)
+		chosen = g.rng.IntN(n)
+	}
+	s := g.ready[chosen]
+	g.ready = slices.Delete(g.ready, chosen, chosen+1)
 	if s.do != nil {
 		s.do()
 	} else {
@@ -129,18 +165,23 @@ func (g *gate) let(ready int) {
 // look takes what has arrived, and forgets what has gone.
 func (g *gate) look() {
 	g.mu.Lock()
-	arrived := g.arrived
+	isGone := func(s *stop) bool { return s.gone }
+	arrived := slices.DeleteFunc(g.arrived, isGone)
 	g.arrived = nil
-	g.pending = slices.DeleteFunc(g.pending, func(s *stop) bool { return s.gone })
-	arrived = slices.DeleteFunc(arrived, func(s *stop) bool { return s.gone })
+	g.ready = slices.DeleteFunc(g.ready, isGone)
 	g.mu.Unlock()
-	slices.SortStableFunc(arrived, byKey)
+	for i, s := range arrived { // of one key, in the order of their arrival
+		s.number = g.seen + i
+	}
+	slices.SortFunc(arrived, byKey)
 	for _, s := range arrived {
 		if s.arrive != nil {
 			s.at = s.arrive(g.counts[s.key])
 		}
 		g.counts[s.key]++
-		g.pending = append(g.pending, s)
+		s.number = g.seen
+		g.seen++
+		heap.Push(&g.later, s)
 	}
 }
 
@@ -160,19 +201,21 @@ func (g *gate) sleep(until time.Time) {
 
 // hold changes when stops go on that are pending, and lets those go on at once for which when is the zero time.
 func (g *gate) hold(of func(s *stop) bool, when func(s *stop) time.Time) {
-	for _, s := range g.pending {
+	g.later, g.ready = append(g.later, g.ready...), nil
+	for _, s := range g.later {
 		if of(s) {
 			s.at = when(s)
 		}
 	}
+	heap.Init(&g.later)
 }
 
 // free lets everything go on, and stops nothing any more.
 func (g *gate) free() {
 	g.mu.Lock()
 	g.open = true
-	waiting := slices.Concat(g.pending, g.arrived)
-	g.pending, g.arrived = nil, nil
+	waiting := slices.Concat(g.later, g.ready, g.arrived)
+	g.later, g.ready, g.arrived = nil, nil, nil
 	g.mu.Unlock()
 	for _, s := range waiting {
 		if s.do == nil {
@@ -181,4 +224,5 @@ func (g *gate) free() {
 	}
 }
 
-func byKey(a, b *stop) int { return cmp.Compare(a.key, b.key) }
+// byKey orders stops by their keys, and stops of one key by their numbers.
+func byKey(a, b *stop) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.number, b.number)) }

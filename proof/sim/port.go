@@ -139,18 +139,26 @@ func (p *port) spring(c intercept.Call, err error) {
 	if claim, is := c.Result.(*store.ClaimResult); err != nil || is && len(claim.Jobs) == 0 {
 		return
 	}
-	p.mu.Lock()
-	sprung := p.sprung
-	if p.trap != c.Operation || p.dead {
-		sprung = nil
-	}
-	if sprung != nil {
-		p.trap, p.sprung = "", nil
-	}
-	p.mu.Unlock()
-	if sprung != nil {
+	if sprung := p.take(c.Operation); sprung != nil {
 		sprung()
 	}
+}
+
+// Traps that are sprung by workers: in their next run, and at the end of it, before the node learns of it.
+const (
+	atRun = "run"
+	atEnd = "end of a run"
+)
+
+// take returns what is to be done if a trap waits for an operation, and forgets the trap; otherwise nil.
+func (p *port) take(operation string) (sprung func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.trap != operation || p.dead {
+		return nil
+	}
+	sprung, p.trap, p.sprung = p.sprung, "", nil
+	return sprung
 }
 
 // setTrap sets a trap.
@@ -176,7 +184,7 @@ func (p *port) fate(key string, n int, operation string) fate {
 	}
 	f.err, f.lost = errAway, p.c.dice.part(key+" away", n) < 0.02
 	if p.c.dice.part(key+" silent", n) < 0.3 {
-		f.before = time.Hour // no answer: the caller gives up
+		f.before = time.Minute // no answer: the caller gives up, or the connection does
 	}
 	return f
 }

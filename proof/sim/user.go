@@ -103,6 +103,8 @@ func (c *cluster) ask(ctx context.Context, e event) {
 		err = c.resume(ctx, subject{e.Of, e.Name})
 	case "cancel", "retry", "delete", "reprioritise":
 		err = c.change(ctx, e)
+		id, ok := c.ids[e.Name], err == nil && e.Verb == "cancel"
+		record = func() { putInForce(&c.witness.cancels, id, ok, began, c.moment()) }
 	default:
 		panic("unknown verb " + e.Verb)
 	}
@@ -330,10 +332,13 @@ func (c *cluster) before(e event) {
 			w.every[e.Sched.Name] = e.Sched.Every
 		}
 	case "resume schedule", "pause schedule":
+		w.halted[e.Name] = true
 		endInForce(w.halts, e.Name, same, now)
 	case "delete schedule":
-		w.every[e.Name] = 0
+		w.every[e.Name], w.halted[e.Name] = 0, true
 		endInForce(w.halts, e.Name, same, now)
+	case "cancel", "retry", "delete", "reprioritise":
+		endInForce(w.cancels, c.ids[e.Name], same, now)
 	case "limit":
 		endInForce(w.limits, *e.Limit, sameLimit, now)
 	case "end limit":

@@ -12,20 +12,21 @@ import (
 // nothing else. Each instant is both by the store's clock, which steps, and by the clock of the simulation, which
 // does not.
 type witness struct {
-	mu     sync.Mutex
-	runs   []*run
-	begun  map[int64]int // runs by job
-	asked  []*asked
-	faults []fault
-	limits []*inForce[hourbell.Limit]
-	pauses []*inForce[subject]
-	rules  []*inForce[schedule]
-	halts  []*inForce[string] // pauses of schedules
-	jobs   []store.JobInfo    // at the end, by number
-	slots  []store.SlotInfo   // at the end, newest first
-	stuck  []store.JobInfo    // had not ended when there was nothing more to wait for
-	crash  []string           // what no weather explains
-	at     moment             // the end
+	mu      sync.Mutex
+	runs    []*run
+	begun   map[int64]int // runs by job
+	asked   []*asked
+	faults  []fault
+	limits  []*inForce[hourbell.Limit]
+	pauses  []*inForce[subject]
+	rules   []*inForce[schedule]
+	halts   []*inForce[string] // pauses of schedules
+	cancels []*inForce[int64]  // of jobs by number
+	jobs    []store.JobInfo    // at the end, by number
+	slots   []store.SlotInfo   // at the end, newest first
+	stuck   []store.JobInfo    // had not ended when there was nothing more to wait for
+	crash   []string           // what no weather explains
+	at      moment             // the end
 
 	took    time.Duration            // simulated
 	claims  map[string]int           // calls by node and queue
@@ -37,6 +38,7 @@ type witness struct {
 	every   map[string]time.Duration // the interval of schedules that no user edits
 	skips   map[string]bool          // schedules that make up for no slot, and that no user edits
 	alone   map[string]bool          // schedules whose jobs never run at once
+	halted  map[string]bool          // schedules that users pause, resume or delete
 }
 
 func newWitness() *witness {
@@ -44,6 +46,7 @@ func newWitness() *witness {
 		begun: map[int64]int{}, claims: map[string]int{},
 		changed: map[int64]bool{}, deleted: map[int64]bool{}, bad: map[string]bool{}, gone: map[string]bool{},
 		follows: map[string]bool{}, every: map[string]time.Duration{}, alone: map[string]bool{}, skips: map[string]bool{},
+		halted: map[string]bool{},
 	}
 }
 

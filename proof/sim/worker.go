@@ -43,10 +43,13 @@ type conduct struct {
 	answer string // ok, error, panic, fail, cancel, snooze, limited
 }
 
+// mean is how long runs take in the mean: so long that a part of all workers is busy.
+func (p *plan) mean() time.Duration { return 200 * time.Millisecond * time.Duration(p.Workers*p.Nodes) }
+
 // conduct returns what the worker of a job does in its n-th run. It is a pure function of the seed.
 func (p *plan) conduct(d dice, label string, n int) conduct {
 	key := fmt.Sprintf("conduct %s %d", label, n)
-	c := conduct{takes: time.Millisecond + d.span(key, 0, 400*time.Millisecond), heeds: true, answer: "ok"}
+	c := conduct{takes: time.Millisecond + d.span(key, 0, p.mean()), heeds: true, answer: "ok"}
 	switch roll := d.part(key, 1); {
 	case roll < 0.08:
 		c.answer = "error"
@@ -115,6 +118,10 @@ func (c *cluster) work(ctx context.Context, n *node, row *hourbell.JobRow) error
 	}
 	cut := c.gate.await(heeded, &stop{key: key, arrive: func(int) time.Time {
 		c.trace.add("%s: attempt %d begins", key, r.Attempt)
+		if sprung := n.port.take(atRun); sprung != nil {
+			after := time.Duration(c.dice.part(key+" trap", 0) * float64(does.takes))
+			c.gate.at(time.Now().Add(after), key+": trap", sprung)
+		}
 		return n.port.thawed(time.Now().Add(does.takes))
 	}})
 	if n.port.isDead() {
@@ -131,6 +138,9 @@ func (c *cluster) work(ctx context.Context, n *node, row *hourbell.JobRow) error
 	}
 	c.witness.end(r, c.moment(), does.answer)
 	c.trace.add("%s: ends: %s", key, does.answer)
+	if sprung := n.port.take(atEnd); sprung != nil {
+		sprung()
+	}
 	return does.err(c.dice, key)
 }
 

@@ -55,11 +55,21 @@ func (w *workload) add(e event) { w.plan.Events = append(w.plan.Events, e) }
 // jobsPerHour is how many jobs users enqueue in an hour; schedules make the rest of 4,000.
 const jobsPerHour = 3000
 
+// burstJobs is of how many jobs half come within seconds, so that all workers are busy then, and limits are reached.
+const burstJobs = 60
+
 // enqueues draws the jobs that users enqueue.
 func (w *workload) enqueues() {
 	n := int(jobsPerHour * w.plan.Length.Hours())
+	burst := time.Duration(0)
 	for i := range n {
 		e := event{At: w.at(), Verb: "enqueue"}
+		if i%burstJobs == 0 {
+			burst = e.At
+		}
+		if w.rng.IntN(2) == 0 {
+			e.At = min(burst+w.below(2*time.Second), w.plan.Length-1)
+		}
 		many := 1
 		if w.rng.IntN(20) == 0 {
 			many = 2 + w.rng.IntN(8)
@@ -223,7 +233,7 @@ func (w *workload) schedules() {
 	for i := range 10 {
 		s := w.schedule(i)
 		w.add(event{At: w.below(time.Minute), Verb: "put", Sched: s})
-		for rng.IntN(3) == 0 { // an edit of the rule
+		for s.After == "" && rng.IntN(3) == 0 { // an edit of the rule
 			edited := *s
 			edited.Seconds = w.seconds()
 			w.add(event{At: time.Minute + w.at(), Verb: "put", Sched: &edited})
@@ -239,7 +249,10 @@ func (w *workload) schedule(i int) *schedule {
 		Overlap: overlaps[rng.IntN(len(overlaps))], Misfire: misfires[rng.IntN(len(misfires))],
 		Loss: rng.IntN(4) == 0,
 	}
-	if rng.IntN(3) == 0 {
+	switch {
+	case i >= 8 && rng.IntN(2) == 0:
+		s.After = fmt.Sprintf("s%d", rng.IntN(i))
+	case rng.IntN(3) == 0:
 		s.Seconds = w.seconds()
 	}
 	return s
@@ -253,11 +266,13 @@ func (w *workload) seconds() []int {
 }
 
 // traps are the calls at which faults come.
-var traps = []string{"claim", "claim", "begin_jobs", "finish", "fire", "fire_early", "exchange_permits", "heartbeat"}
+var traps = []string{
+	"claim", "claim", "begin_jobs", "finish", "fire", "fire_early", "exchange_permits", "heartbeat", atRun, atRun, atRun, atEnd,
+}
 
 // faults draws the faults of nodes and of the store.
 func (w *workload) faults() {
-	perHour := []float64{0, 12, 40, 80}[w.rng.IntN(4)]
+	perHour := []float64{0, 20, 60, 120}[w.rng.IntN(4)]
 	for range int(perHour * w.plan.Length.Hours()) {
 		e := event{At: w.at(), Node: 1 + w.rng.IntN(w.plan.Nodes), For: w.below(40 * time.Second)}
 		if w.rng.IntN(2) == 0 {

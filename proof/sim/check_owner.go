@@ -90,7 +90,7 @@ func deadNodesJobsRunElsewhere(e *evidence) {
 // first instant.
 func (e *evidence) anyFault(from, to time.Time) bool {
 	for _, f := range e.faults {
-		if !f.From.After(to) && !f.To.Before(from.Add(-e.plan.Lease)) && !(f.Kind == "kill" && f.From.Equal(from)) {
+		if !f.From.After(to) && !f.To.Before(from.Add(-e.plan.Lease)) && (f.Kind != "kill" || !f.From.Equal(from)) {
 			return true
 		}
 	}

@@ -145,7 +145,7 @@ func (c *cluster) start(i int) {
 	go func() {
 		defer close(n.ended)
 		for n.client.Run(context.Background()) != nil && !n.port.isDead() { // as a service manager does
-			_ = c.gate.await(nil, &stop{key: n.name + " starts again", arrive: func(int) time.Time {
+			_ = c.gate.await(context.Background(), &stop{key: n.name + " starts again", arrive: func(int) time.Time {
 				return time.Now().Add(time.Second)
 			}})
 		}
@@ -245,7 +245,7 @@ func (c *cluster) asks(name string, do func(ctx context.Context)) {
 		ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), caller{}, "user "+name), time.Minute)
 		defer cancel()
 		do(ctx)
-		_ = c.gate.await(nil, &stop{key: "user " + name + " has its answer"})
+		_ = c.gate.await(context.Background(), &stop{key: "user " + name + " has its answer"})
 		c.users--
 	}()
 }

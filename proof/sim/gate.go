@@ -70,7 +70,7 @@ func newGate(rng *rand.Rand) *gate {
 	return &gate{rng: rng, bell: make(chan struct{}, 1), counts: map[string]int{}}
 }
 
-// await stops the calling goroutine until the driver lets it go on, or until ctx ends, which may be nil.
+// await stops the calling goroutine until the driver lets it go on, or until ctx ends.
 func (g *gate) await(ctx context.Context, s *stop) error {
 	s.pass = make(chan struct{})
 	g.mu.Lock()
@@ -81,14 +81,10 @@ func (g *gate) await(ctx context.Context, s *stop) error {
 	g.arrived = append(g.arrived, s)
 	g.mu.Unlock()
 	g.ring()
-	var ended <-chan struct{}
-	if ctx != nil {
-		ended = ctx.Done()
-	}
 	select {
 	case <-s.pass:
 		return nil
-	case <-ended:
+	case <-ctx.Done():
 		g.mu.Lock()
 		s.gone = true
 		g.mu.Unlock()

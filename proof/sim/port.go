@@ -96,7 +96,7 @@ func (p *port) call(ctx context.Context, c intercept.Call, next func(context.Con
 		return errDead
 	}
 	if err != nil { // one caller after another
-		_ = p.c.gate.await(nil, &stop{key: key + " gives up"})
+		_ = p.c.gate.await(context.Background(), &stop{key: key + " gives up"})
 		p.c.trace.add("%s: gives up", key)
 		return fmt.Errorf("%s: %w", c.Operation, err)
 	}
@@ -117,7 +117,7 @@ func (p *port) call(ctx context.Context, c intercept.Call, next func(context.Con
 			return p.thawed(time.Now().Add(f.after))
 		}}); cut != nil {
 			f.lost, f.err = true, cut
-			_ = p.c.gate.await(nil, &stop{key: key + " gives up"})
+			_ = p.c.gate.await(context.Background(), &stop{key: key + " gives up"})
 		}
 	}
 	if p.isDead() {

@@ -66,7 +66,8 @@ func (c *cluster) do(i int, e event) {
 
 // ask does what a user does, and records the answer.
 func (c *cluster) ask(ctx context.Context, e event) {
-	record, err := func() {}, error(nil)
+	record := func() {}
+	var err error
 	began := c.moment()
 	switch e.Verb {
 	case "enqueue":
@@ -115,7 +116,7 @@ func (c *cluster) ask(ctx context.Context, e event) {
 
 // answered lets one caller after another go on.
 func (c *cluster) answered(ctx context.Context) {
-	_ = c.gate.await(nil, &stop{key: fmt.Sprint("user ", ctx.Value(caller{}), " has an answer")})
+	_ = c.gate.await(context.Background(), &stop{key: fmt.Sprint("user ", ctx.Value(caller{}), " has an answer")})
 }
 
 func same[T comparable](a, b T) bool { return a == b }

@@ -114,7 +114,7 @@ func (c *cluster) work(ctx context.Context, n *node, row *hourbell.JobRow) error
 	c.witness.start(r)
 	heeded := ctx
 	if !does.heeds {
-		heeded = nil
+		heeded = context.Background()
 	}
 	cut := c.gate.await(heeded, &stop{key: key, arrive: func(int) time.Time {
 		c.trace.add("%s: attempt %d begins", key, r.Attempt)
@@ -128,7 +128,7 @@ func (c *cluster) work(ctx context.Context, n *node, row *hourbell.JobRow) error
 		return errDead
 	}
 	if cut != nil { // one worker after another
-		_ = c.gate.await(nil, &stop{key: key + " is cut short", arrive: func(int) time.Time {
+		_ = c.gate.await(context.Background(), &stop{key: key + " is cut short", arrive: func(int) time.Time {
 			return n.port.thawed(time.Now())
 		}})
 		r.Cut = true

@@ -23,6 +23,7 @@ type cluster struct {
 	store   *memory.Store
 	trace   *trace
 	witness *witness
+	claims  *claimsModel
 	began   time.Time // by the clock of the nodes
 	user    *hourbell.Client
 	ids     map[string]int64 // of the jobs that callers know, by label
@@ -55,12 +56,13 @@ type result struct {
 	jobs     int
 	runs     int // of workers
 	steps    int // stops at the gate
+	modelled int // steps of the model of claims
 }
 
 // add adds what another run has found.
 func (r *result) add(other result) {
 	r.took, r.faults, r.jobs = r.took+other.took, r.faults+other.faults, r.jobs+other.jobs
-	r.runs, r.steps = r.runs+other.runs, r.steps+other.steps
+	r.runs, r.steps, r.modelled = r.runs+other.runs, r.steps+other.steps, r.modelled+other.modelled
 }
 
 // sinceEpoch is how long after the first instant of a bubble, which is in the year 2000, a run begins: after the start of
@@ -78,12 +80,14 @@ func simulate(t *testing.T, p *plan, traced bool) (res result) {
 			weather: p.Weather, ahead: p.Skew, ids: map[string]int64{},
 		}
 		c.store = memory.New(memory.WithClock(c.now))
+		c.claims = newClaimsModel(c.now)
 		c.trace = &trace{on: traced, clock: c.now}
 		c.run(t)
 		res = result{
-			problems: verify(c.plan, c.witness), trace: c.trace, witness: c.witness, took: c.witness.at.Real.Sub(c.began),
+			problems: append(verify(c.plan, c.witness), c.claims.problems...), trace: c.trace, witness: c.witness, took: c.witness.at.Real.Sub(c.began),
 			faults: len(c.witness.faults) + c.failed, jobs: len(c.witness.jobs), runs: len(c.witness.runs),
 		}
+		res.modelled = c.claims.steps
 		for _, n := range c.gate.counts {
 			res.steps += n
 		}

@@ -17,5 +17,6 @@
 //	user.go                what users do
 //	witness.go             what was seen: by workers, by callers, and in the store at the end
 //	check*.go              the promises, one check each, from what was seen only
+//	claims.go              the claims of all jobs, followed by the model of package claims
 //	shrink.go              the shortest plan that still fails
 package sim

@@ -35,7 +35,7 @@ type port struct {
 
 func newPort(c *cluster, name string, drift float64) *port {
 	p := &port{c: c, name: name, drift: drift, drawn: map[string]int{}}
-	p.Backend = intercept.New(c.store, p.call)
+	p.Backend = intercept.New(c.claims.over(c.store), p.call)
 	return p
 }
 

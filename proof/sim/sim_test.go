@@ -80,7 +80,7 @@ func TestFreshSeeds(t *testing.T) {
 		}
 	})
 	fmt.Printf("%d plans from seed %d on: %.1f simulated hours in %v, with %d faults, %d jobs, %d runs of workers, "+
-		"%d steps\n", plans, first, all.took.Hours(), time.Since(began).Round(time.Second), all.faults, all.jobs, all.runs, all.steps)
+		"%d steps, %d steps of the model of claims\n", plans, first, all.took.Hours(), time.Since(began).Round(time.Second), all.faults, all.jobs, all.runs, all.steps, all.modelled)
 }
 
 // TestSameSeedSameTrace runs seeds twice: what the runtime chooses at random does not reach the trace.

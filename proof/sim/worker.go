@@ -112,6 +112,7 @@ func (c *cluster) work(ctx context.Context, n *node, row *hourbell.JobRow) error
 	}
 	key := fmt.Sprintf("%s runs %d/%d %q", n.name, row.ID, row.Token, a.L)
 	c.witness.start(r)
+	c.claims.begins(row.ID, row.Token)
 	heeded := ctx
 	if !does.heeds {
 		heeded = context.Background()

@@ -29,6 +29,16 @@ test: ## The tests of every module, with the race detector, on throw-away server
 	@scripts/install-deps cc chromium cron curl promtool
 	@JOBS=2 scripts/with-servers scripts/each-module env GOWORK=off go test $(RACE) -timeout=60m -parallel=4 $(TESTFLAGS) ./...
 
+# The numbers whose defaults are small, so that make test is quick.
+.PHONY: test-long
+test-long: export HOURBELL_STORETEST_OPS ?= 50000
+test-long: export HOURBELL_STORETEST_RACES ?= 50
+test-long: export HOURBELL_STORETEST_FAULTS ?= 150
+test-long: export HOURBELL_LOCKTEST_OPS ?= 2000
+test-long: export HOURBELL_PLANTEST_JOBS ?= 1000000
+test-long: export RECUR_ORACLE ?= 100000
+test-long: test ## As test, with more random operations, races, failed statements and rows
+
 .PHONY: test-short
 test-short: ## The quick tests only, without servers
 	@scripts/each-module go test -short $(TESTFLAGS) ./...

@@ -16,7 +16,7 @@ func TestStore(t *testing.T) {
 }
 
 // TestStoreWithoutAbilities hides early firing and partial claims, which callers may do without. The other
-// abilities have work that nodes must do.
+// abilities have work that nodes must do. It runs the groups of the calls that take the place of these two.
 func TestStoreWithoutAbilities(t *testing.T) {
 	open := emptied(t, urlFrom(t, serverVariable))
 	storetest.Run(t, func(t *testing.T) storetest.Store {
@@ -32,14 +32,14 @@ func TestStoreWithoutAbilities(t *testing.T) {
 			}{b, b, b, b, b}
 		}
 		return s
-	}, storetest.Operations(1_000))
+	}, storetest.Operations(1_000), storetest.Only("Claim", "DueSchedules", "Fire"))
 }
 
-// The random run is a short one here: the long one goes to the same statements
-// without a pooler.
+// TestStoreThroughPgBouncer runs what a pooler can change: transactions, the session in which a statement was prepared or
+// listens. The random run makes each call through the pooler.
 func TestStoreThroughPgBouncer(t *testing.T) {
 	url, direct := urlFrom(t, bouncerVariable), urlFrom(t, serverVariable)
-	storetest.Run(t, emptied(t, url, ListenURL(direct)), storetest.Operations(5_000))
+	storetest.Run(t, emptied(t, url, ListenURL(direct)), storetest.Operations(1_000), storetest.Only("Insert", "Claim", "FinishTx", "InTx", "AfterTx", "PutSchedules", "Clock", "Listen"))
 }
 
 // emptied opens one store by two backends, through url, and returns a function

@@ -31,7 +31,7 @@ type sizes struct{ waiting, later, finished, dead, running, retried, schedules i
 
 func readSizes(t *testing.T) sizes {
 	t.Helper()
-	waiting := 1_000_000
+	waiting := 200_000
 	if text := os.Getenv(waitingVariable); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 200*planBatch {

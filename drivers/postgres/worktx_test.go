@@ -35,7 +35,7 @@ func TestTransactions(t *testing.T) {
 		storetest.RunTransactions(t, func(t *testing.T) storetest.WorkerStore[*sql.Tx] {
 			empty(t, clients[0].(*Backend))
 			return storetest.WorkerStore[*sql.Tx]{Clients: clients, Transactions: txs}
-		})
+		}, storetest.Operations(50))
 	})
 	t.Run("PgBouncer", func(t *testing.T) {
 		config, err := pgxpool.ParseConfig(urlFrom(t, bouncerVariable))
@@ -47,7 +47,7 @@ func TestTransactions(t *testing.T) {
 		storetest.RunTransactions(t, func(t *testing.T) storetest.WorkerStore[pgx.Tx] {
 			empty(t, clients[0].(*Backend))
 			return storetest.WorkerStore[pgx.Tx]{Clients: clients, Transactions: Transactions(pool)}
-		}, storetest.Operations(100))
+		}, storetest.Operations(50))
 	})
 }
 

@@ -78,10 +78,10 @@ const goodPragmas = "&_txlock=immediate&_pragma=journal_mode(wal)&_pragma=synchr
 // The suite runs with NORMAL: it is about what is written, not about power.
 func TestStore(t *testing.T) { storetest.Run(t, openStore) }
 
-// TestStoreWithoutAbilities runs the suite as a caller sees the driver that uses no
-// optional interface.
+// TestStoreWithoutAbilities runs the groups that use optional interfaces, if the driver has them, as a
+// caller sees the driver that uses none.
 func TestStoreWithoutAbilities(t *testing.T) {
-	storetest.Run(t, storetest.WithoutAbilities(openStore), storetest.Operations(5_000))
+	storetest.Run(t, storetest.WithoutAbilities(openStore), storetest.Operations(1_000), storetest.Only("Claim", "Fire", "Reopen", "Listen"))
 }
 
 func openStore(t *testing.T) storetest.Store {
@@ -90,7 +90,7 @@ func openStore(t *testing.T) storetest.Store {
 	return storetest.Store{Clients: [2]store.Backend{a, b}, Begin: beginOn(a.writer)}
 }
 
-// TestStoreOnUsersPool runs the suite over an application's own connections.
+// TestStoreOnUsersPool runs the suite over an application's own connections. What these can change is how transactions begin and wait.
 func TestStoreOnUsersPool(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) storetest.Store {
 		path := filepath.Join(t.TempDir(), "app.db")
@@ -109,7 +109,7 @@ func TestStoreOnUsersPool(t *testing.T) {
 			clients[i] = b
 		}
 		return storetest.Store{Clients: clients, Begin: beginOn(dbs[0])}
-	}, storetest.Operations(5_000))
+	}, storetest.Operations(1_000), storetest.Only("FinishTx", "InTx", "AfterTx", "Clock", "Listen"))
 }
 
 func beginOn(db *sql.DB) func(ctx context.Context) (storetest.Transaction, error) {

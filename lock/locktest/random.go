@@ -33,7 +33,7 @@ func randomLikeReference(e *env) {
 	seed := uint64(e.number("HOURBELL_LOCKTEST_SEED", rand.Int64N(1<<40)+1))
 	e.t.Logf("HOURBELL_LOCKTEST_SEED=%d", seed)
 	r := &random{e: e, rand: rand.New(rand.NewPCG(seed, 1)), model: memory.New(), last: map[string]tokens{}, names: []string{e.name(), e.name(), e.name()}}
-	for step := range e.number("HOURBELL_LOCKTEST_OPS", 2_000) {
+	for step := range e.number("HOURBELL_LOCKTEST_OPS", 500) {
 		e.now = e.now.Add(time.Duration(r.rand.IntN(3)) * time.Second)
 		if !e.s.RowsExpire && r.rand.IntN(20) == 0 { // the clock is set back; an expired key does not come back then
 			e.now = e.now.Add(-time.Duration(r.rand.IntN(10)) * time.Second)

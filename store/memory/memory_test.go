@@ -24,7 +24,7 @@ func TestStoreWithoutAbilities(t *testing.T) {
 		"Missing": opened(memory.WithoutEarlyFiring()),
 	} {
 		t.Run(name, func(t *testing.T) {
-			storetest.Run(t, storetest.WithoutAbilities(open), storetest.Operations(20_000))
+			storetest.Run(t, storetest.WithoutAbilities(open))
 		})
 	}
 }

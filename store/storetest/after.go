@@ -7,7 +7,6 @@ import (
 	"os"
 	"strconv"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/hourbell/hourbell/check"
@@ -305,10 +304,7 @@ func afterRounds() int {
 	if n, err := strconv.Atoi(os.Getenv("HOURBELL_STORETEST_RACES")); err == nil {
 		return n
 	}
-	if testing.Short() {
-		return 10
-	}
-	return 50
+	return 15
 }
 
 func afterEndsRace(e *env) {

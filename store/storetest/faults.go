@@ -75,7 +75,7 @@ func (f *Faults) disarm() (all []FaultPoint, hit bool) {
 
 // Without HOURBELL_STORETEST_FAULTS, RunFaults tries faultSample cases, at most faultsOfCall of each call.
 const (
-	faultSample  = 150
+	faultSample  = 60
 	faultsOfCall = 8
 )
 

@@ -10,8 +10,8 @@
 //	}
 //
 // Tests of optional interfaces of package store are skipped if the clients do not
-// implement them. A driver that has abilities runs the suite a second time with
-// WithoutAbilities, so that callers without the abilities are served, too.
+// implement them. A driver that has abilities runs a part of the suite, see Only, a
+// second time with WithoutAbilities, so that callers without the abilities are served, too.
 //
 // Nearly all requests have a Now that is years away from the real time, so that
 // a driver that reads any other clock gives wrong answers.
@@ -19,14 +19,15 @@
 // RunFaults is a suite of its own: each statement and each commit of each call fails.
 //
 // Two environment variables control the random run: HOURBELL_STORETEST_OPS is
-// the number of steps (default 50,000, or the value of the option Operations;
-// at most 2,000 with -short), and HOURBELL_STORETEST_SEED repeats a run whose
-// seed was printed. HOURBELL_STORETEST_RACES is the number of rounds of each race
-// between the end of a job and its dependents (default 50).
+// the number of steps (default 2,000, or the value of the option Operations), and
+// HOURBELL_STORETEST_SEED repeats a run whose seed was printed. With 50,000 steps or more,
+// seeds that failed once run, too. HOURBELL_STORETEST_RACES is the number of rounds of each race
+// between the end of a job and its dependents (default 15). make test-long sets large numbers.
 package storetest
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/hourbell/hourbell/store"
@@ -54,28 +55,65 @@ type Option func(*settings)
 
 type settings struct {
 	operations int64
+	only       []string // groups; nil for all
 }
 
-// Operations sets the number of steps of the random run, instead of 50,000. It
+// Operations sets the number of steps of the random run, instead of 2,000. It
 // is meant for a second way to reach a store whose full run is made elsewhere.
-// HOURBELL_STORETEST_OPS overrides it.
+// HOURBELL_STORETEST_OPS overrides it, except with Only.
 func Operations(n int) Option {
 	return func(s *settings) { s.operations = int64(n) }
+}
+
+// Only runs the named groups and the random run, which makes each call of the contract. It is meant
+// for a second way to reach a store whose full run is made elsewhere: name what this way can change.
+// HOURBELL_STORETEST_OPS can only make the random run shorter.
+func Only(groups ...string) Option {
+	return func(s *settings) { s.only = groups }
 }
 
 // Run runs the whole suite. open is called once for each test; it registers
 // its clean-up with t. Tests run one after the other, so open may return the
 // same store each time, emptied.
 func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
-	s := settings{operations: 50_000}
+	s := settings{operations: 2_000}
 	for _, option := range options {
 		option(&s)
 	}
-	for _, group := range []struct {
-		name  string
-		tests []scenario
-		needs func(store.Backend) bool // an ability; without it the tests are skipped
-	}{
+	groups := suite()
+	for _, name := range s.only {
+		if !slices.ContainsFunc(groups, func(g group) bool { return g.name == name }) {
+			t.Fatalf("Only: the suite has no group %s", name)
+		}
+	}
+	for _, group := range groups {
+		if s.only != nil && !slices.Contains(s.only, group.name) {
+			continue
+		}
+		t.Run(group.name, func(t *testing.T) {
+			for _, test := range group.tests {
+				t.Run(test.name, func(t *testing.T) {
+					e := newEnv(t, open(t))
+					if group.needs != nil && !group.needs(e.a) {
+						t.Skip("this store does not have the ability")
+					}
+					test.run(e)
+				})
+			}
+		})
+	}
+	t.Run("Random", func(t *testing.T) { runRandom(t, open, s) })
+}
+
+// group is the list of scenarios of one file.
+type group struct {
+	name  string
+	tests []scenario
+	needs func(store.Backend) bool // an ability; without it the tests are skipped
+}
+
+func suite() []group {
+	return []group{
 		{"Insert", insertTests, nil},
 		{"Unique", uniqueTests, nil},
 		{"UniqueBatch", keyedBatchTests, nil},
@@ -131,20 +169,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"History", historyTests, nil},
 		{"Clock", clockTests, nil},
 		{"Listen", listenTests, nil},
-	} {
-		t.Run(group.name, func(t *testing.T) {
-			for _, test := range group.tests {
-				t.Run(test.name, func(t *testing.T) {
-					e := newEnv(t, open(t))
-					if group.needs != nil && !group.needs(e.a) {
-						t.Skip("this store does not have the ability")
-					}
-					test.run(e)
-				})
-			}
-		})
 	}
-	t.Run("Random", func(t *testing.T) { runRandom(t, open, s.operations) })
 }
 
 // scenario is one named test.

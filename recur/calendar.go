@@ -144,7 +144,7 @@ func lengthOf(r Rule) time.Duration {
 	case bounded:
 		return lengthOf(r.rule)
 	case *cron:
-		if len(strings.Fields(r.text)) > 5 {
+		if r.seconds {
 			return time.Second
 		}
 		return time.Minute

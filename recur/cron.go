@@ -8,6 +8,7 @@ type cron struct {
 	clock
 	text    string // the fields as given, separated by single spaces, or the macro
 	options options
+	seconds bool // whether the text has a field of seconds
 }
 
 // String implements [Rule].

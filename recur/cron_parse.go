@@ -1,6 +1,7 @@
 package recur
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -26,8 +27,7 @@ const maxCronText = 1000
 //
 // A field is a list of values (5), ranges (1-5), and steps (*/10, 5/10 from 5
 // on, 1-30/10), with * for all values; ? means * in the two day fields. Names
-// are three letters in any case. An item with an L or a W must be the only item
-// of its field. A step beyond the field, such as */90 minutes, leaves the first
+// are three letters in any case. A step beyond the field, such as */90 minutes, leaves the first
 // value alone; [Spec.Warnings] warns about it. If day of month and day of week
 // are both restricted, a date matches if either field matches. A field that
 // starts with * counts as not restricted; then both fields must match. Months
@@ -46,7 +46,7 @@ const maxCronText = 1000
 //
 // A rule that matches no date, such as 30 February, is accepted and never
 // rings. The error is an [*Error] that names the field and the remedy. [Spec]
-// has more choices: the Quartz dialect, bounds, and the behaviour at clock
+// has more choices: the dialects of other schedulers, bounds, and the behaviour at clock
 // changes.
 func ParseCron(expr string, loc *time.Location) (Rule, error) {
 	if loc != nil {
@@ -67,24 +67,36 @@ func parseCron(expr, text string, loc *time.Location, anchor time.Time, opts opt
 	if len(text) > maxCronText {
 		return nil, newError("cron", expr, fmt.Sprintf("the rule is longer than %d bytes", maxCronText), "write ranges and steps instead of lists")
 	}
+	if inner, isCall := cutCall(text); isCall {
+		rule, rate, err := eventBridge(expr, inner, opts)
+		if err != nil {
+			return nil, err
+		}
+		if rate != "" {
+			opts.dialect = ""
+			return parseEvery(rate, loc, anchor, opts)
+		}
+		text = rule
+	}
 	words := strings.Fields(text)
 	if len(words) > 0 && strings.EqualFold(words[0], "@every") {
 		return parseCronEvery(expr, words[1:], loc, anchor, opts)
 	}
 	c := &cron{fields: &fields{}, text: strings.Join(words, " "), options: opts}
-	d := &standard
-	switch {
-	case len(words) > 0 && strings.HasPrefix(words[0], "@"):
+	d := dialects[opts.dialect]
+	if len(words) > 0 && strings.HasPrefix(words[0], "@") {
 		var err error
 		if words, err = expandMacro(expr, words); err != nil {
 			return nil, err
 		}
-		c.text, c.options.dialect = strings.ToLower(c.text), ""
-	case opts.dialect == Quartz:
-		d = &quartz
+		c.text, d = strings.ToLower(c.text), standard
 	}
+	c.seconds = d.first[len(words)] == atSecond
 	fixed, err := d.parse(c.fields, words)
 	if err != nil {
+		if len(words) > 0 {
+			err = d.led(words, err)
+		}
 		return nil, newError("cron", expr, err.Problem, err.Remedy)
 	}
 	c.clock = opts.clock(loc, fixed)
@@ -157,50 +169,6 @@ func expandMacro(expr string, words []string) ([]string, error) {
 		"use @yearly, @monthly, @weekly, @daily, @hourly or @every with a duration")
 }
 
-// dialect is a syntax of the fields.
-type dialect struct {
-	kinds  [7]fieldKind // in the order of the fields in the text
-	quartz bool
-}
-
-// The positions of the fields of a rule.
-const (
-	atSecond = iota
-	atMinute
-	atHour
-	atDay
-	atMonth
-	atWeekday
-	atYear
-)
-
-const (
-	monthNames   = "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC"
-	weekdayNames = "SUNMONTUEWEDTHUFRISAT"
-)
-
-// The two dialects. Both are constant.
-var (
-	standard = dialect{kinds: [...]fieldKind{
-		{name: "second", min: 0, max: 59, every: "s"},
-		{name: "minute", min: 0, max: 59, every: "m"},
-		{name: "hour", min: 0, max: 23, every: "h"},
-		{name: "day of month", min: 1, max: 31, every: " days"},
-		{name: "month", min: 1, max: 12, names: monthNames, every: " months"},
-		{name: "day of week", min: 0, max: 7, names: weekdayNames},
-		{},
-	}}
-	quartz = dialect{quartz: true, kinds: [...]fieldKind{
-		{name: "second", min: 0, max: 59, strict: true, wraps: true},
-		{name: "minute", min: 0, max: 59, strict: true, wraps: true},
-		{name: "hour", min: 0, max: 23, strict: true, wraps: true},
-		{name: "day of month", min: 1, max: 31, strict: true, wraps: true},
-		{name: "month", min: 1, max: 12, names: monthNames, strict: true, wraps: true},
-		{name: "day of week", min: 1, max: 7, names: weekdayNames, strict: true, wraps: true},
-		{name: "year", min: firstYear, max: lastYear},
-	}}
-)
-
 // parse sets the fields from the words, and reports whether they name fixed
 // times; see zone.go. Its error lacks Field and Value.
 func (d *dialect) parse(f *fields, words []string) (fixed bool, err *Error) {
@@ -218,46 +186,38 @@ func (d *dialect) parse(f *fields, words []string) (fixed bool, err *Error) {
 	if err = d.parseDays(f, words[atDay], words[atWeekday]); err != nil {
 		return false, err
 	}
-	if len(words) > atYear {
-		if f.years, err = d.kinds[atYear].parseYears(words[atYear]); err != nil {
-			return false, err
-		}
+	if f.years, err = d.kinds[atYear].parseYears(words[atYear]); err != nil {
+		return false, err
 	}
 	return !isStar(words[atSecond]) && !isStar(words[atMinute]) && !isStar(words[atHour]), nil
 }
 
-// arrange checks the number of fields and returns the fields, with the seconds
-// added if the text has none.
+// arrange checks the number of fields and returns all seven fields: second 0 and
+// every year if the text has none.
 func (d *dialect) arrange(words []string) ([]string, *Error) {
-	switch n := len(words); {
-	case n == 0 && d.quartz:
-		return nil, &Error{Problem: "the rule is empty", Remedy: "write six or seven fields: second, minute, hour, day of month, month, day of week, year"}
-	case n == 0:
-		return nil, &Error{Problem: "the rule is empty", Remedy: "write five fields: minute, hour, day of month, month, day of week"}
-	case d.quartz && (n == 6 || n == 7), n == 6:
-		return words, nil
-	case d.quartz:
-		return nil, &Error{Problem: fmt.Sprintf("the rule has %d field(s)", n), Remedy: "write 6 fields with seconds first, or 7 with the year last, as in Quartz"}
-	case n == 5:
-		return append([]string{"0"}, words...), nil
-	case n == 7:
-		return nil, &Error{Problem: "the rule has 7 fields, but only the dialect quartz has years", Remedy: "write 5 fields, or 6 with seconds first, or choose the dialect quartz"}
-	default:
-		return nil, &Error{Problem: fmt.Sprintf("the rule has %d field(s)", n), Remedy: "write 5 fields, or 6 with seconds first"}
+	if len(words) == 0 {
+		return nil, &Error{Problem: "the rule is empty", Remedy: "write " + d.fields}
 	}
+	first, ok := d.first[len(words)]
+	if !ok {
+		return nil, d.miscounted(words)
+	}
+	all := []string{"0", "*", "*", "*", "*", "*", "*"}
+	copy(all[first:], words)
+	return all, nil
 }
 
-// isStar reports whether a field counts as not restricted.
+// isStar reports whether a field begins with a star, or with the ? that stands for a star.
 func isStar(field string) bool {
 	return field[0] == '*' || field[0] == '?'
 }
 
 // parseDays reads the two fields that select dates.
 func (d *dialect) parseDays(f *fields, day, weekday string) (err *Error) {
-	if d.quartz && (day == "?") == (weekday == "?") {
+	if d.oneMark && (day == "?") == (weekday == "?") {
 		return &Error{
 			Problem: "day of month and day of week are " + quote(day) + " and " + quote(weekday),
-			Remedy:  "write ? in exactly one of the two fields, as Quartz requires",
+			Remedy:  "write ? in exactly one of the two fields, as " + d.title + " requires",
 		}
 	}
 	if day == "?" {
@@ -267,30 +227,33 @@ func (d *dialect) parseDays(f *fields, day, weekday string) (err *Error) {
 		weekday = "*"
 	}
 	for item := range strings.SplitSeq(day, ",") {
-		if err = d.kinds[atDay].parseDay(&f.days, item, item == day); err != nil {
+		if err = d.parseDay(&f.days, item); err != nil {
 			return err
 		}
 	}
 	for item := range strings.SplitSeq(weekday, ",") {
-		if err = d.parseWeekday(&f.days, item, item == weekday); err != nil {
+		if err = d.parseWeekday(&f.days, item); err != nil {
 			return err
 		}
 	}
 	f.weekday = (f.weekday | f.weekday>>7) & 0x7f // 7 is Sunday
 	f.special = f.last|f.lastNearest|f.nearest|f.ordinal|f.lastWeekday != 0
-	f.eitherDay = !isStar(day) && !isStar(weekday)
+	f.shortened = d.shortened
+	f.eitherDay = d.open != nil && !d.open(day) && !d.open(weekday)
 	return nil
 }
 
-// parseDay reads one item of the day of month; alone reports that the item is
-// the whole field.
-func (k fieldKind) parseDay(d *days, item string, alone bool) *Error {
+// parseDay reads one item of the day of month.
+func (d *dialect) parseDay(days *days, item string) *Error {
+	k := d.kinds[atDay]
 	rest, toWorkingDay := cutLast(item, 'W')
 	back, fromEnd := rest, rest != "" && rest[0]|0x20 == 'l'
 	if fromEnd {
 		back = rest[1:]
 	}
 	switch {
+	case d.plain && (fromEnd || toWorkingDay):
+		return k.fault(item, "has a letter that "+d.title+" does not have", "write numbers, or leave the dialect out")
 	case fromEnd:
 		n, ok := 0, back == ""
 		if digits, minus := strings.CutPrefix(back, "-"); minus {
@@ -299,12 +262,10 @@ func (k fieldKind) parseDay(d *days, item string, alone bool) *Error {
 		switch {
 		case !ok || n > 30:
 			return k.fault(item, "is not a day counted from the last", "write L, or L-1 to L-30, and W behind it for the nearest working day")
-		case !alone:
-			return k.notAlone(item)
 		case toWorkingDay:
-			d.lastNearest |= 1 << n
+			days.lastNearest |= 1 << n
 		default:
-			d.last |= 1 << n
+			days.last |= 1 << n
 		}
 		return nil
 	case toWorkingDay:
@@ -312,28 +273,18 @@ func (k fieldKind) parseDay(d *days, item string, alone bool) *Error {
 		if !ok || n < 1 || n > 31 {
 			return k.fault(item, "is not a working day", "write 1W to 31W, or LW")
 		}
-		if !alone {
-			return k.notAlone(item)
-		}
-		d.nearest |= 1 << n
+		days.nearest |= 1 << n
 		return nil
 	}
 	set, err := k.parseItem(item)
-	d.day |= set
+	days.day |= set
 	return err
 }
 
-// notAlone refuses an L or a W in a list, because some schedulers apply the
-// letter to its item only, and other schedulers apply it to the whole list.
-func (k fieldKind) notAlone(item string) *Error {
-	return k.fault(item, "is in a list, but L and W must be the only item of a field", "write one rule for each item of the list, and combine the rules with any")
-}
-
-// parseWeekday reads one item of the day of week; alone reports that the item
-// is the whole field.
-func (d *dialect) parseWeekday(days *days, item string, alone bool) *Error {
+// parseWeekday reads one item of the day of week.
+func (d *dialect) parseWeekday(days *days, item string) *Error {
 	k := d.kinds[atWeekday]
-	if name, digits, ok := strings.Cut(item, "#"); ok {
+	if name, digits, ok := strings.Cut(item, "#"); ok && !d.plain {
 		weekday, err := d.weekday(name, item)
 		n, ok := number(digits)
 		switch {
@@ -345,12 +296,10 @@ func (d *dialect) parseWeekday(days *days, item string, alone bool) *Error {
 		days.ordinal |= 1 << (7*(n-1) + weekday)
 		return nil
 	}
-	if name, ok := cutLast(item, 'L'); ok {
+	if name, ok := cutLast(item, 'L'); ok && !d.plain {
 		switch {
-		case name == "" && !d.quartz:
+		case name == "" && d.sunday == 0:
 			return k.fault(item, "names no day of the week", "write it like 5L or FRIL, the last Friday of the month, or L as day of month")
-		case !alone:
-			return k.notAlone(item)
 		case name == "":
 			days.weekday |= 1 << 6
 			return nil
@@ -360,10 +309,7 @@ func (d *dialect) parseWeekday(days *days, item string, alone bool) *Error {
 		return err
 	}
 	set, err := k.parseItem(item)
-	if d.quartz {
-		set >>= 1 // 1 is Sunday
-	}
-	days.weekday |= set
+	days.weekday |= set >> d.sunday
 	return err
 }
 
@@ -378,10 +324,7 @@ func cutLast(item string, letter byte) (rest string, ok bool) {
 // weekday reads one day of the week (0 = Sunday), which is a part of the item.
 func (d *dialect) weekday(text, item string) (int, *Error) {
 	v, err := d.kinds[atWeekday].parseValue(text, item)
-	if d.quartz {
-		v--
-	}
-	return (v + 7) % 7, err
+	return (v - d.sunday + 7) % 7, err
 }
 
 // matchesNoDate searches the years that the rule names, or the last years of
@@ -401,6 +344,7 @@ type fieldKind struct {
 	min, max int
 	names    string // three letters each; the first one names the value min
 	wraps    bool   // a range may run over the end: FRI-MON
+	monday   int    // the number of Monday in a week from Monday to Sunday, which * is then; 0 if it is from Sunday
 	every    string // the unit for an interval as long as a step of this field; empty if there is none
 	strict   bool   // a step may not be greater than the field, and a step may lack the star: /5
 }
@@ -466,7 +410,7 @@ func (k fieldKind) parseSpan(item string) (low, high, step int, err *Error) {
 		}
 	}
 	if span == "*" || span == "" && hasStep && k.strict {
-		return k.min, k.max, step, nil
+		return max(k.min, k.monday), k.max, step, nil
 	}
 	lowText, highText, isRange := strings.Cut(span, "-")
 	if low, err = k.parseValue(lowText, span); err != nil {
@@ -476,6 +420,9 @@ func (k fieldKind) parseSpan(item string) (low, high, step int, err *Error) {
 	case isRange:
 		if high, err = k.parseValue(highText, span); err != nil {
 			return 0, 0, 0, err
+		}
+		if low > high && k.monday > 0 { // one end is Sunday, which is 0 and 7
+			low, high = low%7, cmp.Or(high, 7)
 		}
 		if low > high && !k.wraps {
 			return 0, 0, 0, k.fault(span, "runs backwards", k.unwrap(low, high))

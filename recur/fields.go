@@ -30,9 +30,10 @@ type days struct {
 	lastNearest uint64 // L-nW: the working day nearest to the day L-n
 	ordinal     uint64 // d#n: bit 7(n-1)+d
 	lastWeekday uint64 // dL: the last such day of the week
+	shortened   bool   // whether 31W is the last working day of a shorter month, which other rules leave out
 }
 
-// The years that the Quartz dialect can name. The first year begins at the wall
+// The years that a rule can name. The first year begins at the wall
 // time 0, the last year ends at settled.
 const (
 	firstYear = 1970
@@ -188,6 +189,9 @@ func (d *days) specialDays(m *monthOf) (set uint64) {
 	}
 	for day := next(d.nearest, 1); day <= m.days; day = next(d.nearest, day+1) {
 		set |= 1 << m.workingDay(day)
+	}
+	if d.shortened && d.nearest>>(m.days+1) != 0 {
+		set |= 1 << m.workingDay(m.days)
 	}
 	return set
 }

@@ -31,6 +31,9 @@ func FuzzParse(f *testing.F) {
 			{At: text, Zone: "America/New_York"},
 			{Cron: "@daily", Zone: text},
 			{Cron: text, Dialect: Quartz},
+			{Cron: text, Dialect: Spring},
+			{Cron: text, Dialect: Kubernetes},
+			{Cron: text, Dialect: EventBridge},
 			{Every: text, Zone: "Pacific/Apia", Fold: FoldLast},
 			{Cron: "@daily", Start: text, Stop: text},
 		} {

@@ -21,6 +21,7 @@ type oracleRule struct {
 	second, minute, hour, month [60]bool
 	day, weekday                []string // items of a list
 	sunday                      int      // the number of Sunday
+	shortened                   bool     // whether 31W is the last working day of a shorter month
 	eitherDay                   bool
 	year                        map[int]bool // nil: all
 	gap, fold                   string
@@ -47,8 +48,16 @@ func newOracleRule(spec Spec) oracleRule {
 		eitherDay: !strings.ContainsAny(words[3][:1]+words[5][:1], "*?"),
 		gap:       spec.Gap, fold: spec.Fold,
 	}
-	if spec.Dialect == Quartz {
-		r.sunday = 1
+	switch spec.Dialect {
+	case Quartz:
+		r.sunday, r.shortened = 1, true
+		r.clockOf(GapSkip, FoldLast)
+	case Spring:
+		r.eitherDay = false
+		r.clockOf(GapSkip, FoldBoth)
+	case Kubernetes:
+		r.eitherDay = !oracleOpen(r.day) && !oracleOpen(r.weekday)
+		r.clockOf(GapSkip, FoldBoth)
 	}
 	if len(words) == 7 {
 		r.year = map[int]bool{}
@@ -62,18 +71,28 @@ func newOracleRule(spec Spec) oracleRule {
 	return r
 }
 
-// choose sets the behaviour at clock changes if the rule does not select it.
-func (r *oracleRule) choose(fixed bool) {
-	gap, fold := GapSkip, FoldBoth
-	if fixed {
-		gap, fold = GapShift, FoldFirst
-	}
+// clockOf sets what a dialect does at clock changes if the rule does not select it.
+func (r *oracleRule) clockOf(gap, fold string) {
 	if r.gap == "" {
 		r.gap = gap
 	}
 	if r.fold == "" {
 		r.fold = fold
 	}
+}
+
+// oracleOpen reports whether robfig/cron sees a star in a field.
+func oracleOpen(items []string) bool {
+	return slices.Contains(items, "*") || slices.Contains(items, "*/1")
+}
+
+// choose sets the behaviour at clock changes if the rule does not select it.
+func (r *oracleRule) choose(fixed bool) {
+	gap, fold := GapSkip, FoldBoth
+	if fixed {
+		gap, fold = GapShift, FoldFirst
+	}
+	r.clockOf(gap, fold)
 }
 
 func oracleField(text string, low, high int) (set [60]bool) {
@@ -118,7 +137,7 @@ func (r oracleRule) matchesDate(date time.Time) bool {
 	if !r.month[int(date.Month())] || r.year != nil && !r.year[date.Year()] {
 		return false
 	}
-	day := slices.ContainsFunc(r.day, func(item string) bool { return oracleDay(item, date) })
+	day := slices.ContainsFunc(r.day, func(item string) bool { return oracleDay(item, date, r.shortened) })
 	weekday := slices.ContainsFunc(r.weekday, func(item string) bool { return oracleWeekday(item, date, r.sunday) })
 	if r.eitherDay {
 		return day || weekday
@@ -126,7 +145,7 @@ func (r oracleRule) matchesDate(date time.Time) bool {
 	return day && weekday
 }
 
-func oracleDay(item string, date time.Time) bool {
+func oracleDay(item string, date time.Time, shortened bool) bool {
 	lastDay := date.AddDate(0, 1, -date.Day()).Day()
 	if item == "?" {
 		return true
@@ -138,6 +157,9 @@ func oracleDay(item string, date time.Time) bool {
 		target = lastDay + n
 	} else if !working {
 		return oracleItem(item, date.Day(), 1, 31)
+	}
+	if working && shortened && target > lastDay {
+		target = lastDay
 	}
 	if target < 1 || target > lastDay {
 		return false
@@ -533,8 +555,19 @@ func randomSpec(rng *rand.Rand, near time.Time, zone string) Spec {
 		}
 	default:
 		spec.Cron = randomExpr(rng, near)
+		plain := !strings.ContainsAny(spec.Cron, "LW#7") // Sunday is 0 only
+		switch words := strings.Fields(spec.Cron); rng.Intn(6) {
+		case 0:
+			if strings.Trim(words[4], "0123456789-,#L") == "" || words[4] == "*" { // no star with a step
+				spec.Dialect, spec.Cron = Spring, "0 "+spec.Cron
+			}
+		case 1:
+			if plain && (words[4][0] == '*' || !strings.Contains(words[4], "/")) {
+				spec.Dialect = Kubernetes
+			}
+		}
 	}
-	if year := near.Year(); spec.Dialect != "" && (year < firstYear || year >= lastYear) {
+	if year := near.Year(); spec.Dialect == Quartz && (year < firstYear || year >= lastYear) {
 		spec.Cron = strings.Join(strings.Fields(spec.Cron)[:6], " ")
 	}
 	return spec

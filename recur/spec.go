@@ -1,15 +1,12 @@
 package recur
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 )
-
-// Quartz is the value of [Spec.Dialect] for rules in the syntax of the Quartz
-// scheduler.
-const Quartz = "quartz"
 
 // MaxAny is how many rules [Spec.Any] may have.
 const MaxAny = 20
@@ -47,11 +44,10 @@ type Spec struct {
 	// own.
 	Any []Spec `json:"any,omitempty"`
 
-	// Dialect is the syntax of Cron: empty, or [Quartz]. A rule in the Quartz
-	// syntax has six fields, with the seconds first, or seven fields, with the
-	// year (1970-2099) last. The days of the week are 1-7 from Sunday to
-	// Saturday, exactly one of the two day fields is ?, and ranges may run over
-	// the end of a field (FRI-MON).
+	// Dialect is the scheduler whose rule Cron is: empty for the rules of
+	// [ParseCron], or [Spring], [Quartz], [EventBridge] or [Kubernetes], which
+	// have what each means by the fields, and its behaviour at clock changes.
+	// Gap and Fold stand before the dialect's behaviour.
 	Dialect string `json:"dialect,omitempty"`
 
 	// Start and Stop are instants, written as At is. The rule does not ring
@@ -62,8 +58,9 @@ type Spec struct {
 
 	// Gap selects when a time in a gap of the clock rings: [GapShift] or
 	// [GapSkip]. Fold selects when a time that the clock shows twice rings:
-	// [FoldFirst], [FoldLast] or [FoldBoth]. Empty means the behaviour of Vixie
-	// cron (see the package documentation). Both are for cron rules and
+	// [FoldFirst], [FoldLast] or [FoldBoth]. Empty means the behaviour of the
+	// dialect, which is Vixie cron's for a rule without a dialect (see the
+	// package documentation). Both are for cron rules and
 	// intervals of days and longer, because only these depend on the wall
 	// clock.
 	Gap  string `json:"gap,omitempty"`
@@ -169,25 +166,23 @@ func (o options) String() (text string) {
 // clock returns the clock that turns wall times into instants; fixed reports
 // whether the rule names fixed times. The options must have been checked.
 func (o options) clock(loc *time.Location, fixed bool) clock {
-	c := clock{zone: zone{loc}, skip: o.gap == GapSkip, fold: o.fold, cycle: cronCycle}
-	if o.gap == "" {
-		c.skip = !fixed
+	usualGap, usualFold := GapSkip, FoldBoth
+	if fixed {
+		usualGap, usualFold = GapShift, FoldFirst
 	}
-	switch {
-	case o.fold != "":
-	case fixed:
-		c.fold = FoldFirst
-	default:
-		c.fold = FoldBoth
+	d := dialects[o.dialect]
+	return clock{
+		zone: zone{loc}, skip: cmp.Or(o.gap, d.gap, usualGap) == GapSkip,
+		fold: cmp.Or(o.fold, d.fold, usualFold), cycle: cronCycle,
 	}
-	return c
 }
 
 // check refuses unknown values.
 func (o options) check() error {
 	switch {
-	case o.dialect != "" && o.dialect != Quartz:
-		return newError("dialect", o.dialect, "there is no such dialect", "write quartz, or leave it out")
+	case dialects[o.dialect] == nil:
+		return newError("dialect", o.dialect, "there is no such dialect",
+			"write quartz, spring, kubernetes or eventbridge, or leave it out")
 	case o.gap != "" && o.gap != GapShift && o.gap != GapSkip:
 		return newError("gap", o.gap, "there is no such choice", "write shift or skip, or leave it out")
 	case o.fold != "" && o.fold != FoldFirst && o.fold != FoldLast && o.fold != FoldBoth:

@@ -46,3 +46,40 @@ func TestWarningsOfStepsBeyondTheirField(t *testing.T) {
 		}
 	}
 }
+
+func TestWarningsOfOtherSchedulers(t *testing.T) {
+	for _, test := range []struct{ cron, dialect, want string }{
+		{"0 0 9 ? * 2-6", "", `day of week "2-6" is Tuesday to Saturday here; in Quartz it is Monday to Friday; choose the dialect of the rule, or write names of days`},
+		{"0 9 ? * 2-6", "", "Tuesday to Saturday here"},
+		{"0 0 9 ? * 6L", "", `"6L" is the last Saturday of the month here; in Quartz it is the last Friday of the month`},
+		{"0 0 9 * * 6L", "", "the last Saturday"},
+		{"0 0 9 ? * 6#3", "", "the third Saturday of the month here; in Quartz it is the third Friday of the month"},
+		{"0 0 9 ? * 0-4", "", ""}, // not Quartz
+		{"0 0 9 ? * MON-FRI", "", ""},
+		{"0 0 9 ? * FRIL", "", ""},
+		{"0 0 9 1 * ?", "", ""},
+		{"0 0 9 * * 1-5", "", ""},
+		{"0 9 * * 5L", "", ""},
+		{"0 0 9 ? * 2-6", Quartz, ""},
+		{"0 0 9 ? * 1-5", Spring, ""},
+		{"0 0 9 31W * ?", Quartz, "Quartz 2.5 leaves that month out; write LW"},
+		{"0 0 9 28W * ?", Quartz, ""},
+		{"0 0 9 15W,20 * ?", Quartz, "Quartz up to 2.3 reads one day of it"},
+		{"0 0 9 15,L * ?", Quartz, ""},
+		{"0 0 9 ? * MON#1,FRI", Quartz, "one letter for the whole list"},
+		{"0 0 9 ? * MON/2", Quartz, "write the days in a list"},
+		{"0 0 9 L-30 * ?", Spring, "Spring does not ring on the right days"},
+		{"0 0 9 30W * ?", Spring, "Spring leaves out some of them"},
+		{"0 */90 * * * *", Spring, "write every: 90m"},
+		{"cron(0/3 * * * ? *)", EventBridge, ""},
+		{"rate(5 minutes)", EventBridge, ""},
+		{"0 0 */40 * 1", Kubernetes, "write every: 40 days"},
+	} {
+		got := Spec{Cron: test.cron, Dialect: test.dialect}.Warnings()
+		switch {
+		case test.want == "" && len(got) == 0:
+		case test.want == "" || len(got) != 1 || !strings.Contains(got[0].Error(), test.want):
+			t.Errorf("%s %s: got %v, want %q", test.cron, test.dialect, got, test.want)
+		}
+	}
+}

@@ -222,6 +222,9 @@ func (s *scan) splitMacro(line string) (rule, rest string, ok bool) {
 	}
 	all := append([]string{declared.Reboot, declared.Start, after}, macros...)
 	switch {
+	case macro == "@every":
+		length, _ := cut(rest)
+		s.add(shown(macro), "is not cron's", "write every: "+shown(length)+" in a schedule file (YAML), or five time fields")
 	case !known:
 		s.add(shown(macro), "is not a macro"+declared.Suggest(macro, all), "use "+strings.Join(all, ", ")+" or five time fields")
 	case rest == "":
@@ -259,7 +262,7 @@ func (s *scan) splitUser(text string) (user, rest string, ok bool) {
 	field := fmt.Sprintf("user %q", shown(user))
 	switch {
 	case sixthField.MatchString(user):
-		s.sixth("user", user)
+		s.sixth("user", user, rest)
 	case strings.Contains(user, ":"):
 		s.add(field, "names a group or class too, which is not supported", "write the user alone")
 	case strings.ContainsAny(user, `/"'$;&|<>()=*?[]{}`) || strings.HasPrefix(user, "-"):
@@ -274,10 +277,10 @@ func (s *scan) splitUser(text string) (user, rest string, ok bool) {
 
 // checkCommand refuses text that is not a command.
 func (s *scan) checkCommand(text string) bool {
-	first, _ := cut(strings.TrimLeft(text, blanks))
+	first, rest := cut(strings.TrimLeft(text, blanks))
 	switch {
 	case sixthField.MatchString(first):
-		s.sixth("command", first)
+		s.sixth("command", first, rest)
 	case first == "-n" || first == "-q" || first == "-s":
 		s.add("command", "begins with "+first+", a flag that only some crons know", "remove it; #hourbell: overlap=skip above the line is for -s, hooks are for -n")
 	case strings.Trim(strings.SplitN(text, "%", 2)[0], blanks) == "":
@@ -291,8 +294,13 @@ func (s *scan) checkCommand(text string) bool {
 	return false
 }
 
-func (s *scan) sixth(what, word string) {
-	s.add(what, fmt.Sprintf("begins with %q, which looks like a sixth time field", shown(word)), "a crontab has five fields, without seconds and years; remove one")
+// sixth refuses a line with a sixth time field; rest is what follows it.
+func (s *scan) sixth(what, word, rest string) {
+	remedy := "a crontab has five fields; remove the first if it is the seconds, or the last if it is the year"
+	if seventh, _ := cut(strings.TrimLeft(rest, blanks)); sixthField.MatchString(seventh) {
+		remedy = "a crontab has five fields; remove the first, the seconds, and the seventh, the year"
+	}
+	s.add(what, fmt.Sprintf("begins with %q, which looks like a sixth time field", shown(word)), remedy)
 }
 
 // timeBytes are the bytes that occur in rules.

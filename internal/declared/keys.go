@@ -111,9 +111,9 @@ var scheduleKeys = []Key{
 	number("pause_after_failures", "After this many failed jobs in a row the schedule is paused; default never", 1, 1000, func(s *hourbell.Schedule) *int { return &s.PauseAfterFailures }),
 	name("start", "The first instant, from which intervals count; default when the schedule was first put", func(s *hourbell.Schedule) *string { return &s.Rule.Start }),
 	name("stop", "The last instant; default none", func(s *hourbell.Schedule) *string { return &s.Rule.Stop }),
-	name("gap", "What a fixed time does that a clock change leaves out: shift or skip; default shift", func(s *hourbell.Schedule) *string { return &s.Rule.Gap }),
-	name("fold", "What a fixed time does that a clock change repeats: first, last or both; default first", func(s *hourbell.Schedule) *string { return &s.Rule.Fold }),
-	name("dialect", "The dialect of cron: quartz; default cron's own", func(s *hourbell.Schedule) *string { return &s.Rule.Dialect }),
+	name("gap", "What a fixed time does that a clock change leaves out: shift or skip; default as the dialect, or shift", func(s *hourbell.Schedule) *string { return &s.Rule.Gap }),
+	name("fold", "What a fixed time does that a clock change repeats: first, last or both; default as the dialect, or first", func(s *hourbell.Schedule) *string { return &s.Rule.Fold }),
+	name("dialect", "The scheduler whose rule cron is: quartz, spring, kubernetes or eventbridge; default cron's own", func(s *hourbell.Schedule) *string { return &s.Rule.Dialect }),
 	exclude,
 }
 

@@ -79,6 +79,9 @@ func parseCron(expr, text string, loc *time.Location, anchor time.Time, opts opt
 		text = rule
 	}
 	words := strings.Fields(text)
+	if opts.dialect == Systemd {
+		return parseOnCalendar(expr, words, loc, opts)
+	}
 	if len(words) > 0 && strings.EqualFold(words[0], "@every") {
 		return parseCronEvery(expr, words[1:], loc, anchor, opts)
 	}

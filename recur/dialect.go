@@ -127,6 +127,7 @@ var dialects = map[string]*dialect{
 		first: map[int]int{6: atMinute}, kinds: quartzKinds, sunday: 1,
 		oneMark: true, gap: GapSkip, fold: FoldFirst,
 	},
+	Systemd: {title: "systemd", gap: GapSkip, fold: FoldFirst}, // not cron fields: oncalendar.go reads the rule
 }
 
 // hasStar reports whether an item of a field is a star without a step, which is what robfig/cron looks at.

@@ -134,7 +134,7 @@ func TestErrors(t *testing.T) {
 		{Spec{Cron: "0 0 9 ? * 2-6 2026 7", Dialect: Quartz}, "cron", "8 field(s)"},
 
 		// options
-		{Spec{Cron: "@daily", Dialect: "vixie"}, "dialect", "write quartz, spring, kubernetes or eventbridge, or leave it out"},
+		{Spec{Cron: "@daily", Dialect: "vixie"}, "dialect", "write quartz, spring, kubernetes, eventbridge or systemd, or leave it out"},
 
 		// Rules of other schedulers.
 		{Spec{Cron: "0 5 * * * Europe/Amsterdam"}, "cron", "the last word is a time zone, not a field; take it out of cron, and give it as tz: Europe/Amsterdam"},

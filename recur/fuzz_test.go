@@ -34,6 +34,7 @@ func FuzzParse(f *testing.F) {
 			{Cron: text, Dialect: Spring},
 			{Cron: text, Dialect: Kubernetes},
 			{Cron: text, Dialect: EventBridge},
+			{Cron: text, Dialect: Systemd},
 			{Every: text, Zone: "Pacific/Apia", Fold: FoldLast},
 			{Cron: "@daily", Start: text, Stop: text},
 		} {

@@ -45,7 +45,7 @@ type Spec struct {
 	Any []Spec `json:"any,omitempty"`
 
 	// Dialect is the scheduler whose rule Cron is: empty for the rules of
-	// [ParseCron], or [Spring], [Quartz], [EventBridge] or [Kubernetes], which
+	// [ParseCron], or [Spring], [Quartz], [EventBridge], [Kubernetes] or [Systemd], which
 	// have what each means by the fields, and its behaviour at clock changes.
 	// Gap and Fold stand before the dialect's behaviour.
 	Dialect string `json:"dialect,omitempty"`
@@ -182,7 +182,7 @@ func (o options) check() error {
 	switch {
 	case dialects[o.dialect] == nil:
 		return newError("dialect", o.dialect, "there is no such dialect",
-			"write quartz, spring, kubernetes or eventbridge, or leave it out")
+			"write quartz, spring, kubernetes, eventbridge or systemd, or leave it out")
 	case o.gap != "" && o.gap != GapShift && o.gap != GapSkip:
 		return newError("gap", o.gap, "there is no such choice", "write shift or skip, or leave it out")
 	case o.fold != "" && o.fold != FoldFirst && o.fold != FoldLast && o.fold != FoldBoth:
@@ -284,6 +284,11 @@ func (b *builder) prepare(zones *Zones) (err error) {
 	if b.Cron != "" {
 		if b.text, b.loc, err = cutZone(zones, b.Cron, b.loc); err != nil {
 			return err
+		}
+		if b.Dialect == Systemd {
+			if b.text, b.loc, err = cutEventZone(zones, b.text, b.loc); err != nil {
+				return err
+			}
 		}
 	}
 	b.loc = orUTC(b.loc)

@@ -29,7 +29,7 @@ func (s Spec) Warnings() (warnings []*Error) {
 		text = call.inner
 	}
 	words, d := strings.Fields(text), dialects[s.Dialect]
-	if len(words) == 0 || words[0][0] == '@' {
+	if len(words) == 0 || words[0][0] == '@' || s.Dialect == Systemd {
 		return warnings
 	}
 	all, err := d.arrange(words)

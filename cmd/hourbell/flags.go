@@ -25,7 +25,7 @@ func (r *ruleFlags) addTo(c *cobra.Command) {
 	flags.StringVar(&r.Every, "every", "", `an interval such as 90s or "1 month"`)
 	flags.StringVar(&r.At, "at", "", "one instant, such as 2027-03-01T09:00:00Z, or without the Z on the clock of --tz")
 	flags.StringVar(&r.Zone, "tz", "", "a time zone such as Europe/Prague (default UTC)")
-	flags.StringVar(&r.Dialect, "dialect", "", "the scheduler whose rule --cron is: quartz, spring, kubernetes or eventbridge")
+	flags.StringVar(&r.Dialect, "dialect", "", "the scheduler whose rule --cron is: quartz, spring, kubernetes, eventbridge or systemd (OnCalendar=)")
 	flags.StringVar(&r.Start, "start", "", "no slot before this instant; an interval counts from it")
 	flags.StringVar(&r.Stop, "stop", "", "no slot after this instant")
 	flags.StringVar(&r.Gap, "gap", "", "a time that the clock jumps over: shift (fire right after) or skip")

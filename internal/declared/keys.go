@@ -113,7 +113,7 @@ var scheduleKeys = []Key{
 	name("stop", "The last instant; default none", func(s *hourbell.Schedule) *string { return &s.Rule.Stop }),
 	name("gap", "What a fixed time does that a clock change leaves out: shift or skip; default as the dialect, or shift", func(s *hourbell.Schedule) *string { return &s.Rule.Gap }),
 	name("fold", "What a fixed time does that a clock change repeats: first, last or both; default as the dialect, or first", func(s *hourbell.Schedule) *string { return &s.Rule.Fold }),
-	name("dialect", "The scheduler whose rule cron is: quartz, spring, kubernetes or eventbridge; default cron's own", func(s *hourbell.Schedule) *string { return &s.Rule.Dialect }),
+	name("dialect", "The scheduler whose rule cron is: quartz, spring, kubernetes, eventbridge or systemd; default cron's own", func(s *hourbell.Schedule) *string { return &s.Rule.Dialect }),
 	exclude,
 }
 

@@ -164,7 +164,7 @@ func (g *graphAudit) audit(s step, report reporter) {
 	case !runs && job.state != "not_started":
 		report(wrongOutcome, "job %d is %s, want not_started", s.id, job.state)
 	case !runs && !slices.Contains(g.reasons(s), job.reason):
-		report(wrongOutcome, "job %d is not started because %q, want one of %q", s.id, job.reason, g.reasons(s))
+		report(wrongOutcome, "job %d is not started because %q, want one of %q; before it: %s", s.id, job.reason, g.reasons(s), g.before(s))
 	}
 	g.auditCalls(s, job, from, dueFrom, report)
 	g.auditEffects(s, job, report)
@@ -239,6 +239,21 @@ func (g *graphAudit) reasons(s step) (all []string) {
 		}
 	}
 	return all
+}
+
+// before describes the jobs before a job, at the end and before jobs were retried by hand.
+func (g *graphAudit) before(s step) string {
+	var text []string
+	for _, l := range s.after {
+		p := g.jobs[g.steps[l.place].id]
+		one := fmt.Sprintf("job %d (edge on %v) %s %s", g.steps[l.place].id, l.on, p.state, p.reason)
+		if g.first != nil {
+			was := g.first.jobs[g.steps[l.place].id]
+			one += fmt.Sprintf(", was %s %s", was.state, was.reason)
+		}
+		text = append(text, one)
+	}
+	return strings.Join(text, "; ")
 }
 
 // goodGraphs returns an account in which all is well.

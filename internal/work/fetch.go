@@ -398,12 +398,17 @@ func (f *fetcher) releaseUnstarted(why string) {
 	}
 }
 
-// await waits for ctx, timer or b.
+// await waits for ctx, timer or b. If several have come, it takes b, too, because the caller looks at everything again: which of them
+// the runtime chooses decides nothing.
 func (f *fetcher) await(ctx context.Context, timer <-chan time.Time, b loop.Signal) {
 	select {
 	case <-ctx.Done():
 	case <-timer:
 	case <-b:
+	}
+	select {
+	case <-b:
+	default:
 	}
 }
 

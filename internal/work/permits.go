@@ -312,8 +312,12 @@ func (f *fetcher) awaitTurn(ctx context.Context) int {
 	select {
 	case <-ctx.Done():
 	case <-timer.C:
-	case <-f.room:
 	case <-t.given:
+	case <-f.room:
+	}
+	select { // the caller looks again, as in await
+	case <-f.room:
+	default:
 	}
 	p.mu.Lock()
 	i := slices.Index(p.waiting, t)

@@ -76,6 +76,16 @@ func TestTheChecksFindFaults(t *testing.T) {
 		"rates": func(f *witness) {
 			f.limits = append(f.limits, &inForce[hourbell.Limit]{What: hourbell.Limit{Kind: kindPlain, Rate: hourbell.Rate{Jobs: 1, Per: time.Hour}}})
 		},
+		"every end is followed once": func(f *witness) {
+			for range 2 {
+				again := f.jobs[known]
+				again.ID, again.Origin, again.ScheduleName = again.ID+1<<20, store.OriginAfter, "s9"
+				again.After = []store.JobEdge{{Edge: store.Edge{Job: f.jobs[known].ID}}}
+				f.jobs = append(f.jobs, again)
+			}
+			f.jobs[len(f.jobs)-1].ID++
+		},
+		"cancels": func(f *witness) { f.cancels = append(f.cancels, &inForce[int64]{What: f.runs[known].ID}) },
 		"pauses":  func(f *witness) { f.pauses = append(f.pauses, &always) },
 		"edges":   func(f *witness) { f.asked[edged] = withoutMatch(f.asked[edged]) },
 		"batches": func(f *witness) { f.runs = startedAtOnce(f.runs, f.asked[last].ID) },

@@ -1,49 +1,274 @@
 package main
 
 // Faults in the motion: in the loops and the decisions of a node, and in the store in memory as an example of a store. Proof
-// sim, the simulated cluster, notices them; the driver of these faults is called sim.
+// sim, the simulated cluster, notices them; the driver of these faults is called sim. The statements of SQL drivers are not
+// simulated, nor is store/rowwise: the suites notice the faults there (faults.go and the files of the drivers).
 
 // The folders of the faults.
 const (
 	inMemory = "../../store/memory/"
 	inWork   = "../../internal/work/"
 	inNode   = "../../internal/node/"
+	inFire   = "../../internal/fire/"
+	inPlan   = "../../internal/plan/"
+	inInsert = "../../internal/insert/"
 )
 
-var motionFaults = []fault{
-	// Claims and their ends.
+// motionFault is a fault in the motion.
+type motionFault struct {
+	fault
+	// seed is a plan with which the simulated cluster notices the fault, and which it passes without the fault; 0: none is
+	// known. A change of the workload makes it another plan: then fresh seeds notice the fault.
+	seed uint64
+	// also is what notices the fault besides, among the tests of its package and of the store in memory; empty: only the
+	// simulated cluster does, as far as is known; "?": not tried.
+	also string
+}
+
+// withoutSeeds returns the faults.
+func withoutSeeds(list []motionFault) (faults []fault) {
+	for _, f := range list {
+		faults = append(faults, f.fault)
+	}
+	return faults
+}
+
+var motionFaults = []motionFault{
+	// The store in memory.
 	{
-		"a claim outlives its rolled-back transaction", inMemory + "jobs.go",
-		"\treturn out, nil\n}\n\n// claimable returns the jobs",
-		"\tif now.UnixMicro()%97 == 0 {\n\t\tfor _, c := range out.Jobs {\n\t\t\tj := s.live[c.ID]\n\t\t\tj.State, j.node, j.Token, j.Attempt = store.StateReady, 0, 0, j.Attempt-1\n\t\t}\n\t}\n\treturn out, nil\n}\n\n// claimable returns the jobs",
+		fault{
+			"a claim outlives its rolled-back transaction", inMemory + "jobs.go",
+			"\treturn out, nil\n}\n\n// claimable returns the jobs",
+			"\tif now.UnixMicro()%97 == 0 {\n\t\tfor _, c := range out.Jobs {\n\t\t\tj := s.live[c.ID]\n\t\t\tj.State, j.node, j.Token, j.Attempt = store.StateReady, 0, 0, j.Attempt-1\n\t\t}\n\t}\n\treturn out, nil\n}\n\n// claimable returns the jobs",
+		}, 1, "?",
 	},
-	{"an outcome counts without its token", inMemory + "finish.go", "if j.Token != o.Token {\n\t\treturn false\n\t}\n\tasked", "if false {\n\t\treturn false\n\t}\n\tasked"},
-	{"jobs are claimed before they are due", inMemory + "jobs.go", "!j.RunAt.After(req.DueBy(now)) && allowed", "true && allowed"},
-	{"a running job is claimed again", inMemory + "jobs.go", "if j.State == store.StateReady && !j.waits && j.Queue == req.Queue && !j.RunAt.After(req.DueBy(now))", "if j.State != store.StateWaiting && !j.waits && j.Queue == req.Queue && !j.RunAt.After(req.DueBy(now))"},
-	{"tokens do not grow", inMemory + "memory.go", "s.lastToken = max(s.lastToken, last) + 1\n\treturn s.lastToken", "s.lastToken = max(s.lastToken, last) + 1\n\treturn s.lastToken / 2"},
-	{"claims in flight are handed back", inWork + "reconcile.go", "patience := r.cfg.CallTimeout + time.Second", "patience := time.Duration(0)"},
-	{"claims without an answer are forgotten", inWork + "reconcile.go", "for _, ref := range r.unknown.ripe(unknown, now, patience) {", "for _, ref := range r.unknown.ripe(unknown[:0], now, patience) {"},
-	{"jobs that could not begin begin all the same", inWork + "fetch.go", "|| !f.begin(ctx, rest[:n]) {", "|| !f.begin(ctx, rest[:n]) && false {"},
-	{"the last attempt is one more", inWork + "attempt_outcome.go", "case job.Attempt >= job.MaxAttempts:", "case job.Attempt > job.MaxAttempts:"},
-	{"a final error is tried again", inWork + "attempt_outcome.go", "case final != nil && final.result != store.Retry:", "case false:"},
-	{"an error completes its job", inWork + "attempt_outcome.go", "if err == nil {\n\t\tout.Result = store.Completed", "if err == nil || cause == nil {\n\t\tout.Result = store.Completed"},
-	{"outcomes that failed are dropped", inWork + "outcomes.go", "o.waiting = slices.Insert(o.waiting, 0, batch...)", "_ = slices.Insert(o.waiting, 0, batch...)"},
-	{"a failed write of outcomes counts as done", inWork + "outcomes.go", "o.report.StoreFailed(\"record outcomes\", err)\n\t\t}\n\t\treturn false", "o.report.StoreFailed(\"record outcomes\", err)\n\t\t}\n\t\to.written(batch, nil)\n\t\treturn true"},
-	{"a job that has ended stays in flight", inWork + "fetch.go", "if !at.replaced {\n\t\t\tf.inFlight.Add(-1)", "if !at.replaced && run.ID%2 == 0 {\n\t\t\tf.inFlight.Add(-1)"},
-	{"a completion is not sent with its transaction", inMemory + "tx.go", "for _, o := range t.outcomes {\n\t\ts.finishAndFollow(o.Outcome, o.node, o.at)\n\t}", ""},
-	{"a transaction that was rolled back is kept", inMemory + "tx.go", "t.end()\n\treturn nil\n}\n\nfunc (t *Tx) end() {", "t.store.add(t.jobs...)\n\tt.end()\n\treturn nil\n}\n\nfunc (t *Tx) end() {"},
-
-	// Leases and deaths.
-	{"a heartbeat counts from its answer", inNode + "lease.go", "c.trustedUntil = sent.Add(c.length - margin(c.length))", "c.trustedUntil = received.Add(c.length - margin(c.length))"},
-	{"a lease is trusted for twice its length", inNode + "lease.go", "c.trustedUntil = sent.Add(c.length - margin(c.length))", "c.trustedUntil = sent.Add(2 * c.length)"},
-	{"a rescue without the wait", inNode + "lease.go", "if !c.steady || gap > c.length || drift > slack || drift < -slack {", "if c.steadySince == 0 || gap+drift+slack == 0 {"},
-	{"a step of the clock does not restart the wait", inNode + "lease.go", "|| drift > slack || drift < -slack {", "|| drift < -2*slack && gap > slack {"},
-	{"the living are rescued", inMemory + "nodes.go", "node.EndedAt.IsZero() && !expiry(node).After(now):", "node.EndedAt.IsZero() && !expiry(node).After(now.Add(node.Lease/2)):"},
-	{"no node is rescued", inNode + "rescue.go", "return x.known && now >= x.at", "return x.known && now < 0"},
-	{"the jobs of a dead node are forgotten", inMemory + "nodes.go", "s.takeJobs(node, after, now, out)\n\tout.Nodes", "out.Nodes"},
-
-	// Limits.
-	{"a permit is returned twice", inWork + "permits.go", "if p.running.Add(-1); p.gated.Load() {", "if p.running.Add(-2); p.gated.Load() {"},
-	{"a permit is never returned", inWork + "fetch.go", "if !run.isLeft() && !at.abandoned {", "if run.isLeft() && !at.abandoned {"},
-	{"an exchange hides what is in use", inWork + "permits.go", "InUse: used, Want: want", "InUse: 0, Want: want"},
+	{
+		fault{
+			"an outcome counts without its token", inMemory + "finish.go",
+			"if j.Token != o.Token {\n\t\treturn false\n\t}\n\tasked",
+			"if false {\n\t\treturn false\n\t}\n\tasked",
+		}, 0, "?",
+	},
+	{
+		fault{
+			"jobs are claimed before they are due", inMemory + "jobs.go",
+			"!j.RunAt.After(req.DueBy(now)) && allowed",
+			"true && allowed",
+		}, 1, "?",
+	},
+	{
+		fault{
+			"a running job is claimed again", inMemory + "jobs.go",
+			"if j.State == store.StateReady && !j.waits && j.Queue == req.Queue && !j.RunAt.After(req.DueBy(now))",
+			"if j.State != store.StateWaiting && !j.waits && j.Queue == req.Queue && !j.RunAt.After(req.DueBy(now))",
+		}, 0, "?",
+	},
+	{
+		fault{
+			"tokens do not grow", inMemory + "memory.go",
+			"s.lastToken = max(s.lastToken, last) + 1\n\treturn s.lastToken",
+			"s.lastToken = max(s.lastToken, last) + 1\n\treturn s.lastToken / 2",
+		}, 1, "?",
+	},
+	{
+		fault{
+			"a completion is not sent with its transaction", inMemory + "tx.go",
+			"for _, o := range t.outcomes {\n\t\ts.finishAndFollow(o.Outcome, o.node, o.at)\n\t}",
+			"",
+		}, 0, "?",
+	},
+	{
+		fault{
+			"a transaction that was rolled back is kept", inMemory + "tx.go",
+			"t.end()\n\treturn nil\n}\n\nfunc (t *Tx) end() {",
+			"t.store.add(t.jobs...)\n\tt.end()\n\treturn nil\n}\n\nfunc (t *Tx) end() {",
+		}, 0, "?",
+	},
+	{
+		fault{
+			"the living are rescued", inMemory + "nodes.go",
+			"node.EndedAt.IsZero() && !expiry(node).After(now):",
+			"node.EndedAt.IsZero() && !expiry(node).After(now.Add(node.Lease/2)):",
+		}, 0, "?",
+	},
+	{
+		fault{
+			"the jobs of a dead node are forgotten", inMemory + "nodes.go",
+			"s.takeJobs(node, after, now, out)\n\tout.Nodes",
+			"out.Nodes",
+		}, 0, "?",
+	},
+	{
+		fault{
+			"a job that has begun is handed back by a rescue as if it had not", inMemory + "nodes.go",
+			"\tcase !j.begun:\n\t\tj.Attempt--\n\t\ts.ready(j, now)\n\tcase j.OnLoss",
+			"\tcase !j.begun || j.Losses == 1:\n\t\tj.Attempt--\n\t\ts.ready(j, now)\n\tcase j.OnLoss",
+		}, 2, "?",
+	},
+	{
+		fault{
+			"a dead node may go on", inMemory + "nodes.go",
+			"\tif node == nil || !node.EndedAt.IsZero() {\n\t\treturn nil, fmt",
+			"\tif node == nil {\n\t\treturn nil, fmt",
+		}, 4, "?",
+	},
+	{
+		fault{
+			"a rescue forgets what is to become of a lost job", inMemory + "nodes.go",
+			"\tcase j.OnLoss == store.OnLossFail || j.Attempt >= j.MaxAttempts:\n\t\ts.end",
+			"\tcase j.Attempt >= j.MaxAttempts:\n\t\ts.end",
+		}, 4, "?",
+	},
+	{
+		fault{
+			"a lost attempt does not count", inMemory + "nodes.go",
+			"\tcase died:\n\t\ts.ready(j, now.Add(store.LossDelay(j.Losses)))",
+			"\tcase died:\n\t\tj.Attempt--\n\t\ts.ready(j, now.Add(store.LossDelay(j.Losses)))",
+		}, 2, "?",
+	},
+	{
+		fault{
+			"a lost last attempt is repeated", inMemory + "nodes.go",
+			"\tcase j.OnLoss == store.OnLossFail || j.Attempt >= j.MaxAttempts:\n\t\ts.end",
+			"\tcase j.OnLoss == store.OnLossFail:\n\t\ts.end",
+		}, 4, "?",
+	},
+	{
+		fault{
+			"a node that leaves keeps its claims", inMemory + "nodes.go",
+			"\t\ts.endNode(node, req.After, now, &out)\n\t}\n\treturn out, nil\n}\n\n// endNode",
+			"\t\tnode.EndedAt = now\n\t}\n\treturn out, nil\n}\n\n// endNode",
+		}, 9, "?",
+	},
+	// The loops of workers: claims, runs, outcomes, permits.
+	{
+		fault{
+			"claims in flight are handed back", inWork + "reconcile.go",
+			"patience := r.cfg.CallTimeout + time.Second",
+			"patience := time.Duration(0)",
+		}, 0, "?",
+	},
+	{
+		fault{
+			"claims without an answer are forgotten", inWork + "reconcile.go",
+			"for _, ref := range r.unknown.ripe(unknown, now, patience) {",
+			"for _, ref := range r.unknown.ripe(unknown[:0], now, patience) {",
+		}, 0, "?",
+	},
+	{
+		fault{
+			"jobs that could not begin begin all the same", inWork + "fetch.go",
+			"|| !f.begin(ctx, rest[:n]) {",
+			"|| !f.begin(ctx, rest[:n]) && false {",
+		}, 0, "?",
+	},
+	{
+		fault{
+			"the last attempt is one more", inWork + "attempt_outcome.go",
+			"case job.Attempt >= job.MaxAttempts:",
+			"case job.Attempt > job.MaxAttempts:",
+		}, 0, "?",
+	},
+	{
+		fault{
+			"a final error is tried again", inWork + "attempt_outcome.go",
+			"case final != nil && final.result != store.Retry:",
+			"case false:",
+		}, 0, "?",
+	},
+	{
+		fault{
+			"an error completes its job", inWork + "attempt_outcome.go",
+			"if err == nil {\n\t\tout.Result = store.Completed",
+			"if err == nil || cause == nil {\n\t\tout.Result = store.Completed",
+		}, 0, "?",
+	},
+	{
+		fault{
+			"outcomes that failed are dropped", inWork + "outcomes.go",
+			"o.waiting = slices.Insert(o.waiting, 0, batch...)",
+			"_ = slices.Insert(o.waiting, 0, batch...)",
+		}, 0, "?",
+	},
+	{
+		fault{
+			"a failed write of outcomes counts as done", inWork + "outcomes.go",
+			"o.report.StoreFailed(\"record outcomes\", err)\n\t\t}\n\t\treturn false",
+			"o.report.StoreFailed(\"record outcomes\", err)\n\t\t}\n\t\to.written(batch, nil)\n\t\treturn true",
+		}, 0, "?",
+	},
+	{
+		fault{
+			"a job that has ended stays in flight", inWork + "fetch.go",
+			"if !at.replaced {\n\t\t\tf.inFlight.Add(-1)",
+			"if !at.replaced && run.ID%2 == 0 {\n\t\t\tf.inFlight.Add(-1)",
+		}, 0, "?",
+	},
+	{
+		fault{
+			"a permit is returned twice", inWork + "permits.go",
+			"if p.running.Add(-1); p.gated.Load() {",
+			"if p.running.Add(-2); p.gated.Load() {",
+		}, 0, "?",
+	},
+	{
+		fault{
+			"a permit is never returned", inWork + "fetch.go",
+			"if !run.isLeft() && !at.abandoned {",
+			"if run.isLeft() && !at.abandoned {",
+		}, 0, "?",
+	},
+	{
+		fault{
+			"an exchange hides what is in use", inWork + "permits.go",
+			"InUse: used, Want: want",
+			"InUse: 0, Want: want",
+		}, 0, "?",
+	},
+	{
+		fault{
+			"jobs claimed ahead begin before the store knows", inWork + "fetch.go",
+			"res.ClaimResult, limit-ahead)",
+			"res.ClaimResult, limit)",
+		}, 4, "?",
+	},
+	// Nodes: leases and rescues.
+	{
+		fault{
+			"a heartbeat counts from its answer", inNode + "lease.go",
+			"c.trustedUntil = sent.Add(c.length - margin(c.length))",
+			"c.trustedUntil = received.Add(c.length - margin(c.length))",
+		}, 0, "?",
+	},
+	{
+		fault{
+			"a lease is trusted for twice its length", inNode + "lease.go",
+			"c.trustedUntil = sent.Add(c.length - margin(c.length))",
+			"c.trustedUntil = sent.Add(2 * c.length)",
+		}, 0, "?",
+	},
+	{
+		fault{
+			"a rescue without the wait", inNode + "lease.go",
+			"if !c.steady || gap > c.length || drift > slack || drift < -slack {",
+			"if c.steadySince == 0 || gap+drift+slack == 0 {",
+		}, 0, "?",
+	},
+	{
+		fault{
+			"a step of the clock does not restart the wait", inNode + "lease.go",
+			"|| drift > slack || drift < -slack {",
+			"|| drift < -2*slack && gap > slack {",
+		}, 0, "?",
+	},
+	{
+		fault{
+			"no node is rescued", inNode + "rescue.go",
+			"return x.known && now >= x.at",
+			"return x.known && now < 0",
+		}, 0, "?",
+	},
+	// Firing.
+	// Decisions on slots.
+	// Inserts.
 }

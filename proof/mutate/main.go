@@ -2,8 +2,9 @@
 // driver, and runs the driver's tests and, for a fault in a package that the drivers
 // share, the tests of that package: one of them must fail. For some faults it runs a
 // test of package proof instead, and for the faults in the motion of nodes, whose driver
-// is called sim, the simulated cluster of proof/sim, for a minute. The source tree is not
-// changed; the compiler gets the faulty file as an overlay.
+// is called sim, the simulated cluster of proof/sim: first the seed that is known to notice
+// the fault, then fresh seeds for a minute. The source tree is not changed; the compiler
+// gets the faulty file as an overlay.
 //
 //	go run ./proof/mutate [-driver postgres|sqlite|mysql|sim] [-fault NAME]
 //
@@ -128,7 +129,7 @@ func faultSets() []faultSet {
 		{driver: "mysql", first: mysqlOwnTests, faults: mysqlOwnFaults},
 		{driver: "mysql", first: laneTests, faults: slices.Concat(mysqlLaneFaults, sharedLaneFaults)},
 		{driver: "mysql", proof: "^TestNoWorkIsLost$/^mysql$", faults: mysqlHistoryFaults},
-		{driver: simulated, faults: motionFaults},
+		{driver: simulated, faults: withoutSeeds(motionFaults)},
 	}
 }
 
@@ -172,9 +173,7 @@ func test(root string, set faultSet, f fault) (result, detail string) {
 		return "error", err.Error()
 	}
 	if set.driver == simulated {
-		out, err := command(filepath.Join(root, "proof"), "go", "test", "./sim", "-overlay", overlay, "-vet=off", "-count=1", "-timeout=5m",
-			"-failfast", "-run=^TestFreshSeeds$", "-minutes=1", "-shrink=0s")
-		return judge(out, err)
+		return simulate(root, overlay, f)
 	}
 	if set.proof != "" { // the nodes are processes of the test binary
 		out, err := command(filepath.Join(root, "proof"), "go", "test", "-overlay", overlay, "-vet=off", "-count=1", "-timeout=5m", "-run", set.proof)
@@ -194,6 +193,27 @@ func test(root string, set faultSet, f fault) (result, detail string) {
 	if strings.HasPrefix(f.file, "../../") { // the package of the file may have tests of its own
 		out, err := command(filepath.Dir(filepath.Join(dir, f.file)), "go", "test", "-overlay", overlay, "-vet=off", "-count=1", "-timeout=5m", ".")
 		return judge(out, err)
+	}
+	return judge(nil, nil)
+}
+
+// simulate runs the simulated cluster with a fault: the seed that is known to notice it, and then fresh seeds for a minute.
+func simulate(root, overlay string, f fault) (result, detail string) {
+	var seed uint64
+	for _, known := range motionFaults {
+		if known.name == f.name {
+			seed = known.seed
+		}
+	}
+	runs := [][]string{{"-run=^TestSeed$", fmt.Sprintf("-seed=%d", seed)}, {"-run=^TestFreshSeeds$", "-minutes=1"}}
+	if seed == 0 {
+		runs = runs[1:]
+	}
+	for _, run := range runs {
+		args := append([]string{"test", "./sim", "-overlay", overlay, "-vet=off", "-count=1", "-timeout=5m", "-failfast", "-shrink=0s"}, run...)
+		if out, err := command(filepath.Join(root, "proof"), "go", args...); err != nil {
+			return judge(out, err)
+		}
 	}
 	return judge(nil, nil)
 }

@@ -140,6 +140,41 @@ var motionFaults = []motionFault{
 			"\t\tnode.EndedAt = now\n\t}\n\treturn out, nil\n}\n\n// endNode",
 		}, 9, "?",
 	},
+	{
+		fault{
+			"a repeated outcome is applied again", inMemory + "finish.go",
+			"\tcase o.Result == store.Retry:\n\t\tj.Losses = 0\n\t\ts.ready(j, now.Add(o.Delay))",
+			"\tcase o.Result == store.Retry:\n\t\tj.Losses = 0\n\t\tj.Attempt--\n\t\ts.ready(j, now.Add(o.Delay))",
+		}, 11, "?",
+	},
+	{
+		fault{
+			"a retry forgets its back-off", inMemory + "finish.go",
+			"\t\tj.Losses = 0\n\t\ts.ready(j, now.Add(o.Delay))\n\tcase o.Result == store.Snooze:",
+			"\t\tj.Losses = 0\n\t\ts.ready(j, now)\n\tcase o.Result == store.Snooze:",
+		}, 1, "?",
+	},
+	{
+		fault{
+			"a retry keeps its permit", inMemory + "jobs.go",
+			"\tif !s.keepsPermits(j) {\n\t\tj.permits = permits{}\n\t}\n\tj.RunAt",
+			"\tif !s.keepsPermits(j) && j.ID%2 == 0 {\n\t\tj.permits = permits{}\n\t}\n\tj.RunAt",
+		}, 3, "?",
+	},
+	{
+		fault{
+			"a unique key is free while its job waits for a retry", inMemory + "unique.go",
+			"\t\tif j.Unique == key.key && j.Kind == key.kind {\n\t\t\treturn j.ID\n\t\t}",
+			"\t\tif j.Unique == key.key && j.Kind == key.kind && j.Attempt == 0 {\n\t\t\treturn j.ID\n\t\t}",
+		}, 1, "?",
+	},
+	{
+		fault{
+			"a key that is held is free at the end of its job", inMemory + "unique.go",
+			"\t\tif h := i.store.holds[key]; h.until.After(i.now) {",
+			"\t\tif h := i.store.holds[key]; h.until.After(i.now.Add(time.Minute)) {",
+		}, 1, "?",
+	},
 	// The loops of workers: claims, runs, outcomes, permits.
 	{
 		fault{
@@ -232,6 +267,13 @@ var motionFaults = []motionFault{
 			"res.ClaimResult, limit)",
 		}, 4, "?",
 	},
+	{
+		fault{
+			"an outcome that could not be written is only put back once", inWork + "outcomes.go",
+			"\tif len(batch) == 1 {\n\t\to.waiting = append(o.waiting, batch[0])",
+			"\tif len(batch) == 1 {\n\t\tif o.failures < 2 {\n\t\t\to.waiting = append(o.waiting, batch[0])\n\t\t}",
+		}, 6, "?",
+	},
 	// Nodes: leases and rescues.
 	{
 		fault{
@@ -271,4 +313,18 @@ var motionFaults = []motionFault{
 	// Firing.
 	// Decisions on slots.
 	// Inserts.
+	{
+		fault{
+			"an enqueue that timed out was not stored", inInsert + "batcher.go",
+			"\t\tif c.err != nil && ctx.Err() != nil {\n\t\t\treturn nil, Unknown(c.err)\n\t\t}",
+			"\t\tif c.err != nil {\n\t\t\treturn nil, fmt.Errorf(\"the job was not stored: %w\", c.err)\n\t\t}",
+		}, 1, "?",
+	},
+	{
+		fault{
+			"answers of a batch are of other jobs", inInsert + "batcher.go",
+			"\t\t\tc.answer[0] = res.Jobs[i]",
+			"\t\t\tc.answer[0] = res.Jobs[len(res.Jobs)-1-i]",
+		}, 1, "?",
+	},
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hourbell/hourbell/store/sqltext"
 	"github.com/hourbell/hourbell/store/sqltext/sqltexttest"
 )
 
@@ -20,22 +19,19 @@ func TestEveryStatementHasAFile(t *testing.T) {
 }
 
 // TestStatementsFitTheirCallers runs every statement in a transaction that is rolled
-// back, and compares its parameters and columns with what its callers pass and scan.
+// back, and compares its columns with what it declares, which its callers scan, and its parameters with what callers name.
 func TestStatementsFitTheirCallers(t *testing.T) {
 	b := openFile(t, newFile(t))
+	code := sqltexttest.Strings(t, ".", "../../store/rowwise/sqlrows")
 	for s, text := range b.texts {
 		s, from := statement(s), sources[s]
-		used := slices.Sorted(slices.Values(sqltext.Parameters(text.SQL)))
-		if passed := slices.Sorted(slices.Values(text.Params)); !slices.Equal(passed, used) {
-			t.Errorf("%v has the parameters %q, its callers pass %q", from, used, passed)
-			continue
-		}
+		sqltexttest.Given(t, from.String(), text.Params, code)
 		columns, err := columnsOf(t, b, s)
 		if err != nil {
 			t.Errorf("%v: %v", from, err)
 		}
-		if scanned := text.Columns; !slices.Equal(columns, scanned) {
-			t.Errorf("%v returns %q, its callers scan %q", from, strings.Join(columns, " "), strings.Join(scanned, " "))
+		if declared := text.Columns; !slices.Equal(columns, declared) {
+			t.Errorf("%v returns %q, but declares %q", from, strings.Join(columns, " "), strings.Join(declared, " "))
 		}
 	}
 }

@@ -1,3 +1,5 @@
+-- statement claimJobs, given in_order
+-- statement claimJobsMixed, given mixed
 -- Gives locked jobs to a node, with the tokens after :before in the order of their start. The first :begin of them may begin.
 -- :ids are ascending, because INTERVAL searches, and FIELD would compare each row with each number. If the jobs start in
 -- another order, :places has their places in it.

@@ -1,3 +1,4 @@
+-- statement countJobsBefore, returns job_id jobs
 -- How many jobs of a lane are before a job, at most :most.
 SELECT :id AS job_id, count(*) AS jobs FROM (
   SELECT 1 FROM hourbell_job_rare

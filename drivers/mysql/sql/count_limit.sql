@@ -1,3 +1,5 @@
+-- statement countQueueLimit, given whole, returns in_use waiting lanes
+-- statement countLimit, given lanes, returns in_use waiting lanes
 -- What a limit holds. Of a limit of a whole queue, the jobs that wait are the due jobs of its queue, and of its places, that no node
 -- has claimed: their queues are between NAME@ and NAMEA. At most :most waiting jobs are counted.
 SELECT (SELECT coalesce(sum(p.permits), 0) FROM hourbell_node_permit AS p WHERE p.limit_id = :limit) AS in_use,          -- if whole

@@ -1,3 +1,4 @@
+-- statement findBusyGroups, returns place
 -- The serial groups that have a ready or running job.
 SELECT o.place - 1 AS place
 FROM JSON_TABLE(:groups, '$[*]' COLUMNS (place FOR ORDINALITY, schedule BIGINT PATH '$.schedule', backfill TINYINT PATH '$.backfill')) AS o

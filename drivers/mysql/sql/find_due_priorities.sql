@@ -1,3 +1,4 @@
+-- statement findDuePriorities, returns priority
 -- Each priority that has a due job which the claim may take: a search of the index for each, which
 -- passes the due jobs that the claim may not take. With EXISTS, MariaDB reads all due jobs.
 SELECT p.priority

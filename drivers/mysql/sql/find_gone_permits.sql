@@ -1,3 +1,4 @@
+-- statement findGonePermits, returns limit_id node
 -- The permits of nodes that do not live and hold no jobs, and of limits that have ended.
 SELECT p.limit_id, p.node FROM hourbell_node_permit AS p
 WHERE (SELECT n.id FROM hourbell_node AS n WHERE n.id = p.node AND n.ended_at IS NULL) IS NULL

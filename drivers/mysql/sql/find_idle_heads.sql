@@ -1,3 +1,4 @@
+-- statement findIdleHeads, returns id
 -- The jobs among the first 100 of a lane that no living node runs. :served is as in find_idle_jobs.
 SELECT w.id FROM (
   SELECT j.id, concat(j.kind, char(10 USING utf8mb4), j.queue) AS of_queue FROM hourbell_job_rare AS r FORCE INDEX (hourbell_rare_lane)

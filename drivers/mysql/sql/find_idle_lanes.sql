@@ -1,3 +1,4 @@
+-- statement findIdleLanes, returns id
 -- Lanes whose first job no living node runs. :served is as in find_idle_jobs.
 SELECT l.id FROM hourbell_lane AS l
 WHERE l.waiting = 1 AND (

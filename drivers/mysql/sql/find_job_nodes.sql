@@ -1,3 +1,4 @@
+-- statement findJobNodes, returns id node
 -- The nodes that claimed live jobs last.
 SELECT j.id, j.node
 FROM (SELECT * FROM JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) AS x) AS o

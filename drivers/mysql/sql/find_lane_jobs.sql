@@ -1,3 +1,4 @@
+-- statement findLaneJobs, returns id
 -- The first jobs that wait in a lane and are not paused.
 SELECT r.job_id AS id FROM hourbell_job_rare AS r FORCE INDEX (hourbell_rare_lane)
 STRAIGHT_JOIN hourbell_job AS w FORCE INDEX (PRIMARY) ON w.id = r.job_id

@@ -1,3 +1,5 @@
+-- statement findNewLaneJobs, returns id
+-- statement findOvertakingJobs, given overtaking, returns id
 -- Due ready jobs of a queue that limits concern, that hold no permits, and that a claim may take, in the order of claims; or jobs among them
 -- in whose lanes no job waits: they get permits before jobs that come before them and would have to wait. Locks nothing.
 SELECT j.id

@@ -1,3 +1,4 @@
+-- statement findOldAttempts, returns job_id token
 -- The newest records of attempts, one of each job, that have to go with all records before it, so that at
 -- most :most records are left after the next record is added.
 SELECT d.job_id, d.token

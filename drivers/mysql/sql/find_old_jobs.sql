@@ -1,3 +1,5 @@
+-- statement findOldKeptJobs, given kept, returns id ended
+-- statement findOldJobs, given aged, returns id ended
 -- The oldest finished jobs of one state, or those with a retention of their own, that may be deleted. Jobs that hold their keys
 -- stay, jobs of a batch that has live jobs, and predecessors of live jobs.
 SELECT h.id, {micros(h.finished_at)} AS ended                                                            -- if aged

@@ -1,3 +1,5 @@
+-- statement findParkedOfKey, given of_key, returns id
+-- statement findParkedOfGroup, given of_group, returns id
 -- The first parked jobs of a group or a key that no other pause parks.
 SELECT d.job_id AS id FROM hourbell_job_rare AS d
 WHERE d.group_name = :name AND d.state = -1 -- if of_group

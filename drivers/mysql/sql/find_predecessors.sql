@@ -1,3 +1,4 @@
+-- statement findPredecessors, returns id
 -- Which of these jobs are live or finished.
 SELECT id FROM hourbell_job WHERE id IN (:ids)
 UNION ALL

@@ -1,3 +1,4 @@
+-- statement findRecount, returns oldest permits
 -- The oldest living node, and whether there is anything that has to do with permits: limits, also limits that have ended, lanes,
 -- permits of nodes, or vacancies.
 SELECT ({statement(read_oldest_node)}) AS oldest,

@@ -1,3 +1,5 @@
+-- statement findUniqueJobs, returns place id begun running in_batch holds queue priority run_at created_at
+-- statement lockUniqueJobs, given lock, returns place id begun running in_batch holds queue priority run_at created_at
 -- The live jobs that have some kinds and keys, each with the place of its key.
 SELECT o.place, j.id, (j.state = 2 OR j.attempt > 0 OR j.refunds > 0 OR COALESCE(j.snoozes, 0) > 0) AS begun, j.state = 2 AS running,
   j.batch IS NOT NULL AS in_batch,

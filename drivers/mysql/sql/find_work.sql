@@ -1,3 +1,4 @@
+-- statement findWork, returns alive pauses handled limited permits now due suspects next_due
 -- What a claim looks at before it locks anything, all at one instant: what hold_node returns, the instant, the priorities that have
 -- due jobs which the claim may take, as bits, whether there may be a suspect, and, if no job is due, when the next job is.
 SELECT n.alive, n.pauses, n.handled, n.limited, n.permits, w.now, w.due, w.suspects,

@@ -1,3 +1,5 @@
+-- statement insertRare, given new
+-- statement insertMissingRare, given plain
 -- Gives live jobs their rows in hourbell_job_rare.
 INSERT INTO hourbell_job_rare (job_id, {rare_columns}, unique_kind)
 SELECT j.id, {j.rare_columns}, IF(j.unique_key IS NULL, NULL, j.kind)

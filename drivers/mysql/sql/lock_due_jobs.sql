@@ -1,3 +1,5 @@
+-- statement lockLimitedDueJobs, given limited, returns sqlrows.ClaimedColumns rare
+-- statement lockDueJobs, given unlimited, returns sqlrows.ClaimedColumns rare
 -- Locks up to :limit due jobs of one priority that a claim may take, in their order, which is the order of the index.
 -- Jobs that other transactions have locked are left out. Jobs are found without locks, in a window, and then locked by
 -- their numbers, because a search of another index would lock entries of the jobs that it leaves out. The variant for a

@@ -1,3 +1,4 @@
+-- statement lockKeyHolds, returns place job_id
 -- Locks the holds of some kinds and keys that have an effect, each with the place of its key.
 SELECT o.place, u.job_id
 FROM (SELECT * FROM JSON_TABLE(:keys, '$[*]' COLUMNS (place BIGINT PATH '$.place',

@@ -1,3 +1,4 @@
+-- statement lockLeftNodes, returns sqlrows.NodeColumns
 -- Locks ended nodes whose jobs were left to open transactions and are to be looked at again, except nodes that
 -- other transactions have locked.
 SELECT id, name, version, host, labels, queues, kinds, zones, lease, {micros(started_at)} AS started_at, {micros(seen_at)} AS seen_at,

@@ -1,3 +1,5 @@
+-- statement lockParkingPauses, given shared, returns subject name
+-- statement lockParkingPausesAlone, given alone, returns subject name
 -- Locks the pauses of groups and keys that have due jobs which are not parked. They are found without locks, so that claims that park
 -- nothing do not wait for a change of a pause, and claims that park jobs do not wait for each other. In a cluster they do, because
 -- each of them changes the rows.

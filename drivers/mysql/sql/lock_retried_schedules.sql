@@ -1,3 +1,4 @@
+-- statement lockRetriedSchedules, returns id
 -- Locks the schedules of finished jobs that may run again, in the order of their numbers, so
 -- that they do not fire concurrently.
 SELECT s.id FROM (

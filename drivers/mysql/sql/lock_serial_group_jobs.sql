@@ -1,3 +1,4 @@
+-- statement lockSerialGroupJobs, returns id
 -- Locks the ready and running jobs of schedules, in the order of their numbers.
 SELECT j.id
 FROM (

@@ -1,3 +1,5 @@
+-- statement lockLimitedSuspects, given limited, returns sqlrows.ClaimedColumns rare
+-- statement lockSuspects, given unlimited, returns sqlrows.ClaimedColumns rare
 -- Locks up to :limit suspects that a claim may take, in their order. Suspects are few, and have an index of their own.
 -- Jobs that other transactions have locked are left out. Jobs are found without locks, in a window, and then locked by
 -- their numbers, because a search of another index would lock entries of the jobs that it leaves out. The variant for a

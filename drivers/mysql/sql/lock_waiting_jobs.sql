@@ -1,3 +1,4 @@
+-- statement lockWaitingJobs, returns place id
 -- Locks the job that waits first in each serial group (a schedule's backfilled jobs, or its other
 -- jobs). A transaction that ends or adds jobs of a serial group looks whether the group is
 -- busy only while it has this lock, so that the last of two concurrent transactions

@@ -1,3 +1,5 @@
+-- statement pruneBatches, given prune
+-- statement findOldBatches, given look, returns id
 -- Deletes batches whose jobs are gone, the oldest first.
 SELECT id FROM hourbell_batch -- if look
 DELETE FROM hourbell_batch    -- if prune

@@ -1,3 +1,5 @@
+-- statement pruneChainEnds, given prune
+-- statement findOldChainEnds, given look, returns job_id
 -- Deletes the oldest ends for which dependents have accounted.
 SELECT job_id FROM hourbell_chain_end -- if look
 DELETE FROM hourbell_chain_end        -- if prune

@@ -1,3 +1,5 @@
+-- statement pruneCopies, given prune
+-- statement findOldCopies, given look, returns owner
 -- Deletes old copies of hosts without a known node.
 SELECT owner FROM hourbell_copy -- if look
 DELETE FROM hourbell_copy       -- if prune

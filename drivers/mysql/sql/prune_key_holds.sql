@@ -1,3 +1,5 @@
+-- statement pruneKeyHolds, given prune
+-- statement findOldKeyHolds, given look, returns job_id
 -- Deletes holds of keys that have expired.
 SELECT job_id FROM hourbell_key_hold -- if look
 DELETE FROM hourbell_key_hold        -- if prune

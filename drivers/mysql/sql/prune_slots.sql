@@ -1,3 +1,5 @@
+-- statement pruneSlots, given prune
+-- statement findOldSlots, given look, returns id
 -- Deletes the oldest records of slots.
 SELECT id FROM hourbell_slot -- if look
 DELETE FROM hourbell_slot    -- if prune

@@ -1,3 +1,13 @@
+-- statement agedDigestedStreams, given digested several by_age, returns sqlrows.ClaimedColumns
+-- statement agedStreams, given several by_age, returns sqlrows.ClaimedColumns
+-- statement claimDigestedStreams, given digested several by_priority, returns sqlrows.ClaimedColumns
+-- statement claimJobs, given one, returns sqlrows.ClaimedColumns
+-- statement claimStreams, given several by_priority, returns sqlrows.ClaimedColumns
+-- statement limitedAgedDigested, given digested several by_age limited_digested limited_several, returns sqlrows.ClaimedColumns
+-- statement limitedAgedStreams, given several by_age limited_several, returns sqlrows.ClaimedColumns
+-- statement limitedDigestedStreams, given digested several by_priority limited_digested limited_several, returns sqlrows.ClaimedColumns
+-- statement limitedJobs, given one limited_one, returns sqlrows.ClaimedColumns
+-- statement limitedStreams, given several by_priority limited_several, returns sqlrows.ClaimedColumns
 -- Jobs of one kind: one priority after the other, each in its own order from the
 -- index and none further than needed, so that neither a backlog nor what is due
 -- later is sorted or walked. The inner list of each priority goes through json

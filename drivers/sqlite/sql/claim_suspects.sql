@@ -1,3 +1,5 @@
+-- statement claimSuspects, returns sqlrows.ClaimedColumns
+-- statement limitedSuspects, given limited, returns sqlrows.ClaimedColumns
 -- Suspects, which are few and have an index of their own: one priority after the
 -- other, as in claim.sql, of the kinds :kinds, and with the args of :exact, which lie
 -- in :bytes.

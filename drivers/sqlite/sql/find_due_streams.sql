@@ -1,3 +1,4 @@
+-- statement findDueStreams, returns stream
 -- The streams of a claim in which a job is due, in the order of :streams: a few index
 -- searches for each stream, however many jobs of other streams are due.
 SELECT s.value AS stream

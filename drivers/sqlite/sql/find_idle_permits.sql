@@ -1,3 +1,4 @@
+-- statement findIdlePermits, returns id
 -- Jobs that hold permits, that no node has claimed and that no living node runs, also parked jobs, and such jobs at the head of lanes: at most :limit of
 -- each. A place has a queue of its own.
 WITH served (queue, kind) AS MATERIALIZED (

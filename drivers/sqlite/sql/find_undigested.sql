@@ -1,3 +1,4 @@
+-- statement findUndigested, returns id args
 -- Due jobs of some kinds whose args have no digest, in the order of claims.
 SELECT j.id, j.args
 FROM json_each('[1,2,3,4,5,6,7,8,9]') AS p CROSS JOIN json_each(:kinds) AS k CROSS JOIN hourbell_job AS j

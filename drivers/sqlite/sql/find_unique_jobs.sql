@@ -1,3 +1,4 @@
+-- statement findUniqueJobs, returns place id live begun running in_batch holds queue priority run_at created_at
 -- The jobs that have some kinds and keys, each with the place of its key: live jobs, and
 -- jobs that hold a key after their end.
 SELECT o.key AS place, j.id, true AS live, j.state = 2 OR j.attempt > 0 OR j.refunds > 0 OR coalesce(j.snoozes, 0) > 0 AS begun, j.state = 2 AS running,

@@ -1,3 +1,5 @@
+-- statement insertJobs
+-- statement insertLinkedJobs, given linked
 -- The bytes of args and headers are in one blob, and each job has the offset (from 1) and
 -- the length of its own, so that nothing on the way can change them. Jobs that wait for jobs, and
 -- jobs for which jobs of the same insert wait, are linked.

@@ -1,3 +1,4 @@
+-- statement insertNode, returns id
 -- Registers a node.
 INSERT INTO hourbell_node (name, version, host, labels, queues, kinds, zones, lease, started_at, seen_at)
 VALUES (:name, :version, :host, :labels, :queues, :kinds, :zones, :lease, :now, :now)

@@ -1,3 +1,4 @@
+-- statement listAudit, returns id at actor source action count detail subjects, a listing
 -- Entries of the audit, newest first.
 SELECT a.id, a.at, a.actor, a.source, a.action, a.count, a.detail,
        (SELECT json_group_array(json_object('kind', s.kind, 'name', s.name) ORDER BY s.place) FROM hourbell_audit_subject AS s WHERE s.entry_id = a.id) AS subjects

@@ -1,3 +1,4 @@
+-- statement listLanes, returns key used waiting starts tat not_before
 -- The lanes of a limit in which most jobs wait, at most :lanes, among the :candidates lanes of the limit with the most permits
 -- in use. At most :most waiting jobs of a lane are counted.
 SELECT key, used, waiting, starts, tat, not_before

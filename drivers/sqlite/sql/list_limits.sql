@@ -1,3 +1,4 @@
+-- statement listLimits, returns sqlrows.LimitColumns in_use waiting keys, a listing
 -- Limits by name, in byte order, with what they hold. Of a limit of a whole queue, the jobs that wait are the due jobs of its
 -- queue, and of its places, that no node has claimed: their queues are between NAME@ and NAMEA. At most :most waiting jobs are counted.
 SELECT {l.limit_columns},

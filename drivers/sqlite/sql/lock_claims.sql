@@ -1,3 +1,4 @@
+-- statement lockClaims, returns place state reason schedule_id origin handled
 -- The live jobs that still have the tokens of these claims, the cancel requests for
 -- them, and whether there are handlers.
 SELECT o.key AS place, j.state, c.reason, coalesce(j.schedule_id, 0) AS schedule_id, j.origin,

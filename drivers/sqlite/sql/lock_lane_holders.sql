@@ -1,3 +1,4 @@
+-- statement lockLaneHolders, returns id permits
 -- Jobs that hold permits of lanes and that no node has claimed, also parked jobs.
 SELECT j.id, j.permits FROM hourbell_job AS j
 WHERE j.permits IS NOT NULL AND j.state IN (0, -1)

@@ -1,3 +1,4 @@
+-- statement lockLiveNodes, returns sqlrows.NodeColumns
 -- The nodes that have not ended.
 SELECT id, name, version, host, labels, queues, kinds, zones, lease, started_at, seen_at, ended_at, died, 0 AS running
 FROM hourbell_node WHERE ended_at IS NULL

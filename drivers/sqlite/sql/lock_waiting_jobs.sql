@@ -1,3 +1,4 @@
+-- statement lockWaitingJobs, returns place id busy
 -- The serial groups (a schedule's backfilled jobs, or its other jobs) in which a job waits:
 -- the job that waits first, and whether a job is ready or running. The index of all jobs
 -- of a schedule would be slower to find waiting jobs, because a schedule may have many

@@ -1,3 +1,6 @@
+-- statement pruneCompletedJobs, given completed, returns id
+-- statement pruneFailedJobs, given failed, returns id
+-- statement pruneKeptJobs, given kept, returns id
 -- Deletes the oldest finished jobs and returns their numbers; delete_attempts follows. Jobs
 -- that hold their keys stay, jobs of a batch that has live jobs, and predecessors of live
 -- jobs. Jobs with a retention of their own are a sort of their

@@ -1,3 +1,4 @@
+-- statement updateNode, returns id
 -- Continues the registration of a node, and extends its lease; no row: the node
 -- has no lease.
 UPDATE hourbell_node

@@ -19,13 +19,6 @@ const (
 	FirstInLane = -3 // it waits in a lane, and goes before the others of its priority
 )
 
-// The parameters of list_jobs.sql: the conditions of a filter, a range of numbers, and a page.
-const (
-	JobFilterParams = "live finished ids states scheduled retrying now queue kind schedule hosts_of group_name job_key unique_key batch error created_since created_until finished_since finished_until"
-	JobRangeParams  = " after_id before"
-	jobPageParams   = " full limit"
-)
-
 // jobConditions are the conditions of list_jobs.sql that a filter gives; a driver may have no line for some of them.
 func jobConditions(f store.JobFilter, now time.Time) (given []string, a Args) {
 	live, finished := f.Tables()

@@ -54,10 +54,7 @@ func SpecTargets(s *store.JobSpec) []any {
 	return targets
 }
 
-// JobParams are the parameters that JobArgs returns.
-const JobParams = "now run_at delay slot schedule origin state headers {spec}"
-
-// JobArgs returns the arguments of JobParams for a job that a statement inserts, except args.
+// JobArgs returns the arguments for a job that a statement inserts, except args.
 func JobArgs(job *store.NewJob, now time.Time) Args {
 	a := Args{
 		"now": Micros(Instant(now)), "run_at": Micros(job.RunAt), "delay": job.Delay.Microseconds(), "slot": Micros(job.Slot),

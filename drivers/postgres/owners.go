@@ -63,11 +63,11 @@ func (b *Backend) readOwners(ctx context.Context, tx querier, req store.ListOwne
 	return list, err
 }
 
-// ownerColumns are the columns that ownerTargets scan, and ownerRows are the columns that
+// ownerColumns are the columns that ownerTargets scan, and ownerRowColumns are the columns that
 // scanOwner scans.
 const (
-	ownerColumns = "revision digest host synced_at"
-	ownerRows    = "name " + ownerColumns + " copy_host copy_path copy_digest copy_revision changed_at"
+	ownerColumns    = "revision digest host synced_at"
+	ownerRowColumns = "name " + ownerColumns + " copy_host copy_path copy_digest copy_revision changed_at"
 )
 
 func ownerTargets(o *store.Owner) []any {

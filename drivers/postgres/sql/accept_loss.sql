@@ -1,3 +1,4 @@
+-- statement acceptLoss, returns seen_token seen_node
 -- Ends the suspension and returns the greatest numbers that were reported.
 UPDATE {schema}.timeline AS l
 SET accepted = greatest(l.accepted, l.seen_accepted) + 1, lost_at = NULL, seen_token = 0, seen_node = 0, seen_accepted = 0

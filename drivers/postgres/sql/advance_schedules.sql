@@ -1,3 +1,4 @@
+-- statement advanceSchedules, takes now until ids revisions marks next_ats paused_ats new_marks new_next_ats fired ahead, returns id early releases
 -- Moves mark and next_at of the schedules that are as their firings found them
 -- and are due, or will be within :ahead microseconds, and returns their numbers, and
 -- which of them are not due yet, and which have dependents; they stay locked. Firings come in the

@@ -1,3 +1,4 @@
+-- statement allotPermits, takes now ids states lanes held
 -- Gives jobs, which are locked, permits, or lets them wait in lanes. A job that has waited is due now.
 UPDATE {schema}.job AS j
 SET state = o.state, lane = nullif(o.lane, 0), permits = nullif(o.permits, '')::bigint[],

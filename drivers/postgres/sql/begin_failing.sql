@@ -1,3 +1,4 @@
+-- statement beginFailing, takes now ids failures, returns schedule_id
 -- Records that schedules are failing, in the order of :ids, with their failures. The row
 -- of a schedule that another transaction has recorded does not change, and the answer does
 -- not have it.

@@ -1,3 +1,4 @@
+-- statement beginJobs, takes now node batch ids tokens handled, returns node handled paused
 -- Records that jobs of a claim may begin, unless the node is dead, or a pause concerns them.
 -- The node cannot be declared dead until this transaction ends. No row: the node is dead
 -- already. If there are handlers of starts, nothing is recorded unless :handled. paused has the

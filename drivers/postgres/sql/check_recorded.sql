@@ -1,3 +1,4 @@
+-- statement checkRecorded, takes ids tokens states forgets, returns id token
 -- The outcomes, of jobs that are not live, that differ from what history has. An outcome
 -- that forgets its job is recorded if there is no such job.
 SELECT o.id, o.token

@@ -1,9 +1,21 @@
+-- statement claimAgedJobs, given plain aged unlimited, takes now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision due_for, returns claimedColumns
+-- statement limitedAgedJobs, given plain aged limited, takes now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision due_for at_once new_permits, returns claimedColumns
+-- statement claimExactAgedJobs, given exact plain aged unlimited, takes now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision due_for exact_kinds exact_jobs exact_digests, returns claimedColumns
+-- statement limitedExactAgedJobs, given exact plain aged limited, takes now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision due_for at_once new_permits exact_kinds exact_jobs exact_digests, returns claimedColumns
+-- statement claimExactJobs, given exact plain unlimited, takes now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision exact_kinds exact_jobs exact_digests, returns claimedColumns
+-- statement limitedExactJobs, given exact plain limited, takes now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision at_once new_permits exact_kinds exact_jobs exact_digests, returns claimedColumns
+-- statement claimExactSuspects, given exact suspects unlimited, takes now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision exact_kinds exact_jobs exact_digests, returns claimedColumns
+-- statement limitedExactSuspects, given exact suspects limited, takes now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision at_once new_permits exact_kinds exact_jobs exact_digests, returns claimedColumns
+-- statement claimJobs, given plain unlimited, takes now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision, returns claimedColumns
+-- statement limitedJobs, given plain limited, takes now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision at_once new_permits, returns claimedColumns
+-- statement claimSuspects, given suspects unlimited, takes now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision, returns claimedColumns
+-- statement limitedSuspects, given suspects limited, takes now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision at_once new_permits, returns claimedColumns
 -- Claims up to :limit due jobs whose kind is among :kinds, or whose kind and digest of args are
 -- among the given pairs; each kind of these pairs is also given once separately, so that
 -- only jobs of these kinds are digested. The scan takes one priority after the other,
 -- each from its low-water cursor, and stops as soon as it has enough jobs: it neither
--- sorts nor reads jobs that are due later. ctid is safe under FOR UPDATE in the same
--- statement only. A node that is gone gets no job. The rows are returned in no order. Of
+-- sorts nor reads jobs that are due later. ctid is safe under FOR UPDATE in the
+-- same statement only. A node that is gone gets no job. The rows are returned in no order. Of
 -- more than :begin jobs the first :begin in the order of their start may begin; begin_jobs adds
 -- to them. Jobs of paused groups, kinds and keys are left out, and a paused queue gives no job. If a
 -- pause has ended, no job is claimed unless :despite_ends, because parked jobs have to be made

@@ -1,3 +1,4 @@
+-- statement closeChainEnds, takes schedules
 -- Accounts for the ends of schedules up to their marks.
 UPDATE {schema}.chain_end AS e SET open = false
 FROM {schema}.schedule AS s

@@ -1,3 +1,4 @@
+-- statement countFailing, takes ids failures
 -- Records how many jobs in a row failed, of schedules that are failing. Their rows are
 -- locked.
 UPDATE {schema}.failing AS f SET failures = u.failures

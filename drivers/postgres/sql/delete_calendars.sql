@@ -1,2 +1,3 @@
+-- statement deleteCalendars, takes names
 -- Deletes calendars, which are locked.
 DELETE FROM {schema}.calendar WHERE name = ANY (:names::text[])

@@ -1,3 +1,4 @@
+-- statement deleteCancels, takes ids
 -- Deletes the cancel requests of jobs that have ended. Usually the table is empty, which
 -- the first condition finds at once.
 DELETE FROM {schema}.cancel_request AS c

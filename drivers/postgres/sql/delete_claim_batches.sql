@@ -1,3 +1,4 @@
+-- statement deleteClaimBatches, takes node batches
 -- Deletes claims whose jobs have all ended. A node that is gone deletes nothing, because its claims
 -- may have jobs that a rescue has left to open transactions.
 DELETE FROM {schema}.lease

@@ -1,2 +1,3 @@
+-- statement deleteHandlers, takes names
 -- Deletes handlers.
 DELETE FROM {schema}.handler WHERE name = ANY (:names::text[])

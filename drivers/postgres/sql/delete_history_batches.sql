@@ -1,3 +1,4 @@
+-- statement deleteHistoryBatches, takes failed finished_ats ids
 -- Deletes locked batches.
 DELETE FROM {schema}.history_batch AS b
 USING unnest(:finished_ats::timestamptz[], :ids::bigint[]) AS used (finished_at, id)

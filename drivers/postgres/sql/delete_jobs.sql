@@ -1,3 +1,4 @@
+-- statement deleteJobs, takes now ids, returns schedule_id backfill
 -- Deletes jobs, which are locked, with their attempts and the holds of their keys, and
 -- returns the schedules of the
 -- jobs that were live. The dependents of these learn that the job was deleted.

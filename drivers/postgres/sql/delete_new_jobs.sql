@@ -1,3 +1,4 @@
+-- statement deleteNewJobs, takes ids, returns deleted
 -- Deletes jobs that the same transaction has inserted and that no other has seen, and
 -- returns how many these were.
 WITH gone AS (

@@ -1,3 +1,4 @@
+-- statement deleteOpenCancels, takes ids, returns job_id reason
 -- Deletes cancel requests that no run will answer, and returns them. The jobs are locked.
 DELETE FROM {schema}.cancel_request AS c
 WHERE c.job_id = ANY (:ids::bigint[])

@@ -1,3 +1,4 @@
+-- statement deletePauses, takes now paused_subjects names
 -- Deletes pauses that have ended and have no parked jobs. Only jobs of groups are parked.
 DELETE FROM {schema}.pause AS p
 USING unnest(:paused_subjects::smallint[], :names::text[]) AS g (subject, name)

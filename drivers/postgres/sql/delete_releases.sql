@@ -1,2 +1,3 @@
+-- statement deleteReleases, takes ids
 -- Deletes rows of notes that are carried out.
 DELETE FROM {schema}.release WHERE id = ANY (:ids::bigint[])

@@ -1,3 +1,4 @@
+-- statement endJobs, takes now ids states reasons, returns schedule_id backfill
 -- Moves locked jobs to history though no outcome says so: cancelled while they
 -- rested, superseded, lost.
 WITH ended AS (

@@ -1,3 +1,4 @@
+-- statement enterTransaction, returns store instant seqscan hashjoin mergejoin bitmapscan jit
 -- Prepares a caller's transaction for a change: the plans of the statements that follow do
 -- not depend on statistics, and are not compiled (jit), which would take longer than they
 -- run: a plan that reads a table of one row as a whole looks expensive while sequential

@@ -1,3 +1,4 @@
+-- statement estimateGroups, takes shares numbers, returns name schedules ready scheduled running waiting job_part schedule_part
 -- The groups that a schedule or a live job has, with what they have, counted in samples as in
 -- estimate_queues.sql: of jobs, and of schedules. The names are exact. job_part and
 -- schedule_part are which parts of all numbers the samples have.

@@ -1,3 +1,4 @@
+-- statement estimateKinds, takes shares numbers, returns kind ready scheduled running waiting oldest part
 -- The live jobs of each kind, counted in samples as in estimate_queues.sql. part is which part of
 -- all numbers the samples have.
 WITH span AS (

@@ -1,3 +1,4 @@
+-- statement estimateQueues, takes shares numbers, returns queue ready scheduled running waiting oldest part
 -- The live jobs of each queue, counted in samples that are spread over all numbers: :shares samples of
 -- at most :numbers numbers each. part is which part of all numbers the samples have. The heads of
 -- job_ready have the queues with ready or running jobs, and the oldest due job of each.

@@ -1,3 +1,4 @@
+-- statement expireNodes, takes now node, returns nodeColumns
 -- Declares dead every other node whose lease has expired, if the node that asks sent a
 -- heartbeat within the last half of its own lease. The statement waits for a heartbeat or
 -- a claim that holds a node, and then reads the lease again.

@@ -1,3 +1,4 @@
+-- statement extendLease, takes now node, returns seen_at beats positionColumns releases
 -- Extends a node's lease and returns how far the store has come, and
 -- whether dependents of ended jobs are to be released; no row: the node has
 -- no lease.

@@ -1,3 +1,4 @@
+-- statement findBatch, takes id, returns finally_id finally_on finally_any
 -- The last job of a batch, and what it waits for.
 SELECT coalesce(finally_id, 0) AS finally_id, coalesce(finally_on, 0) AS finally_on, coalesce(finally_any, false) AS finally_any
 FROM {schema}.batch WHERE id = ANY (ARRAY[:id::bigint])

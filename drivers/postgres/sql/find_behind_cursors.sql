@@ -1,3 +1,5 @@
+-- statement findBehindCursors, takes queue kinds low_run_ats low_ids since, returns priority run_at id
+-- statement findExactBehindCursors, given exact, takes queue kinds low_run_ats low_ids since exact_kinds exact_jobs exact_digests, returns priority run_at id
 -- The first job behind each low-water cursor that claim_jobs would take, if there is one.
 -- Reads jobs with a run_at after :since only. Locks nothing.
 SELECT m.priority, due.run_at, due.id

@@ -1,3 +1,4 @@
+-- statement findBusySchedules, takes now until ahead ids revisions marks next_ats paused_ats, returns id
 -- The schedules whose rows still equal their early firings and that have a live job other
 -- than backfilled jobs.
 SELECT s.id

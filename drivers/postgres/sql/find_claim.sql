@@ -1,3 +1,4 @@
+-- statement findClaim, takes id token, returns state
 -- What became of a claim: 0 the job still has the token, 1 the same, but a transaction has
 -- locked the job, 2 the job was completed under the token, or neither the job nor its
 -- history exists, 3 the claim was lost. A job that is being completed at this moment counts

@@ -1,3 +1,4 @@
+-- statement findDueSchedules, takes now limit ahead after_at after_id, returns scheduleColumns
 -- Schedules that are due, or will be within :ahead microseconds, earliest first.
 SELECT {schedule_columns},
     (SELECT f.failures FROM {schema}.failing AS f WHERE f.schedule_id = schedule.id) AS failures

@@ -1,3 +1,4 @@
+-- statement findDueSchedulesNamed, takes now limit names, returns scheduleColumns
 -- The named schedules that are due, earliest first.
 SELECT {schedule_columns},
     (SELECT f.failures FROM {schema}.failing AS f WHERE f.schedule_id = schedule.id) AS failures

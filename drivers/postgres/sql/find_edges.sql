@@ -1,3 +1,5 @@
+-- statement findEdges, takes on_ids done_tos numbers limit, returns place job_id delay_us on any_of at_end
+-- statement findOpenEdges, given open, takes on_ids done_tos numbers limit, returns place job_id delay_us on any_of at_end
 -- The edges on jobs, each from a dependent on, in the order of these jobs: the open edges that
 -- notes of ends concern, or all edges.
 SELECT o.place, e.job_id, e.delay_us, e."on", e.any_of, e.at_end

@@ -1,3 +1,4 @@
+-- statement findFiredSlots, takes schedules slots, returns schedule_id slot
 -- Which of these slots have fired already; they are asked for only after a reset of the
 -- mark. Rows are compared one at a time, because otherwise the planner would use the
 -- index on slot alone, and scan it once for each of the thousands of schedules that

@@ -1,3 +1,4 @@
+-- statement findFollowedEnds, takes schedules jobs, returns schedule_id job_id
 -- Ends of jobs for which the dependent has made a job.
 SELECT o.schedule_id, o.job_id
 FROM unnest(:schedules::bigint[], :jobs::bigint[]) AS o (schedule_id, job_id)

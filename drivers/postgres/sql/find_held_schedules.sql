@@ -1,3 +1,4 @@
+-- statement findHeldSchedules, takes schedules, returns schedule_id
 -- The schedules with a live job that another transaction locks. The other live jobs are
 -- locked, in the order of their numbers.
 SELECT DISTINCT j.schedule_id

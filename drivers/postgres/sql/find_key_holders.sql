@@ -1,3 +1,4 @@
+-- statement findKeyHolders, takes now ids, returns id kind unique_key holder
 -- Finished jobs whose key another job of their kind has, or holds after its end, and that
 -- job.
 SELECT id, kind, unique_key, holder

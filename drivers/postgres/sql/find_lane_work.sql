@@ -1,3 +1,4 @@
+-- statement findLaneWork, takes now queue node, returns limited rated found pauses ended next alive paused
 -- Reports whether a limit whose permits jobs hold concerns the queue, and whether there are permits to pass on, pauses, and
 -- pauses that have ended; when a lane has to be looked at next; whether a node is alive; and
 -- whether the queue is paused. rated: a rate is among the limits.

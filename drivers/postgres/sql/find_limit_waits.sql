@@ -1,3 +1,4 @@
+-- statement findLimitWaits, takes now most ids, returns job_id limit_id key in_use starts tat not_before now before
 -- Why limits let jobs wait: of a job in a lane, the lane and how many jobs are before it, at most :most; of a due job of a
 -- queue that has a limit as a whole, the permits that nodes hold.
 SELECT j.id AS job_id, n.limit_id, n.key, n.used AS in_use, n.starts, n.tat, n.not_before, coalesce(:now::timestamptz, now()) AS now,

@@ -1,3 +1,4 @@
+-- statement findMissingRights, takes schema, returns kind name rights
 -- The rights that a node needs and the role does not have: on the schema, its tables, views, sequences and functions.
 SELECT m.kind, m.name, m.rights
 FROM (

@@ -1,3 +1,7 @@
+-- statement findNewExactLaneJobs, given window exact, takes now queue kinds low_run_ats low_ids suspects scan limit exact_kinds exact_jobs exact_digests, returns id priority run_at
+-- statement findNewLaneJobs, given window, takes now queue kinds low_run_ats low_ids suspects scan limit, returns id priority run_at
+-- statement findExactOvertakers, given overtaking exact, takes now queue kinds low_run_ats low_ids suspects limit exact_kinds exact_jobs exact_digests, returns id priority run_at
+-- statement findOvertakers, given overtaking, takes now queue kinds low_run_ats low_ids suspects limit, returns id priority run_at
 -- Due ready jobs of a queue that limits concern, that hold no permits, and that a claim may take, in the order of claims. It reads
 -- the first :scan jobs of each priority that no node has claimed, because what lies behind them is not needed yet. Or the first of these
 -- jobs, however many come before them, in whose lanes no job waits. Locks nothing.

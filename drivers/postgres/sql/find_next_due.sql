@@ -1,3 +1,4 @@
+-- statement findNextDue, takes now queue limited, returns next_due pauses last ended queue handled limit_revision not_before permits rated
 -- The earliest run_at after now among the ready jobs of a queue, without suspects, unless the
 -- queue is paused, or the earliest end of a pause after now if that is earlier; how many pauses
 -- there are, also pauses that have ended, when the last of them began, whether a pause has

@@ -1,3 +1,4 @@
+-- statement findNextExpiry, takes node, returns next_expiry
 -- When the first lease of another node expires, or when jobs that were left to open
 -- transactions are to be looked at again.
 SELECT least(

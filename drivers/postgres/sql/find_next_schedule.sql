@@ -1,3 +1,4 @@
+-- statement findNextSchedule, takes now ahead, returns now next_at
 -- The clock, and the earliest next_at after it and :ahead microseconds more.
 SELECT coalesce(:now::timestamptz, now()) AS now,
     (SELECT next_at FROM {schema}.schedule

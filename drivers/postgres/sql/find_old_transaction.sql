@@ -1,3 +1,4 @@
+-- statement findOldTransaction, takes seconds, returns process name seconds
 -- The transaction of the database that has been open for the longest time, if it is longer than :seconds: until it ends,
 -- deleted and replaced rows stay in tables and indexes. A prepared transaction has the process 0.
 SELECT o.process, o.name, o.seconds

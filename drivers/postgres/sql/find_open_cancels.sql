@@ -1,3 +1,4 @@
+-- statement findOpenCancels, takes limit, returns job_id
 -- Cancel requests that no run will answer, because their job is not running or runs on
 -- another node. Usually the table is empty.
 SELECT c.job_id FROM {schema}.cancel_request AS c

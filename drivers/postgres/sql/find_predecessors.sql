@@ -1,3 +1,4 @@
+-- statement findPredecessors, takes ids, returns id
 -- Which of these jobs are live or finished.
 SELECT id FROM {schema}.job WHERE id = ANY (:ids::bigint[])
 UNION ALL

@@ -1,3 +1,4 @@
+-- statement findUniqueJobs, takes now kind unique_key, returns ids
 -- The jobs that have some kinds and keys, in one row and in the order of the arrays: the
 -- number of a live job, the number of a job that holds the key after its end as a
 -- negative number, or 0 if there is none.

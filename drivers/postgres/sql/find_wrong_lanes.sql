@@ -1,3 +1,4 @@
+-- statement findWrongLanes, takes lanes limit, returns id held starts
 -- Lanes whose number of permits in use, or of starts that no claim has used, is not what jobs hold and what was given back, with the
 -- latter numbers, at most :limit; if :lanes is not empty, only of these lanes. All numbers are of the snapshot of the statement. Nothing
 -- is joined, because a join in the wrong order would take long.

@@ -1,5 +1,10 @@
--- Moves jobs to history by the outcomes of their claims. The outcome of a job that the
--- statement does not return was not accepted. :noted is true if insert_history_batches
+-- statement completeJob, given commits results, takes now ids tokens states reasons handled noted results identity, returns ended releases
+-- statement completeKeptJob, given commits results kept, takes now ids tokens states reasons handled noted results keeps identity, returns ended releases
+-- statement finishJobs, given batch, takes now ids tokens states reasons handled noted, returns id schedule_id backfill releases
+-- statement finishJobsWithResults, given batch results, takes now ids tokens states reasons handled noted results, returns id schedule_id backfill releases
+-- statement finishKeptJobs, given batch results kept, takes now ids tokens states reasons handled noted results keeps, returns id schedule_id backfill releases
+-- Moves jobs to history by the outcomes of their claims. The outcome of a job that
+-- the statement does not return was not accepted. :noted is true if insert_history_batches
 -- records the ends of the jobs next; it is also true for jobs that are kept for a time of
 -- their own, which no batch records. An empty result means that there is no result.
 -- If there are handlers, nothing ends unless :handled, because the caller then makes their jobs

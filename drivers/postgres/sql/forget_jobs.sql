@@ -1,3 +1,5 @@
+-- statement forgetJob, given commits, takes now ids tokens states reasons handled identity, returns ended releases
+-- statement forgetJobs, given batch, takes now ids tokens states reasons handled, returns id schedule_id backfill releases
 -- Ends jobs by the outcomes of their claims, as finish_jobs does, but leaves no rows of them;
 -- except that a job that holds its key is kept until then, and a job with dependents that no step has linked yet until
 -- they have ended, because the step has to learn how the job ended. Most jobs have no attempts and no

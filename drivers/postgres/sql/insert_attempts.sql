@@ -1,3 +1,4 @@
+-- statement insertAttempts, takes now ids outcomes errors traces outputs printed most
 -- Records attempts, once for each claim; but a record of a lost attempt is replaced. The
 -- oldest records of a job are deleted, so that the job keeps :most. The jobs are locked.
 WITH trimmed AS (

@@ -1,3 +1,4 @@
+-- statement insertAudit, takes now actor source action count detail kinds names, returns id
 -- Stores an entry of the audit with its subjects.
 WITH entry AS (
     INSERT INTO {schema}.audit (at, actor, source, action, count, detail)

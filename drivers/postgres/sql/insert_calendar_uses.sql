@@ -1,3 +1,4 @@
+-- statement insertCalendarUses, takes calendars names
 -- Records which calendars schedules name.
 INSERT INTO {schema}.calendar_use (calendar, schedule_id)
 SELECT u.calendar, s.id

@@ -1,3 +1,4 @@
+-- statement insertCalendars, takes now names definitions, returns name revision
 -- Creates calendars. A name that is missing in the answer was created concurrently.
 -- Revisions are tokens, so that they also grow after a name was deleted.
 INSERT INTO {schema}.calendar (name, revision, definition, updated_at)

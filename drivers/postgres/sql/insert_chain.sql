@@ -1,3 +1,4 @@
+-- statement insertChain, takes predecessors names
 -- Records which schedules follow which.
 INSERT INTO {schema}.chain (predecessor, schedule_id)
 SELECT e.predecessor, s.id

@@ -1,3 +1,4 @@
+-- statement insertEvents, takes now type subjects slots counts reasons
 -- Stores events of one type, if events are kept.
 INSERT INTO {schema}.event (at, type, subjects, slots, counts, reasons)
 SELECT coalesce(:now::timestamptz, now()), :type::smallint, :subjects::bigint[], :slots::timestamptz[], :counts::bigint[], :reasons::text[]

@@ -1,3 +1,4 @@
+-- statement insertHistoryBatches, takes now completed_ids failed_ids
 -- Records the numbers of jobs that end now, for pruning: failed jobs in one batch, other
 -- jobs in another. Pruning ignores jobs that history does not have by then.
 INSERT INTO {schema}.history_batch (finished_at, failed, jobs, ids)

@@ -1,3 +1,5 @@
+-- statement insertJob, given plain, takes newJobParams, returns ids sent
+-- statement insertUniqueJob, given unique, takes newJobParams, returns ids sent
 -- Inserts one job and returns its number. The wake-up, if :wake is one, leaves with
 -- the commit. With a key there is no row if a job of its kind with that key lives, or
 -- is inserted by a transaction that was waited for, or if a job holds the key after its

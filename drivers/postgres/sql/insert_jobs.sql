@@ -1,3 +1,6 @@
+-- statement insertJobs, takes newJobParams, returns ids sent
+-- statement insertLinkedJobs, given linked, takes newJobParams linkedParams, returns ids sent
+-- statement insertSlotJobs, given slots, takes newJobParams, returns ids sent
 -- Inserts jobs of any sort. One row: the numbers, which are given in the order
 -- of the arrays. The wake-up, if :wake is one, leaves with the commit. The jobs of slots
 -- are also recorded: their slots have fired. Jobs that wait for jobs, and jobs for which

@@ -1,3 +1,5 @@
+-- statement insertKeyedJobs, takes newJobParams ids, returns ids inserted sent
+-- statement insertKeyedLinkedJobs, given linked, takes newJobParams linkedParams ids, returns ids inserted sent
 -- Inserts jobs, some with keys, except jobs whose key a job of their kind has, or holds
 -- after its end, and returns in one row the numbers of all jobs, in the order of the arrays, and the
 -- numbers of the inserted jobs, in no order. A job gets its number from :ids or, if that

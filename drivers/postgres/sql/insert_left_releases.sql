@@ -1,3 +1,4 @@
+-- statement insertLeftReleases, takes numbers ids schedules done_tos ended_ats states reasons
 -- Inserts notes that are left for later, because other transactions have locked dependents, or
 -- because a retry has to be carried out first.
 INSERT INTO {schema}.release (first_id, ids, schedules, done_to, ended_at, states, reasons)

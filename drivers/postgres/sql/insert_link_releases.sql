@@ -1,3 +1,4 @@
+-- statement insertLinkReleases, takes now channel wake ids, returns sent
 -- Inserts notes of jobs that may not have ended: a step looks them up. The wake-up, if :wake is one,
 -- leaves with the commit; if it is empty, the statement returns the number of its transaction.
 WITH noted AS (

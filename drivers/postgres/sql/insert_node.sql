@@ -1,3 +1,4 @@
+-- statement insertNode, takes now name version host labels queues kinds zones lease, returns node seen_at
 -- Registers a node, which is alive from now on.
 WITH entered AS (
     INSERT INTO {schema}.node (name, version, host, labels, queues, kinds, zones, lease, started_at, seen_at)

@@ -1,3 +1,4 @@
+-- statement insertRateLanes, takes queue
 -- Makes the lanes of the rates of a whole queue that are missing.
 INSERT INTO {schema}.lane (limit_id, key)
 SELECT l.id, '' FROM {schema}.job_limit AS l

@@ -1,3 +1,4 @@
+-- statement insertSameJobs, takes newJobParams, returns ids sent
 -- Inserts jobs that differ in their args only. One row: the numbers, which
 -- are given in the order of :args. The wake-up, if :wake is one, leaves with the commit.
 WITH inserted AS (

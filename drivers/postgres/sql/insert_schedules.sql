@@ -1,3 +1,4 @@
+-- statement insertSchedules, takes now owner names definitions paused groups group_paused_ats group_paused_untils, returns id
 -- Creates schedules. A name that is missing in the answer was created concurrently.
 INSERT INTO {schema}.schedule (name, owner, revision, definition, group_name, anchor, mark, next_at, paused_at, group_paused_at, group_paused_until, paused_declared, created_at, updated_at)
 SELECT new.name, :owner::text, 1, new.definition, new.group_name, :now::timestamptz, :now::timestamptz, :now::timestamptz,

@@ -1,3 +1,4 @@
+-- statement leaveNode, takes now node, returns nodeColumns
 -- Ends the registration of a node, if the node is alive.
 WITH left_behind AS (
     DELETE FROM {schema}.heartbeat WHERE node = :node::bigint RETURNING node, seen_at

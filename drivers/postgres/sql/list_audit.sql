@@ -1,3 +1,4 @@
+-- statement listAudit, takes actor action kind name since before_at before_id limit, returns id at actor source action count detail kinds names
 -- Entries of the audit, newest first. A condition that is null does not count.
 SELECT a.id, a.at, a.actor, a.source, a.action, a.count, a.detail,
     ARRAY(SELECT s.kind FROM {schema}.audit_subject AS s WHERE s.entry_id = a.id ORDER BY s.place) AS kinds,

@@ -1,3 +1,4 @@
+-- statement listBatches, takes ids before limit, returns id created_at finally_id finally_state state jobs
 -- Batches, and how many of their jobs are in which state, without their last jobs: a row for
 -- each state, or for a batch without jobs one row without a state.
 SELECT b.id, b.created_at,

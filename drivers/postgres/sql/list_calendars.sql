@@ -1,3 +1,4 @@
+-- statement listCalendars, takes names after limit, returns calendarColumns
 -- Calendars by name, in byte order. A condition that is null does not count.
 SELECT name, revision, definition, updated_at
 FROM {schema}.calendar

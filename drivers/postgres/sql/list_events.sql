@@ -1,3 +1,5 @@
+-- statement listEvents, given oldest, takes from_tx from_id limit, returns tx id at type subjects names slots counts reasons
+-- statement listNewestEvents, given newest, takes from_tx from_id limit, returns tx id at type subjects names slots counts reasons
 -- Rows of the feed whose transactions have ended, with all transactions before them: so no
 -- row can be committed later that comes before one of these rows.
 SELECT e.tx, e.id, e.at, e.type, e.subjects, CASE WHEN e.type >= 32 THEN ARRAY(

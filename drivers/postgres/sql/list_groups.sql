@@ -1,3 +1,4 @@
+-- statement listGroups, takes now name, returns groupColumns
 -- The groups that a schedule or a live job has, with what they have.
 SELECT name, sum(schedules)::bigint AS schedules, sum(ready)::bigint AS ready, sum(scheduled)::bigint AS scheduled,
     sum(running)::bigint AS running, sum(waiting)::bigint AS waiting

@@ -1,3 +1,10 @@
+-- statement countBatchJobs, given numbers open count batch, takes jobFilterParams jobRangeParams, returns count
+-- statement countJobs, given numbers open count, takes jobFilterParams jobRangeParams, returns count
+-- statement listBatchJobs, given page open newest batch, takes jobFilterParams jobRangeParams jobPageParams, returns jobColumns
+-- statement listBatchOldestFirst, given page open oldest batch, takes jobFilterParams jobRangeParams jobPageParams, returns jobColumns
+-- statement listJobs, given page open newest, takes jobFilterParams jobRangeParams jobPageParams, returns jobColumns
+-- statement listJobsOldestFirst, given page open oldest, takes jobFilterParams jobRangeParams jobPageParams, returns jobColumns
+-- statement matchJobs, given numbers match, takes jobFilterParams, returns id
 -- Jobs, alive and finished, that match a filter: a page of them in the order of their
 -- numbers, how many there are, or which jobs out of a list match. A condition that is null
 -- does not count. :live and :finished: whether live and finished jobs can match at all.

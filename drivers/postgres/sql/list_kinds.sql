@@ -1,3 +1,4 @@
+-- statement listKinds, takes now, returns kind ready scheduled running waiting oldest
 -- The live jobs of each kind, counted.
 SELECT kind,
     {live_counts(:now::timestamptz)},

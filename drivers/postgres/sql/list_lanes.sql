@@ -1,3 +1,4 @@
+-- statement listLanes, takes limits lanes candidates most now, returns limit_id key used waiting starts tat not_before now
 -- The lanes of limits in which most jobs wait, at most :lanes of each limit, among the :candidates lanes of the limit with the
 -- most permits in use. At most :most waiting jobs of a lane are counted. Permits that were given back and are not passed on yet are not in use.
 WITH given AS MATERIALIZED (

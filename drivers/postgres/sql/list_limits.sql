@@ -1,3 +1,4 @@
+-- statement listLimits, takes names now most, returns limitColumns in_use waiting keys
 -- Limits by name, in byte order, with what they hold. Of a limit of a whole queue, the jobs that wait are the due jobs of its
 -- queue, and of its places, that no node has claimed: their queues are between NAME@ and NAMEA. At most :most waiting jobs are counted. Permits
 -- that were given back and are not passed on yet are not in use.

@@ -1,3 +1,4 @@
+-- statement listOutput, takes ids first_block, returns job_id block data
 -- The stored output of the last claims of live jobs, from a block on.
 SELECT p.job_id, p.block, p.data
 FROM {schema}.output AS p

@@ -1,3 +1,4 @@
+-- statement listOwners, takes names after limit, returns ownerRowColumns
 -- Owners of schedules with the copies of hosts, by name, then by host.
 SELECT o.name, o.revision, o.digest, o.host, o.synced_at, c.host AS copy_host, c.path AS copy_path, c.digest AS copy_digest,
     c.revision AS copy_revision, c.changed_at

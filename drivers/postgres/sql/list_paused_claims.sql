@@ -1,3 +1,4 @@
+-- statement listPausedClaims, takes now node, returns id token
 -- The claims of a node whose jobs pauses concern.
 SELECT j.id, j.token
 FROM (SELECT DISTINCT unnest(ids) AS id FROM {schema}.lease WHERE node = :node::bigint AND EXISTS (SELECT FROM {schema}.pause)) AS l

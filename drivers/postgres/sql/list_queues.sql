@@ -1,3 +1,4 @@
+-- statement listQueues, takes now, returns queue ready scheduled running waiting oldest
 -- The live jobs of each queue, counted.
 SELECT queue,
     {live_counts(:now::timestamptz)},

@@ -1,3 +1,5 @@
+-- statement listSchedules, given any, takes scheduleFilterParams, returns scheduleColumns since
+-- statement listCalendarSchedules, given calendar, takes scheduleFilterParams, returns scheduleColumns since
 -- Schedules by name, in byte order. A condition that is null does not count.
 SELECT {schedule_columns}, f.failures, f.since
 FROM {schema}.schedule LEFT JOIN {schema}.failing AS f ON f.schedule_id = id

@@ -1,3 +1,4 @@
+-- statement listSlots, takes schedule from to before_slot before_id limit group_name hosts_of, returns id schedule_id schedule_name owner slot last count outcome reason job_id recorded_at after_id after_schedule
 -- Records of slots, newest first. A condition that is null does not count. Records that begin
 -- before :from and reach it are few, and have an index; so no record before :from is read else.
 WITH found AS (

@@ -1,3 +1,5 @@
+-- statement lockChain, given changing, returns locked
+-- statement lockChainShared, given creating, returns locked
 -- Lets one transaction at a time change which schedules follow which; others only create
 -- schedules, and exclude these transactions, but not each other.
 SELECT count(*) AS locked

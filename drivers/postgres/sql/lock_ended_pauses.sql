@@ -1,3 +1,4 @@
+-- statement lockEndedPauses, takes now, returns subject name
 -- Locks pauses that have ended and that no other transaction locks.
 SELECT subject, name FROM {schema}.pause
 WHERE until <= coalesce(:now::timestamptz, now())

@@ -1,3 +1,4 @@
+-- statement lockFollowers, takes schedules, returns id mark next_at predecessor_id predecessor paused_at paused_until group_paused_at group_paused_until
 -- Locks the schedules that follow these schedules, in the order of their numbers, and returns
 -- them once for each of these.
 SELECT d.id, d.mark, d.next_at, p.id AS predecessor_id, p.name AS predecessor, p.paused_at, p.paused_until, p.group_paused_at, p.group_paused_until

@@ -1,3 +1,4 @@
+-- statement lockHeldJobs, takes nodes, returns heldColumns
 -- Locks the running jobs of nodes that have ended, in the order of the jobs' numbers, and
 -- returns whether each may have begun by the last claim that has it. Jobs that other
 -- transactions have locked are left out.

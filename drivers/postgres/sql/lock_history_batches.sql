@@ -1,3 +1,4 @@
+-- statement lockHistoryBatches, takes now keep limit failed, returns finished_at id ids
 -- Locks the :limit oldest batches, of failed jobs or of other jobs, that have been kept
 -- long enough, and returns their jobs.
 SELECT finished_at, id, ids FROM {schema}.history_batch

@@ -1,3 +1,5 @@
+-- statement findLaneJobs, takes now lanes most, returns laneJobColumns
+-- statement lockLaneJobs, given lock, takes now lanes most, returns laneJobColumns
 -- The first jobs that wait in lanes and are not paused, of each lane as many as :most has in its place. With locks, jobs that others have locked are left.
 SELECT w.id, w.lane, w.state = -3 AS first, w.run_at, w.queue, w.kind, coalesce(w.job_key, '') AS job_key, w.priority
 FROM unnest(:lanes::bigint[], :most::bigint[]) AS o (lane, most), LATERAL (

@@ -1,3 +1,4 @@
+-- statement lockLeftNodes, takes now node, returns id name died
 -- Locks ended nodes whose jobs were left to open transactions and are to be looked at again,
 -- if the node that asks sent a heartbeat within the last half of its own lease.
 SELECT n.id, n.name, n.died FROM {schema}.node AS n

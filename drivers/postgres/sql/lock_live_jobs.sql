@@ -1,3 +1,4 @@
+-- statement lockLiveJobs, takes now schedules, returns id schedule_id slot running waiting attempt snoozed origin node due starts_at limited queue kind group_name job_key
 -- Locks the live jobs of schedules, without backfilled jobs, in the order of their
 -- numbers.
 SELECT id, schedule_id, slot, running, state = 1 AS waiting, attempt, snoozes IS NOT NULL AS snoozed, origin, node,

@@ -1,3 +1,4 @@
+-- statement lockNewLaneJobs, takes ids, returns laneJobColumns
 -- Locks jobs that hold no permits and wait in no lane. Jobs that other transactions have locked are left out.
 SELECT j.id, 0::bigint AS lane, j.token > 0 AS first, j.run_at, j.queue, j.kind, coalesce(j.job_key, '') AS job_key, j.priority
 FROM {schema}.job AS j

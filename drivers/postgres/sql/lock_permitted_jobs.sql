@@ -1,3 +1,4 @@
+-- statement lockPermittedJobs, takes queue kind by_key after_id limit, returns id permits
 -- Locks unclaimed jobs, also parked jobs, that hold permits and that a limit concerns, with numbers greater than :after_id. Jobs that other transactions
 -- have locked are left out.
 SELECT j.id, j.permits FROM {schema}.job AS j

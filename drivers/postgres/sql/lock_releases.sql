@@ -1,3 +1,4 @@
+-- statement lockReleases, takes after_id rows limit, returns id number place last done_to ended_at on_id state reason schedule_id held
 -- Locks rows of notes of ended jobs, the oldest first, and returns the notes that are not
 -- carried out yet, row by row and in the order of their places. The size is computed once
 -- for each row, because it reads the array. An end is held if an older note of a retry of its

@@ -1,3 +1,4 @@
+-- statement lockRetriedSchedules, takes ids, returns id
 -- Locks the schedules of finished jobs that are to run again, in the order of their
 -- numbers, so that they do not fire concurrently.
 SELECT s.id FROM {schema}.schedule AS s

@@ -1,3 +1,4 @@
+-- statement lockSchedules, takes names owner, returns scheduleColumns
 -- Locks schedules by name, deleted schedules too, and the schedules of an owner that are
 -- not deleted unless :owner is null, in the order of their numbers.
 SELECT {schedule_columns},

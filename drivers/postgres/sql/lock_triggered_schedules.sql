@@ -1,3 +1,5 @@
+-- statement findTriggeredSchedules, takes now schedules, returns id now mark
+-- statement lockTriggeredSchedules, given locking, takes now schedules, returns id now mark
 -- Locks the schedules of triggered jobs, in the order of their numbers, so that they do
 -- not fire concurrently. Returns the clock and the mark of each. A caller's transaction
 -- does not lock them, because they could not fire until it ends.

@@ -1,3 +1,4 @@
+-- statement lockWaitingJobs, takes schedules backfills, returns id schedule_id backfill
 -- Locks the job that waits first in each serial group (a schedule's backfilled jobs, or
 -- its other jobs). A transaction that ends or adds jobs of a serial group checks whether
 -- the group is free only while it holds this lock, so that the last of two concurrent

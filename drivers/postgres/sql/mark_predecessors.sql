@@ -1,3 +1,4 @@
+-- statement markPredecessors, takes names, returns id
 -- Lets the ends of jobs of schedules, which are locked, and of schedules of hosts that are made from them, leave rows in
 -- release, if a schedule follows them. Returns the schedules that change.
 UPDATE {schema}.schedule AS s SET releases = true

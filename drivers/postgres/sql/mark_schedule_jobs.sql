@@ -1,3 +1,4 @@
+-- statement markScheduleJobs, takes schedules
 -- Lets the ends of the live jobs of schedules leave rows in release. The jobs are locked in
 -- the order of their numbers.
 UPDATE {schema}.job SET releases = true

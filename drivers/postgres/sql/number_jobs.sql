@@ -1,2 +1,3 @@
+-- statement numberJobs, takes count, returns ids
 -- Takes :count numbers for jobs, in one row.
 SELECT array_agg(nextval('{schema_text}.job_id_seq'))::text AS ids FROM generate_series(1, :count::bigint)

@@ -1,3 +1,4 @@
+-- statement parkJobs, takes now limit
 -- Parks due jobs of paused groups, at most :limit, out of the index from which claims are
 -- made. A pause that another transaction changes is left for later, and keeps its jobs where
 -- they are; the others do not end before the transaction does. Jobs that others lock are left. Jobs that wait in lanes

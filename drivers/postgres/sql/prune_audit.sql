@@ -1,3 +1,4 @@
+-- statement pruneAudit, takes now keep limit, returns deleted seen
 -- Deletes the oldest entries of the audit, with their subjects.
 WITH gone AS (
     DELETE FROM {schema}.audit

@@ -1,3 +1,4 @@
+-- statement pruneBatches, takes now keep limit, returns deleted
 -- Deletes batches whose jobs are gone, the oldest first.
 WITH gone AS (
     DELETE FROM {schema}.batch WHERE id = ANY (ARRAY(

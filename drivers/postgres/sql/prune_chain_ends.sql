@@ -1,3 +1,4 @@
+-- statement pruneChainEnds, takes now keep limit, returns deleted seen
 -- Deletes the oldest ends for which dependents have accounted.
 WITH gone AS (
     DELETE FROM {schema}.chain_end

@@ -1,3 +1,4 @@
+-- statement pruneCopies, takes now keep limit, returns deleted seen
 -- Deletes old copies of hosts without a known node.
 WITH gone AS (
     DELETE FROM {schema}.copy

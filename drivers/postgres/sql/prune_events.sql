@@ -1,3 +1,4 @@
+-- statement pruneEvents, takes now limit, returns deleted seen
 -- Deletes the oldest rows of the feed, and remembers the last of them.
 WITH gone AS (
     DELETE FROM {schema}.event

@@ -1,3 +1,4 @@
+-- statement pruneJobs, takes now keep limit failed, returns deleted seen
 -- Deletes the oldest finished jobs that no batch has recorded, with their attempts: either
 -- failed jobs and jobs that were not started, or other jobs. Jobs that hold their keys stay, and
 -- jobs of a batch that has live jobs, and predecessors of live jobs.

@@ -1,3 +1,4 @@
+-- statement pruneKeptJobs, takes now limit, returns deleted seen
 -- Deletes finished jobs with a retention of their own that have been kept long enough, with
 -- their attempts. Jobs stay for the reasons for which they stay in prune_jobs.
 WITH gone AS (

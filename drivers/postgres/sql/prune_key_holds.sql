@@ -1,3 +1,4 @@
+-- statement pruneKeyHolds, takes now limit, returns deleted
 -- Deletes holds of keys that have expired.
 WITH gone AS (
     DELETE FROM {schema}.key_hold

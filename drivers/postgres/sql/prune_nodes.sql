@@ -1,3 +1,4 @@
+-- statement pruneNodes, takes now keep limit, returns deleted seen
 -- Deletes nodes that ended long ago and hold no jobs.
 WITH gone AS (
     DELETE FROM {schema}.node

@@ -1,3 +1,4 @@
+-- statement pruneNotedJobs, takes now keep ids failed, returns deleted
 -- Deletes jobs, with their attempts, that a batch has recorded and that are old: either
 -- failed jobs or other jobs. A job may have been revived since, and ended again. A job that
 -- has to stay (see prune_jobs) is deleted by prune_jobs later.

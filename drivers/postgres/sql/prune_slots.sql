@@ -1,3 +1,4 @@
+-- statement pruneSlots, takes now keep limit, returns deleted seen
 -- Deletes the oldest records of slots.
 WITH gone AS (
     DELETE FROM {schema}.slot

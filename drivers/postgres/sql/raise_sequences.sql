@@ -1,3 +1,4 @@
+-- statement raiseSequences, takes token node margin nodes_margin, returns token node
 -- Raises the sequences of tokens and of nodes above their last values and above the values
 -- that were reported (:token, :node), by :margin and :nodes_margin.
 SELECT setval('{schema_text}.token', greatest((SELECT last_value FROM {schema}.token), :token::bigint) + :margin::bigint) AS token,

@@ -1,3 +1,4 @@
+-- statement readFeed, returns keep_us gone_tx gone_id next_tx held
 -- For how long events are kept, the last row that was deleted, the number of the next
 -- transaction, and since when stored events are not shown. A row of a later transaction is
 -- from another server, whose data were copied here.

@@ -1,3 +1,4 @@
+-- statement readServer, takes schema, returns version version_number database role encoding standby autovacuum connections_left has_schema may_migrate
 -- What Hourbell needs to know of the server, the database and the role. The number of connections that
 -- are left is for roles that are not superusers.
 SELECT current_setting('server_version') AS version, current_setting('server_version_num')::bigint AS version_number,

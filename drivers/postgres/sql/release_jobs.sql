@@ -1,3 +1,4 @@
+-- statement releaseJobs, takes ids, returns queue
 -- Makes waiting jobs, which are locked, ready if their serial group is free.
 UPDATE {schema}.job AS w SET state = 0
 WHERE w.id = ANY (:ids::bigint[]) AND w.state + 0 = 1 AND NOT EXISTS (

@@ -1,3 +1,4 @@
+-- statement reopenJobs, takes ids waits latest now
 -- Moves jobs that were not started, which are locked, back: they wait again. The retry of a
 -- job with dependents leaves a row in release, with state 1.
 WITH gone AS (

@@ -1,3 +1,4 @@
+-- statement reportLoss, takes now accepted token node seen_accepted
 -- Records that a node has seen greater numbers than the store has, unless the loss has
 -- been accepted since the node read them.
 UPDATE {schema}.timeline

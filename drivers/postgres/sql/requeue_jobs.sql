@@ -1,3 +1,4 @@
+-- statement requeueJobs, takes now ids delays refunds counted well lost snoozed, returns queue
 -- Makes running jobs, which are locked, ready again: after the delay of a retry, of a
 -- snooze or of a loss, or at once after a release. A refund takes the attempt back. The jobs give their permits back by a row in
 -- vacancy, except jobs of strict limits, and of no rate, that do not snooze.

@@ -1,3 +1,4 @@
+-- statement returnIdlePermits, takes limit
 -- Takes permits from jobs that no living node runs, and lets such jobs at the head of lanes leave them, without jobs that others
 -- have locked: at most :limit of each. A parked job stays parked: after a retry under a strict limit, it may hold its permit. The permits are given back by a row in vacancy. A place has a queue of its own.
 WITH served AS MATERIALIZED (

@@ -1,3 +1,4 @@
+-- statement returnPausedPermits, takes subject name
 -- Takes permits from jobs of a subject that no node has claimed, without jobs that others have locked. They are given back by a row in
 -- vacancy.
 WITH paused AS MATERIALIZED (

@@ -1,2 +1,3 @@
+-- statement reviseSchedules, takes schedules
 -- Gives schedules, which are locked, a new revision.
 UPDATE {schema}.schedule SET revision = revision + 1 WHERE id = ANY (:schedules::bigint[])

@@ -1,3 +1,4 @@
+-- statement reviveJobs, takes now ids most_ahead, returns id
 -- Moves finished jobs back, ready now, with at least one more attempt, and returns
 -- their numbers. None is due before a slot of its schedule that has fired ahead, by
 -- :most_ahead microseconds at most. A job whose key another job of its kind has, or holds after its

@@ -1,3 +1,4 @@
+-- statement takeKeys, takes now kinds keys untils repeats froms, returns place id
 -- Takes their keys away from live jobs, for new jobs that get them, by the rule of store.NewJob.Takes: from a job in :froms, from jobs
 -- that have begun (:untils), and (:repeats) from jobs that run, whose ends then leave rows in release. A job whose row another
 -- transaction has changed is looked at again when that transaction has ended. The rows are locked in the order of their numbers.

@@ -1,3 +1,4 @@
+-- statement takeVacancies, takes limit, returns limit_id done_to lanes
 -- Deletes the oldest rows of permits that were given back and of limits that were changed, and returns them. Rows that other
 -- transactions have locked are left.
 DELETE FROM {schema}.vacancy

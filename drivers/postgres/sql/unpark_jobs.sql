@@ -1,3 +1,4 @@
+-- statement unparkJobs, takes names limit
 -- Makes parked jobs of groups claimable, at most :limit of them. Jobs that others lock are left.
 UPDATE {schema}.job SET state = 0
 WHERE ctid = ANY (ARRAY(

@@ -1,3 +1,4 @@
+-- statement updateAudit, takes id count kinds names most, returns found
 -- Adds a count, and subjects up to a number of subjects, to an entry of the audit.
 WITH entry AS (
     UPDATE {schema}.audit SET count = count + :count::bigint WHERE id = :id::bigint

@@ -1,3 +1,4 @@
+-- statement updateEdges, takes on_ids ids states numbers
 -- Decides open edges, if no later note has opened them again.
 UPDATE {schema}.edge AS e SET state = o.state
 FROM unnest(:on_ids::bigint[], :ids::bigint[], :states::smallint[], :numbers::bigint[]) AS o (on_id, job_id, state, note)

@@ -1,3 +1,4 @@
+-- statement updateFeed, takes keep
 -- Sets for how long events are kept. If none were stored until now, readers that continue
 -- have missed events.
 UPDATE {schema}.feed SET keep_us = :keep::bigint,

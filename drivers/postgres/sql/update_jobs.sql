@@ -1,3 +1,4 @@
+-- statement updateJobs, takes now ids queue priority
 -- Gives jobs, which are locked and do not run, another queue or priority. Those that are due
 -- are due from now on: claims begin at a position in the order of their queue and priority,
 -- and a job with an old run_at would be behind it. They give permits back by a row in vacancy.

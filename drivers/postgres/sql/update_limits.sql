@@ -1,3 +1,4 @@
+-- statement updateLimits, takes now ids owners concurrencies rates pers bursts weights stricts, returns name revision
 -- Changes limits, whose scope stays.
 UPDATE {schema}.job_limit AS l
 SET revision = greatest(nextval('{schema_text}.token'), l.revision + 1), owner = n.owner, concurrency = n.concurrency, rate = n.rate, per_us = n.per_us,

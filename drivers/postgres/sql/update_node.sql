@@ -1,3 +1,4 @@
+-- statement updateNode, takes now node version host labels queues kinds zones lease, returns id seen_at
 -- Continues the registration of a node, and extends its lease; no row: the node
 -- has no lease.
 WITH beat AS (

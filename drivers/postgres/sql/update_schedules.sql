@@ -1,3 +1,4 @@
+-- statement updateSchedules, takes ids owners revisions definitions anchors marks next_ats paused_ats declared updated_ats deleted_ats paused_untils groups group_paused_ats group_paused_untils
 -- Writes schedules, which are locked.
 UPDATE {schema}.schedule AS s
 SET owner = u.owner, revision = u.revision, definition = u.definition, group_name = u.group_name, anchor = u.anchor, mark = u.mark, next_at = u.next_at,

@@ -1,3 +1,4 @@
+-- statement updateUniqueJobs, takes newJobParams on_conflicts most untils, returns ids changed sent
 -- Changes live jobs that have the keys of new jobs, except jobs that run and jobs of a batch: a job
 -- becomes what the new job is (:on_conflicts is 1), unless it has begun and its key passes to the new job (:untils), or,
 -- if it has not begun, is due when the new job would be due (2), by

@@ -1,3 +1,4 @@
+-- statement updateWaits, takes ids waits run_ats, returns queue
 -- Sets for how many jobs waiting jobs, which are locked, still wait. Without any they are
 -- ready. Returns the queues of the ready jobs. Without a new run_at no index of a job that still
 -- waits changes.

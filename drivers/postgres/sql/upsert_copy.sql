@@ -1,3 +1,4 @@
+-- statement upsertCopy, takes owner host path digest revision changed_at
 -- Stores the copy that a host declares.
 INSERT INTO {schema}.copy AS c (owner, host, path, digest, revision, changed_at)
 VALUES (:owner::text, :host::text, :path::text, :digest::text, :revision::bigint, :changed_at::timestamptz)

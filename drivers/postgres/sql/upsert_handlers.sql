@@ -1,3 +1,4 @@
+-- statement upsertHandlers, takes name events kind group_name job now
 -- Stores a handler.
 INSERT INTO {schema}.handler (name, events, kind, group_name, job, updated_at)
 VALUES (:name::text, :events::smallint, :kind::text, :group_name::text, :job::text, coalesce(:now::timestamptz, now()))

@@ -1,3 +1,4 @@
+-- statement upsertKeyHolds, takes now ids holds kind unique_key, returns ids
 -- Lets jobs, which the transaction has inserted, hold their keys, in the order of the keys,
 -- and returns their numbers in one row. A hold that has expired is replaced. A job whose
 -- key another job still holds is missing: that hold was committed after the statement

@@ -1,3 +1,4 @@
+-- statement upsertOutput, takes ids tokens first_blocks last_blocks block_ids blocks data, returns id token
 -- Stores blocks of the output of running jobs that have the tokens of the claims, deletes
 -- what is outside the windows, and returns the jobs. A job is locked, so that the end of
 -- its attempt finds all rows; a job that others have locked is left out.

@@ -1,3 +1,4 @@
+-- statement upsertPermits, takes limits nodes permits wants
 -- Sets the permits that nodes hold.
 INSERT INTO {schema}.node_permit (limit_id, node, permits, wants)
 SELECT * FROM unnest(:limits::bigint[], :nodes::bigint[], :permits::integer[], :wants::integer[])

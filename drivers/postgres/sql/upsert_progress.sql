@@ -1,3 +1,4 @@
+-- statement upsertProgress, takes now ids tokens done total notes stuck
 -- Stores the progress of claims, in the order of the jobs' numbers, of jobs that still have
 -- the tokens of the claims, also of finished jobs.
 INSERT INTO {schema}.progress (job_id, token, at, done, total, note, stuck)

@@ -1,3 +1,4 @@
+-- statement useStarts, takes ids, returns job_id lane
 -- Takes from jobs, which are claimed, the starts that they hold, and returns the lanes of the starts.
 WITH held AS MATERIALIZED (
     SELECT j.id, j.permits FROM {schema}.job AS j WHERE j.id = ANY (:ids::bigint[]) AND 0 > ANY (j.permits)

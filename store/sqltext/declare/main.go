@@ -117,7 +117,7 @@ func (f form) read(folder string) ([]declared, error) {
 	}
 	var all []declared
 	for _, file := range files {
-		text, err := os.ReadFile(file) //nolint:gosec // a file of the driver
+		text, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}
@@ -146,6 +146,9 @@ func (f form) read(folder string) ([]declared, error) {
 func parse(file, text string) (declared, error) {
 	parts := strings.Split(text, ", ")
 	s := declared{name: parts[0], file: file}
+	if strings.Contains(s.name, " ") {
+		return s, fmt.Errorf("%q is no name of a statement; begin a comment with another word", s.name)
+	}
 	for _, part := range parts[1:] {
 		word, rest, _ := strings.Cut(part, " ")
 		switch {

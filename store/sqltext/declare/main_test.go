@@ -9,7 +9,7 @@ import (
 
 // TestStatementsAreDeclared compares declared.go of each driver with its files of statements.
 func TestStatementsAreDeclared(t *testing.T) {
-	for _, driver := range []string{"sqlite", "mysql"} {
+	for _, driver := range []string{"sqlite", "mysql", "postgres"} {
 		folder := filepath.Join("../../../drivers", driver)
 		want, err := source(folder)
 		if err != nil {

@@ -55,7 +55,7 @@ func testMain(m *testing.M) int {
 }
 
 // mostParallel is how many tests run at a time at most: each has many processes, and bounds on what happens in time.
-const mostParallel = 3
+const mostParallel = 4
 
 // duration returns how long the timed tests run.
 func duration(t *testing.T) time.Duration {

@@ -17,10 +17,12 @@ import (
 // committed ran once, after its predecessors, or was not started, and no job of another order ran.
 func TestAShopIsExact(t *testing.T) {
 	t.Run(inSQLite, func(t *testing.T) {
+		t.Parallel()
 		needs(t, inSQLite)
 		newOrdeal(t, freshStore(t, inSQLite)).runShop()
 	})
 	onServers(t, allStores, func(t *testing.T, kind string) {
+		t.Parallel()
 		newOrdeal(t, freshStore(t, kind)).runShop()
 	})
 }

@@ -97,7 +97,7 @@ func TestBench(t *testing.T) {
 
 func TestBenchTable(t *testing.T) {
 	b := newBench(t)
-	out := b.ok("bench", "--jobs", "1", "--seconds", "1")
+	out := b.ok("bench", "--jobs", "1", "--seconds", "4")
 	for _, text := range []string{"MEASURED", "enqueue, 1000 at the same time", "drain by one node", " ms\n", "synchronous FULL"} {
 		if !strings.Contains(out, text) {
 			t.Errorf("the table lacks %q:\n%s", text, out)

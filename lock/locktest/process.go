@@ -191,7 +191,7 @@ func (r *resource) write(token int64) bool {
 }
 
 // stoppedLease is short, so that it ends soon.
-const stoppedLease = 600 * time.Millisecond
+const stoppedLease = 2 * time.Second
 
 func processStopped(e *env) {
 	if e.s.InProcess || !canStop {

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,7 +22,11 @@ type cluster struct {
 	plan    *plan
 	dice    dice
 	gate    *gate
-	store   *memory.Store
+	store   store.Backend
+	open    func() store.Backend // for a process; nil: all processes share the store
+	real    bool                 // on real time, so that goroutines run side by side
+	users   atomic.Int64         // calls of users that have not returned
+	oneUser sync.Mutex           // held by the user who asks, on real time
 	trace   *trace
 	witness *witness
 	claims  *claimsModel
@@ -34,7 +40,6 @@ type cluster struct {
 	ahead     time.Duration // of the store's clock
 	nodes     []*node       // by number; the last one of each number
 	failed    int           // calls that failed or were made twice
-	users     int           // calls of users that have not returned
 }
 
 // node is a process with a client that runs.
@@ -120,7 +125,7 @@ func (c *cluster) run(t *testing.T) {
 	c.gate.at(calm, "calm", func() { over = true })
 	c.gate.drive(func() bool { return over })
 	c.calm()
-	c.gate.drive(c.settled(time.Now().Add(30 * time.Minute)))
+	c.gate.drive(c.settled(time.Now().Add(c.patience())))
 	c.read(t)
 	c.end()
 }
@@ -192,6 +197,14 @@ func (c *cluster) calm() {
 	c.asks("end", func(ctx context.Context) { c.tidy(ctx) })
 }
 
+// patience returns how long all work may take to come to its end when the weather is calm.
+func (c *cluster) patience() time.Duration {
+	if c.real {
+		return 2 * time.Minute
+	}
+	return 30 * time.Minute
+}
+
 // settled returns a function that reports whether all work has ended, or the time is over.
 func (c *cluster) settled(latest time.Time) func() bool {
 	var look time.Time
@@ -200,9 +213,9 @@ func (c *cluster) settled(latest time.Time) func() bool {
 		if now.Before(look) {
 			return false
 		}
-		look = now.Add(5 * time.Second)
+		look = now.Add(c.plan.Lease / 3)
 		c.gate.at(look, "look for an end", func() {})
-		if c.users > 0 && now.Before(latest) {
+		if c.users.Load() > 0 && now.Before(latest) {
 			return false
 		}
 		live := store.JobFilter{States: []store.State{store.StateReady, store.StateRunning, store.StateWaiting}}
@@ -244,12 +257,16 @@ func (c *cluster) end() {
 
 // asks makes calls as a user, whose name is stable.
 func (c *cluster) asks(name string, do func(ctx context.Context)) {
-	c.users++
+	c.users.Add(1)
 	go func() {
+		if c.real {
+			c.oneUser.Lock()
+			defer c.oneUser.Unlock()
+		}
 		ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), caller{}, "user "+name), time.Minute)
 		defer cancel()
 		do(ctx)
 		_ = c.gate.await(context.Background(), &stop{key: "user " + name + " has its answer"})
-		c.users--
+		c.users.Add(-1)
 	}()
 }

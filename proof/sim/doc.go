@@ -18,5 +18,6 @@
 //	witness.go             what was seen: by workers, by callers, and in the store at the end
 //	check*.go              the promises, one check each, from what was seen only
 //	claims.go              the claims of all jobs, followed by the model of package claims
+//	sql_test.go            the same weather and the same checks over real databases, on real time
 //	shrink.go              the shortest plan that still fails
 package sim

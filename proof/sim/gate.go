@@ -19,6 +19,7 @@ type gate struct {
 	arrived []*stop // since the driver last looked
 	open    bool    // nothing stops any more
 	bell    chan struct{}
+	settle  func() // waits until all goroutines are blocked
 
 	// The driver uses the following fields.
 	rng    *rand.Rand
@@ -67,7 +68,7 @@ func (q *queue) Pop() any {
 }
 
 func newGate(rng *rand.Rand) *gate {
-	return &gate{rng: rng, bell: make(chan struct{}, 1), counts: map[string]int{}}
+	return &gate{rng: rng, bell: make(chan struct{}, 1), settle: synctest.Wait, counts: map[string]int{}}
 }
 
 // await stops the calling goroutine until the driver lets it go on, or until ctx ends.
@@ -111,7 +112,7 @@ func (g *gate) ring() {
 // drive lets stops go on until done, which the driver calls whenever all goroutines are blocked.
 func (g *gate) drive(done func() bool) {
 	for {
-		synctest.Wait()
+		g.settle()
 		g.look()
 		if done() {
 			return

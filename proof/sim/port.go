@@ -18,9 +18,10 @@ import (
 // brings chance and the clock of leases (package ambient).
 type port struct {
 	store.Backend
-	c     *cluster
-	name  string
-	drift float64 // by which part its clock is faster
+	c        *cluster
+	name     string
+	listener store.Listener // of the backend below; nil: it sends no wake-ups
+	drift    float64        // by which part its clock is faster
 
 	mu       sync.Mutex
 	drawn    map[string]int // random numbers by purpose
@@ -35,7 +36,12 @@ type port struct {
 
 func newPort(c *cluster, name string, drift float64) *port {
 	p := &port{c: c, name: name, drift: drift, drawn: map[string]int{}}
-	p.Backend = intercept.New(c.claims.over(c.store), p.call)
+	below := c.claims.over(c.store)
+	if c.open != nil {
+		below = c.open()
+	}
+	p.listener, _ = store.Able[store.Listener](below)
+	p.Backend = intercept.New(below, p.call)
 	return p
 }
 
@@ -198,10 +204,10 @@ func (p *port) Listen(ctx context.Context, wake func(store.Wake)) error {
 	}}); cut != nil || err != nil {
 		return fmt.Errorf("listen: %w", cmp.Or(cut, err))
 	}
-	if !p.c.plan.Push {
+	if !p.c.plan.Push || p.listener == nil {
 		return store.ErrNoPush
 	}
-	return p.c.store.Listen(ctx, func(w store.Wake) {
+	return p.listener.Listen(ctx, func(w store.Wake) {
 		key := fmt.Sprintf("%s is woken: %v %s", p.name, w.Kind, w.Queue)
 		cut := p.c.gate.await(ctx, &stop{key: key, arrive: func(n int) time.Time {
 			return p.thawed(time.Now().Add(p.c.dice.span(key, n, p.c.weather.Latency)))

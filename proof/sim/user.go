@@ -19,6 +19,11 @@ func (c *cluster) do(i int, e event) {
 	if e.Trap != "" && e.Node <= len(c.nodes) {
 		c.nodes[e.Node-1].port.setTrap(e.Trap, func() {
 			e.Trap = ""
+			if c.real { // another goroutine than the driver's
+				c.gate.at(time.Now(), fmt.Sprintf("event %d", i), func() { c.do(i, e) })
+				c.gate.ring()
+				return
+			}
 			c.do(i, e)
 		})
 		return
@@ -59,8 +64,15 @@ func (c *cluster) do(i int, e event) {
 		fails("", time.Now())
 		c.ahead += e.For
 	default:
-		c.before(e)
-		c.asks(fmt.Sprintf("%d", i), func(ctx context.Context) { c.ask(ctx, e) })
+		if !c.real {
+			c.before(e)
+		}
+		c.asks(fmt.Sprintf("%d", i), func(ctx context.Context) {
+			if c.real {
+				c.before(e)
+			}
+			c.ask(ctx, e)
+		})
 	}
 }
 

@@ -66,9 +66,9 @@ func (p *plan) conduct(d dice, label string, n int) conduct {
 	}
 	switch roll := d.part(key, 2); {
 	case roll < 0.02: // longer than a lease
-		c.takes = d.span(key, 3, 30*time.Second)
+		c.takes = d.span(key, 3, 2*p.Lease)
 	case roll < 0.03:
-		c.takes, c.heeds = d.span(key, 3, 20*time.Second), false
+		c.takes, c.heeds = d.span(key, 3, p.Lease*4/3), false
 	}
 	return c
 }
@@ -82,6 +82,10 @@ func (c *cluster) workers(n *node) *hourbell.Workers {
 	}
 	workers.Handle(kindSlow, func(ctx context.Context, row *hourbell.JobRow) error { return c.work(ctx, n, row) }, backoff,
 		hourbell.AbandonAfter(8*time.Second))
+	inMemory, is := c.store.(*memory.Store)
+	if !is {
+		return workers
+	}
 	inTx := func(ctx context.Context, j *hourbell.Job[txArgs], tx *memory.Tx) error {
 		if err := c.work(ctx, n, &j.JobRow); err != nil {
 			return err
@@ -90,7 +94,7 @@ func (c *cluster) workers(n *node) *hourbell.Workers {
 		_, err := n.client.Enqueue(who, rawArgs(kindEffect, "effect of "+j.Args.L), hourbell.InTx(tx))
 		return err
 	}
-	hourbell.RegisterTx(workers, memory.Transactions(c.store), inTx, backoff)
+	hourbell.RegisterTx(workers, memory.Transactions(inMemory), inTx, backoff)
 	return workers
 }
 
@@ -112,7 +116,9 @@ func (c *cluster) work(ctx context.Context, n *node, row *hourbell.JobRow) error
 	}
 	key := fmt.Sprintf("%s runs %d/%d %q", n.name, row.ID, row.Token, a.L)
 	c.witness.start(r)
-	c.claims.begins(row.ID, row.Token)
+	if !c.real {
+		c.claims.begins(row.ID, row.Token)
+	}
 	heeded := ctx
 	if !does.heeds {
 		heeded = context.Background()

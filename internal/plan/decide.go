@@ -151,7 +151,7 @@ func (p Plan) Decide(s store.Schedule, now time.Time) store.Firing {
 	outcomes = p.untilCount(s, outcomes)
 	for i, outcome := range outcomes {
 		if outcome.outcome == store.SlotFired {
-			f.Jobs = append(f.Jobs, p.job(s, due[i]))
+			f.Jobs = append(f.Jobs, p.job(s, due[i], now))
 			continue
 		}
 		records.add(due[i], outcome)

@@ -122,10 +122,15 @@ func ChangedFields(before, after []byte) []string {
 	return slices.Sorted(maps.Keys(changed))
 }
 
-// job returns the job of a slot.
-func (d Definition) job(s store.Schedule, slot time.Time) store.NewJob {
-	job := d.Job(s.ID, store.OriginSchedule)
-	job.Slot, job.RunAt = slot, slot.Add(recur.Jitter(s.Name, slot, d.Jitter))
+// job returns the job of a slot that fires at an instant: the delay of its jitter counts from the slot, or, if the slot
+// is made up for, from that instant, because else the jobs of many slots would start at once after an outage.
+func (p Plan) job(s store.Schedule, slot, now time.Time) store.NewJob {
+	job := p.Job(s.ID, store.OriginSchedule)
+	from := slot
+	if p.late(slot, now) {
+		from = now
+	}
+	job.Slot, job.RunAt = slot, from.Add(recur.Jitter(s.Name, slot, p.Jitter))
 	return job
 }
 

@@ -43,11 +43,14 @@ func (p Plan) slotOutcome(s store.Schedule, slot, now time.Time) slotOutcome {
 	if p.lost {
 		return slotOutcome{outcome: store.SlotMissed, reason: "history: the store went back in time, and it is not known whether the slot had fired", extend: true}
 	}
-	if p.lateness(slot, now) > p.grace() || p.noNode {
+	if p.late(slot, now) {
 		return slotOutcome{outcome: store.SlotMissed, reason: p.unfired(), late: true}
 	}
 	return slotOutcome{outcome: store.SlotFired}
 }
+
+// late reports whether a slot fires only if it is made up for.
+func (p Plan) late(slot, now time.Time) bool { return p.lateness(slot, now) > p.grace() || p.noNode }
 
 // lateness returns how long a slot has been due. A slot that was stored as later was due at the stored instant, or is due since the node
 // knows it.

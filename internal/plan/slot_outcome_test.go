@@ -178,6 +178,25 @@ func TestJitterMovesTheJobAlone(t *testing.T) {
 	}
 }
 
+func TestJitterOfSlotsThatAreMadeUpFor(t *testing.T) {
+	plan, s := planned(t, "1h", noon, func(d *Definition) {
+		d.Jitter, d.Misfire, d.Overlap = 10*time.Minute, MisfireAll, OverlapAllow
+	})
+	s.Name = "s"
+	now := noon.Add(10*time.Hour + 30*time.Minute)
+	jobs := plan.Decide(s, now).Jobs
+	delays := map[time.Duration]bool{}
+	for _, job := range jobs {
+		delay := job.RunAt.Sub(now)
+		if delays[delay] = true; delay < 0 || delay >= 10*time.Minute || delay != recur.Jitter("s", job.Slot, 10*time.Minute) {
+			t.Errorf("slot %v: delay %v after it was found", job.Slot, delay)
+		}
+	}
+	if len(jobs) != 10 || len(delays) != 10 {
+		t.Errorf("%d jobs with %d delays, want 10", len(jobs), len(delays))
+	}
+}
+
 func TestGapsAreRecorded(t *testing.T) {
 	def := Definition{Rule: recur.Spec{Cron: "30 2 * * *", Zone: "America/New_York", Gap: recur.GapSkip}, Kind: "k", Queue: "q"}
 	for _, test := range []struct{ gap, want string }{{recur.GapSkip, ""}, {"", "07:00=fired"}} {

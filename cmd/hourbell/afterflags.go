@@ -33,11 +33,11 @@ func (a *afterFlag) edit(c *cobra.Command, s *hourbell.Schedule) (err error) {
 	changed := c.Flags().Changed
 	switch {
 	case changed("after"):
-		if !changed("cron") && !changed("every") && !changed("at") {
+		if !changed("cron") && !changed("on-calendar") && !changed("every") && !changed("at") {
 			s.Rule = recur.Spec{Zone: s.Rule.Zone, Start: s.Rule.Start, Stop: s.Rule.Stop}
 		}
 		s.After, err = a.read()
-	case changed("cron") || changed("every") || changed("at"):
+	case changed("cron") || changed("on-calendar") || changed("every") || changed("at"):
 		s.After = nil
 	}
 	return err

@@ -22,6 +22,10 @@ type ruleFlags struct{ recur.Spec }
 func (r *ruleFlags) addTo(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&r.Cron, "cron", "", `a cron rule: "MINUTE HOUR DAY MONTH WEEKDAY", with seconds first if it has six fields, or @daily and the like`)
+	flags.Func("on-calendar", `a calendar event of systemd, such as "Mon..Fri *-*-* 09:30": short for --cron with --dialect systemd`, func(event string) error {
+		r.Cron, r.Dialect = event, recur.Systemd
+		return nil
+	})
 	flags.StringVar(&r.Every, "every", "", `an interval such as 90s or "1 month"`)
 	flags.StringVar(&r.At, "at", "", "one instant, such as 2027-03-01T09:00:00Z, or without the Z on the clock of --tz")
 	flags.StringVar(&r.Zone, "tz", "", "a time zone such as Europe/Prague (default UTC)")
@@ -30,10 +34,12 @@ func (r *ruleFlags) addTo(c *cobra.Command) {
 	flags.StringVar(&r.Stop, "stop", "", "no slot after this instant")
 	flags.StringVar(&r.Gap, "gap", "", "a time that the clock jumps over: shift (fire right after) or skip")
 	flags.StringVar(&r.Fold, "fold", "", "a time that the clock shows twice: first, last or both")
+	c.MarkFlagsMutuallyExclusive("on-calendar", "cron")
+	c.MarkFlagsMutuallyExclusive("on-calendar", "dialect")
 }
 
 // ruleFlagNames are the flags of a rule.
-var ruleFlagNames = []string{"cron", "every", "at", "tz", "dialect", "start", "stop", "gap", "fold"}
+var ruleFlagNames = []string{"cron", "on-calendar", "every", "at", "tz", "dialect", "start", "stop", "gap", "fold"}
 
 // given reports whether any flag of a rule was given.
 func (r *ruleFlags) given(c *cobra.Command) bool {
@@ -44,7 +50,7 @@ func (r *ruleFlags) given(c *cobra.Command) bool {
 // old rule; an empty value removes an option.
 func (r *ruleFlags) edit(c *cobra.Command, rule *recur.Spec) {
 	changed := c.Flags().Changed
-	if changed("cron") || changed("every") || changed("at") {
+	if changed("cron") || changed("on-calendar") || changed("every") || changed("at") {
 		rule.Cron, rule.Every, rule.At, rule.Any = r.Cron, r.Every, r.At, nil
 	}
 	for _, one := range []struct {
@@ -59,7 +65,7 @@ func (r *ruleFlags) edit(c *cobra.Command, rule *recur.Spec) {
 		{"gap", &rule.Gap, r.Gap},
 		{"fold", &rule.Fold, r.Fold},
 	} {
-		if changed(one.name) {
+		if changed(one.name) || one.name == "dialect" && changed("on-calendar") {
 			*one.to = one.from
 		}
 	}

@@ -90,7 +90,7 @@ var mappings = map[string]mapping{
 		properties: []string{"properties", "schedules", "items", "properties"},
 		need:       map[string]string{"name": "a", "every": "1h", "shell": "date"},
 		replaces: map[string]string{
-			"cron": "every", "at": "every", "after": "every", "command": "shell", "http": "shell", "sql": "shell", "kind": "shell",
+			"cron": "every", "on_calendar": "every", "at": "every", "after": "every", "command": "shell", "http": "shell", "sql": "shell", "kind": "shell",
 			"gap": "every", "fold": "every", "dialect": "every", "tz": "every", "args": "shell",
 		},
 		with: map[string]string{
@@ -145,7 +145,7 @@ var mappings = map[string]mapping{
 
 // values are values of every type. Each text is a good value of some key.
 var values = []string{
-	"", "null", "true", "7", "-1", "1.5", `"7"`, `"true"`, "text", `""`, "90s", "1h30m", ".5h", "30d", "none", `"@daily"`, `"* * * * *"`, "2027-03-01T09:00:00Z",
+	"", "null", "true", "7", "-1", "1.5", `"7"`, `"true"`, "text", `""`, "90s", "1h30m", ".5h", "30d", "none", "weekly", `"@daily"`, `"* * * * *"`, "2027-03-01T09:00:00Z",
 	"Europe/Prague", "success", "end", "either", "failure", "ignore", "keep", "node", "cron", "retry", "fail", "skip", "queue", "replace", "all", "once", "shift", "both", "quartz",
 	"b", "b:failure:5m", "one", "every", "host=tower", "role=db", "12-24..12-26 Christmas", "sat", "5xx", "POST", "https://example.org", "linear:10s:1h", "SELECT 1", "10/s",
 	"[]", "[a]", "[a, 1, true]", "[null]", "[[a]]", "[{a: b}]", "[sat]", "[b]", `["12-25"]`, "[5xx]", "[date, https://example.org]", "[{schedule: b}]", "[{every: 1h}]",

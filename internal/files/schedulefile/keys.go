@@ -47,7 +47,7 @@ func (k keys) schema(about string, required ...string) *schema {
 
 // The keys of each mapping in a schedule file.
 var (
-	ruleNames = []string{"cron", "every", "at", "after"}
+	ruleNames = []string{"cron", "on_calendar", "every", "at", "after"}
 	workNames = []string{"command", "shell", "http", "sql", "kind"}
 
 	fileKeys = slices.Concat(keys{
@@ -63,6 +63,7 @@ var (
 	entryKeys = slices.Concat(keys{
 		{"name", "The name of the schedule, unique in the store", aText()},
 		{"cron", "When it rings: a cron rule with 5 fields, or 6 with seconds first; @reboot and @start run once for each boot of a host, or start of a node", aText()},
+		{"on_calendar", "When it rings: a calendar event of systemd, such as Mon..Fri *-*-* 09:30; short for cron with dialect: systemd", aText()},
 		{"every", "When it rings: an interval such as 90s, 1 day or 2 weeks, counted from start", aText()},
 		{"at", "When it rings: one instant, such as 2027-03-01T09:00:00Z", aText()},
 		{"after", "When it rings: at the ends of jobs of other schedules of this file", following()},

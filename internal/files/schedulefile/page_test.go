@@ -29,7 +29,7 @@ A text may be any single value. A duration is a number with a unit, such as ` + 
 		leaveOut     []string
 	}{
 		{"The file", "The [hooks](#hooks) of a file are the hooks of all its schedules, unless a group or a schedule has its own.", fileKeys, hooks},
-		{"A schedule", "An item of `schedules`. It has a name, one of `cron`, `every`, `at` and `after`, and one of `command`, `shell`, `http`, `sql` and `kind`.", entryKeys, hooks},
+		{"A schedule", "An item of `schedules`. It has a name, one of `cron`, `on_calendar`, `every`, `at` and `after`, and one of `command`, `shell`, `http`, `sql` and `kind`.", entryKeys, hooks},
 		{"Hooks", "Keys of a file, a group or a schedule. A value is a line for the shell, a URL, a [mapping](#a-hook), `none`, or a list of these. See [hooks](hooks.md).", hookEvents(), nil},
 		{"A hook", "A hook as a mapping, with one of `command`, `shell` and `url`.", hookKeys, nil},
 		{"http", "See [kinds](kinds.md#http-a-request).", httpKeys, nil},

@@ -134,6 +134,10 @@ func (e *entry) schedule(owner string) (hourbell.Schedule, bool) {
 	e.checkKeys(entryKeys)
 	s := hourbell.Schedule{Name: name, Owner: owner}
 	s.Rule.Cron, s.Rule.Every, s.Rule.At, s.Rule.Zone = e.text("cron"), e.text("every"), e.text("at"), e.properName("tz")
+	if event := e.text("on_calendar"); event != "" {
+		s.Rule.Cron, s.Rule.Dialect = event, recur.Systemd
+		e.refuse("with on_calendar", "remove it", "dialect")
+	}
 	s.After = e.after()
 	e.exactlyOne("rule", "when it rings", ruleNames...)
 	e.work(&s)

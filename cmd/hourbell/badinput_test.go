@@ -67,6 +67,8 @@ func TestBadInput(t *testing.T) {
 		{"cron", []string{"next"}},
 		{"cron", []string{"next", "--cron", ""}},
 		{"cron", []string{"next", "--cron", "61 * * * *"}},
+		{"cron", []string{"next", "--on-calendar", ""}},
+		{"cron", []string{"next", "--on-calendar", "Fri..Mon"}},
 		{"cron", []string{"next", "--cron", "* * * *"}},
 		{"cron", []string{"next", "--cron", "@sometimes"}},
 		{"cron", []string{"next", "--cron", huge}},

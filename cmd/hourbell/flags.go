@@ -74,6 +74,9 @@ func (r *ruleFlags) edit(c *cobra.Command, rule *recur.Spec) {
 // check returns what is wrong, including a flag with an empty value.
 func (r *ruleFlags) check(c *cobra.Command) error {
 	for _, name := range ruleFlagNames {
+		if name == "on-calendar" {
+			continue // its value is in Cron, which Validate checks
+		}
 		if err := notEmpty(c, name); err != nil {
 			return err
 		}

@@ -22,8 +22,8 @@ build: ## The program, to bin/hourbell
 	CGO_ENABLED=0 go build -trimpath -o bin/hourbell ./cmd/hourbell
 
 # GOWORK=off, as in verify: each module is tested with the versions in its go.mod, and packages are compiled once for both.
-# Two modules at a time, and -parallel=4, because the tests that run in parallel wait most of the time; a third one computes at a low
-# priority. With three of equal priority, tests of what happens in time fail on two cores.
+# Two modules at a time, and -parallel=4, because the tests that run in parallel wait most of the time. With three, tests of what
+# happens in time fail on two cores.
 .PHONY: test
 test: ## The tests of every module, with the race detector, on throw-away servers; TESTFLAGS for go test
 	@scripts/install-deps cc chromium cron curl promtool

@@ -85,6 +85,9 @@ func TestFreshSeeds(t *testing.T) {
 
 // TestSameSeedSameTrace runs seeds twice: what the runtime chooses at random does not reach the trace.
 func TestSameSeedSameTrace(t *testing.T) {
+	if underRace {
+		t.Skip("the race detector changes the order of outcomes at one instant: run it without")
+	}
 	for seed := range uint64(*repeatFlag) {
 		p := newPlan(seed+1, 5*time.Minute)
 		a, b := simulate(t, p, true), simulate(t, p, true)

@@ -22,7 +22,8 @@ func runRandom(t *testing.T, open func(t *testing.T) Store, s settings) {
 	ops := number(t, "HOURBELL_STORETEST_OPS", s.operations)
 	if s.only != nil {
 		ops = min(ops, s.operations)
-	} else if !testing.Short() && os.Getenv("HOURBELL_STORETEST_OPS")+os.Getenv("HOURBELL_STORETEST_SEED") == "" {
+	}
+	if ops >= manyOperations && os.Getenv("HOURBELL_STORETEST_SEED") == "" {
 		for _, kept := range keptSeeds {
 			t.Run(fmt.Sprint("Seed", kept.seed), func(t *testing.T) { runSeed(t, open, kept.ops, kept.seed) })
 		}
@@ -30,8 +31,11 @@ func runRandom(t *testing.T, open func(t *testing.T) Store, s settings) {
 	runSeed(t, open, ops, number(t, "HOURBELL_STORETEST_SEED", int64(rand.Uint32())))
 }
 
-// keptSeeds are seeds that failed once, and how many operations show it. They always run, unless the environment asks for others. A change of the generator makes
-// others of them, so each also has a scenario of its own.
+// manyOperations is from how many operations on a run also has the kept seeds.
+const manyOperations = 50_000
+
+// keptSeeds are seeds that failed once, and how many operations show it. They run if many operations are asked for and no seed is. A change of the generator makes
+// others of them, so each also has a scenario of its own, which always runs.
 var keptSeeds = []struct{ seed, ops int64 }{
 	{1457265500, 2 * 5_200}, // a claim that leaves jobs without permits behind what it takes: Lanes/EveryClaimHoldsItsPermit
 	{1048617534, 2_000},     // permits of limits that have ended, in a store without limits: Recount/EndedLimits

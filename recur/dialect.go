@@ -159,8 +159,8 @@ func (d *dialect) miscounted(words []string) *Error {
 	return err
 }
 
-// led returns the error of a rule of the right number of fields, or another error if the fields look like those of
-// another scheduler.
+// led returns err, the error of a rule whose number of fields is right. If the fields look like the fields of another
+// scheduler, led returns an error that names this scheduler.
 func (d *dialect) led(words []string, err *Error) *Error {
 	switch last := words[len(words)-1]; {
 	case isZone(last):

@@ -24,8 +24,8 @@ type Call struct {
 type Func func(ctx context.Context, c Call, next func(context.Context) error) error
 
 // New returns a backend whose calls each makes, over next. The backend has the abilities of next, as store.Able
-// finds them; calls of abilities that do no work in the database do not pass each, nor do those of migrations, and
-// of Listen, which does not return.
+// finds them. Three groups of calls do not pass each: calls of abilities that do no work in the database, migrations,
+// and Listen, which does not return.
 func New(next store.Backend, each Func) store.Backend { return pass(next, each) }
 
 // call makes a call through each.

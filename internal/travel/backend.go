@@ -61,8 +61,8 @@ func makesDue(operation string) bool {
 	return !strings.HasPrefix(operation, "list_") && !strings.HasPrefix(operation, "estimate_")
 }
 
-// withoutHaste returns a store with those of its abilities that schemas and callers' transactions need. The other
-// abilities make nodes faster by the clock of the process.
+// withoutHaste returns a store with the abilities that schemas and callers' transactions need. The store loses its other
+// abilities, which make nodes faster by the clock of the process.
 func withoutHaste(full store.Backend) store.Backend {
 	b := store.Backend(plain{full})
 	if able, ok := store.Able[store.Migrator](full); ok {

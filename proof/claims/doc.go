@@ -1,6 +1,6 @@
 // Package claims is the contract of claims as a small model: how a job gets an owner, and loses it. It is the page to
 // read first: what a job's row goes through (job.go), what nodes and the store do (steps.go), and what has to hold
-// whatever happens (rules.go). The words are those of docs/glossary.md.
+// whatever happens (rules.go). The package uses the words of docs/glossary.md.
 //
 // A state is a small value, and each step is a pure function from a state to another. A search visits every state that
 // any order of steps reaches (search.go), so the rules hold in all of them. If a rule is broken, the search prints the

@@ -69,7 +69,7 @@ func (j Job) Held(node int16, token Token) bool {
 }
 
 // Finish applies an outcome. Only the last token counts, also if the job is ready again after a rescue, because then
-// nobody else has taken it. An outcome that was stored before is accepted, and changes nothing.
+// no other node has taken the job. An outcome that was stored before is accepted, and changes nothing.
 func (j Job) Finish(token Token, r Result) (after Job, accepted bool) {
 	switch {
 	case j.Token != token:

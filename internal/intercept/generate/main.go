@@ -120,7 +120,7 @@ func writeMethods(text *bytes.Buffer, receiver, field string, of reflect.Type) {
 
 var word = regexp.MustCompile("[A-Z][a-z]+")
 
-// operation returns the name of a method in lower case. A claim in part is a claim to those who look at calls.
+// operation returns the name of a method in lower case. ClaimPart has the name of Claim, because both are reported as claims.
 func operation(method string) string {
 	if method == "ClaimPart" {
 		return "claim"

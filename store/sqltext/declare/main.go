@@ -1,5 +1,5 @@
 // Command declare writes declared.go of a driver from the files of its folder sql: a constant and a source of each
-// statement, except those of package sqlrows. go generate runs it in the folder of the driver.
+// statement. Statements of package sqlrows are left out. go generate runs the command in the folder of the driver.
 //
 // A file is one statement with the name of the file, without columns, unless lines of it declare statements:
 //

@@ -362,10 +362,13 @@ func (e *entry) validate(s hourbell.Schedule) {
 		if f.Name == "args" {
 			f.Value = "" // the value may contain a secret
 		}
+		if f.Name == "cron" && e.has("on_calendar") {
+			f.Name = "on_calendar" // the key that is short for cron
+		}
 		switch {
 		case f.Name == "owner": // recorded once for the whole file
 		case !e.has(f.Name) && f.Name != "args": // missing, which is recorded with the key's name in the file
-		case f.Name == "cron" || f.Name == "every" || f.Name == "at":
+		case f.Name == "cron" || f.Name == "on_calendar" || f.Name == "every" || f.Name == "at":
 			if e.single(ruleNames...) && e.find(f.Name).value.sort == scalar {
 				e.addField(f)
 			}

@@ -199,9 +199,10 @@ func (b nodeBackend) Leave(ctx context.Context, req store.LeaveRequest) (store.R
 func (n *Node) setJoined(joined bool) {
 	c := n.clock
 	c.mu.Lock()
-	if n.joined = joined; joined {
+	if joined && !n.joined { // a node registers again when its time-zone data change
 		c.joined++
 	}
+	n.joined = joined
 	c.mu.Unlock()
 	c.note()
 }

@@ -150,3 +150,21 @@ func TestPollsBetweenTwoSettles(t *testing.T) {
 		t.Errorf("next is %v, want %v", c.Next(), due)
 	}
 }
+
+// TestANodeJoinsOnce checks that a second registration of a node, which a change of its time-zone data
+// causes, does not count as another node: a kit would take its second client for registered too early.
+func TestANodeJoinsOnce(t *testing.T) {
+	c := travel.NewClock(start)
+	node := travel.Join(c.Over(memory.New()), travel.Loops{}).Backend()
+	res, err := node.Register(t.Context(), store.RegisterRequest{Name: "a", Lease: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := store.RegisterRequest{Name: "a", Lease: time.Minute, Continue: res.Node, Zones: []string{"UTC 1"}}
+	if _, err := node.Register(t.Context(), again); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Joined(); got != 1 {
+		t.Errorf("%d nodes have joined, want 1", got)
+	}
+}

@@ -159,6 +159,16 @@ func (p *plan) chain(n int) {
 	}
 }
 
+// pairs adds and enqueues n pairs of jobs: the first fails, so the second, which follows its success, is
+// not started, until the first is retried by hand.
+func (p *plan) pairs(n int) {
+	first := len(p.steps)
+	for range n {
+		p.add("completed", false, false, link{place: p.add("failed", false, false), on: store.OnSuccess})
+	}
+	p.enqueue(first)
+}
+
 // random adds and enqueues n jobs in batches. Each follows up to four jobs of its batch and of the
 // batches before.
 func (p *plan) random(n int) {
@@ -240,6 +250,7 @@ func (o *ordeal) runGraphs(harms []harm) {
 	quiet := o.endure(harms, n, func() {
 		p.diamond(n / 5)
 		p.chain(n / 5)
+		p.pairs(n / 50)
 		p.random(n)
 		for deadline := time.Now().Add(2 * time.Minute); !t.Failed() && o.live() != 0 && time.Now().Before(deadline); {
 			time.Sleep(50 * time.Millisecond)

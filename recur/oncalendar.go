@@ -11,7 +11,8 @@ import (
 // a time of day, which is midnight by default; a zone may be the last word. A component is *, or a list of values,
 // ranges (1..5) and repetitions (0/15); *-*~1 counts the days from the last day of the month. Instead of the parts there
 // may be minutely, hourly, daily, weekly, monthly, quarterly, semiannually or yearly. A date must match the days of the
-// week and the date. A time in a gap does not ring, and a time that the clock shows twice rings the first time.
+// week and the date. A time in a gap does not ring, and a time that the clock shows twice rings the first time. Fractions of
+// a second (12:00:00.5) and a number of seconds since 1970 (@1800000000) are refused.
 const Systemd = "systemd"
 
 // OnCalendar returns the rule of a calendar event of systemd; see [Systemd]. [Spec.Validate] refuses other texts.

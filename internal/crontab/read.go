@@ -263,6 +263,8 @@ func (s *scan) splitUser(text string) (user, rest string, ok bool) {
 	switch {
 	case sixthField.MatchString(user):
 		s.sixth("user", user, rest)
+	case isZone(user):
+		s.zone("user", user)
 	case strings.Contains(user, ":"):
 		s.add(field, "names a group or class too, which is not supported", "write the user alone")
 	case strings.ContainsAny(user, `/"'$;&|<>()=*?[]{}`) || strings.HasPrefix(user, "-"):
@@ -281,6 +283,8 @@ func (s *scan) checkCommand(text string) bool {
 	switch {
 	case sixthField.MatchString(first):
 		s.sixth("command", first, rest)
+	case isZone(first):
+		s.zone("command", first)
 	case first == "-n" || first == "-q" || first == "-s":
 		s.add("command", "begins with "+first+", a flag that only some crons know", "remove it; #hourbell: overlap=skip above the line is for -s, hooks are for -n")
 	case strings.Trim(strings.SplitN(text, "%", 2)[0], blanks) == "":
@@ -301,6 +305,17 @@ func (s *scan) sixth(what, word, rest string) {
 		remedy = "a crontab has five fields; remove the first, the seconds, and the seventh, the year"
 	}
 	s.add(what, fmt.Sprintf("begins with %q, which looks like a sixth time field", shown(word)), remedy)
+}
+
+// isZone reports whether a word is the name of a time zone such as Europe/Prague, which other schedulers take behind the
+// time fields.
+func isZone(word string) bool {
+	return strings.Contains(word, "/") && recur.Spec{Cron: "@daily", Zone: word}.Validate() == nil
+}
+
+// zone refuses a line with a time zone behind the time fields.
+func (s *scan) zone(what, zone string) {
+	s.add(what, fmt.Sprintf("begins with %q, which is a time zone", shown(zone)), "write CRON_TZ="+zone+" above the line")
 }
 
 // timeBytes are the bytes that occur in rules.

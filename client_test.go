@@ -510,6 +510,27 @@ func TestSubscribe(t *testing.T) {
 	}
 }
 
+// TestADoubtfulRuleIsAnEvent puts a rule that looks like a rule of Quartz.
+func TestADoubtfulRuleIsAnEvent(t *testing.T) {
+	client := newCluster(t).client(nil)
+	events, stop := client.Events.Subscribe(10)
+	defer stop()
+	for _, rule := range []recur.Spec{recur.Cron("0 0 9 ? * MON-FRI"), recur.Cron("0 0 9 ? * 2-6"), {Cron: "0 0 9 ? * 2-6", Dialect: recur.Quartz}} {
+		if _, err := client.Schedules.Put(t.Context(), hourbell.Schedule{Name: "morning", Rule: rule, Job: Note{}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop()
+	var found []event.Event
+	for e := range events {
+		found = append(found, e)
+	}
+	if len(found) != 1 || found[0].Kind != event.ScheduleDoubtful || found[0].Schedule != "morning" ||
+		!strings.Contains(found[0].Detail, "in Quartz it is Monday to Friday; choose the dialect") {
+		t.Errorf("events: %+v", found)
+	}
+}
+
 func TestBadInputChangesNothing(t *testing.T) {
 	c := newCluster(t)
 	client := c.client(nil)

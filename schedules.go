@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/internal/fire"
 	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/recur"
@@ -29,11 +30,15 @@ type ScheduleService struct{ client *Client }
 // old definition is still to come. With a Revision the call is refused
 // (ErrConflict) if the schedule was changed after that revision was read, and
 // with the revision OnlyNew if a schedule has the name. An edit keeps the schedule's anchor and never fires a slot twice. Slots that are
-// due already are accounted for under the old definition first.
+// due already are accounted for under the old definition first. What of its rule is
+// probably a mistake (recur.Spec.Warnings) is logged, as the event ScheduleDoubtful.
 func (s *ScheduleService) Put(ctx context.Context, schedule Schedule, options ...Option) (Schedule, error) {
 	res, err := s.put(ctx, options, optInTx, store.PutSchedulesRequest{Owner: schedule.Owner}, []Schedule{schedule})
 	if err != nil {
 		return Schedule{}, fmt.Errorf("put schedule %q: %w", check.Shorten(schedule.Name), err)
+	}
+	for _, w := range schedule.Rule.Warnings() {
+		s.client.relay.send(event.Event{Kind: event.ScheduleDoubtful, Time: time.Now(), Schedule: schedule.Name, Detail: w.Error()})
 	}
 	schedule = schedule.withDefaults()
 	schedule.Revision = res.Revisions[0]

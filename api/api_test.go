@@ -465,6 +465,28 @@ func TestSchedules(t *testing.T) {
 }
 
 // TestWhatASchedulesSlotsWillBe checks next and explain.
+// TestRulesOfOtherSchedulers puts a calendar event of systemd, and a rule that looks like a rule of Quartz.
+func TestRulesOfOtherSchedulers(t *testing.T) {
+	b := newBench(t, Options{})
+	var s view.OneScheduleRecord
+	b.ok(&s, "PUT", "/api/v1/schedules/event", `{"on_calendar":"Mon..Fri *-*-* 09:30","kind":"k"}`)
+	if *s.Cron != "Mon..Fri *-*-* 09:30" || *s.Dialect != "systemd" || s.Warnings == nil || len(s.Warnings) != 0 {
+		t.Errorf("%+v", s)
+	}
+	for _, wrong := range []string{`"cron":"@daily"`, `"dialect":"spring"`, `"every":"1h"`, `"rule":"@daily"`} {
+		if w := b.fails(422, "PUT", "/api/v1/schedules/event", `{"on_calendar":"9:30","kind":"k",`+wrong+`}`); !strings.Contains(w.Detail, "given") {
+			t.Errorf("%s: %s", wrong, w.Detail)
+		}
+	}
+	if w := b.fails(422, "PUT", "/api/v1/schedules/event", `{"on_calendar":"Mox 9:30","kind":"k"}`); w.Errors[0].Field != "on_calendar" {
+		t.Errorf("%+v", w)
+	}
+	b.ok(&s, "PUT", "/api/v1/schedules/quartz", `{"cron":"0 0 9 ? * 2-6","kind":"k"}`)
+	if len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "in Quartz it is Monday") {
+		t.Errorf("warnings: %q", s.Warnings)
+	}
+}
+
 func TestWhatASchedulesSlotsWillBe(t *testing.T) {
 	b := newBench(t, Options{})
 	b.ok(nil, "PUT", "/api/v1/schedules/s", `{"cron":"30 2 * * *","tz":"America/New_York","kind":"k","exclude":["sun"]}`)

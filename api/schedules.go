@@ -158,10 +158,11 @@ func (h *handler) getSchedule(ctx context.Context, in *struct {
 }
 
 // Definition is the definition of a schedule. Its fields are the keys of schedule
-// files. Exactly one of cron, every, at and rule is given.
+// files. Exactly one of cron, on_calendar, every, at and rule is given.
 type Definition struct {
 	Rule               string          `json:"rule,omitempty" minLength:"1" doc:"The rule as one text, as the field rule of a schedule has it; also a union of rules."`
 	Cron               string          `json:"cron,omitempty" minLength:"1"`
+	OnCalendar         string          `json:"on_calendar,omitempty" minLength:"1" doc:"A calendar event of systemd: short for cron with the dialect systemd."`
 	Every              string          `json:"every,omitempty" minLength:"1" doc:"An interval, such as 90s or 1 month."`
 	At                 string          `json:"at,omitempty" minLength:"1" doc:"One instant."`
 	TZ                 string          `json:"tz,omitempty" minLength:"1" doc:"The zone of the rule; default UTC."`
@@ -215,6 +216,16 @@ func (d Definition) schedule(name string) (hourbell.Schedule, error) {
 		Rule: recur.Spec{Cron: d.Cron, Every: d.Every, At: d.At, Zone: d.TZ, Dialect: d.Dialect, Start: d.Start, Stop: d.Stop, Gap: d.Gap, Fold: d.Fold},
 	}
 	errs := []error{check.Name("name", name)}
+	if d.OnCalendar != "" {
+		if d.Cron != "" || d.Dialect != "" {
+			errs = append(errs, fieldError("on_calendar", d.OnCalendar, "is given together with cron or dialect", "use on_calendar alone, which is short for both"))
+		}
+		s.Rule.Cron, s.Rule.Dialect = d.OnCalendar, recur.Systemd
+		var wrong *recur.Error
+		if errors.As(recur.OnCalendar(d.OnCalendar).Validate(), &wrong) {
+			return s, fieldError("on_calendar", d.OnCalendar, wrong.Problem, wrong.Remedy)
+		}
+	}
 	if d.Rule != "" {
 		spec, err := recur.ParseSpec(d.Rule)
 		if ruleGiven(s.Rule) && err == nil {

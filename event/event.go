@@ -55,12 +55,15 @@ const (
 	// SlotNotStarted: a predecessor ended in another way than the schedule needs, or while either was
 	// paused. Schedule, Slot, Count, Detail: why.
 	SlotNotStarted Kind = "not_started"
-	FiringLost     Kind = "firing_lost"    // Schedule: another node was first
-	ScheduleBad    Kind = "schedule_bad"   // Schedule, Err: cannot be used by this release
-	ScheduleLeft   Kind = "schedule_left"  // Schedule: no living node fires its slots; Detail: why
-	ScheduleMoved  Kind = "schedule_moved" // Schedule; Slot: its next slot by other data of its time zone; zero: none
-	ZonesChanged   Kind = "zones_changed"  // Detail: the time zones whose data on this machine have changed
-	ScheduleAhead  Kind = "schedule_ahead" // Schedule; Slot: its mark is ahead of the store's clock
+	FiringLost     Kind = "firing_lost"   // Schedule: another node was first
+	ScheduleBad    Kind = "schedule_bad"  // Schedule, Err: cannot be used by this release
+	ScheduleLeft   Kind = "schedule_left" // Schedule: no living node fires its slots; Detail: why
+	// ScheduleDoubtful: a schedule was put whose rule is valid but probably a mistake, as recur.Spec.Warnings finds. Schedule;
+	// Detail: what, and the remedy.
+	ScheduleDoubtful Kind = "schedule_doubtful"
+	ScheduleMoved    Kind = "schedule_moved" // Schedule; Slot: its next slot by other data of its time zone; zero: none
+	ZonesChanged     Kind = "zones_changed"  // Detail: the time zones whose data on this machine have changed
+	ScheduleAhead    Kind = "schedule_ahead" // Schedule; Slot: its mark is ahead of the store's clock
 
 	PermitsRepaired Kind = "permits_repaired" // a limit counted its permits wrong; Name: of the limit, Detail: its key and the numbers
 

@@ -95,6 +95,8 @@ func lines(kind Kind) line {
 		return line{slog.LevelWarn, "job lost"}
 	case PermitsRepaired:
 		return line{slog.LevelWarn, "a limit counted its permits wrong; repaired"}
+	case ScheduleDoubtful:
+		return line{slog.LevelWarn, "schedule's rule is probably a mistake"}
 	case ScheduleLeft:
 		return line{slog.LevelWarn, "schedule is fired by no living node"}
 	case ScheduleAhead:

@@ -121,6 +121,8 @@ type OneScheduleRecord struct {
 	ScheduleWithCopiesRecord
 	// The hosts of a schedule on every host; empty for any other schedule.
 	Hosts []HostRecord `json:"hosts" nullable:"false"`
+	// What of its rule is valid but probably a mistake, such as a rule of Quartz without its dialect.
+	Warnings []string `json:"warnings" nullable:"false"`
 }
 
 // HostRecord is the schedule of a host that is made from a schedule on every host.
@@ -162,7 +164,11 @@ func hostFacts(hosts []hourbell.ScheduleInfo) []Fact {
 
 // NewOneScheduleRecord returns the record of a schedule with what is shown besides it.
 func NewOneScheduleRecord(s Schedule, a Around) OneScheduleRecord {
-	return OneScheduleRecord{NewScheduleWithCopiesRecord(s, a.Owner), NewHostRecords(a.Hosts)}
+	r := OneScheduleRecord{NewScheduleWithCopiesRecord(s, a.Owner), NewHostRecords(a.Hosts), []string{}}
+	for _, w := range s.Rule.Warnings() {
+		r.Warnings = append(r.Warnings, w.Error())
+	}
+	return r
 }
 
 // NewScheduleWithCopiesRecord returns the record of a schedule with the copies of its owner.

@@ -117,12 +117,14 @@ func (e *entry) exclusionRules() []recur.Spec {
 	var rules []recur.Spec
 	for i, item := range f.value.items {
 		one := &entry{reader: e.reader, node: item, label: fmt.Sprintf("%s: rules[%d]", e.label, i)}
-		if one.isMapping("", "write cron, every or at, and tz as keys") {
+		if one.isMapping("", "write cron, on_calendar, every or at, and tz as keys") {
 			one.checkKeys(exclusionRuleKeys)
-			rules = append(rules, recur.Spec{
-				Cron: one.text("cron"), Every: one.text("every"), At: one.text("at"), Zone: one.properName("tz"), Dialect: one.properName("dialect"),
-				Start: one.properName("start"), Stop: one.properName("stop"), Gap: one.properName("gap"), Fold: one.properName("fold"),
-			})
+			rule := one.rule()
+			if rule.Dialect == "" {
+				rule.Dialect = one.properName("dialect")
+			}
+			rule.Start, rule.Stop, rule.Gap, rule.Fold = one.properName("start"), one.properName("stop"), one.properName("gap"), one.properName("fold")
+			rules = append(rules, rule)
 		}
 	}
 	return rules
@@ -180,8 +182,8 @@ func calendarText(c hourbell.Calendar) string {
 	var rules []string
 	for _, r := range c.Rules {
 		one := &pairs{}
-		for i, value := range []string{r.Cron, r.Every, r.At, r.Zone, r.Dialect, r.Start, r.Stop, r.Gap, r.Fold} {
-			one.text(exclusionRuleKeys[i].name, value)
+		for i, value := range []string{r.Cron, "", r.Every, r.At, r.Zone, r.Dialect, r.Start, r.Stop, r.Gap, r.Fold} {
+			one.text(exclusionRuleKeys[i].name, value) // a calendar event is cron with a dialect
 		}
 		rules = append(rules, one.String())
 	}

@@ -13,6 +13,7 @@ const withPolicies = `owner: o
 calendars:
   holidays: {dates: ["12-24..12-26 Christmas", 2027-05-01], tz: Europe/Prague}
   nights: {rules: [{cron: "* 0-6 * * *"}], weekdays: [sat, "0"]}
+  mornings: {rules: [{on_calendar: "Mon..Fri 0..6:0/1"}]}
 schedules:
   - name: a
     every: 1 month
@@ -30,7 +31,7 @@ schedules:
     count: 12
     jitter: 30s
     pause_after_failures: 3
-    exclude: [holidays, nights]
+    exclude: [holidays, nights, mornings]
   - name: b
     cron: "0 30 2 ? * MON-FRI"
     dialect: quartz
@@ -47,8 +48,11 @@ func TestPoliciesAndCalendars(t *testing.T) {
 	if a.Overlap != hourbell.OverlapReplace || a.Misfire != hourbell.MisfireAll || a.MisfireCap != 5 || a.Count != 12 || a.PauseAfterFailures != 3 || a.Rule.Gap != "skip" {
 		t.Errorf("%+v", a)
 	}
-	if len(a.Exclude) != 2 || len(b.Exclude) != 1 || !reflect.DeepEqual(a.Exclude[0], b.Exclude[0]) || a.Exclude[0].Dates[1] != "2027-05-01" || a.Exclude[1].Rules[0].Cron != "* 0-6 * * *" {
+	if len(a.Exclude) != 3 || len(b.Exclude) != 1 || !reflect.DeepEqual(a.Exclude[0], b.Exclude[0]) || a.Exclude[0].Dates[1] != "2027-05-01" || a.Exclude[1].Rules[0].Cron != "* 0-6 * * *" {
 		t.Errorf("calendars: %+v and %+v", a.Exclude, b.Exclude)
+	}
+	if rules := a.Exclude[2].Rules; !reflect.DeepEqual(rules, []recur.Spec{recur.OnCalendar("Mon..Fri 0..6:0/1")}) {
+		t.Errorf("a rule of systemd in a calendar: %+v", rules)
 	}
 	got := readBack(t, set)
 	if !reflect.DeepEqual(got.Schedules(), set.Schedules()) {
@@ -63,6 +67,7 @@ func TestMistakesInCalendars(t *testing.T) {
 		"calendars:\n  c: {dates: [someday]}\nschedules: []\n":                                    `dates "someday": this is not a date`,
 		"calendars:\n  c: {rules: [{cron: x}]}\nschedules: []\n":                                  `cron`,
 		"schedules:\n  - {name: a, every: 1h, kind: k, exclude: [c, 2027-13-01]}\n":               `exclude "2027-13-01": cannot be used: dates "2027-13-01": this is not a date`,
+		"calendars:\n  c: {rules: [{on_calendar: 9:00, dialect: spring}]}\nschedules: []\n":       `dialect: has no meaning with on_calendar`,
 		"schedules:\n  - {name: a, every: 1h, kind: k, exclude: [c, c]}\n":                        `exclude "c": is given twice`,
 		"schedules:\n  - {name: a, cron: \"@reboot\", shell: x, exclude: [c]}\n":                  "exclude: has no meaning for @reboot",
 		"schedules:\n  - {name: a, every: 1h, kind: k, misfire: once, misfire_cap: 3}\n":          "misfire_cap",

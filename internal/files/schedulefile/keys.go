@@ -157,7 +157,7 @@ var (
 		{"strict", "Whether a job whose attempt failed keeps its permit until its next attempt; default false", aTruth()},
 	}
 
-	exclusionRuleKeys = slices.Concat(entryKeys.only("cron", "every", "at", "tz"), declaredKeys("dialect", "start", "stop", "gap", "fold"))
+	exclusionRuleKeys = slices.Concat(entryKeys.only("cron", "on_calendar", "every", "at", "tz"), declaredKeys("dialect", "start", "stop", "gap", "fold"))
 )
 
 // delay is a duration, or 0s.

@@ -37,7 +37,7 @@ A text may be any single value. A duration is a number with a unit, such as ` + 
 		{"after", "An edge as a mapping. As a text it is `NAME[:OUTCOME[:DELAY]]`; a list has several. See [schedules that follow schedules](dependencies.md#schedules-that-follow-schedules).", afterKeys, nil},
 		{"on", "A place as a mapping with one of the keys; without it, `one` is any node, and `every` each host. See [places](places.md).", placeKeys, nil},
 		{"A calendar", "A value of `calendars`. See [calendars](calendars.md).", calendarKeys, nil},
-		{"A rule of a calendar", "An item of `rules`, with one of `cron`, `every` and `at`.", exclusionRuleKeys, nil},
+		{"A rule of a calendar", "An item of `rules`, with one of `cron`, `on_calendar`, `every` and `at`.", exclusionRuleKeys, nil},
 		{"A limit", "A value of `limits`. See [limits](limits.md).", limitKeys, nil},
 		{"kinds: keep", "The value of `keep`, as in `kinds: {http: {keep: {completed: none}}}`. See [how long finished jobs are kept](commands.md#how-long-finished-jobs-are-kept).", keepKeys, nil},
 	} {

@@ -133,11 +133,7 @@ func (e *entry) schedule(owner string) (hourbell.Schedule, bool) {
 	e.nameIt(name)
 	e.checkKeys(entryKeys)
 	s := hourbell.Schedule{Name: name, Owner: owner}
-	s.Rule.Cron, s.Rule.Every, s.Rule.At, s.Rule.Zone = e.text("cron"), e.text("every"), e.text("at"), e.properName("tz")
-	if event := e.text("on_calendar"); event != "" {
-		s.Rule.Cron, s.Rule.Dialect = event, recur.Systemd
-		e.refuse("with on_calendar", "remove it", "dialect")
-	}
+	s.Rule = e.rule()
 	s.After = e.after()
 	e.exactlyOne("rule", "when it rings", ruleNames...)
 	e.work(&s)
@@ -157,6 +153,16 @@ func (e *entry) schedule(owner string) (hourbell.Schedule, bool) {
 	}
 	e.validate(s)
 	return s, true
+}
+
+// rule reads the keys that begin a rule.
+func (e *entry) rule() recur.Spec {
+	rule := recur.Spec{Cron: e.text("cron"), Every: e.text("every"), At: e.text("at"), Zone: e.properName("tz")}
+	if event := e.text("on_calendar"); event != "" {
+		rule.Cron, rule.Dialect = event, recur.Systemd
+		e.refuse("with on_calendar", "remove it", "dialect")
+	}
+	return rule
 }
 
 // startWord returns the word that stands for the rule of an entry that runs at the start of a node;

@@ -76,24 +76,24 @@ func (l Loss) Effect() Effect {
 }
 
 // Expired returns the nodes that Nodes.Rescue declares dead: the nodes, except
-// the node that asks, whose lease has expired; none if the node that asks is not
-// alive, or was last heard more than half its own lease before or after now.
-func Expired(living []NodeInfo, asker int64, now time.Time) (expired []NodeInfo) {
-	if !MayRescue(living, asker, now) {
+// the node that asks, whose lease has expired; none if MayRescue does not allow it.
+func Expired(living []NodeInfo, req RescueRequest, now time.Time) (expired []NodeInfo) {
+	if !MayRescue(living, req, now) {
 		return nil
 	}
 	for _, n := range living {
-		if n.ID != asker && !n.SeenAt.Add(n.Lease).After(now) {
+		if n.ID != req.Node && !n.SeenAt.Add(n.Lease).After(now) {
 			expired = append(expired, n)
 		}
 	}
 	return expired
 }
 
-// MayRescue reports whether Nodes.Rescue does anything for the node that asks: only if the node is alive, and its last heartbeat
-// is at most half its lease away from now. A heartbeat may be later than now, because the store's clock may be set back.
-func MayRescue(living []NodeInfo, asker int64, now time.Time) bool {
+// MayRescue reports whether Nodes.Rescue does anything for the node that asks: only if the node is alive, it has sent no
+// heartbeat after the one whose answer it knows, and its last heartbeat is at most half its lease away from now. A
+// heartbeat may be later than now, because the store's clock may be set back.
+func MayRescue(living []NodeInfo, req RescueRequest, now time.Time) bool {
 	return slices.ContainsFunc(living, func(n NodeInfo) bool {
-		return n.ID == asker && now.Sub(n.SeenAt).Abs()*2 <= n.Lease
+		return n.ID == req.Node && n.Beats == req.Beat && now.Sub(n.SeenAt).Abs()*2 <= n.Lease
 	})
 }

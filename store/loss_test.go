@@ -51,9 +51,12 @@ func TestLossDelay(t *testing.T) {
 }
 
 func TestExpired(t *testing.T) {
+	const beat = 7
 	node := func(id int64, seen time.Duration) NodeInfo {
-		return NodeInfo{ID: id, SeenAt: noon.Add(seen), Lease: time.Minute}
+		return NodeInfo{ID: id, SeenAt: noon.Add(seen), Lease: time.Minute, Beats: beat}
 	}
+	again := node(1, 0)
+	again.Beats++
 	for name, c := range map[string]struct {
 		living []NodeInfo
 		want   []int64
@@ -68,9 +71,10 @@ func TestExpired(t *testing.T) {
 		"the clock went back":      {[]NodeInfo{node(1, 30*time.Second), node(2, -time.Hour)}, []int64{2}},
 		"the clock went far back":  {[]NodeInfo{node(1, 30*time.Second+1), node(2, -time.Hour)}, nil},
 		"the asker expired":        {[]NodeInfo{node(1, -time.Hour), node(2, -time.Hour)}, nil},
+		"the asker sent another":   {[]NodeInfo{again, node(2, -time.Hour)}, nil},
 	} {
 		var got []int64
-		for _, n := range Expired(c.living, 1, noon) {
+		for _, n := range Expired(c.living, RescueRequest{Node: 1, Beat: beat}, noon) {
 			got = append(got, n.ID)
 		}
 		if !slices.Equal(got, c.want) {

@@ -81,6 +81,7 @@ type ClaimsRequest struct {
 type RescueRequest struct {
 	Now  time.Time
 	Node int64 // who asks
+	Beat int64 // HeartbeatResult.Beat of the last heartbeat of Node that was answered; 0: none was
 	// After, if not nil, returns the follow-up of each job that fails as lost
 	// (nil: none). It is a pure function that drivers call, possibly more than
 	// once, within the transaction; it must not call the store.
@@ -179,6 +180,7 @@ type NodeInfo struct {
 	SeenAt    time.Time // last heartbeat
 	EndedAt   time.Time // zero: alive as far as the store knows
 	Died      bool      // declared dead, rather than having left
+	Beats     int64     // heartbeats since it registered; 0 after its end
 	Running   int64     // jobs that it has claimed
 }
 

@@ -331,7 +331,9 @@ type Nodes interface {
 	// frozen or under a clock that jumped, when all leases seem to have passed.
 	// Rescue therefore does nothing, without an error, unless the calling node
 	// is registered and its last Heartbeat (or Register) is at most half its own
-	// lease away from now, before or after: abs(now - seen_at) <= lease / 2.
+	// lease away from now, before or after: abs(now - seen_at) <= lease / 2. Nor
+	// does it do anything if that heartbeat is another than the request's Beat:
+	// the node does not know its answer, which may show that the clock jumped.
 	Rescue(ctx context.Context, req RescueRequest) (RescueResult, error)
 
 	// Leave ends a node's registration. The jobs that it still holds are treated

@@ -289,10 +289,11 @@ func workOn(ctx context.Context, url string) error {
 	beat := time.Now()
 	for ctx.Err() == nil {
 		if time.Since(beat) > time.Second {
-			if _, err := b.Heartbeat(calls, store.HeartbeatRequest{Node: registered.Node}); err != nil {
+			heard, err := b.Heartbeat(calls, store.HeartbeatRequest{Node: registered.Node})
+			if err != nil {
 				return err
 			}
-			if _, err := b.Rescue(calls, store.RescueRequest{Node: registered.Node}); err != nil {
+			if _, err := b.Rescue(calls, store.RescueRequest{Node: registered.Node, Beat: heard.Beat}); err != nil {
 				return err
 			}
 			report()

@@ -99,7 +99,7 @@ func (b *Backend) Rescue(ctx context.Context, req store.RescueRequest) (out stor
 			return false, err
 		}
 		living, err := s.FindLivingNodes(ctx)
-		if some = len(store.Expired(living, req.Node, now)) > 0; some || err != nil || !store.MayRescue(living, req.Node, now) {
+		if some = len(store.Expired(living, req, now)) > 0; some || err != nil || !store.MayRescue(living, req, now) {
 			return some, err
 		}
 		err = s.One(ctx, findLeftNodes, args{"now": sqlrows.Micros(now)}, &some)

@@ -36,7 +36,7 @@ func TestARescueLocksNoLivingNode(t *testing.T) {
 	must(t, err)
 	call, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	res, err := b.Rescue(call, store.RescueRequest{Now: now, Node: asker})
+	res, err := b.Rescue(call, store.RescueRequest{Now: now, Node: asker, Beat: 1})
 	must(t, err)
 	if len(res.Nodes) != 1 || res.Nodes[0].ID != dead {
 		t.Errorf("the rescue ended %+v, want node %d", res.Nodes, dead)
@@ -141,7 +141,7 @@ func TestARescueFindsTheLastHeartbeat(t *testing.T) {
 	claim := holdNodeIn(t, b, db, nodes[1])
 	rescued := make(chan store.RescueResult, 1)
 	go func() {
-		res, err := b.Rescue(t.Context(), store.RescueRequest{Now: now, Node: nodes[0]})
+		res, err := b.Rescue(t.Context(), store.RescueRequest{Now: now, Node: nodes[0], Beat: 1})
 		if err != nil {
 			t.Error(err)
 		}
@@ -159,7 +159,7 @@ func TestARescueFindsTheLastHeartbeat(t *testing.T) {
 	}
 	now = now.Add(lease)
 	beat(nodes[0])
-	res, err := b.Rescue(t.Context(), store.RescueRequest{Now: now, Node: nodes[0]})
+	res, err := b.Rescue(t.Context(), store.RescueRequest{Now: now, Node: nodes[0], Beat: 2})
 	must(t, err)
 	if len(res.Nodes) != 1 || res.Nodes[0].ID != nodes[1] || !res.Nodes[0].SeenAt.Equal(now.Add(-lease)) {
 		t.Errorf("the rescue ended %+v, want node %d", res.Nodes, nodes[1])

@@ -77,8 +77,8 @@ func (b *Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.
 // left to transactions which have ended since.
 func (b *Backend) Rescue(ctx context.Context, req store.RescueRequest) (store.RescueResult, error) {
 	return b.endNodes(ctx, "rescue", req.Now, req.After, func(tx pgx.Tx) (ended []store.NodeInfo, left []endedNode, err error) {
-		if ended, err = collect(ctx, tx, scanNode, b.q(expireNodes), when(req.Now), req.Node); err == nil {
-			left, err = collect(ctx, tx, pgx.RowToStructByPos[endedNode], b.q(lockLeftNodes), when(req.Now), req.Node)
+		if ended, err = collect(ctx, tx, scanNode, b.q(expireNodes), when(req.Now), req.Node, req.Beat); err == nil {
+			left, err = collect(ctx, tx, pgx.RowToStructByPos[endedNode], b.q(lockLeftNodes), when(req.Now), req.Node, req.Beat)
 		}
 		return ended, left, err
 	})
@@ -284,10 +284,10 @@ func scanHeld(r pgx.CollectableRow) (j heldJob, err error) {
 }
 
 // nodeColumns are the columns that scanNode scans.
-const nodeColumns = "id name version host labels queues kinds zones lease started_at seen_at ended_at died running"
+const nodeColumns = "id name version host labels queues kinds zones lease started_at seen_at ended_at died beats running"
 
 func scanNode(r pgx.CollectableRow) (n store.NodeInfo, err error) {
-	err = r.Scan(&n.ID, &n.Name, &n.Version, &n.Host, &n.Labels, &n.Queues, &n.Kinds, &n.Zones, &n.Lease, into(&n.StartedAt), into(&n.SeenAt), into(&n.EndedAt), &n.Died, &n.Running)
+	err = r.Scan(&n.ID, &n.Name, &n.Version, &n.Host, &n.Labels, &n.Queues, &n.Kinds, &n.Zones, &n.Lease, into(&n.StartedAt), into(&n.SeenAt), into(&n.EndedAt), &n.Died, &n.Beats, &n.Running)
 	return n, err
 }
 

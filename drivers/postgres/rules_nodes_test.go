@@ -82,16 +82,20 @@ func TestExpiryKeepsTheRules(t *testing.T) {
 			asker = 0
 		}
 		var want, got []int64
-		for _, n := range store.Expired(living, asker, r.table.now) {
+		req := store.RescueRequest{Now: r.table.now, Node: asker}
+		if r.chance(20) {
+			req.Beat++
+		}
+		for _, n := range store.Expired(living, req, r.table.now) {
 			want = append(want, n.ID)
 		}
-		res, err := r.b.Rescue(r.Context(), store.RescueRequest{Now: r.table.now, Node: asker})
+		res, err := r.b.Rescue(r.Context(), req)
 		must(r, err)
 		for _, n := range res.Nodes {
 			got = append(got, n.ID)
 		}
 		if !slices.Equal(got, want) {
-			t.Fatalf("expired %v, want %v of %+v when %d asks at %v", got, want, living, asker, r.table.now)
+			t.Fatalf("expired %v, want %v of %+v when %+v asks at %v", got, want, living, req, r.table.now)
 		}
 	}
 }

@@ -83,7 +83,7 @@ func (b *Backend) Rescue(ctx context.Context, req store.RescueRequest) (out stor
 			return false, err
 		}
 		living, err := s.FindLivingNodes(ctx)
-		return len(store.Expired(living, req.Node, now)) > 0, err
+		return len(store.Expired(living, req, now)) > 0, err
 	})
 	if err != nil || !some {
 		return out, err

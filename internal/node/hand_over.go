@@ -86,7 +86,7 @@ func (n *Node) goOn(ctx context.Context) error {
 		return err
 	}
 	n.report.StoreWorks("register")
-	n.session.confirm(res.Node, sent, n.around.Uptime(), res.Now)
+	n.session.confirm(res.Node, 0, sent, n.around.Uptime(), res.Now)
 	n.checkHistory(ctx, before, res.Position, "")
 	return nil
 }

@@ -52,7 +52,7 @@ func (n *Node) heartbeat(ctx context.Context, after func(context.Context)) (ok b
 		if n.history.mustRenumber() {
 			return n.registerAgain(call)
 		}
-		regained := n.session.confirm(n.session.number(), sent, n.around.Uptime(), res.Now)
+		regained := n.session.confirm(n.session.number(), res.Beat, sent, n.around.Uptime(), res.Now)
 		n.expiry.set(sent, res) // after confirm, which may withdraw the right to declare others dead
 		if regained && !n.Stopping() {
 			n.report.Emit(event.Event{Kind: event.LeaseRegained})
@@ -105,7 +105,7 @@ func (n *Node) watchLease(ctx context.Context) {
 		case <-ticker.C:
 		}
 		n.ExpireLease()
-		if n.expiry.due(n.around.Uptime()) && n.session.mayDeclareDead() {
+		if _, _, may := n.session.mayDeclareDead(); may && n.expiry.due(n.around.Uptime()) {
 			n.rescueNow.Notify()
 		}
 	}

@@ -129,7 +129,7 @@ func (n *Node) register(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n.session.confirm(res.Node, sent, n.around.Uptime(), res.Now)
+	n.session.confirm(res.Node, 0, sent, n.around.Uptime(), res.Now)
 	if n.readStateFile(res.Position.Store) {
 		before = n.history.known()
 	}

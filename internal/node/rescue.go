@@ -49,16 +49,18 @@ func (n *Node) Rescues(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if n.expiry.due(n.around.Uptime()) && n.session.mayDeclareDead() && !n.history.blocked() {
-			n.rescue(ctx)
+		if node, beat, may := n.session.mayDeclareDead(); may && n.expiry.due(n.around.Uptime()) && !n.history.blocked() {
+			n.rescue(ctx, node, beat)
 		}
 	}
 }
 
-func (n *Node) rescue(ctx context.Context) {
+// rescue takes the jobs of dead nodes, unless the node sends another heartbeat before the call arrives:
+// the answer to that one may be that leases only seem to have expired.
+func (n *Node) rescue(ctx context.Context, node, beat int64) {
 	call, cancel := context.WithTimeout(ctx, n.cfg.CallTimeout)
 	defer cancel()
-	res, err := n.cfg.Store.Rescue(call, store.RescueRequest{Node: n.session.number(), After: n.cfg.AfterLoss})
+	res, err := n.cfg.Store.Rescue(call, store.RescueRequest{Node: node, Beat: beat, After: n.cfg.AfterLoss})
 	if err != nil {
 		n.report.StoreFailed("rescue", err)
 		return

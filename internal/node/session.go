@@ -36,6 +36,7 @@ type session struct {
 
 	mu     sync.Mutex
 	clock  leaseClock
+	beat   int64           // of the last heartbeat that was confirmed; 0: none was under this number, or since the program was replaced
 	ctx    context.Context // nil while the lease is not trusted
 	cancel context.CancelCauseFunc
 }
@@ -44,12 +45,13 @@ func newSession(lease time.Duration, now func() uptime.Instant) *session {
 	return &session{uptime: now, base: context.Background(), clock: leaseClock{length: lease}}
 }
 
-// confirm records that the store confirmed node as alive, and reports whether the lease was lost
-// before.
-func (s *session) confirm(node int64, sent, received uptime.Instant, storeNow time.Time) (regained bool) {
+// confirm records that the store confirmed node as alive, by a heartbeat that it counted as beat or,
+// if beat is 0, by a registration. It reports whether the lease was lost before.
+func (s *session) confirm(node, beat int64, sent, received uptime.Instant, storeNow time.Time) (regained bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.node.Store(node)
+	s.beat = beat
 	s.clock.confirmed(sent, received, storeNow)
 	s.trustedUntil.Store(int64(s.clock.trustedUntil))
 	if s.ctx != nil || !s.clock.trusted(s.uptime()) {
@@ -134,9 +136,10 @@ func (s *session) left() (left, lease time.Duration) {
 // number returns the number of the node.
 func (s *session) number() int64 { return s.node.Load() }
 
-// mayDeclareDead reports whether this node may declare other nodes dead.
-func (s *session) mayDeclareDead() bool {
+// mayDeclareDead reports whether this node may declare other nodes dead, and returns its number and the
+// heartbeat from which it knows that. A later heartbeat may show that it may not.
+func (s *session) mayDeclareDead() (node, beat int64, may bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.clock.mayDeclareDead(s.uptime())
+	return s.node.Load(), s.beat, s.clock.mayDeclareDead(s.uptime())
 }

@@ -19,6 +19,7 @@ var worlds = []struct {
 }{
 	{"two jobs and a limit of one", World{Jobs: 2, Limit: 1, Coarse: true}, 415003, 4342870, false},
 	{"one job, ticks and a clock that is set", World{Jobs: 1, Limit: 1, Clock: true, Again: true}, 218734, 2800806, false},
+	{"one job, rescues that are delayed, and a clock that is set", World{Jobs: 1, Limit: 1, Clock: true, Delayed: true}, 326970, 4273488, true},
 	{"two jobs and a limit of two", World{Jobs: 2, Limit: 2, Coarse: true}, 637847, 7036284, true},
 	{"one job, answers that are late, and a clock that is set", World{Jobs: 1, Limit: 1, Slow: true, Clock: true}, 1577694, 21099812, true},
 }
@@ -44,6 +45,7 @@ func TestEveryState(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	ticks := World{Jobs: 1, Limit: 1, Again: true}
 	clock := World{Jobs: 1, Limit: 1, Clock: true}
+	delayed := World{Jobs: 1, Limit: 1, Clock: true, Delayed: true}
 	slow := World{Jobs: 1, Limit: 1, Slow: true, Clock: true}
 	coarse := World{Jobs: 2, Limit: 1, Coarse: true}
 	small := World{Jobs: 1, Limit: 1, Coarse: true}
@@ -62,7 +64,7 @@ func TestMistakes(t *testing.T) {
 		{LeaseFromAnswer, slow, "one owner"},
 		{RescueWithoutWait, clock, "one owner"},
 		{RescueUnheard, clock, "one owner"},
-		{RescueOvertaken, slow, "one owner"},
+		{RescueOvertaken, delayed, "one owner"},
 		{JumpIgnored, clock, "one owner"},
 		{JobsLeft, small, "nothing is stuck"},
 		{CompareAtOnce, ticks, "one owner"},

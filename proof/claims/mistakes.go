@@ -15,7 +15,7 @@ const (
 	LeaseFromAnswer       Mistake = "a lease counts from the answer to a heartbeat"
 	RescueWithoutWait     Mistake = "a rescue does not wait for one lease"
 	RescueUnheard         Mistake = "a node that was not heard lately rescues"
-	RescueOvertaken       Mistake = "a rescue does not wait for the answer to a heartbeat"
+	RescueOvertaken       Mistake = "a rescue counts although a heartbeat of its node has overtaken it"
 	JumpIgnored           Mistake = "a step of the store's clock does not begin the wait again"
 	JobsLeft              Mistake = "a rescue leaves the jobs"
 	CompareAtOnce         Mistake = "a node hands back claims whose answer may still come"

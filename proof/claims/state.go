@@ -17,6 +17,7 @@ type Node struct {
 	Answer Age  // since the heartbeat was sent whose answer is on its way
 	Jump   bool // the store's clock was set since the last heartbeat arrived
 	Told   bool // the answer on its way shows that
+	Asks   Ask  // its rescue that is on its way
 	Runs   [2]Run
 	Mail   [2]Outcome // on its way to the store, until its answer arrives
 }
@@ -29,6 +30,16 @@ const lease Age = 2
 
 // none is the age of what does not exist: the row of a node that has ended, heartbeats that have failed, no answer.
 const none Age = -1
+
+// Ask is a rescue on its way, which names the last heartbeat whose answer its process had when it asked.
+type Ask int8
+
+// The rescues on their way.
+const (
+	NoAsk     Ask = iota
+	Answered      // the heartbeat that it names is the last one of its node
+	Overtaken     // another has arrived
+)
 
 // Run is a claim as its process has it.
 type Run struct {

@@ -10,6 +10,7 @@ type World struct {
 	Slow    bool    // answers to heartbeats may arrive a tick late
 	Clock   bool    // the store's clock may be set forward
 	Again   bool    // another process starts in the place of one that has ended
+	Delayed bool    // a rescue by node 2 may be on its way for any time
 	Mistake Mistake // what the contract gets wrong; empty: nothing
 }
 
@@ -58,7 +59,8 @@ func (w World) Steps(s State) []Step {
 		if !s.over() {
 			all.beat(n)
 			all.end(n)
-			all.rescue(n, 1-n)
+			all.rescue(n)
+			all.rescued(n)
 		}
 	}
 	if !s.over() {
@@ -244,13 +246,15 @@ func (w *walk) beat(n int) {
 		return
 	case node.Row == none: // it is told that it was declared dead, and registers again
 		node.lose()
-		node.Row, node.Lease, node.Steady, node.Jump = 0, 0, 0, false
+		node.Row, node.Lease, node.Steady, node.Jump, node.Asks = 0, 0, 0, false, NoAsk
 		w.add(n, -1, false, "registers again", s)
 		return
 	case w.Coarse && node.Row == 0:
 		return
 	}
-	node.Row = 0
+	if node.Row = 0; node.Asks == Answered {
+		node.Asks = Overtaken
+	}
 	if node.Told, node.Jump = node.Jump, false; w.Slow {
 		node.Answer = 0
 		w.add(n, -1, false, "sends a heartbeat, which arrives", s)
@@ -297,7 +301,7 @@ func (w *walk) end(n int) {
 	case !node.Up || !s.Nodes[1-n].Up:
 		return
 	}
-	gone := Node{Row: node.Row, Answer: none, Mail: node.Mail}
+	gone := Node{Row: node.Row, Answer: none, Asks: node.Asks, Mail: node.Mail}
 	works := node.Runs[0].Phase >= Works || node.Runs[1].Phase >= Works
 	*node = gone
 	w.add(n, -1, true, "dies", s)
@@ -307,21 +311,48 @@ func (w *walk) end(n int) {
 	}
 }
 
-// rescue: a node declares another dead whose lease has expired by the store's clock, and takes its jobs and their
-// permits in the same transaction. It must have had heartbeats without a failure for one lease, and its last one must
-// have arrived lately: then every living node has had the time to send one, after an outage and after a step of the
-// store's clock. What it knows must be up to date: no answer to a heartbeat of its own is on its way.
-func (w *walk) rescue(n, dead int) {
+// rescue: a node asks for a rescue. It must have had heartbeats without a failure for one lease: then every living node
+// has had the time to send one, after an outage and after a step of the store's clock.
+func (w *walk) rescue(n int) {
 	s := w.from
-	node := s.Nodes[n]
+	node := &s.Nodes[n]
 	waited := node.trusts() && (node.Steady == lease || w.Coarse) || w.Mistake == RescueWithoutWait
-	heard := node.Row != none && node.Row < lease || w.Mistake == RescueUnheard
-	settled := node.Answer == none || w.Mistake == RescueOvertaken
-	if !node.Up || !waited || !heard || !settled || s.Nodes[dead].Row != lease {
+	if !node.Up || !waited || node.Asks != NoAsk {
 		return
 	}
-	w.take(&s, dead, true)
-	w.add(n, -1, false, fmt.Sprintf("declares node %d dead", dead+1), s)
+	if node.Asks = Answered; node.Answer != none {
+		node.Asks = Overtaken
+	}
+	if w.delays(n) {
+		w.add(n, -1, false, "asks for a rescue", s)
+		return
+	}
+	at := walk{World: w.World, from: s}
+	at.rescued(n)
+	w.steps = append(w.steps, at.steps...)
+}
+
+// delays reports whether rescues by a node may be on their way for any time.
+func (w *walk) delays(n int) bool { return w.Delayed && n == 1 }
+
+// rescued: a rescue arrives, whenever it was sent. The store declares the other node dead if its lease has expired by the
+// store's clock, and takes its jobs and their permits in the same transaction. The last heartbeat of the node that asked
+// must have arrived lately, and must be the one that the rescue names: the answer to a later one may be that the store's
+// clock was set.
+func (w *walk) rescued(n int) {
+	s := w.from
+	node, dead := &s.Nodes[n], 1-n
+	heard := node.Row != none && node.Row < lease || w.Mistake == RescueUnheard
+	known := node.Asks == Answered || w.Mistake == RescueOvertaken
+	if node.Asks == NoAsk {
+		return
+	}
+	if node.Asks = NoAsk; heard && known && s.Nodes[dead].Row == lease {
+		w.take(&s, dead, true)
+		w.add(n, -1, false, fmt.Sprintf("declares node %d dead", dead+1), s)
+	} else if w.delays(n) {
+		w.add(n, -1, false, "asks in vain for a rescue", s)
+	}
 }
 
 // take ends the row of a node, and takes its jobs.

@@ -93,6 +93,12 @@ var motionFaults = []motionFault{
 	},
 	{
 		fault{
+			"a rescue counts although a heartbeat has overtaken it", inMemory + "nodes.go",
+			"s.beats[req.Node] == req.Beat && now", "now",
+		}, 0, "?",
+	},
+	{
+		fault{
 			"the jobs of a dead node are forgotten", inMemory + "nodes.go",
 			"s.takeJobs(node, after, now, out)\n\tout.Nodes",
 			"out.Nodes",

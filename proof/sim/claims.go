@@ -35,6 +35,7 @@ type followed struct {
 type registered struct {
 	lease time.Duration
 	seen  time.Time // its last heartbeat, by the store's clock
+	beats int64
 }
 
 func newClaimsModel(clock func() time.Time) *claimsModel {
@@ -58,10 +59,11 @@ func (m *claimsModel) over(b store.Backend) store.Backend {
 func (m *claimsModel) follow(c intercept.Call) {
 	switch req := c.Request.(type) {
 	case *store.RegisterRequest:
-		m.nodes[c.Result.(*store.RegisterResult).Node] = &registered{req.Lease, m.clock()}
+		m.nodes[c.Result.(*store.RegisterResult).Node] = &registered{lease: req.Lease, seen: m.clock()}
 	case *store.HeartbeatRequest:
 		if m.lives(req.Node, c) {
 			m.nodes[req.Node].seen = m.clock()
+			m.nodes[req.Node].beats++
 		}
 	case *store.ClaimRequest:
 		switch res := c.Result.(type) {
@@ -75,9 +77,9 @@ func (m *claimsModel) follow(c intercept.Call) {
 	case *store.FinishRequest:
 		m.finish(req, c.Result.(*store.FinishResult))
 	case *store.RescueRequest:
-		m.rescue(req.Node, c.Result.(*store.RescueResult), true)
+		m.rescue(req.Node, req.Beat, c.Result.(*store.RescueResult), true)
 	case *store.LeaveRequest:
-		m.rescue(req.Node, c.Result.(*store.RescueResult), false)
+		m.rescue(req.Node, 0, c.Result.(*store.RescueResult), false)
 	case *store.ChangeJobsRequest:
 		for _, id := range req.IDs {
 			m.jobs[id] = nil
@@ -168,8 +170,8 @@ func (m *claimsModel) finish(req *store.FinishRequest, res *store.FinishResult) 
 	}
 }
 
-// rescue takes the jobs of nodes that have died, or of a node that leaves.
-func (m *claimsModel) rescue(by int64, res *store.RescueResult, died bool) {
+// rescue takes the jobs of nodes that have died, or of a node that leaves. beat is the heartbeat that a rescue names.
+func (m *claimsModel) rescue(by, beat int64, res *store.RescueResult, died bool) {
 	now := m.clock()
 	for _, ended := range res.Nodes {
 		node := m.nodes[ended.ID]
@@ -180,6 +182,8 @@ func (m *claimsModel) rescue(by int64, res *store.RescueResult, died bool) {
 			m.fail("node %d declares node %d dead, and has ended itself", by, ended.ID)
 		case died && now.Before(node.seen.Add(node.lease)):
 			m.fail("node %d declares node %d dead %v before its lease ends", by, ended.ID, node.seen.Add(node.lease).Sub(now))
+		case died && asks.beats != beat:
+			m.fail("node %d declares node %d dead, knows its heartbeat %d, and has sent %d", by, ended.ID, beat, asks.beats)
 		case died && now.Sub(asks.seen).Abs() > asks.lease/2:
 			m.fail("node %d declares node %d dead, and was heard %v ago", by, ended.ID, now.Sub(asks.seen))
 		}

@@ -30,7 +30,7 @@ func TestTheModelFindsWrongAnswers(t *testing.T) {
 	}
 	rescue := func(jobs ...store.RescuedJob) intercept.Call {
 		return intercept.Call{
-			Request: &store.RescueRequest{Node: 2}, Result: &store.RescueResult{Nodes: []store.NodeInfo{{ID: 1}}, Jobs: jobs},
+			Request: &store.RescueRequest{Node: 2, Beat: 1}, Result: &store.RescueResult{Nodes: []store.NodeInfo{{ID: 1}}, Jobs: jobs},
 		}
 	}
 	lost := store.RescuedJob{ID: 7, Token: 5, Node: 1, Begun: true, State: store.StateReady}
@@ -49,6 +49,7 @@ func TestTheModelFindsWrongAnswers(t *testing.T) {
 		{"an earlier token", 0, []intercept.Call{claim(1, 5, 1), outcome(5, store.Retry), claim(2, 6, 2), outcome(5, store.Completed)}, "the outcome 0"},
 		{"a claim by a node that has ended", 0, []intercept.Call{claim(3, 5, 1)}, "which has ended"},
 		{"a rescue", 16 * time.Second, []intercept.Call{claim(1, 5, 1), rescue(lost)}, ""},
+		{"a rescue that another heartbeat has overtaken", 16 * time.Second, []intercept.Call{claim(1, 5, 1), heartbeat(2), rescue(lost)}, "has sent 2"},
 		{"a rescue before the lease ends", 14 * time.Second, []intercept.Call{claim(1, 5, 1), rescue(lost)}, "before its lease ends"},
 		{"a rescue that leaves the job", 16 * time.Second, []intercept.Call{claim(1, 5, 1), rescue()}, "is left with it"},
 		{"a rescue that does not know that the job has begun", 16 * time.Second, []intercept.Call{claim(1, 5, 1), rescue(unbegun)}, "is taken from node 1"},

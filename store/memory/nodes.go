@@ -121,7 +121,7 @@ func (s *Store) Rescue(ctx context.Context, req store.RescueRequest) (store.Resc
 	}
 	defer s.mu.Unlock()
 	var out store.RescueResult
-	if !s.heardLately(req.Node, now) {
+	if !s.mayRescue(req, now) {
 		return out, nil
 	}
 	for _, node := range s.sortedNodes() {
@@ -137,11 +137,11 @@ func (s *Store) Rescue(ctx context.Context, req store.RescueRequest) (store.Resc
 	return out, nil
 }
 
-// heardLately reports whether a node's heartbeats are recent enough that it may
-// declare others dead.
-func (s *Store) heardLately(id int64, now time.Time) bool {
-	node, err := s.livingNode(id)
-	return err == nil && now.Sub(node.SeenAt).Abs() <= node.Lease/2
+// mayRescue reports whether the last heartbeat of the node that asks is recent, and the one
+// whose answer it knows.
+func (s *Store) mayRescue(req store.RescueRequest, now time.Time) bool {
+	node, err := s.livingNode(req.Node)
+	return err == nil && s.beats[req.Node] == req.Beat && now.Sub(node.SeenAt).Abs() <= node.Lease/2
 }
 
 // Leave ends a registration; see store.Nodes.
@@ -269,6 +269,9 @@ func (s *Store) nodeInfo(node *store.NodeInfo) store.NodeInfo {
 	out := *node
 	out.Labels, out.Queues, out.Kinds = slices.Clone(node.Labels), slices.Clone(node.Queues), slices.Clone(node.Kinds)
 	out.Zones = slices.Clone(node.Zones)
+	if out.EndedAt.IsZero() {
+		out.Beats = s.beats[node.ID]
+	}
 	out.Running = int64(len(s.held(node.ID)))
 	return out
 }

@@ -16,12 +16,12 @@ func Rescue(ctx context.Context, tx Tx, req store.RescueRequest, now time.Time) 
 	if err != nil {
 		return store.RescueResult{}, err
 	}
-	expired, err := lockExpired(ctx, tx, living, req.Node, now)
+	expired, err := lockExpired(ctx, tx, living, req, now)
 	if err != nil {
 		return store.RescueResult{}, err
 	}
 	var left []store.NodeInfo
-	if t, ok := tx.(LeftNodes); ok && store.MayRescue(living, req.Node, now) {
+	if t, ok := tx.(LeftNodes); ok && store.MayRescue(living, req, now) {
 		if left, err = t.LockLeftNodes(ctx, now); err != nil {
 			return store.RescueResult{}, err
 		}
@@ -31,8 +31,8 @@ func Rescue(ctx context.Context, tx Tx, req store.RescueRequest, now time.Time) 
 
 // lockExpired locks and returns the nodes whose leases have expired. No other node is locked, because the transaction
 // may take long, also when the connection of the node that asks fails: heartbeats of living nodes must not wait for it.
-func lockExpired(ctx context.Context, tx Nodes, living []store.NodeInfo, asker int64, now time.Time) ([]store.NodeInfo, error) {
-	expired := store.Expired(living, asker, now)
+func lockExpired(ctx context.Context, tx Nodes, living []store.NodeInfo, req store.RescueRequest, now time.Time) ([]store.NodeInfo, error) {
+	expired := store.Expired(living, req, now)
 	if len(expired) == 0 {
 		return nil, nil
 	}
@@ -44,8 +44,8 @@ func lockExpired(ctx context.Context, tx Nodes, living []store.NodeInfo, asker i
 	if err != nil {
 		return nil, err
 	}
-	asking := slices.DeleteFunc(slices.Clone(living), func(n store.NodeInfo) bool { return n.ID != asker })
-	return store.Expired(append(asking, locked...), asker, now), nil // a heartbeat may have come before the lock
+	asking := slices.DeleteFunc(slices.Clone(living), func(n store.NodeInfo) bool { return n.ID != req.Node })
+	return store.Expired(append(asking, locked...), req, now), nil // a heartbeat may have come before the lock
 }
 
 // LeftNodes is implemented by a Tx whose LockHeldJobs leaves out jobs that other transactions
@@ -74,7 +74,7 @@ func Leave(ctx context.Context, tx Tx, req store.LeaveRequest, now time.Time) (s
 func endNodes(ctx context.Context, tx Tx, nodes, left []store.NodeInfo, died bool, after func(store.LostJob) *store.FollowUp, now time.Time) (store.RescueResult, error) {
 	var out store.RescueResult
 	for i := range nodes {
-		nodes[i].EndedAt, nodes[i].Died, nodes[i].Running = now, died, 0
+		nodes[i].EndedAt, nodes[i].Died, nodes[i].Beats, nodes[i].Running = now, died, 0, 0
 	}
 	ended := slices.Concat(nodes, left)
 	if len(ended) == 0 {

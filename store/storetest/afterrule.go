@@ -76,7 +76,7 @@ func endsLost(e *env, node int64) (int64, int64, endCall) {
 	e.tick(time.Minute)
 	e.heartbeat(node)
 	return id, id, func(ctx context.Context, b store.Backend) error {
-		_, err := b.Rescue(ctx, store.RescueRequest{Now: e.now, Node: node})
+		_, err := b.Rescue(ctx, e.rescueBy(node))
 		return err
 	}
 }

@@ -401,9 +401,15 @@ func (e *env) rescue(node int64) store.RescueResult {
 // rescueUnheard requests a rescue without a heartbeat before.
 func (e *env) rescueUnheard(node int64) store.RescueResult {
 	e.t.Helper()
-	res, err := e.a.Rescue(e.ctx, store.RescueRequest{Now: e.now, Node: node})
+	res, err := e.a.Rescue(e.ctx, e.rescueBy(node))
 	e.must(err)
 	return res
+}
+
+// rescueBy returns the request of a rescue by a node that knows the answers to all its heartbeats.
+func (e *env) rescueBy(node int64) store.RescueRequest {
+	e.t.Helper()
+	return store.RescueRequest{Now: e.now, Node: node, Beat: e.nodes()[node].Beats}
 }
 
 func (e *env) heartbeat(node int64) store.HeartbeatResult {

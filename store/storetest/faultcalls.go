@@ -751,11 +751,9 @@ var faultCalls = []faultCall{
 		e.cancel(ids[2])
 		e.tick(time.Minute)
 		e.heartbeat(alive)
-		return e.calls(func(ctx context.Context) (any, error) {
-			return e.a.Rescue(ctx, store.RescueRequest{Now: e.now, Node: alive, After: func(store.LostJob) *store.FollowUp {
-				return &store.FollowUp{Jobs: []store.NewJob{hook("lost")}}
-			}})
-		})
+		req := e.rescueBy(alive)
+		req.After = func(store.LostJob) *store.FollowUp { return &store.FollowUp{Jobs: []store.NewJob{hook("lost")}} }
+		return e.calls(func(ctx context.Context) (any, error) { return e.a.Rescue(ctx, req) })
 	}, steps: true},
 	{name: "Rescue/limits by key", prepare: func(e *env) faultTry {
 		e.putLimits(perKey(1), queueLimit("queue", 5))
@@ -764,9 +762,8 @@ var faultCalls = []faultCall{
 		e.claimWith(dead, 9, e.exchange(dead, 0, 5))
 		e.tick(time.Minute)
 		e.heartbeat(alive)
-		return e.calls(func(ctx context.Context) (any, error) {
-			return e.a.Rescue(ctx, store.RescueRequest{Now: e.now, Node: alive})
-		})
+		req := e.rescueBy(alive)
+		return e.calls(func(ctx context.Context) (any, error) { return e.a.Rescue(ctx, req) })
 	}, steps: true},
 	{name: "Leave", prepare: func(e *env) faultTry {
 		e.putLimits(perKey(1))

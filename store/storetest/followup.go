@@ -326,10 +326,11 @@ func followUpRescue(e *env) {
 	e.tick(time.Hour)
 	e.heartbeat(alive)
 	var told store.LostJob
-	req := store.RescueRequest{Now: e.now, Node: alive, After: func(lost store.LostJob) *store.FollowUp {
+	req := e.rescueBy(alive)
+	req.After = func(lost store.LostJob) *store.FollowUp {
 		told = lost
 		return fails(lost.Schedule, "lost")
-	}}
+	}
 	for range 2 {
 		_, err := e.a.Rescue(e.ctx, req)
 		e.must(err)
@@ -371,7 +372,9 @@ func followUpOnlyLost(e *env) {
 			alive := e.nodeFor("alive", 1000*time.Hour)
 			e.tick(time.Hour)
 			e.heartbeat(alive)
-			_, err := e.a.Rescue(e.ctx, store.RescueRequest{Now: e.now, Node: alive, After: after})
+			req := e.rescueBy(alive)
+			req.After = after
+			_, err := e.a.Rescue(e.ctx, req)
 			return err
 		},
 	} {

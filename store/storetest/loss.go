@@ -132,13 +132,14 @@ func lossBeginRace(e *env) {
 		e.tick(time.Minute)
 		e.heartbeat(alive)
 		var rescued store.RescueResult
+		req := e.rescueBy(alive)
 		errs := make([]error, 2)
 		e.both(func(i int, client store.Backend) {
 			if i == 0 {
 				_, errs[0] = client.BeginJobs(e.ctx, store.BeginRequest{Node: dead, Batch: got.Batch, Claims: refsOf(got.Jobs)})
 				return
 			}
-			rescued, errs[1] = client.Rescue(e.ctx, store.RescueRequest{Now: e.now, Node: alive})
+			rescued, errs[1] = client.Rescue(e.ctx, req)
 		})
 		e.must(errs[1])
 		if errs[0] != nil {

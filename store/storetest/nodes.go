@@ -50,7 +50,7 @@ func registrationGoesOn(e *env) {
 	e.ok(res.Position.Node == other, "a registration that goes on must not take a new number", res.Position)
 	e.want(e.nodes()[n], store.NodeInfo{
 		ID: n, Name: "n", Version: "v2", Host: "web-2", Labels: []string{"role=db"}, Queues: []string{"q", "r"}, Kinds: []string{"k", "l"}, Zones: []string{"Asia/Tokyo=2"},
-		Lease: 20 * time.Second, StartedAt: epoch, SeenAt: e.now, Running: 1,
+		Lease: 20 * time.Second, StartedAt: epoch, SeenAt: e.now, Beats: beat + 1, Running: 1,
 	}, "a registration that goes on must be listed with what is registered now, under its name")
 	e.want(e.claims(n, false), []store.ClaimRef{{ID: held, Token: claimed.Token}}, "a registration that goes on must keep its claims")
 	e.tick(19 * time.Second)

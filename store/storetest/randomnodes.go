@@ -98,7 +98,7 @@ func (w *world) claimsBoth(req store.ClaimsRequest) {
 	w.compare("Claims", req, w.names.modelRefs(got, nil), sortRefs(want))
 }
 
-// rescue requests a rescue by a node that mostly, but not always, may rescue.
+// rescue requests a rescue by a node that mostly, but not always, may rescue, and that mostly knows its last heartbeat.
 func (w *world) rescue() {
 	node := w.someNode()
 	if node == 0 {
@@ -107,13 +107,30 @@ func (w *world) rescue() {
 	if !w.chance(4) {
 		w.heartbeatBoth(node)
 	}
-	want, err := w.model.Rescue(w.ctx, store.RescueRequest{Now: w.now, Node: node, After: lostFollowUp})
+	req := store.RescueRequest{Now: w.now, Node: node, Beat: w.beats(node), After: lostFollowUp}
+	if w.chance(8) {
+		req.Beat--
+	}
+	want, err := w.model.Rescue(w.ctx, req)
 	w.must(err)
-	got, err := w.client.Rescue(w.ctx, store.RescueRequest{Now: w.now, Node: w.names.nodes.real(node), After: w.realLost})
+	req.Node, req.After = w.names.nodes.real(node), w.realLost
+	got, err := w.client.Rescue(w.ctx, req)
 	w.must(err)
 	w.compare("Rescue", node, w.names.modelRescue(got), sortRescue(want))
 	w.hooked = anyLost(want.Jobs)
 	w.pairMade("Rescue", node)
+}
+
+// beats returns how many heartbeats a node has sent.
+func (w *world) beats(node int64) int64 {
+	nodes, err := w.model.ListNodes(w.ctx)
+	w.must(err)
+	for _, n := range nodes {
+		if n.ID == node {
+			return n.Beats
+		}
+	}
+	return 0
 }
 
 func (w *world) leave() {

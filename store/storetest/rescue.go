@@ -14,6 +14,7 @@ var rescueTests = []scenario{
 	{"NeverItself", rescueItself},
 	{"AskerNotHeardLately", rescueUnheard},
 	{"AskerNotRegistered", rescueUnregistered},
+	{"OvertakenByAHeartbeat", rescueOvertaken},
 	{"OnLossFail", rescueOnLoss},
 	{"AttemptsExhausted", rescueExhausted},
 	{"CancelRequest", rescueCancelled},
@@ -139,6 +140,29 @@ func rescueUnregistered(e *env) {
 	e.want(len(e.rescue(alive).Jobs), 1, "a registered node must be able to rescue")
 }
 
+// rescueOvertaken: a rescue is on its way while the store's clock is set forward, so that all leases seem to have
+// passed, and a heartbeat of its node overtakes it.
+func rescueOvertaken(e *env) {
+	alive, asker := e.node("alive"), e.node("asker")
+	e.insertN(1)
+	e.claimOne(alive)
+	e.heartbeat(asker)
+	delayed := e.rescueBy(asker)
+	e.tick(time.Hour)
+	e.heartbeat(asker)
+	answered := e.rescueBy(asker)
+	for _, beat := range []int64{delayed.Beat, answered.Beat + 1, 0} {
+		res, err := e.a.Rescue(e.ctx, store.RescueRequest{Now: e.now, Node: asker, Beat: beat})
+		e.must(err)
+		e.want([]int{len(res.Nodes), len(res.Jobs)}, []int{0, 0}, "a rescue whose node has sent another heartbeat must do nothing")
+	}
+	e.want(len(e.claims(alive, false)), 1, "a rescue whose node has sent another heartbeat must take no job")
+	res, err := e.a.Rescue(e.ctx, answered)
+	e.must(err)
+	e.want([]int{len(res.Nodes), len(res.Jobs)}, []int{1, 1}, "a node that knows the answer to its last heartbeat must be able to rescue")
+	e.want(e.nodes()[alive].Beats, int64(0), "the heartbeats of a node that has ended must not be listed")
+}
+
 func rescueOnLoss(e *env) {
 	c := e.lost(func(j *store.NewJob) { j.OnLoss = store.OnLossFail })
 	info := e.job(c.ID)
@@ -204,10 +228,11 @@ func rescueRace(e *env) {
 		ids := e.insertN(10)
 		e.claim(dead, 10)
 		e.tick(time.Minute)
+		reqs := [2]store.RescueRequest{e.rescueBy(rescuers[0]), e.rescueBy(rescuers[1])}
 		var results [2]store.RescueResult
 		var errs [2]error
 		e.both(func(i int, client store.Backend) {
-			results[i], errs[i] = client.Rescue(e.ctx, store.RescueRequest{Now: e.now, Node: rescuers[i]})
+			results[i], errs[i] = client.Rescue(e.ctx, reqs[i])
 		})
 		e.must(errors.Join(errs[:]...))
 		var got []int64
@@ -229,13 +254,14 @@ func rescueClaimRace(e *env) {
 		e.tick(time.Minute)
 		var claimed store.ClaimResult
 		var rescued store.RescueResult
+		req := e.rescueBy(alive)
 		errs := make([]error, 2)
 		e.both(func(i int, client store.Backend) {
 			if i == 0 {
 				claimed, errs[0] = client.Claim(e.ctx, store.ClaimRequest{Now: e.now, Node: dead, Queue: "q", Kinds: []string{"k"}, Limit: 1})
 				return
 			}
-			rescued, errs[1] = client.Rescue(e.ctx, store.RescueRequest{Now: e.now, Node: alive})
+			rescued, errs[1] = client.Rescue(e.ctx, req)
 		})
 		e.must(errs[1])
 		e.want(len(rescued.Nodes), 1, "the silent node must be declared dead")
@@ -259,13 +285,14 @@ func rescueHeartbeatRace(e *env) {
 		c := e.claimOne(silent)
 		e.tick(time.Minute)
 		var rescued store.RescueResult
+		req := e.rescueBy(alive)
 		errs := make([]error, 2)
 		e.both(func(i int, client store.Backend) {
 			if i == 0 {
 				_, errs[0] = client.Heartbeat(e.ctx, store.HeartbeatRequest{Now: e.now, Node: silent})
 				return
 			}
-			rescued, errs[1] = client.Rescue(e.ctx, store.RescueRequest{Now: e.now, Node: alive})
+			rescued, errs[1] = client.Rescue(e.ctx, req)
 		})
 		e.must(errs[1])
 		if errs[0] == nil {

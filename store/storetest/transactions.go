@@ -333,13 +333,14 @@ func (e *workerEnv[T]) rescueRace() {
 		c := e.running(e.node("dying"))
 		e.tick(time.Minute)
 		e.heartbeat(alive)
+		req := e.rescueBy(alive)
 		var completed bool
 		var again store.ClaimResult
 		var errs [2]error
 		together(func() {
 			completed, errs[0] = e.work(c)
 		}, func() {
-			if _, errs[1] = e.b.Rescue(e.ctx, store.RescueRequest{Now: e.now, Node: alive}); errs[1] == nil {
+			if _, errs[1] = e.b.Rescue(e.ctx, req); errs[1] == nil {
 				again, errs[1] = e.b.Claim(e.ctx, store.ClaimRequest{Now: e.now.Add(time.Hour), Node: alive, Queue: "q", Kinds: []string{"k"}, Limit: 1})
 			}
 		})

@@ -45,7 +45,7 @@ func ScanHeld(r Row) (rowwise.HeldJob, error) {
 }
 
 // NodeColumns are the columns that ReadNodes scans.
-const NodeColumns = "id name version host labels queues kinds zones lease started_at seen_at ended_at died running"
+const NodeColumns = "id name version host labels queues kinds zones lease started_at seen_at ended_at died beats running"
 
 // ReadNodes runs a statement that returns nodes.
 func (s *Session) ReadNodes(ctx context.Context, name Statement, a Args) ([]store.NodeInfo, error) {
@@ -53,7 +53,7 @@ func (s *Session) ReadNodes(ctx context.Context, name Statement, a Args) ([]stor
 	err := s.Each(ctx, name, a, func(r Row) error {
 		var n store.NodeInfo
 		err := r.Scan(&n.ID, &n.Name, &n.Version, &n.Host, IntoList(&n.Labels), IntoList(&n.Queues), IntoList(&n.Kinds), IntoList(&n.Zones), IntoDuration(&n.Lease),
-			IntoTime(&n.StartedAt), IntoTime(&n.SeenAt), IntoTime(&n.EndedAt), &n.Died, &n.Running)
+			IntoTime(&n.StartedAt), IntoTime(&n.SeenAt), IntoTime(&n.EndedAt), &n.Died, &n.Beats, &n.Running)
 		out = append(out, n)
 		return err
 	})

@@ -54,50 +54,11 @@ func (b *Backend) newSession(tx *sql.Tx, prepared *prepared) *session {
 	return s
 }
 
-// prepared holds the statements that are prepared on a pool: all but listings.
-type prepared [statementCount]*sql.Stmt
-
-func (p *prepared) close() {
-	for _, one := range p {
-		if one != nil {
-			one.Close()
-		}
-	}
-}
-
-// statementsOn prepares the statements on a pool, once. It must be done before
-// a transaction takes the pool's only connection.
-func (b *Backend) statementsOn(ctx context.Context, db *sql.DB) (*prepared, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if ready := b.prepared[db]; ready != nil {
-		return ready, nil
-	}
-	ready := &prepared{}
-	for s, text := range b.texts {
-		if sources[s].Lists {
-			continue
-		}
-		err := patiently(ctx, func() (err error) {
-			ready[s], err = db.PrepareContext(ctx, text.SQL)
-			return err
-		})
-		if err != nil {
-			ready.close()
-			return nil, err
-		}
-	}
-	b.prepared[db] = ready
-	return ready, nil
-}
-
 // read runs work in a reading transaction: all it sees is of one instant.
 func (b *Backend) read(ctx context.Context, doing string) rowwise.Transaction[*session] {
 	return func(work func(*session) error) error {
-		prepared, err := b.statementsOn(ctx, b.reader)
-		if err != nil {
-			return b.explain(ctx, doing, err)
-		}
+		prepared := b.statementsOn(b.reader)
+		prepared.prepare(ctx)
 		tx, err := b.reader.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 		if err != nil {
 			return b.explain(ctx, doing, err)
@@ -147,14 +108,12 @@ func (b *Backend) writeFirst(ctx context.Context, doing string) rowwise.Transact
 
 func (b *Backend) writeInTurn(ctx context.Context, doing string, await func(context.Context) error) rowwise.Transaction[*session] {
 	return func(work func(*session) error) error {
-		prepared, err := b.statementsOn(ctx, b.writer)
-		if err != nil {
-			return b.explain(ctx, doing, err)
-		}
 		if err := await(ctx); err != nil {
 			return b.explain(ctx, doing, err)
 		}
 		defer b.turns.end()
+		prepared := b.statementsOn(b.writer)
+		prepared.prepare(ctx)
 		s, err := b.begin(ctx, prepared)
 		if err != nil {
 			return b.explain(ctx, doing, err)
@@ -183,21 +142,23 @@ func (b *Backend) writeAt(ctx context.Context, doing string, asked time.Time) ro
 // writeOnce runs one writing statement that reads nothing, in a transaction of
 // its own.
 func (b *Backend) writeOnce(ctx context.Context, doing string, name statement, a args) (result sql.Result, err error) {
-	prepared, err := b.statementsOn(ctx, b.writer)
-	if err != nil {
-		return nil, b.explain(ctx, doing, err)
-	}
 	if err := b.turns.await(ctx); err != nil {
 		return nil, b.explain(ctx, doing, err)
 	}
 	defer b.turns.end()
+	prepared := b.statementsOn(b.writer)
+	prepared.prepare(ctx)
 	values, err := valuesOf(name, &b.texts[name], a)
 	if err != nil {
 		return nil, b.explain(ctx, doing, err)
 	}
 	unwatched := context.WithoutCancel(ctx) // SQLite waits at most for writerPatience here, and observing ctx costs a goroutine
 	err = patiently(ctx, func() error {
-		result, err = prepared[name].ExecContext(unwatched, values...)
+		if ready := prepared.get(name); ready != nil {
+			result, err = ready.ExecContext(unwatched, values...)
+		} else {
+			result, err = b.writer.ExecContext(unwatched, b.texts[name].SQL, values...)
+		}
 		return err
 	})
 	return result, b.explain(ctx, doing, err)
@@ -346,6 +307,14 @@ func (b *Backend) checkFile(ctx context.Context, tx *sql.Tx) error {
 // Source implements sqlrows.Runner.
 func (s *session) Source(name statement) sqlrows.Source { return sources[name] }
 
+// ready returns a statement that is about to be run; nil: it is not prepared.
+func (s *session) ready(name statement) *sql.Stmt {
+	if s.prepared == nil {
+		return nil
+	}
+	return s.prepared.get(name)
+}
+
 // Run implements sqlrows.Runner.
 func (s *session) Run(ctx context.Context, name statement, a args) (sql.Result, error) {
 	text := &s.texts[name]
@@ -353,8 +322,8 @@ func (s *session) Run(ctx context.Context, name statement, a args) (sql.Result, 
 	if err != nil {
 		return nil, err
 	}
-	if s.prepared != nil {
-		return s.tx.StmtContext(ctx, s.prepared[name]).ExecContext(ctx, values...)
+	if ready := s.ready(name); ready != nil {
+		return s.tx.StmtContext(ctx, ready).ExecContext(ctx, values...)
 	}
 	return s.tx.ExecContext(ctx, text.SQL, values...)
 }
@@ -370,8 +339,8 @@ func (s *session) Query(ctx context.Context, name statement, a args, given ...st
 	if err != nil {
 		return nil, err
 	}
-	if s.prepared != nil {
-		return s.tx.StmtContext(ctx, s.prepared[name]).QueryContext(ctx, values...)
+	if ready := s.ready(name); ready != nil {
+		return s.tx.StmtContext(ctx, ready).QueryContext(ctx, values...)
 	}
 	return s.tx.QueryContext(ctx, text.SQL, values...)
 }

@@ -1,0 +1,56 @@
+package sqlite
+
+import (
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// TestStatementsArePreparedOnce checks that the first call of a kind prepares nothing, and that each
+// statement of a call that is repeated is prepared, and stays.
+func TestStatementsArePreparedOnce(t *testing.T) {
+	b := openStore(t).Clients[0].(*Backend)
+	b.Close()
+	b, err := Open(t.Context(), b.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	count := func() (ready int) {
+		p := b.statementsOn(b.writer)
+		for i := range p.of {
+			if p.of[i].ready.Load() != nil {
+				ready++
+			}
+		}
+		return ready
+	}
+	node, err := b.Register(t.Context(), store.RegisterRequest{Name: "n", Lease: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	claim := func() {
+		t.Helper()
+		if _, err := b.Claim(t.Context(), store.ClaimRequest{Node: node.Node, Queue: "q", Kinds: []string{"k"}, Limit: 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	claim()
+	if n := count(); n != 0 {
+		t.Errorf("one claim prepared %d statements", n)
+	}
+	for range 3 {
+		claim()
+	}
+	ready := count()
+	if ready == 0 {
+		t.Error("four claims prepared no statement")
+	}
+	for range 10 {
+		claim()
+	}
+	if n := count(); n != ready {
+		t.Errorf("%d statements are prepared after further claims, want %d as before", n, ready)
+	}
+}

@@ -11,13 +11,13 @@
 // HOURBELL_PROOF_STORES names the stores instead: with HOURBELL_PROOF_STORES=mysql all tests run on MySQL or MariaDB, except tests
 // about a file of SQLite, and one that reads PostgreSQL's counters.
 //
-// HOURBELL_PROOF_SECONDS (default 12) is how long the timed tests run, and
+// HOURBELL_PROOF_SECONDS (default 8) is how long the timed tests run, and
 // HOURBELL_PROOF_LEASE (default 4s) is the lease of their nodes.
 //
 // TestNoWorkIsLost records a history while processes die, stall and lose their
 // connections, and audits it afterwards. HOURBELL_PROOF_JOBS (default 500) is how
 // many transactions each of its four enqueuers begins. TestDependentsAreExact does the
-// same for graphs of jobs; HOURBELL_PROOF_GRAPH (default 500) is how many jobs its
+// same for graphs of jobs; HOURBELL_PROOF_GRAPH (default 300) is how many jobs its
 // random graph has. HOURBELL_PROOF_VISITS (default 200), HOURBELL_PROOF_TENANT (5000) and HOURBELL_PROOF_SHARES (200) are
 // numbers of jobs of the tests of limits.
 //

@@ -59,7 +59,7 @@ const mostParallel = 4
 
 // duration returns how long the timed tests run.
 func duration(t *testing.T) time.Duration {
-	return fromEnv(t, "HOURBELL_PROOF_SECONDS", 12*time.Second, func(text string) (time.Duration, error) {
+	return fromEnv(t, "HOURBELL_PROOF_SECONDS", 8*time.Second, func(text string) (time.Duration, error) {
 		n, err := strconv.Atoi(text)
 		return time.Duration(n) * time.Second, err
 	})

@@ -36,7 +36,7 @@ func TestStoreOnUsersPool(t *testing.T) {
 		s := open(t)
 		s.RowLocks = false // a transaction that is REPEATABLE READ locks gaps between rows, too
 		return s
-	}), storetest.Operations(1_000), storetest.Only("Insert", "Unique", "FinishTx", "InTx", "AfterTx", "PutSchedules", "Fire", "Clock", "Listen"))
+	}), storetest.Operations(300), storetest.Only("Insert", "Unique", "FinishTx", "InTx", "AfterTx", "PutSchedules", "Fire", "Clock", "Listen"))
 }
 
 // openStore opens a backend with connections of its own.

@@ -32,14 +32,14 @@ func TestStoreWithoutAbilities(t *testing.T) {
 			}{b, b, b, b, b}
 		}
 		return s
-	}, storetest.Operations(1_000), storetest.Only("Claim", "DueSchedules", "Fire"))
+	}, storetest.Operations(300), storetest.Only("Claim", "DueSchedules", "Fire"))
 }
 
 // TestStoreThroughPgBouncer runs what a pooler can change: transactions, the session in which a statement was prepared or
 // listens. The random run makes each call through the pooler.
 func TestStoreThroughPgBouncer(t *testing.T) {
 	url, direct := urlFrom(t, bouncerVariable), urlFrom(t, serverVariable)
-	storetest.Run(t, emptied(t, url, ListenURL(direct)), storetest.Operations(1_000), storetest.Only("Insert", "Claim", "FinishTx", "InTx", "AfterTx", "PutSchedules", "Clock", "Listen"))
+	storetest.Run(t, emptied(t, url, ListenURL(direct)), storetest.Operations(300), storetest.Only("Insert", "Claim", "FinishTx", "InTx", "AfterTx", "PutSchedules", "Clock", "Listen"))
 }
 
 // emptied opens one store by two backends, through url, and returns a function

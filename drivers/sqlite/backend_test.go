@@ -81,7 +81,7 @@ func TestStore(t *testing.T) { storetest.Run(t, openStore) }
 // TestStoreWithoutAbilities runs the groups that use optional interfaces, if the driver has them, as a
 // caller sees the driver that uses none.
 func TestStoreWithoutAbilities(t *testing.T) {
-	storetest.Run(t, storetest.WithoutAbilities(openStore), storetest.Operations(1_000), storetest.Only("Claim", "Fire", "Reopen", "Listen"))
+	storetest.Run(t, storetest.WithoutAbilities(openStore), storetest.Operations(300), storetest.Only("Claim", "Fire", "Reopen", "Listen"))
 }
 
 func openStore(t *testing.T) storetest.Store {
@@ -109,7 +109,7 @@ func TestStoreOnUsersPool(t *testing.T) {
 			clients[i] = b
 		}
 		return storetest.Store{Clients: clients, Begin: beginOn(dbs[0])}
-	}, storetest.Operations(1_000), storetest.Only("FinishTx", "InTx", "AfterTx", "Clock", "Listen"))
+	}, storetest.Operations(300), storetest.Only("FinishTx", "InTx", "AfterTx", "Clock", "Listen"))
 }
 
 func beginOn(db *sql.DB) func(ctx context.Context) (storetest.Transaction, error) {

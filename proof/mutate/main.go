@@ -225,6 +225,13 @@ func command(dir, name string, args ...string) ([]byte, error) {
 	return cmd.CombinedOutput()
 }
 
+// thorough adds to an environment how long random runs and races of suites are, where the environment does not: longer than
+// their defaults.
+func thorough(environment []string) []string {
+	longer := []string{"HOURBELL_STORETEST_OPS=2000", "HOURBELL_STORETEST_RACES=15"}
+	return append(longer, environment...) // of two equal names the last counts
+}
+
 // untilFailure runs tests until one has failed, with their files in tmp. It returns what the tests have printed, and an error if
 // one failed. Tests must print their results in the form for test2json, which has the failure of a subtest at once, after a mark.
 func untilFailure(dir, tmp, binary string, args ...string) ([]byte, error) {
@@ -234,7 +241,7 @@ func untilFailure(dir, tmp, binary string, args ...string) ([]byte, error) {
 	}
 	defer read.Close()
 	cmd := exec.Command(binary, args...)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+tmp)
+	cmd.Dir, cmd.Env = dir, append(thorough(os.Environ()), "TMPDIR="+tmp)
 	cmd.Stdout, cmd.Stderr = write, write
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // tests start processes
 	err = cmd.Start()

@@ -304,7 +304,7 @@ func afterRounds() int {
 	if n, err := strconv.Atoi(os.Getenv("HOURBELL_STORETEST_RACES")); err == nil {
 		return n
 	}
-	return 15
+	return 6
 }
 
 func afterEndsRace(e *env) {

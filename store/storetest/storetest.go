@@ -19,10 +19,10 @@
 // RunFaults is a suite of its own: each statement and each commit of each call fails.
 //
 // Two environment variables control the random run: HOURBELL_STORETEST_OPS is
-// the number of steps (default 2,000, or the value of the option Operations), and
+// the number of steps (default 1,000, or the value of the option Operations), and
 // HOURBELL_STORETEST_SEED repeats a run whose seed was printed. With 50,000 steps or more,
 // seeds that failed once run, too. HOURBELL_STORETEST_RACES is the number of rounds of each race
-// between the end of a job and its dependents (default 15). make test-long sets large numbers.
+// between the end of a job and its dependents (default 6). make test-long sets large numbers.
 package storetest
 
 import (
@@ -58,7 +58,7 @@ type settings struct {
 	only       []string // groups; nil for all
 }
 
-// Operations sets the number of steps of the random run, instead of 2,000. It
+// Operations sets the number of steps of the random run, instead of 1,000. It
 // is meant for a second way to reach a store whose full run is made elsewhere.
 // HOURBELL_STORETEST_OPS overrides it, except with Only.
 func Operations(n int) Option {
@@ -76,7 +76,7 @@ func Only(groups ...string) Option {
 // its clean-up with t. Tests run one after the other, so open may return the
 // same store each time, emptied.
 func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
-	s := settings{operations: 2_000}
+	s := settings{operations: 1_000}
 	for _, option := range options {
 		option(&s)
 	}

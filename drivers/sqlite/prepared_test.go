@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"database/sql"
 	"testing"
 	"time"
 
@@ -18,10 +19,12 @@ func TestStatementsArePreparedOnce(t *testing.T) {
 	}
 	t.Cleanup(func() { b.Close() })
 	count := func() (ready int) {
-		p := b.statementsOn(b.writer)
-		for i := range p.of {
-			if p.of[i].ready.Load() != nil {
-				ready++
+		for _, pool := range []*sql.DB{b.reader, b.writer} {
+			p := b.statementsOn(pool)
+			for i := range p.of {
+				if p.of[i].ready.Load() != nil {
+					ready++
+				}
 			}
 		}
 		return ready

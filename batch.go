@@ -83,10 +83,7 @@ func (f *Finally) newJob(shared enqueuing) (store.NewJob, *store.Finally, error)
 		"": {On: store.OnSuccess}, FinallyAll: {On: store.OnSuccess}, FinallyFailed: {On: store.OnFailure, Any: true}, FinallyAlways: {On: store.OnEnd},
 	}
 	choice, known := choices[f.On]
-	one, err := shared.with(f.Options)
-	if err == nil {
-		err = one.setArgs(f.Args)
-	}
+	one, err := shared.with(f.Args, f.Options)
 	switch {
 	case err != nil:
 	case !known:

@@ -80,6 +80,8 @@ type Client struct {
 	changed limitsOfNode      // see SetWorkers
 
 	keeps atomic.Pointer[map[string]Keep] // see KeepKinds; nil: none
+
+	unserved sync.Map // of queues: those that warnUnserved has looked at
 }
 
 // New returns a client over a driver's backend. It returns every mistake in cfg

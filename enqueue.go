@@ -28,6 +28,7 @@ type enqueuing struct {
 	hasRunAt   bool
 	hasDelay   bool
 	keyed      argsKey   // of UniqueArgs
+	ofCall     []Option  // of a call for several jobs
 	changing   *changing // of calls that change jobs
 	limits     []Limit   // of Limits
 	errs       []error
@@ -151,10 +152,7 @@ type Enqueued struct {
 // not stored, because ctx ended before the job was sent, or that this is
 // unknown.
 func (c *Client) Enqueue(ctx context.Context, args Args, options ...Option) (Enqueued, error) {
-	e, err := newEnqueuing(options)
-	if err == nil {
-		err = e.setArgs(args)
-	}
+	e, err := newEnqueuing(args, options)
 	if err != nil {
 		return Enqueued{}, fmt.Errorf("enqueue: %w", err)
 	}
@@ -176,11 +174,7 @@ type Request struct {
 // Validate returns the error that Enqueue would return for a request that is
 // not valid, or nil. It needs no store.
 func (r Request) Validate() error {
-	e, err := newEnqueuing(r.Options)
-	if err == nil {
-		err = e.setArgs(r.Args)
-	}
-	if err != nil {
+	if _, err := newEnqueuing(r.Args, r.Options); err != nil {
 		return fmt.Errorf("enqueue: %w", err)
 	}
 	return nil
@@ -206,11 +200,16 @@ func (c *Client) EnqueueMany(ctx context.Context, requests []Request, options ..
 
 // describe stores jobs that a caller has described; they pass the enqueue
 // middleware, if there is any.
-func (c *Client) describe(ctx context.Context, req store.InsertRequest) (store.InsertResult, error) {
+func (c *Client) describe(ctx context.Context, req store.InsertRequest) (res store.InsertResult, err error) {
 	if len(c.cfg.EnqueueMiddleware) == 0 {
-		return c.insert(ctx, req)
+		res, err = c.insert(ctx, req)
+	} else {
+		res, err = c.insertThrough(ctx, req)
 	}
-	return c.insertThrough(ctx, req)
+	if err == nil {
+		c.warnUnserved(ctx, req, res)
+	}
+	return res, err
 }
 
 // insert stores jobs; every job that a client makes passes it. A single job
@@ -250,7 +249,7 @@ func (c *Client) checkTx(tx store.Tx) error {
 
 // newJobs validates and encodes requests.
 func newJobs(requests []Request, options []Option) (shared enqueuing, jobs []store.NewJob, err error) {
-	shared, err = newEnqueuing(options)
+	shared, err = newShared(options)
 	if err != nil {
 		return shared, nil, fmt.Errorf("enqueue: %w", err)
 	}
@@ -260,10 +259,7 @@ func newJobs(requests []Request, options []Option) (shared enqueuing, jobs []sto
 	}
 	jobs = make([]store.NewJob, len(requests))
 	for i, request := range requests {
-		one, err := shared.with(request.Options)
-		if err == nil {
-			err = one.setArgs(request.Args)
-		}
+		one, err := shared.with(request.Args, request.Options)
 		if err != nil {
 			return shared, nil, fmt.Errorf("enqueue job %d of %d: %w", i+1, len(requests), err)
 		}
@@ -286,13 +282,54 @@ func (e enqueuing) insertRequest(jobs []store.NewJob) store.InsertRequest {
 	return req
 }
 
-func newEnqueuing(options []Option) (enqueuing, error) {
-	e := enqueuing{NewJob: store.NewJob{JobSpec: store.JobSpec{Queue: defaultQueue, Priority: defaultPriority, MaxAttempts: defaultAttempts}}}
-	return e.applied(options, enqueueOptions)
+// newJobOptions returns the defaults of the options of a job.
+func newJobOptions() enqueuing {
+	return enqueuing{NewJob: store.NewJob{JobSpec: store.JobSpec{Queue: defaultQueue, Priority: defaultPriority, MaxAttempts: defaultAttempts}}}
 }
 
-// with returns e with the options of one request.
-func (e enqueuing) with(options []Option) (enqueuing, error) {
+// newShared returns the options of a call for several jobs.
+func newShared(options []Option) (enqueuing, error) {
+	shared, err := newJobOptions().applied(options, enqueueOptions)
+	shared.ofCall = options
+	return shared, err
+}
+
+// newEnqueuing returns a job with its args: with the options of its kind, and then the options of the call.
+func newEnqueuing(args Args, options []Option) (enqueuing, error) {
+	e, err := ofKind(args)
+	if err == nil {
+		e, err = e.over(options)
+	}
+	if err == nil {
+		err = e.setArgs(args)
+	}
+	return e, err
+}
+
+// with returns one of the jobs of a call for several jobs: with the options of its kind, then the options of the call, and then
+// its own options.
+func (e enqueuing) with(args Args, options []Option) (enqueuing, error) {
+	one, err := e, error(nil)
+	if kind := kindOptions(args); len(kind) > 0 {
+		if one, err = ofKind(args); err == nil {
+			one, err = one.over(e.ofCall)
+		}
+	}
+	if err == nil {
+		if one, err = one.over(options); len(options) > 0 {
+			if ofCall := one.given & enqueueOptions &^ requestOptions; ofCall != 0 {
+				err = errors.Join(err, &check.FieldError{Field: "options", Value: ofCall.names(), Problem: "are given for one job", Remedy: "give them as options of the call"})
+			}
+		}
+	}
+	if err == nil {
+		err = one.setArgs(args)
+	}
+	return one, err
+}
+
+// over returns e with options that stand before the options that e has.
+func (e enqueuing) over(options []Option) (enqueuing, error) {
 	if len(options) == 0 {
 		return e, nil
 	}
@@ -302,8 +339,13 @@ func (e enqueuing) with(options []Option) (enqueuing, error) {
 	if e.Unique == "" && !e.keyed.given {
 		e.Unique, e.keyed = key, keyed
 	}
-	if ofCall := e.given & enqueueOptions &^ requestOptions; ofCall != 0 {
-		err = errors.Join(err, &check.FieldError{Field: "options", Value: ofCall.names(), Problem: "are given for one job", Remedy: "give them as options of the call"})
+	if e.given&optUniqueUntilStart != 0 && e.given&optUniqueFor == 0 {
+		e.NewJob.UniqueFor = 0
+	} else if e.given&optUniqueFor != 0 && e.given&optUniqueUntilStart == 0 {
+		e.NewJob.UntilStart = false
+	}
+	if e.given&optOnConflict != 0 && e.given&optPushAtMost == 0 && e.NewJob.OnConflict != RescheduleOnConflict {
+		e.NewJob.PushAtMost = 0
 	}
 	switch {
 	case e.hasRunAt:

@@ -74,6 +74,40 @@ func ExampleScheduleService_Put() {
 	// Output: true
 }
 
+// Thumbnail is a kind whose jobs are in a queue of their own, have three attempts, and wait once for each picture.
+type Thumbnail struct {
+	Picture string `json:"picture"`
+}
+
+func (Thumbnail) Kind() string { return "thumbnail" }
+
+func (Thumbnail) Options() []hourbell.Option {
+	return []hourbell.Option{hourbell.Queue("pictures"), hourbell.MaxAttempts(3), hourbell.UniqueArgs()}
+}
+
+// The options of a kind are defaults, which options of a call override.
+func ExampleArgs_options() {
+	ctx := context.Background()
+	client, err := hourbell.New(memory.New(), hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for range 2 {
+		job, err := client.Enqueue(ctx, Thumbnail{Picture: "cat.jpg"}, hourbell.MaxAttempts(1))
+		if err != nil {
+			log.Fatal(err)
+		}
+		info, err := client.Jobs.Get(ctx, job.ID)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(info.Queue, info.MaxAttempts, "existed:", job.Existed)
+	}
+	// Output:
+	// pictures 1 existed: false
+	// pictures 1 existed: true
+}
+
 func ExampleUnique() {
 	ctx := context.Background()
 	client, err := hourbell.New(memory.New(), hourbell.Config{Logger: slog.New(slog.DiscardHandler)})

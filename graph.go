@@ -96,7 +96,7 @@ func (g Graph) Validate() error {
 // jobs validates and encodes a graph. It returns the names and the jobs so that each job
 // comes after its predecessors.
 func (g Graph) jobs(options []Option) (shared enqueuing, names []string, jobs []store.NewJob, err error) {
-	shared, err = newEnqueuing(options)
+	shared, err = newShared(options)
 	if err != nil {
 		return shared, nil, nil, err
 	}
@@ -126,11 +126,8 @@ func (g Graph) jobs(options []Option) (shared enqueuing, names []string, jobs []
 
 // newJob validates and encodes a job. places has its predecessors.
 func (j GraphJob) newJob(name string, shared enqueuing, places map[string]int) (store.NewJob, error) {
-	one, err := shared.with(j.Options)
+	one, err := shared.with(j.Args, j.Options)
 	err = errors.Join(err, check.Name("name", name))
-	if err == nil {
-		err = one.setArgs(j.Args)
-	}
 	if err == nil && one.NewJob.Unique != "" && one.NewJob.OnConflict != ErrorOnConflict {
 		err = &check.FieldError{Field: "unique", Value: check.Shorten(one.NewJob.Unique), Problem: "is given for a job of a graph without on_conflict error", Remedy: "use both, or leave it out"}
 	}

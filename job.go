@@ -20,6 +20,14 @@ import (
 // method Validate() error, it is called before a job is stored. If the type has
 // a method Encode() ([]byte, error), its result is stored instead of the result
 // of json.Marshal.
+//
+// If the type has a method Options() []Option, its options are defaults of the
+// kind, which options of a call and the fields of a Schedule override: Backoff,
+// Group, MaxAttempts, OnConflict, OnLoss, Priority, PushAtMost, Queue, Timeout,
+// UniqueArgs, UniqueFor and UniqueUntilStart. Jobs of schedules have no keys,
+// and the group of their schedule. Options are the same for every value of the
+// type, as Kind is; Register checks them. RawArgs of the kind do not have them,
+// nor do hooks and handlers.
 type Args interface {
 	Kind() string
 }

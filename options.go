@@ -48,6 +48,9 @@ const (
 	requestOptions = optAfter | optAfterAny | optAt | optBackoff | optGroup | optIn | optKey | optMaxAttempts | optOnConflict | optOnLoss |
 		optPriority | optPushAtMost | optQueue | optTimeout | optUnique | optUniqueArgs | optUniqueFor | optUniqueUntilStart
 	enqueueOptions = requestOptions | optInTx | optNotifyInTx | optInBatch
+	// optionsOfKind are what the args of a kind may have; the jobs of a schedule take those that are no key.
+	optionsOfKind = optBackoff | optGroup | optMaxAttempts | optOnConflict | optOnLoss | optPriority | optPushAtMost | optQueue | optTimeout |
+		optUniqueArgs | optUniqueFor | optUniqueUntilStart
 	runOnceOptions = optInTx | optUnique | optUniqueFor
 	putOptions     = optInTx | optLimits                // of calls that put the schedules of an owner
 	changeOptions  = optInTx | optDryRun | optEachBatch // of calls that change jobs

@@ -36,7 +36,8 @@ type Schedule struct {
 	// Job is the job that each slot makes: its arguments and, by their type,
 	// its kind. In a schedule that was read from the store it is a RawArgs.
 	Job Args
-	// Queue defaults to "default".
+	// Queue, Priority, MaxAttempts, OnLoss, Timeout and Backoff default to what the
+	// Options of the kind of Job say; see Args. Queue defaults to "default" then.
 	Queue string
 	// On is where the jobs run; the zero value is any node.
 	On Place

@@ -40,6 +40,7 @@ func (s *ScheduleService) Put(ctx context.Context, schedule Schedule, options ..
 	for _, w := range schedule.Rule.Warnings() {
 		s.client.relay.send(event.Event{Kind: event.ScheduleDoubtful, Time: time.Now(), Schedule: schedule.Name, Detail: w.Error()})
 	}
+	schedule, _ = schedule.withKind() // which put has checked
 	schedule = schedule.withDefaults()
 	schedule.Revision = res.Revisions[0]
 	return schedule, nil

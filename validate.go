@@ -105,6 +105,7 @@ func (s Schedule) Validate() error {
 // encode validates the schedule and returns the definition that the store
 // keeps.
 func (s Schedule) encode() (plan.Definition, error) {
+	s, kindErr := s.withKind()
 	s = s.withDefaults()
 	job, jobErr := s.encodeJob()
 	hooks, hooksErr := s.Hooks.encode()
@@ -112,6 +113,7 @@ func (s Schedule) encode() (plan.Definition, error) {
 		check.Name("name", s.Name),
 		errors.Join(s.checkWhen()...),
 		jobErr,
+		kindErr,
 		check.Name("queue", s.Queue),
 		s.checkOn(),
 		checkPriority(s.Priority),

@@ -102,7 +102,7 @@ func CanHandOver() WorkerOption { return func(w *worker) { w.carried = true } }
 
 // Register sets the code for jobs whose arguments have the type A. Arguments
 // that cannot be decoded into A fail the attempt like any other error. A
-// mistake (an empty or repeated kind) is returned by New.
+// mistake (an empty or repeated kind, wrong Options of A) is returned by New.
 func Register[A Args](workers *Workers, handle func(ctx context.Context, job *Job[A]) error, options ...WorkerOption) {
 	decode := func(ctx context.Context, job *Job[A]) error {
 		if err := json.Unmarshal(job.RawArgs, &job.Args); err != nil {
@@ -110,7 +110,7 @@ func Register[A Args](workers *Workers, handle func(ctx context.Context, job *Jo
 		}
 		return handle(ctx, job)
 	}
-	workers.add(kindOf[A](), worker{
+	workers.register(zeroOf[A](), worker{
 		work: func(ctx context.Context, run *work.Run, through Handler) error {
 			job := &Job[A]{}
 			job.fill(run)
@@ -155,11 +155,11 @@ func Register[A Args](workers *Workers, handle func(ctx context.Context, job *Jo
 func RegisterTx[A Args, T any](workers *Workers, txs store.Transactions[T], handle func(ctx context.Context, job *Job[A], tx T) error, options ...WorkerOption) {
 	if txs == nil {
 		workers.errs = append(workers.errs, &check.FieldError{
-			Field: "transactions of kind " + kindOf[A](), Problem: "are nil", Remedy: "pass what the driver's Transactions returned",
+			Field: "transactions of kind " + zeroOf[A]().Kind(), Problem: "are nil", Remedy: "pass what the driver's Transactions returned",
 		})
 		return
 	}
-	workers.add(kindOf[A](), worker{
+	workers.register(zeroOf[A](), worker{
 		work: func(ctx context.Context, run *work.Run, through Handler) error {
 			return work.InTransaction(ctx, run, txs, func(ctx context.Context, tx T) error {
 				job := &txJob[A, T]{tx: tx}
@@ -195,14 +195,21 @@ func (j *txJob[A, T]) runIn(ctx context.Context, handle func(context.Context, *J
 	return handle(ctx, &j.Job, j.tx)
 }
 
-// kindOf returns the kind of a zero value of type A, or of the type to which A
-// points.
-func kindOf[A Args]() string {
+// zeroOf returns a zero value of type A, or of the type to which A points.
+func zeroOf[A Args]() Args {
 	if t := reflect.TypeFor[A](); t.Kind() == reflect.Pointer {
-		return reflect.New(t.Elem()).Interface().(Args).Kind()
+		return reflect.New(t.Elem()).Interface().(Args)
 	}
 	var zero A
-	return zero.Kind()
+	return zero
+}
+
+// register sets the code for jobs whose arguments have the type of args.
+func (w *Workers) register(args Args, entry worker, options []WorkerOption) {
+	if err := checkKindOptions(args); err != nil {
+		w.errs = append(w.errs, err)
+	}
+	w.add(args.Kind(), entry, options)
 }
 
 // Handle sets the code for a kind, which gets its arguments as they are stored.

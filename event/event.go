@@ -32,6 +32,10 @@ const (
 	HistoryAccepted Kind = "history_accepted" // an operator has accepted the loss; Detail
 	StateFailed     Kind = "state_failed"     // the node's state file cannot be used; Err
 
+	// QueueUnserved: a job was enqueued for a queue that neither a living node serves nor the program's own, which has workers.
+	// Queue, Job, JobKind; Detail: the remedy. Once for each queue.
+	QueueUnserved Kind = "queue_unserved"
+
 	JobsClaimed  Kind = "jobs_claimed"  // Queue, Count, Took
 	JobStarted   Kind = "job_started"   // the fields of the job, Late
 	JobCompleted Kind = "job_completed" // the fields of the job, Took

@@ -95,6 +95,8 @@ func lines(kind Kind) line {
 		return line{slog.LevelWarn, "job lost"}
 	case PermitsRepaired:
 		return line{slog.LevelWarn, "a limit counted its permits wrong; repaired"}
+	case QueueUnserved:
+		return line{slog.LevelWarn, "job enqueued for a queue that no living node serves"}
 	case ScheduleDoubtful:
 		return line{slog.LevelWarn, "schedule's rule is probably a mistake"}
 	case ScheduleLeft:

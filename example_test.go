@@ -108,6 +108,34 @@ func ExampleArgs_options() {
 	// pictures 1 existed: true
 }
 
+// A function becomes a schedule in two calls, as a job of gocron or robfig/cron does. This one also runs when the program starts.
+func ExampleFunc() {
+	ctx := context.Background()
+	done := make(chan struct{})
+	workers := hourbell.NewWorkers()
+	cleanup := hourbell.Func(workers, "cleanup", func(context.Context) error {
+		fmt.Println("clean")
+		close(done)
+		return nil
+	})
+	client, err := hourbell.New(memory.New(), hourbell.Config{Workers: workers, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	schedule := hourbell.Schedule{Name: "cleanup", Rule: recur.Every(time.Hour), Job: cleanup}
+	if _, err := client.Schedules.Put(ctx, schedule, hourbell.RunOnStart()); err != nil {
+		log.Fatal(err)
+	}
+	go func() {
+		<-done
+		_ = client.Stop(ctx)
+	}()
+	if err := client.Run(ctx); err != nil {
+		log.Fatal(err)
+	}
+	// Output: clean
+}
+
 func ExampleUnique() {
 	ctx := context.Background()
 	client, err := hourbell.New(memory.New(), hourbell.Config{Logger: slog.New(slog.DiscardHandler)})

@@ -32,6 +32,7 @@ const (
 	optPriority
 	optPushAtMost
 	optQueue
+	optRunOnStart
 	optTimeout
 	optUnique
 	optUniqueArgs
@@ -41,7 +42,7 @@ const (
 
 // The names of the options, in the order of the constants.
 const optionNames = "After AfterAny At Backoff DryRun EachBatch Group In InBatch InTx Key Limits MaxAttempts NotifyInTx OnConflict OnLoss " +
-	"Priority PushAtMost Queue Timeout Unique UniqueArgs UniqueFor UniqueUntilStart"
+	"Priority PushAtMost Queue RunOnStart Timeout Unique UniqueArgs UniqueFor UniqueUntilStart"
 
 // What calls take.
 const (
@@ -53,6 +54,7 @@ const (
 		optUniqueArgs | optUniqueFor | optUniqueUntilStart
 	runOnceOptions = optInTx | optUnique | optUniqueFor
 	putOptions     = optInTx | optLimits                // of calls that put the schedules of an owner
+	putOneOptions  = optInTx | optRunOnStart            // of ScheduleService.Put
 	changeOptions  = optInTx | optDryRun | optEachBatch // of calls that change jobs
 )
 

@@ -3,6 +3,8 @@ package hourbell
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -31,11 +33,21 @@ type ScheduleService struct{ client *Client }
 // (ErrConflict) if the schedule was changed after that revision was read, and
 // with the revision OnlyNew if a schedule has the name. An edit keeps the schedule's anchor and never fires a slot twice. Slots that are
 // due already are accounted for under the old definition first. What of its rule is
-// probably a mistake (recur.Spec.Warnings) is logged, as the event ScheduleDoubtful.
+// probably a mistake (recur.Spec.Warnings) is logged, as the event ScheduleDoubtful. The
+// options are InTx and RunOnStart.
 func (s *ScheduleService) Put(ctx context.Context, schedule Schedule, options ...Option) (Schedule, error) {
-	res, err := s.put(ctx, options, optInTx, store.PutSchedulesRequest{Owner: schedule.Owner}, []Schedule{schedule})
+	onStart, err := s.onStart(options)
 	if err != nil {
 		return Schedule{}, fmt.Errorf("put schedule %q: %w", check.Shorten(schedule.Name), err)
+	}
+	res, err := s.put(ctx, options, putOneOptions, store.PutSchedulesRequest{Owner: schedule.Owner}, []Schedule{schedule})
+	if err != nil {
+		return Schedule{}, fmt.Errorf("put schedule %q: %w", check.Shorten(schedule.Name), err)
+	}
+	if onStart {
+		if err := s.runOnStart(ctx, schedule.Name); err != nil {
+			return Schedule{}, fmt.Errorf("run schedule %q on start: %w", check.Shorten(schedule.Name), err)
+		}
 	}
 	for _, w := range schedule.Rule.Warnings() {
 		s.client.relay.send(event.Event{Kind: event.ScheduleDoubtful, Time: time.Now(), Schedule: schedule.Name, Detail: w.Error()})
@@ -375,6 +387,50 @@ func (s *ScheduleService) Trigger(ctx context.Context, name string, options ...O
 		return 0, fmt.Errorf("trigger schedule %q: %w", name, err)
 	}
 	return inserted.Jobs[0].ID, nil
+}
+
+// RunOnStart is an option of ScheduleService.Put for programs that put their schedules
+// when they start: besides the slots of the schedule, there is a job at once, as by
+// Trigger. Programs that start together, such as all replicas of a deployment, make one
+// such job: there is no second job while the first waits or runs, nor within a minute. A
+// schedule that is paused or has ended makes no such job, and a schedule on every host
+// neither. InTx excludes RunOnStart. If Put fails with ErrUnknown, or after it has put the
+// schedule, it can be repeated.
+func RunOnStart() Option { return func(e *enqueuing) { e.given |= optRunOnStart } }
+
+// startsApart is how far apart two jobs of RunOnStart are at least.
+const startsApart = time.Minute
+
+// onStart reports whether RunOnStart is among the options of a Put.
+func (s *ScheduleService) onStart(options []Option) (bool, error) {
+	given, err := givenOptions(options, putOneOptions)
+	switch {
+	case err != nil || given.given&optRunOnStart == 0:
+		return false, err
+	case given.tx != nil:
+		return false, &check.FieldError{Field: "options", Value: "RunOnStart", Problem: "is given together with InTx", Remedy: "leave one of them out"}
+	}
+	return true, s.client.checkTx(nil)
+}
+
+// runOnStart makes the job of RunOnStart.
+func (s *ScheduleService) runOnStart(ctx context.Context, name string) error {
+	info, err := s.Get(ctx, name)
+	if err != nil || info.State() != "active" || info.On.Every {
+		return err
+	}
+	job := info.stored.Job(info.ID, store.OriginTrigger)
+	job.Unique, job.UniqueFor = keyOfStart(name), startsApart
+	req := insertRequest(nil, []store.NewJob{job})
+	req.By, req.Of = s.client.actor(ctx), name
+	_, err = s.client.insert(ctx, req)
+	return err
+}
+
+// keyOfStart returns the key of the job of RunOnStart.
+func keyOfStart(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return reservedKeys + "start:" + hex.EncodeToString(sum[:])
 }
 
 // triggered returns the number and the definition of a schedule that is to be triggered. In a

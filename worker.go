@@ -195,6 +195,24 @@ func (j *txJob[A, T]) runIn(ctx context.Context, handle func(context.Context, *J
 	return handle(ctx, &j.Job, j.tx)
 }
 
+// Func registers a function that needs no arguments, under the kind with that name, and
+// returns its job, to enqueue or for the field Job of a Schedule:
+//
+//	cleanup := hourbell.Func(workers, "cleanup", func(ctx context.Context) error { … })
+//	_, err := client.Schedules.Put(ctx, hourbell.Schedule{Name: "cleanup", Rule: recur.Every(time.Hour), Job: cleanup})
+//
+// It is Register for programs whose jobs are functions, as with gocron and robfig/cron.
+// Every program that runs the kind registers it under the same name. A mistake is
+// returned by New. What the context has, and what errors mean, is as for all workers.
+func Func(workers *Workers, name string, run func(ctx context.Context) error, options ...WorkerOption) Args {
+	var handle Handler // nil, which is a mistake
+	if run != nil {
+		handle = func(ctx context.Context, _ *JobRow) error { return run(ctx) }
+	}
+	workers.Handle(name, handle, options...)
+	return RawArgs{Name: name}
+}
+
 // zeroOf returns a zero value of type A, or of the type to which A points.
 func zeroOf[A Args]() Args {
 	if t := reflect.TypeFor[A](); t.Kind() == reflect.Pointer {

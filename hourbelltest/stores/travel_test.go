@@ -216,3 +216,21 @@ func TestEndsOfTransactions(t *testing.T) {
 		want(s.t, job.FinishedAt, january, "the end of the job that was cancelled")
 	})
 }
+
+// TestRunOnStart puts a schedule as programs do that start: together, after half a minute, and after two minutes.
+func TestRunOnStart(t *testing.T) {
+	onEach(t, func(s target) {
+		workers := hourbell.NewWorkers()
+		cleanup := hourbell.Func(workers, "cleanup", func(context.Context) error { return nil })
+		kit := s.kit(workers)
+		for i, step := range []struct {
+			after time.Duration
+			want  int
+		}{{0, 1}, {0, 0}, {30 * time.Second, 0}, {2 * time.Minute, 1}, {time.Hour, 2}} { // the slot of the hour, too
+			slots := len(kit.Advance(step.after))
+			_, err := kit.Client.Schedules.Put(s.t.Context(), hourbell.Schedule{Name: "cleanup", Rule: recur.Every(time.Hour), Job: cleanup}, hourbell.RunOnStart())
+			must(s.t, err)
+			want(s.t, slots+len(kit.RunDue()), step.want, fmt.Sprintf("jobs of start %d", i))
+		}
+	})
+}

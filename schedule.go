@@ -174,6 +174,8 @@ type ScheduleInfo struct {
 	// kind is Restricted on every node, and no node's own files declare its job; or no
 	// node of its place (On) lives; or it is on every host, and no host is known.
 	Waits string
+	// Overdue has the slots that have passed without a node that fired them.
+	Overdue Overdue
 	// Problem is the reason why this release cannot use the definition, or
 	// empty.
 	Problem string
@@ -181,6 +183,12 @@ type ScheduleInfo struct {
 	stored plan.Definition // as it was read
 	ended  bool            // a schedule with After makes no job any more
 	left   bool            // no node has accounted for the next slot, or for a change, in time
+}
+
+// Overdue are slots of a schedule that no node has fired, or accounted for, for some seconds.
+type Overdue struct {
+	Since time.Time // the first of them; zero: there is none
+	Slots int       // how many there are, of at most 1,000 that are counted
 }
 
 // State returns "active", "paused" (by hand, with its group, or because too many jobs failed),

@@ -214,19 +214,25 @@ func (s *ScheduleService) list(ctx context.Context, req store.ListSchedulesReque
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
+	infos, _, err := s.infos(ctx, rows)
+	return infos, err
+}
+
+// infos returns what is known of schedules that were read as rows, and the time of the store's clock.
+func (s *ScheduleService) infos(ctx context.Context, rows []store.Schedule) ([]ScheduleInfo, time.Time, error) {
 	calendars, err := fire.CalendarsOf(ctx, s.client.backend, rows)
 	if err != nil {
-		return nil, err
+		return nil, time.Time{}, err
 	}
 	now, err := s.client.Now(ctx)
 	if err != nil {
-		return nil, err
+		return nil, time.Time{}, err
 	}
 	infos := make([]ScheduleInfo, len(rows))
 	for i, row := range rows {
 		infos[i] = newScheduleInfo(row, calendars, now)
 	}
-	return infos, errors.Join(s.addWaitsFor(ctx, infos), s.addWaits(ctx, rows, infos))
+	return infos, now, errors.Join(s.addWaitsFor(ctx, infos), s.addWaits(ctx, rows, infos))
 }
 
 // addWaits adds why no living node fires the slots of schedules, which were read as rows.
@@ -556,6 +562,7 @@ func newScheduleInfo(row store.Schedule, calendars plan.StoredCalendars, now tim
 		info.NextAt, info.ended = p.NextOpen(row, now), p.Ended(row, now)
 		info.Ahead = row.Mark.Sub(now) > plan.MaxAhead
 		// A change makes the schedule due at once, so that a node looks at it.
+		info.Overdue.Since, info.Overdue.Slots = p.Overdue(row, now)
 		info.left = !row.NextAt.IsZero() && !d.On.Every && (!row.NextAt.After(row.UpdatedAt) || !p.OverdueAt(row).After(now))
 	}
 	return info

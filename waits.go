@@ -21,7 +21,7 @@ func (s *JobService) Waits(ctx context.Context, jobs ...store.JobInfo) (map[int6
 		return nil, err
 	}
 	reasons := waitsForJobs(jobs, predecessors)
-	due, err := s.due(ctx, jobs)
+	due, now, err := s.due(ctx, jobs)
 	if err != nil || len(due) == 0 {
 		return reasons, err
 	}
@@ -35,7 +35,7 @@ func (s *JobService) Waits(ctx context.Context, jobs ...store.JobInfo) (map[int6
 	if err != nil {
 		return nil, err
 	}
-	nodes = slices.DeleteFunc(nodes, func(n store.NodeInfo) bool { return !n.EndedAt.IsZero() })
+	nodes = slices.DeleteFunc(nodes, func(n store.NodeInfo) bool { return !n.Alive(now) })
 	for _, job := range due {
 		if reason := waits(job.Queue, job.Kind, nodes); reason != "" {
 			reasons[job.ID] = reason
@@ -192,17 +192,14 @@ func waitsForJobs(jobs []store.JobInfo, predecessors map[int64]store.JobInfo) ma
 	return reasons
 }
 
-// due returns the jobs that are ready and due by the store's clock.
-func (s *JobService) due(ctx context.Context, jobs []store.JobInfo) ([]store.JobInfo, error) {
+// due returns the jobs that are ready and due by the store's clock, and the time of the clock.
+func (s *JobService) due(ctx context.Context, jobs []store.JobInfo) ([]store.JobInfo, time.Time, error) {
 	jobs = slices.DeleteFunc(slices.Clone(jobs), func(j store.JobInfo) bool { return j.State != store.StateReady })
 	if len(jobs) == 0 {
-		return nil, nil
+		return nil, time.Time{}, nil
 	}
 	now, err := s.client.Now(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(jobs, func(j store.JobInfo) bool { return j.RunAt.After(now) }), nil
+	return slices.DeleteFunc(jobs, func(j store.JobInfo) bool { return j.RunAt.After(now) }), now, err
 }
 
 // waits returns why no living node takes jobs of a queue and kind, or an empty

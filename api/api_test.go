@@ -187,6 +187,7 @@ var cells = map[string]struct {
 	"GET /api/v1/keys/{name}":                {role: access.Viewer, target: "/api/v1/keys/none"},
 	"POST /api/v1/keys/{name}/pause":         {role: access.Operator, target: "/api/v1/keys/other/pause"},
 	"POST /api/v1/keys/{name}/resume":        {role: access.Operator, target: "/api/v1/keys/other/resume"},
+	"GET /api/v1/findings":                   {role: access.Viewer},
 	"GET /api/v1/nodes":                      {role: access.Viewer},
 	"GET /api/v1/events":                     {role: access.Viewer},
 }

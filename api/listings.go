@@ -11,12 +11,14 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/access"
+	"github.com/hourbell/hourbell/internal/findings"
 	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/store"
 )
 
 func (h *handler) addListings() {
 	add(h, route{access.Viewer, http.MethodGet, "/api/v1/slots", "list-slots", "Lists what became of slots, newest first", "slots", 0, 0}, h.listSlots)
+	add(h, route{access.Viewer, http.MethodGet, "/api/v1/findings", "list-findings", "Lists what is wrong with the cluster, the most urgent first", "findings", 0, 0}, h.listFindings)
 	add(h, route{access.Viewer, http.MethodGet, "/api/v1/nodes", "list-nodes", "Lists living nodes, and nodes that ended recently", "nodes", 0, 0}, h.listNodes)
 }
 
@@ -71,6 +73,22 @@ func instant(field, text, zone string) (time.Time, error) {
 		return time.Time{}, nil
 	}
 	return view.ParseInstant(field, text, zone)
+}
+
+// listFindings returns all findings; there are few.
+func (h *handler) listFindings(ctx context.Context, _ *struct{}) (*listed[view.FindingRecord], error) {
+	ctx, stop := context.WithTimeout(ctx, readTime)
+	defer stop()
+	facts, err := findings.Read(ctx, h.client)
+	if err != nil {
+		return nil, err
+	}
+	out := &listed[view.FindingRecord]{}
+	out.Body.Items = []view.FindingRecord{}
+	for _, one := range findings.Find(facts) {
+		out.Body.Items = append(out.Body.Items, view.NewFindingRecord(one))
+	}
+	return out, nil
 }
 
 // listNodes reads all nodes, as the store returns them; there are few.

@@ -13,6 +13,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/access"
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/store"
 )
@@ -250,7 +251,7 @@ func (p *pages) job(ctx context.Context, r *http.Request) (*page, error) {
 	d.Attempts = tableOf(view.AttemptListing(), j.Attempts, nil)
 	d.Attempts.Caption, d.Attempts.Empty = "Attempts", "No attempt has left a record."
 	for _, a := range j.Attempts {
-		if a.Trace != "" || len(a.Output) > 0 || view.ShortError(a.Error) != a.Error {
+		if a.Trace != "" || len(a.Output) > 0 || plain.FirstLine(a.Error) != a.Error {
 			d.Texts = append(d.Texts, attemptText{a.Attempt, a.Node, a.StartedAt, a.Error, a.Trace, view.KeptOutput(store.PrintedBy(a.Printed, a.Output))})
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hourbell/hourbell/internal/findings"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/store"
@@ -20,8 +21,7 @@ const (
 
 // overviewData is what the overview shows.
 type overviewData struct {
-	First    view.Attention
-	FirstAt  string // the address of the page about First
+	Findings []finding // what is wrong, the most urgent first
 	Sum      store.QueueInfo
 	Living   int
 	Rate     string // about how many jobs ended a second lately
@@ -32,7 +32,6 @@ type overviewData struct {
 	Missed   table
 	Queues   table
 	Nodes    table
-	Slow     []string // lists that the store did not answer in time
 	AsOf     time.Time
 }
 
@@ -63,9 +62,10 @@ func (p *pages) readOverview(ctx context.Context) (d overviewData, err error) {
 	if err != nil {
 		return d, err
 	}
-	d.Slow = o.Slow
-	d.First, d.Sum, d.Living, d.AsOf = o.First(), o.Sum(), o.Living(), o.Now
-	d.FirstAt = pageAbout(d.First)
+	d.Sum, d.Living, d.AsOf = o.Sum(), o.Living(), o.Now
+	for _, one := range o.Findings {
+		d.Findings = append(d.Findings, finding{one, pageAbout(one), view.FindingTone(one.Level)})
+	}
 	d.Rate = fmt.Sprintf("%.3g/s", o.Rate())
 	if s := o.Starts; s.Jobs > 0 {
 		d.Starts = fmt.Sprintf("Half of the %s that ended lately began within %v after they were due, and 95 %% within %v.", plain.Plural(s.Jobs, "job"), plain.Brief(s.Median.Round(time.Millisecond)), plain.Brief(s.Slower.Round(time.Millisecond)))
@@ -90,17 +90,24 @@ func (p *pages) readOverview(ctx context.Context) (d overviewData, err error) {
 	d.Missed = slotTable(o.Missed)
 	d.Missed.Caption, d.Missed.Empty = "Missed slots of the last day", "No slot was missed in the last day."
 	d.Queues = queueTable(o.Queues)
-	d.Nodes = nodeTable(o.Nodes, view.NodeListing(o.Now, o.Suspended))
+	d.Nodes = nodeTable(o.Nodes, view.NodeListing(o.Now, o.Suspended()))
 	return d, nil
 }
 
-// pageAbout returns the address of the page about what needs attention.
-func pageAbout(a view.Attention) string {
+// finding is a finding as the overview shows it.
+type finding struct {
+	store.Finding
+	At   string // the address of the page about it
+	Tone string
+}
+
+// pageAbout returns the address of the page about a finding.
+func pageAbout(f store.Finding) string {
 	switch {
-	case a.Job != 0:
-		return jobLink(a.Job)
-	case a.Schedule != "":
-		return link("schedule", "name", a.Schedule)
+	case f.Job != 0:
+		return jobLink(f.Job)
+	case f.Schedule != "":
+		return link("schedule", "name", f.Schedule)
 	}
-	return a.About
+	return findings.About(f)
 }

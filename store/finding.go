@@ -1,11 +1,19 @@
 package store
 
-// Finding is what the examination of a store has found about one subject: see Examine of a driver.
+import "time"
+
+// Finding is what was found about one subject: by the examination of a store (see Examine of a driver), or by the rules about
+// the nodes, the schedules and the jobs in it.
 type Finding struct {
 	Check  string       // the subject in a word, such as "schema"
 	Level  FindingLevel // what it means for nodes
 	Found  string       // what was found; without a password
 	Remedy string       // what to do; empty if there is nothing to do
+	Since  time.Time    // since when, by the store's clock; zero: it is not known
+	// What it is about, as far as it is one thing; empty or 0: it is not.
+	Node     string
+	Schedule string
+	Job      int64
 }
 
 // FindingLevel is what a finding means for nodes on the store.

@@ -184,6 +184,12 @@ type NodeInfo struct {
 	Running   int64     // jobs that it has claimed
 }
 
+// Alive reports whether the node lives as far as the store knows: it has not ended, and its lease has not expired at now, an instant
+// of the store's clock.
+func (n NodeInfo) Alive(now time.Time) bool {
+	return n.EndedAt.IsZero() && !n.SeenAt.Add(n.Lease).Before(now)
+}
+
 // Serves reports whether the node takes jobs from a queue, which may be the queue of a place.
 func (n NodeInfo) Serves(queue string) bool {
 	if slices.Contains(n.Queues, queue) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/cmd/hourbell/stores"
+	"github.com/hourbell/hourbell/internal/findings"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/store"
@@ -73,67 +74,19 @@ func examine(ctx context.Context, l stores.Location) []store.Finding {
 	if err != nil {
 		return append(found, store.Finding{Check: "work", Level: store.FindingError, Found: err.Error()})
 	}
-	return append(found, sameZones(ctx, client), aheadOfClock(ctx, client), attention(ctx, client))
+	return append(found, wrong(ctx, client)...)
 }
 
-// sameZones returns whether the data of time zones are the same on all nodes, and on this machine, whose data the program uses to show slots.
-func sameZones(ctx context.Context, client *hourbell.Client) store.Finding {
-	found := store.Finding{Check: "time zones", Level: store.FindingError}
-	nodes, err := client.Nodes.List(ctx)
+// wrong returns what is wrong with the nodes, the schedules and the jobs.
+func wrong(ctx context.Context, client *hourbell.Client) []store.Finding {
+	facts, err := findings.Read(ctx, client)
 	if err != nil {
-		found.Found = err.Error()
+		return []store.Finding{{Check: "work", Level: store.FindingError, Found: err.Error()}}
+	}
+	if found := findings.Find(facts); len(found) > 0 {
 		return found
 	}
-	now, err := client.Now(ctx)
-	if err != nil {
-		found.Found = err.Error()
-		return found
-	}
-	n, differing := view.CompareZones(nodes, now)
-	if len(differing) > 0 {
-		found.Level, found.Found = store.FindingWarning, strings.Join(differing, "; ")
-		found.Remedy = "install the same version of the package tzdata there; nodes read it within a minute, and need no restart"
-		return found
-	}
-	found.Level, found.Found = store.FindingOK, plain.Plural(n, "zone")+" in use, with the same data on all nodes"
-	return found
-}
-
-// aheadOfClock returns the schedules that stand still because the store's clock was ahead.
-func aheadOfClock(ctx context.Context, client *hourbell.Client) store.Finding {
-	found := store.Finding{Check: "schedules", Level: store.FindingError}
-	ahead, err := client.Schedules.ResetAhead(ctx, hourbell.DryRun())
-	switch {
-	case err != nil:
-		found.Found = err.Error()
-	case len(ahead) == 0:
-		found.Level, found.Found = store.FindingOK, "none is ahead of the store's clock"
-	default:
-		found.Level = store.FindingWarning
-		found.Found = fmt.Sprintf("%s ahead of the store's clock, such as %s, which is accounted for up to %s",
-			plain.Plural(len(ahead), "schedule"), ahead[0].Name, plain.Stamp(ahead[0].Mark))
-		found.Remedy = "`hourbell schedules reset --all --dry-run` shows them; reset them if the clock was wrong, and not because time-zone data have changed"
-	}
-	return found
-}
-
-// attentionRows is how many rows of each list are read to find what needs attention.
-const attentionRows = 50
-
-// attention returns what needs attention among nodes and jobs, as the first line of top has it.
-func attention(ctx context.Context, client *hourbell.Client) store.Finding {
-	work := store.Finding{Check: "work", Level: store.FindingError}
-	o, err := view.ReadOverview(ctx, client, attentionRows)
-	if err != nil {
-		work.Found = err.Error()
-		return work
-	}
-	if first := o.First(); first.Text != "" {
-		work.Level, work.Found, work.Remedy = store.FindingWarning, first.Text, "`hourbell top` shows more"
-		return work
-	}
-	work.Level, work.Found = store.FindingOK, plain.Plural(o.Living(), "node")+" alive; nothing needs attention"
-	return work
+	return []store.Finding{{Check: "work", Found: plain.Plural(facts.Living(), "node") + " alive; nothing needs attention"}}
 }
 
 // printFindings prints findings, and fails if something has to be mended.
@@ -169,7 +122,11 @@ func (p *program) printExamination(l stores.Location, found []store.Finding, err
 	}
 	for _, one := range found {
 		word := fmt.Sprintf("%-7s", one.Level)
-		fmt.Fprintf(out, "%s  %-*s  %s\n", p.painted(view.FindingTone(one.Level), word), width, one.Check, plain.OneLine(one.Found))
+		found := plain.OneLine(one.Found)
+		if !one.Since.IsZero() {
+			found += " (since " + plain.Stamp(one.Since) + ")"
+		}
+		fmt.Fprintf(out, "%s  %-*s  %s\n", p.painted(view.FindingTone(one.Level), word), width, one.Check, found)
 		if one.Remedy != "" {
 			fmt.Fprintf(out, "%s→ %s\n", strings.Repeat(" ", len(word)+width+4), plain.OneLine(one.Remedy))
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,20 +14,21 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hourbell/hourbell/drivers/sqlite"
+	"github.com/hourbell/hourbell/internal/findings"
 	"github.com/hourbell/hourbell/store"
 )
 
 // doctor examines a store, and returns the exit code and the findings by check.
-func (b *bench) doctor(args ...string) (int, map[string]map[string]string) {
+func (b *bench) doctor(args ...string) (int, map[string]map[string]any) {
 	b.t.Helper()
 	r := b.run(append([]string{"doctor", "--output", "json"}, args...)...)
-	var list []map[string]string
+	var list []map[string]any
 	if err := json.Unmarshal([]byte(r.out), &list); err != nil || r.err != "" || strings.Contains(r.out, "hunter2") {
 		b.t.Fatalf("%v: %+v", err, r)
 	}
-	found := map[string]map[string]string{}
+	found := map[string]map[string]any{}
 	for _, one := range list {
-		found[one["check"]] = one
+		found[one["check"].(string)] = one
 	}
 	return r.code, found
 }
@@ -35,23 +37,27 @@ func (b *bench) doctor(args ...string) (int, map[string]map[string]string) {
 func TestDoctor(t *testing.T) {
 	b := newBench(t)
 	code, found := b.doctor()
-	if code != exitDone || !strings.Contains(found["file"]["found"], "does not exist yet") {
+	if code != exitDone || !strings.Contains(fmt.Sprint(found["file"]["found"]), "does not exist yet") {
 		t.Errorf("without a file: %d, %v", code, found)
 	}
 	noStore(t, b)
 	b.ok("enqueue", "command", "--", "true")
 	before := sum(t, b.path)
-	if code, found = b.doctor(); code != exitDone || found["claim"]["result"] != "ok" || found["schema"]["result"] != "ok" {
-		t.Errorf("a good file: %d, %v", code, found)
+	if code, found = b.doctor(); code != exitFailed || found["claim"]["result"] != "ok" || found["schema"]["result"] != "ok" {
+		t.Errorf("a good file, without a node: %d, %v", code, found)
 	}
-	if found["work"]["result"] != "warning" || found["work"]["remedy"] == "" { // a job is due, and there is no node
-		t.Errorf("work: %v", found["work"])
+	if found["no-node"]["result"] != "error" || found["no-node"]["remedy"] == "" || found["no-node"]["since"] == nil { // a job is due
+		t.Errorf("no-node: %v", found["no-node"])
 	}
 	if after := sum(t, b.path); after != before {
 		t.Error("the file was changed")
 	}
-	out := b.ok("doctor")
-	for _, text := range []string{"sqlite:" + b.path + "\n\nok ", "→ `hourbell top` shows more", "nothing to mend, 1 warning\n"} {
+	r := b.run("doctor")
+	out := r.out
+	if r.code != exitFailed {
+		t.Errorf("the table: %+v", r)
+	}
+	for _, text := range []string{"sqlite:" + b.path + "\n\nok ", "→ start `hourbell serve`", "1 error to mend, 0 warnings\n"} {
 		if !strings.Contains(out, text) {
 			t.Errorf("the table lacks %q:\n%s", text, out)
 		}
@@ -82,10 +88,10 @@ func TestDoctorOnPostgres(t *testing.T) {
 	server, schema := postgresURL(t), newSchemaName()
 	b.env[storeVariable] = server
 	code, found := b.doctor("--store", "postgres://u:hunter2@127.0.0.1:1/db")
-	if code != exitFailed || !strings.Contains(found["connection"]["found"], "cannot reach the database") {
+	if code != exitFailed || !strings.Contains(fmt.Sprint(found["connection"]["found"]), "cannot reach the database") {
 		t.Errorf("nothing listens: %d, %v", code, found)
 	}
-	if code, found = b.doctor("--schema", schema); code != exitDone || !strings.Contains(found["schema"]["found"], "no tables of Hourbell yet") {
+	if code, found = b.doctor("--schema", schema); code != exitDone || !strings.Contains(fmt.Sprint(found["schema"]["found"]), "no tables of Hourbell yet") {
 		t.Errorf("an empty schema: %d, %v", code, found)
 	}
 	b.ok("migrate", "up", "--schema", schema)
@@ -113,11 +119,11 @@ func TestDoctorOnPostgres(t *testing.T) {
 		t.Fatal(err)
 	}
 	at.User = url.UserPassword(role, "hunter2")
-	if code, found = b.doctor("--schema", schema, "--store", at.String()); code != exitFailed || !strings.Contains(found["rights"]["remedy"], "GRANT SELECT, INSERT, UPDATE, DELETE") {
+	if code, found = b.doctor("--schema", schema, "--store", at.String()); code != exitFailed || !strings.Contains(fmt.Sprint(found["rights"]["remedy"]), "GRANT SELECT, INSERT, UPDATE, DELETE") {
 		t.Errorf("a role that may only read: %d, %v", code, found)
 	}
 	at.User = url.UserPassword(role, "hunter2x")
-	if code, found = b.doctor("--schema", schema, "--store", at.String()); code != exitFailed || !strings.Contains(found["connection"]["found"], "refuses this user, password or database") {
+	if code, found = b.doctor("--schema", schema, "--store", at.String()); code != exitFailed || !strings.Contains(fmt.Sprint(found["connection"]["found"]), "refuses this user, password or database") {
 		t.Logf("another password: %d, %v", code, found) // a server that trusts local connections accepts it
 	}
 
@@ -141,10 +147,8 @@ func TestDoctorOnSchedules(t *testing.T) {
 	b := newBench(t)
 	b.ok("schedules", "put", "nightly", "--cron", "0 3 * * *", "--tz", "Europe/Prague", "--", "true")
 	_, found := b.doctor()
-	for _, check := range []string{"time zones", "schedules"} {
-		if found[check]["result"] != "ok" {
-			t.Errorf("%s: %v", check, found[check])
-		}
+	if found["work"]["result"] != "ok" {
+		t.Errorf("work: %v", found["work"])
 	}
 	backend, err := sqlite.Open(t.Context(), b.path)
 	if err != nil {
@@ -160,20 +164,36 @@ func TestDoctorOnSchedules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ahead := time.Now().Add(time.Hour)
+	later := time.Now().Add(time.Hour)
 	_, err = backend.Fire(t.Context(), store.FireRequest{Firings: []store.Firing{{
-		Schedule: rows[0].ID, Revision: rows[0].Revision, Mark: rows[0].Mark, NextAt: rows[0].NextAt, NewMark: ahead, NewNextAt: ahead.Add(time.Hour),
+		Schedule: rows[0].ID, Revision: rows[0].Revision, Mark: rows[0].Mark, NextAt: rows[0].NextAt, NewMark: later, NewNextAt: later.Add(time.Hour),
 	}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	code, found := b.doctor()
-	zones, schedules := found["time zones"], found["schedules"]
-	if code != exitDone || zones["result"] != "warning" || zones["found"] != "Europe/Prague has other data on a than on b than on this machine" || zones["remedy"] == "" {
+	zones, ahead := found["time-zones-differ"], found["schedule-ahead"]
+	if code != exitFailed || zones["result"] != "warning" || zones["found"] != "Europe/Prague has other data on a than on b than on this machine" || zones["remedy"] == "" {
 		t.Errorf("%d, time zones: %v", code, zones)
 	}
-	if schedules["result"] != "warning" || !strings.HasPrefix(schedules["found"], "1 schedule ahead of the store's clock, such as nightly") ||
-		!strings.Contains(schedules["remedy"], "schedules reset --all") {
-		t.Errorf("schedules: %v", schedules)
+	if ahead["result"] != "error" || ahead["schedule"] != "nightly" || !strings.Contains(ahead["remedy"].(string), "schedules reset --all") {
+		t.Errorf("ahead: %v", ahead)
+	}
+	b.ok("schedules", "reset", "--all")
+	if _, found = b.doctor(); found["schedule-ahead"] != nil {
+		t.Errorf("after the reset: %v", found)
+	}
+}
+
+// TestFindingsAreDocumented checks that docs/doctor.md has every finding.
+func TestFindingsAreDocumented(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "doctor.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range findings.Rules() {
+		if !strings.Contains(string(text), fmt.Sprintf("| `%s` | %v |", rule.Name, rule.Level)) {
+			t.Errorf("docs/doctor.md lacks %s (%v)", rule.Name, rule.Level)
+		}
 	}
 }

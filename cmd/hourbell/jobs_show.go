@@ -99,7 +99,7 @@ func (p *program) printAttempts(out *bufio.Writer, all []store.Attempt) {
 
 // printAttempt prints what the table of attempts has no room for.
 func printAttempt(out *bufio.Writer, a store.Attempt) {
-	if a.Trace == "" && len(a.Output) == 0 && view.ShortError(a.Error) == a.Error {
+	if a.Trace == "" && len(a.Output) == 0 && plain.FirstLine(a.Error) == a.Error {
 		return
 	}
 	fmt.Fprintf(out, "\nattempt %d, %s to %s on %s\n", a.Attempt, plain.Stamp(a.StartedAt), plain.Stamp(a.FinishedAt), plain.Dash(plain.Clean(a.Node)))

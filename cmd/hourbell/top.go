@@ -11,6 +11,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/findings"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/store"
@@ -56,13 +57,8 @@ func (p *program) top(ctx context.Context, client *hourbell.Client) error {
 	nodes, running := o.Present(), o.Longest()
 	sizes := []int{len(nodes), len(o.Queues), len(running), len(o.Failed), len(o.Missed)}
 	sum := o.Sum()
-	head := []string{
-		p.firstLine(o.First()),
-		fmt.Sprintf("%s alive, %d running, %d ready, %d scheduled, %d waiting, %.3g jobs/s", plain.Plural(o.Living(), "node"), sum.Running, sum.Ready, sum.Scheduled, sum.Waiting, o.Rate()),
-	}
-	if len(o.Slow) > 0 {
-		head = append(head, "not read in time: "+strings.Join(o.Slow, ", "))
-	}
+	head := append(p.findingLines(o.Findings),
+		fmt.Sprintf("%s alive, %d running, %d ready, %d scheduled, %d waiting, %.3g jobs/s", plain.Plural(o.Living(), "node"), sum.Running, sum.Ready, sum.Scheduled, sum.Waiting, o.Rate()))
 	shown := p.topRoom(len(head), sizes)
 	running = running[:shown[2]]
 	if running, err = withProgress(ctx, client, running); err != nil {
@@ -70,7 +66,7 @@ func (p *program) top(ctx context.Context, client *hourbell.Client) error {
 	}
 	out := bufio.NewWriter(p.stdout)
 	fmt.Fprintln(out, strings.Join(head, "\n"))
-	printSection(p, out, "Nodes", view.NodeListing(o.Now, o.Suspended).Only("NAME", "STATE", "RUNNING", "SEEN", "QUEUES", "VERSION"), nodes[:shown[0]], len(nodes))
+	printSection(p, out, "Nodes", view.NodeListing(o.Now, o.Suspended()).Only("NAME", "STATE", "RUNNING", "SEEN", "QUEUES", "VERSION"), nodes[:shown[0]], len(nodes))
 	printSection(p, out, "Queues", o.RateListing(), o.Queues[:shown[1]], len(o.Queues))
 	printSection(p, out, "Running now", view.RunningListing(), running, int(sum.Running))
 	printSection(p, out, "Failed in the last day", view.FailedListing(), o.Failed[:shown[3]], len(o.Failed))
@@ -78,18 +74,30 @@ func (p *program) top(ctx context.Context, client *hourbell.Client) error {
 	return out.Flush()
 }
 
-// firstLine returns what to look at first, and the command that shows more about it.
-func (p *program) firstLine(a view.Attention) string {
-	text := plain.Clean(a.Text)
-	switch {
-	case text == "":
-		return p.painted(view.Good, "Nothing needs attention.")
-	case a.Job != 0:
-		text += fmt.Sprintf(" (`hourbell jobs show %d`)", a.Job)
-	case a.Schedule != "":
-		text += " (`hourbell slots --schedule " + plain.Clean(plain.ShellQuote(a.Schedule)) + "`)"
+// topFindings is how many findings the screen has at most.
+const topFindings = 5
+
+// findingLines returns what is wrong, the most urgent first, and what to do.
+func (p *program) findingLines(found []store.Finding) (lines []string) {
+	if len(found) == 0 {
+		return []string{p.painted(view.Good, "Nothing needs attention.")}
 	}
-	return p.painted(view.Bad, text)
+	for i, one := range found {
+		if i == topFindings {
+			return append(lines, fmt.Sprintf("%d more: `hourbell doctor`", len(found)-i))
+		}
+		text := plain.OneLine(one.Found)
+		switch {
+		case one.Job != 0:
+			text += fmt.Sprintf(" (`hourbell jobs show %d`)", one.Job)
+		case one.Schedule != "" && findings.About(one) == "slots":
+			text += " (`hourbell slots --schedule " + plain.Clean(plain.ShellQuote(one.Schedule)) + "`)"
+		default:
+			text += " → " + plain.OneLine(one.Remedy)
+		}
+		lines = append(lines, p.painted(view.FindingTone(one.Level), fmt.Sprintf("%-7s", one.Level))+"  "+text)
+	}
+	return lines
 }
 
 // printSection prints a list of the screen below its heading. all is how long the list is as

@@ -62,6 +62,7 @@ var (
 	storeUp     = &Metric{Name: "hourbell_store_up", Help: "1 if the last reading of the store succeeded, otherwise 0.", Sort: Gauge, Read: true}
 	clockOff    = &Metric{Name: "hourbell_clock_difference_seconds", Help: "The clock of the store minus the clock of this node.", Sort: Gauge, Read: true}
 	nodes       = &Metric{Name: "hourbell_nodes", Help: "Living nodes of the cluster.", Sort: Gauge, Read: true}
+	findingNow  = &Metric{Name: "hourbell_finding", Help: "1 while something is wrong with the cluster, otherwise 0, by the name of the finding.", Labels: []string{"name", "severity"}, Sort: Gauge, Read: true}
 	queueJobs   = &Metric{Name: "hourbell_queue_jobs", Help: "Live jobs of a queue.", Labels: []string{"queue", "state"}, Sort: Gauge, Read: true}
 	queueOldest = &Metric{Name: "hourbell_queue_oldest_ready_seconds", Help: "How long the oldest job that is due has been due; 0 without such a job.", Labels: []string{"queue"}, Sort: Gauge, Read: true}
 )
@@ -70,6 +71,6 @@ var (
 func All() []*Metric {
 	return []*Metric{
 		jobs, scheduleJobs, slots, late, took, claimed, rescued, refused, stuck, stuckNow, leased, leasesLost, deaths, repaired, storeFailures, calls, callErrors, repeats, dropped, leftOut,
-		leaseLeft, storeUp, clockOff, nodes, queueJobs, queueOldest,
+		leaseLeft, storeUp, clockOff, nodes, findingNow, queueJobs, queueOldest,
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/findings"
 )
 
 // readTimeout bounds a reading of the store, so that a scrape ends before its own timeout,
@@ -72,23 +73,20 @@ func (r *Reader) read(ctx context.Context) []Value {
 		return down
 	}
 	off := now.Sub(asked.Add(time.Since(asked) / 2))
-	all, err := r.client.Queues.Estimate(ctx)
+	facts, err := findings.Read(ctx, r.client)
 	if err != nil {
 		return down
 	}
-	members, err := r.client.Nodes.List(ctx)
-	if err != nil {
-		return down
+	out := []Value{{storeUp, 1, nil}, {clockOff, off.Seconds(), nil}, {nodes, float64(facts.Living()), nil}}
+	found := map[string]float64{}
+	for _, one := range findings.Find(facts) {
+		found[one.Check] = 1
 	}
-	alive := 0
-	for _, n := range members {
-		if n.EndedAt.IsZero() && now.Sub(n.SeenAt) < n.Lease {
-			alive++
-		}
+	for _, rule := range findings.Rules() {
+		out = append(out, Value{findingNow, found[rule.Name], []string{rule.Name, rule.Level.String()}})
 	}
-	out := []Value{{storeUp, 1, nil}, {clockOff, off.Seconds(), nil}, {nodes, float64(alive), nil}}
 	sums := map[string]*queue{}
-	for _, q := range all { // queues that share the value LeftOut are added up
+	for _, q := range facts.Queues { // queues that share the value LeftOut are added up
 		name := r.queues.value(q.Name)
 		sum := sums[name]
 		if sum == nil {

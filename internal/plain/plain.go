@@ -76,6 +76,15 @@ func Cut(text string, most int) string {
 	return text[:most] + "…"
 }
 
+// FirstLine returns the first line of an error, cut to fit a table.
+func FirstLine(text string) string {
+	line, _, more := strings.Cut(text, "\n")
+	if more {
+		line += "…"
+	}
+	return Cut(line, 60)
+}
+
 // Stamp formats an instant for tables: UTC, to the millisecond; "-" for the
 // zero time.
 func Stamp(t time.Time) string {

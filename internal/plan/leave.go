@@ -28,7 +28,46 @@ const patience = 5 * time.Second
 
 // OverdueAt returns from when on the next slot of a schedule is overdue: no node has fired it for so
 // long that there may be a reason.
-func (p Plan) OverdueAt(s store.Schedule) time.Time { return s.NextAt.Add(min(patience, p.grace())) }
+func (p Plan) OverdueAt(s store.Schedule) time.Time { return p.overdueAt(s.NextAt) }
+
+// overdueAt is OverdueAt for a slot.
+func (p Plan) overdueAt(slot time.Time) time.Time { return slot.Add(min(patience, p.grace())) }
+
+// Overdue returns what Passed returns, if the first of the slots is overdue; else a zero time.
+func (p Plan) Overdue(s store.Schedule, now time.Time) (first time.Time, n int) {
+	if first, n = p.Passed(s, now); n == 0 || p.overdueAt(first).After(now) {
+		return time.Time{}, 0
+	}
+	return first, n
+}
+
+// mostPassed is how many slots Passed counts.
+const mostPassed = 1000
+
+// Passed returns the first slot of a due schedule that no node has accounted for, and how many such slots there are up to now, at
+// most mostPassed. Slots that would not fire, because of a calendar or a pause, do not count. Of a schedule that follows others it
+// is the end that is to be accounted for. first is zero if there is none.
+func (p Plan) Passed(s store.Schedule, now time.Time) (first time.Time, n int) {
+	switch {
+	case s.NextAt.IsZero() || s.NextAt.After(now) || p.countReached(s) || p.On.Every:
+		return first, 0
+	case p.Follows():
+		return s.NextAt, 1
+	}
+	slots, _ := p.due(s.Mark, now)
+	for _, slot := range slots {
+		if p.excluded(slot) != "" || p.paused(s, slot) != "" {
+			continue
+		}
+		if n++; n == 1 {
+			first = slot
+		}
+		if n == mostPassed {
+			break
+		}
+	}
+	return first, n
+}
 
 // Left is a schedule whose slots a node leaves to other nodes.
 type Left struct {

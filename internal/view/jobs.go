@@ -86,7 +86,7 @@ func JobListing(now time.Time) Listing[Job] {
 		Row: func(j Job) []string {
 			return []string{
 				fmt.Sprint(j.ID), JobState(j.JobInfo, now), j.Kind, j.Queue, fmt.Sprintf("%d/%d", j.Attempt, j.MaxAttempts),
-				plain.Stamp(j.RunAt), took(j.JobInfo), plain.Dash(shownSchedule(j.JobInfo)), plain.Dash(ShortError(jobResult(j))),
+				plain.Stamp(j.RunAt), took(j.JobInfo), plain.Dash(shownSchedule(j.JobInfo)), plain.Dash(plain.FirstLine(jobResult(j))),
 			}
 		},
 		Record: func(j Job) any { return NewJobRecord(j) },
@@ -110,19 +110,10 @@ func AttemptListing() Listing[store.Attempt] {
 		Row: func(a store.Attempt) []string {
 			return []string{
 				fmt.Sprint(a.Attempt), fmt.Sprint(a.Token), plain.Dash(a.Node), plain.Stamp(a.StartedAt), plain.Stamp(a.FinishedAt),
-				a.Outcome.String(), plain.Dash(ShortError(a.Error)),
+				a.Outcome.String(), plain.Dash(plain.FirstLine(a.Error)),
 			}
 		},
 	}
-}
-
-// ShortError returns the first line of an error, cut to fit a table.
-func ShortError(text string) string {
-	line, _, more := strings.Cut(text, "\n")
-	if more {
-		line += "…"
-	}
-	return plain.Cut(line, 60)
 }
 
 // The states shown for a ready job that has failed before, or that is due

@@ -18,7 +18,7 @@ func NodeState(n store.NodeInfo, now time.Time, suspended bool) string {
 		return "died"
 	case !n.EndedAt.IsZero():
 		return "left"
-	case n.SeenAt.Add(n.Lease).Before(now):
+	case !n.Alive(now):
 		return "silent"
 	case suspended:
 		return "suspended"

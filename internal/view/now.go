@@ -48,7 +48,7 @@ func FailedListing() Listing[store.JobInfo] {
 		Row: func(j store.JobInfo) []string {
 			return []string{
 				fmt.Sprint(j.ID), j.Kind, j.Queue, plain.Stamp(j.FinishedAt), fmt.Sprintf("%d/%d", j.Attempt, j.MaxAttempts),
-				plain.Dash(shownSchedule(j)), plain.Dash(ShortError(j.Reason)),
+				plain.Dash(shownSchedule(j)), plain.Dash(plain.FirstLine(j.Reason)),
 			}
 		},
 	}

@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/findings"
 )
 
 // probeTime is how long the store may take to answer a probe.
 const probeTime = 2 * time.Second
 
-// probes answers /healthz (the process is alive) and /readyz (the store
-// answers, and this node is registered), for programs that monitor processes.
+// probes answers /livez (the process is alive), also as /healthz, and /readyz (the node works: it is registered, has its
+// lease, and nothing that was found stops it), for programs that monitor processes.
 type probes struct {
 	client atomic.Pointer[hourbell.Client] // nil until the store is open
 	ending atomic.Bool
@@ -27,14 +28,16 @@ type probes struct {
 // paths returns the paths that are answered, for people.
 func (p *probes) paths() string {
 	if p.metrics != nil {
-		return "/healthz /readyz /metrics"
+		return "/livez /healthz /readyz /metrics"
 	}
-	return "/healthz /readyz"
+	return "/livez /healthz /readyz"
 }
 
 func (p *probes) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, "ok", nil) })
+	for _, path := range []string{"GET /livez", "GET /healthz"} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) { answer(w, "ok", nil) })
+	}
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) { answer(w, "ready", p.ready(r.Context())) })
 	if p.metrics != nil {
 		mux.Handle("GET /metrics", p.metrics)
@@ -43,7 +46,7 @@ func (p *probes) handler() http.Handler {
 }
 
 // ready returns why the node is not ready, or nil. It reads the store, because
-// only the store knows whether the other nodes count this node as alive.
+// only the store knows whether the other nodes count this node as alive, and whether all nodes are suspended.
 func (p *probes) ready(ctx context.Context) error {
 	client := p.client.Load()
 	switch {
@@ -54,19 +57,16 @@ func (p *probes) ready(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	nodes, err := client.Nodes.List(ctx)
-	if ctx.Err() != nil {
+	why, err := findings.NotReady(ctx, client)
+	switch {
+	case ctx.Err() != nil:
 		return fmt.Errorf("the store has not answered within %v", probeTime)
-	}
-	if err != nil { // the error contains the place of the store, which must not be shown to everyone who can reach this port
+	case err != nil: // the error contains the place of the store, which must not be shown to everyone who can reach this port
 		return errors.New("the store does not answer; the log says why")
+	case why != "":
+		return errors.New(why)
 	}
-	for _, node := range nodes {
-		if node.Name == client.Name() && node.EndedAt.IsZero() {
-			return nil
-		}
-	}
-	return errors.New("this node is not registered")
+	return nil
 }
 
 // answer writes the state, or the error.

@@ -63,6 +63,7 @@ func (w *web) start(client *hourbell.Client, locks lock.Inspector, files func() 
 // handler answers probes, log-ins, and everything else when the node has started.
 func (w *web) handler(probes http.Handler) http.Handler {
 	mux := http.NewServeMux()
+	mux.Handle("/livez", probes)
 	mux.Handle("/healthz", probes)
 	mux.Handle("/readyz", probes)
 	mux.Handle("GET /metrics", access.Protect(w.metrics, access.Options{Authorize: w.authorize()}))

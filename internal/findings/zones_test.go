@@ -1,4 +1,4 @@
-package view
+package findings
 
 import (
 	"slices"
@@ -36,7 +36,7 @@ func TestCompareZones(t *testing.T) {
 		{"this machine has other data", []store.NodeInfo{node("a", wrong, "Nowhere/Land=1")}, 2, []string{"Europe/Prague has other data on a than on this machine"}},
 		{"several data", []store.NodeInfo{node("b", "Nowhere/Land=2"), node("a", "Nowhere/Land=1")}, 1, []string{"Nowhere/Land has other data on a than on b"}},
 	} {
-		if n, got := CompareZones(test.nodes, now); n != test.n || !slices.Equal(got, test.want) {
+		if n, got := compareZones(test.nodes, now); n != test.n || !slices.Equal(got, test.want) {
 			t.Errorf("%s: %d zones, %q; want %d, %q", test.name, n, got, test.n, test.want)
 		}
 	}

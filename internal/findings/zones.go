@@ -1,4 +1,4 @@
-package view
+package findings
 
 import (
 	"fmt"
@@ -12,12 +12,12 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// CompareZones returns how many time zones living nodes use, and for each zone whose data differ, which nodes have the same data. This
+// compareZones returns how many time zones living nodes use, and for each zone whose data differ, which nodes have the same data. This
 // machine counts as a node.
-func CompareZones(nodes []store.NodeInfo, now time.Time) (n int, differing []string) {
+func compareZones(nodes []store.NodeInfo, now time.Time) (n int, differing []string) {
 	have := map[string]map[string][]string{} // by zone and fingerprint, the nodes
 	for _, node := range slices.Backward(nodes) {
-		if NodeState(node, now, false) != "alive" {
+		if !node.Alive(now) {
 			continue
 		}
 		for _, text := range node.Zones {

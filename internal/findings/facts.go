@@ -1,0 +1,163 @@
+package findings
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/store"
+)
+
+// Facts are what the rules decide on: what a store reports of a cluster at one instant.
+type Facts struct {
+	Now     time.Time // of the store's clock
+	LostAt  time.Time // when a loss of history was found that is not accepted yet; zero: there is none
+	Nodes   []store.NodeInfo
+	Queues  []hourbell.QueueInfo
+	Overdue []hourbell.ScheduleInfo // active schedules whose slots have passed
+	Ahead   []hourbell.ScheduleInfo // schedules whose marks are ahead of the store's clock
+	Waiting []Waiting
+	Missed  []store.SlotInfo // records of missed slots of the last day, newest first
+	Failed  []store.JobInfo  // jobs that failed in the last day, newest first
+	Unread  []string         // what of the above the store did not answer in time, in words
+}
+
+// Waiting is a due job that waits for something else than a free worker. Of jobs with the same reason it is the first.
+type Waiting struct {
+	Job    store.JobInfo
+	Why    string
+	Pauses []store.Pause // that concern it
+}
+
+// Suspended reports whether the store has gone back in time.
+func (f Facts) Suspended() bool { return !f.LostAt.IsZero() }
+
+// Living returns how many nodes are alive as far as the store knows.
+func (f Facts) Living() (n int) {
+	for _, node := range f.Nodes {
+		if node.Alive(f.Now) {
+			n++
+		}
+	}
+	return n
+}
+
+const (
+	sectionTime = 2 * time.Second // in which each list must be read
+	searchTime  = hourbell.PageTime / 2
+	rows        = 50  // of each list
+	missedAmong = 500 // newest records of slots, among which missed slots are looked for
+	dueAmong    = 50  // due jobs of a queue, among which jobs are looked for that wait for a reason
+	lastDay     = 24 * time.Hour
+)
+
+// Read reads the facts. A list that takes too long is left out, and named in Unread.
+func Read(ctx context.Context, client *hourbell.Client) (Facts, error) {
+	f, err := readNodes(ctx, client)
+	if err != nil {
+		return f, err
+	}
+	err = f.ReadLists(ctx, []List{
+		{"queues", func(ctx context.Context) (err error) { f.Queues, err = client.Queues.Estimate(ctx); return err }},
+		{"overdue schedules", func(ctx context.Context) (err error) {
+			f.Overdue, err = client.Schedules.ListOverdue(ctx, rows)
+			return err
+		}},
+		{"schedules ahead of the clock", func(ctx context.Context) (err error) {
+			f.Ahead, err = client.Schedules.ResetAhead(ctx, hourbell.DryRun())
+			return err
+		}},
+		{"due jobs", func(ctx context.Context) error { return f.readWaiting(ctx, client) }},
+		{"failed jobs", func(ctx context.Context) error {
+			page, err := client.Jobs.Page(ctx, hourbell.JobFilter{
+				States: []store.State{store.StateFailed}, FinishedSince: f.Now.Add(-lastDay), Limit: rows, Within: searchTime,
+			})
+			if f.Failed = page.Jobs; page.Partial {
+				f.Unread = append(f.Unread, "failed jobs")
+			}
+			return err
+		}},
+		{"missed slots", func(ctx context.Context) error { return f.readMissed(ctx, client) }},
+	})
+	return f, err
+}
+
+// List is a list that is read for a limited time.
+type List struct {
+	Name string
+	Read func(context.Context) error
+}
+
+// ReadLists reads lists. A list that takes too long is named in Unread, and no failure.
+func (f *Facts) ReadLists(ctx context.Context, lists []List) error {
+	for _, list := range lists {
+		limited, cancel := context.WithTimeout(ctx, sectionTime)
+		err := list.Read(limited)
+		late := limited.Err() != nil
+		cancel()
+		switch {
+		case err == nil:
+		case errors.Is(ctx.Err(), context.Canceled), !late:
+			return err
+		default:
+			f.Unread = append(f.Unread, list.Name)
+		}
+	}
+	return nil
+}
+
+// readNodes reads the facts about the nodes, without which nothing else means anything.
+func readNodes(ctx context.Context, client *hourbell.Client) (f Facts, err error) {
+	if f.Now, err = client.Now(ctx); err != nil {
+		return f, err
+	}
+	if f.Nodes, err = client.Nodes.List(ctx); err != nil {
+		return f, err
+	}
+	position, err := client.Nodes.Position(ctx)
+	f.LostAt = position.LostAt
+	return f, err
+}
+
+// readMissed reads the newest records of missed slots of the last day.
+func (f *Facts) readMissed(ctx context.Context, client *hourbell.Client) error {
+	slots, err := client.Slots.List(ctx, hourbell.SlotFilter{From: f.Now.Add(-lastDay), Limit: missedAmong})
+	for _, slot := range slots {
+		if slot.Outcome == store.SlotMissed && len(f.Missed) < rows {
+			f.Missed = append(f.Missed, slot)
+		}
+	}
+	return err
+}
+
+// readWaiting looks for due jobs that wait for a reason, in the queues whose oldest due job waits for a while.
+func (f *Facts) readWaiting(ctx context.Context, client *hourbell.Client) error {
+	known := map[string]bool{}
+	for _, q := range f.Queues {
+		if q.Oldest.IsZero() || f.Now.Sub(q.Oldest) < dueFirst {
+			continue
+		}
+		jobs, err := client.Jobs.List(ctx, hourbell.JobFilter{Queue: q.Name, States: []store.State{store.StateReady}, Limit: dueAmong})
+		if err != nil {
+			return err
+		}
+		reasons, err := client.Jobs.Waits(ctx, jobs...)
+		if err != nil {
+			return err
+		}
+		for _, job := range jobs {
+			why := reasons[job.ID]
+			if why == "" || known[why] || len(known) == rows {
+				continue
+			}
+			known[why] = true
+			pauses, err := client.Jobs.Pauses(ctx, job)
+			if err != nil {
+				return err
+			}
+			f.Waiting = append(f.Waiting, Waiting{job, why, pauses})
+		}
+	}
+	return nil
+}

@@ -133,7 +133,7 @@ func (r *Room) Use(jobs int) {
 	if r.Rated {
 		r.TAT = r.Rate.After(r.TAT, r.Now, jobs)
 	}
-	r.LookAt = earlier(r.LookAt, r.nextLook())
+	r.LookAt = Earlier(r.LookAt, r.nextLook())
 }
 
 // Close lets nothing start in the lane before an instant.
@@ -201,8 +201,8 @@ func (r *Room) NextStart() time.Time {
 	return next
 }
 
-// earlier returns the earlier of two instants; zero means none.
-func earlier(a, b time.Time) time.Time {
+// Earlier returns the earlier of two instants; zero means none.
+func Earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
 	}

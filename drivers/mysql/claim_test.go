@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // openClaim makes a claim in a transaction that stays open, and returns the jobs.
@@ -19,10 +20,8 @@ func openClaim(t *testing.T, b *Backend, db *sql.DB, req store.ClaimRequest) []s
 	t.Cleanup(func() { _ = tx.Rollback() })
 	s := b.newSession(tx)
 	s.claims, s.tokens = true, tokens
-	var out store.ClaimResult
-	due, err := s.due(t.Context(), req, time.Now())
-	must(t, err)
-	_, err = s.makeClaim(t.Context(), req, due, claimWay{last: true}, &out)
+	open := func(do func(*session) error) error { return do(s) }
+	out, err := rowwise.Claim(t.Context(), b.look(t.Context(), "claim jobs"), open, req, store.ClaimWay{Last: true, RowLocks: true})
 	must(t, err)
 	return out.Jobs
 }
@@ -68,7 +67,7 @@ func TestAClaimUsesNoStaleTokens(t *testing.T) {
 	defer tx.Rollback()
 	s := b.newSession(tx)
 	s.tokens = stale
-	jobs, err := s.claim(t.Context(), store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 1}, []int16{1}, false, time.Now().Add(time.Minute))
+	jobs, err := s.TakeJobs(t.Context(), store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 1}, []rowwise.Stream{{Priority: 1}}, false, time.Now().Add(time.Minute))
 	must(t, err)
 	if len(jobs) != 1 || jobs[0].ID != claimed[0].ID || jobs[0].Token <= claimed[0].Token {
 		t.Errorf("a job with the token %d was claimed as %+v", claimed[0].Token, jobs)

@@ -70,7 +70,6 @@ const (
 	findLaneHolders
 	findLaneJobs
 	findLaneKeys
-	findLaneWork
 	findLastEnds
 	findLeftNodes
 	findLimitWaits
@@ -98,9 +97,7 @@ const (
 	findParkableOfKey
 	findParkedOfGroup
 	findParkedOfKey
-	findPauseWork
 	findPausedPermits
-	findPauses
 	findPermittedJobs
 	findPredecessors
 	findQueueRates
@@ -109,7 +106,6 @@ const (
 	findRunningLaneJobs
 	findScheduleNames
 	findStrictLanes
-	findSuspect
 	findTriggeredMarks
 	findUniqueJobs
 	findUnnumberedEvents
@@ -328,7 +324,6 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	findLaneHolders:        {File: "find_lane_holders", Columns: "id"},
 	findLaneJobs:           {File: "find_lane_jobs", Columns: "id"},
 	findLaneKeys:           {File: "find_lane_keys", Columns: "limit_id key id"},
-	findLaneWork:           {File: "find_lane_work", Columns: "limited rated found next_look"},
 	findLastEnds:           {File: "find_last_ends", Columns: "schedule_id last"},
 	findLeftNodes:          {File: "find_left_nodes", Columns: "found"},
 	findLimitWaits:         {File: "find_limit_waits", Columns: "job_id limit_id key in_use starts tat not_before lane priority state run_at"},
@@ -356,9 +351,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	findParkableOfKey:      {File: "find_parkable_jobs", Given: "of_key", Columns: "id"},
 	findParkedOfGroup:      {File: "find_parked_jobs", Given: "of_group", Columns: "id"},
 	findParkedOfKey:        {File: "find_parked_jobs", Given: "of_key", Columns: "id"},
-	findPauseWork:          {File: "find_pause_work", Columns: "found"},
 	findPausedPermits:      {File: "find_paused_permits", Columns: "id"},
-	findPauses:             {File: "find_pauses", Columns: "subject name"},
 	findPermittedJobs:      {File: "find_permitted_jobs", Columns: "id"},
 	findPredecessors:       {File: "find_predecessors", Columns: "id"},
 	findQueueRates:         {File: "find_queue_rates", Columns: "id revision rate per burst tat not_before made"},
@@ -367,7 +360,6 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	findRunningLaneJobs:    {File: "find_running_lane_jobs", Columns: "id"},
 	findScheduleNames:      {File: "find_schedule_names", Columns: "id name"},
 	findStrictLanes:        {File: "find_strict_lanes", Columns: "id strict rated"},
-	findSuspect:            {File: "find_suspect", Columns: "found"},
 	findTriggeredMarks:     {File: "lock_triggered_schedules", Columns: "id mark"},
 	findUniqueJobs:         {File: "find_unique_jobs", Columns: "place id begun running in_batch holds queue priority run_at created_at"},
 	findUnnumberedEvents:   {File: "find_unnumbered_events", Columns: "entry"},
@@ -375,7 +367,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	findWrongLanes:         {File: "find_wrong_lanes", Columns: "id held starts"},
 	findWrongTables:        {File: "find_wrong_tables", Columns: "name engine"},
 	giveNumbers:            {File: "give_numbers"},
-	holdNode:               {File: "hold_node", Given: "hold", Columns: "alive pauses handled limited permits"},
+	holdNode:               {File: "hold_node", Given: "hold", Columns: sqlrows.AroundColumns},
 	insertAttempts:         {File: "insert_attempts"},
 	insertAudit:            {File: "insert_audit"},
 	insertAuditSubjects:    {File: "insert_audit_subjects"},

@@ -11,73 +11,31 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
-// laneWork is what a claim finds of limits whose permits jobs hold.
-type laneWork struct {
-	limited bool // such a limit concerns the queue
-	rated   bool // such a limit with a rate
-	found   bool // permits are to be passed on
-	next    time.Time
-}
-
-// findLaneWork looks for permits to be passed on before a claim.
-func (s *session) findLaneWork(ctx context.Context, queue string, now time.Time) (work laneWork, err error) {
-	err = s.One(ctx, findLaneWork, args{"queue": queue, "now": sqlrows.Micros(now)}, &work.limited, &work.rated, &work.found, sqlrows.IntoTime(&work.next))
-	return work, err
-}
-
-// refuses reports whether a claim gets no job because it does not start its jobs at once.
-func (w *laneWork) refuses(req store.ClaimRequest) bool { return w.rated && !req.Starts }
-
-// lookForLanes reports whether a claim has permits to pass on.
-func (s *session) lookForLanes(ctx context.Context, req store.ClaimRequest, now time.Time) (work laneWork, found bool, err error) {
-	if work, err = s.findLaneWork(ctx, req.Queue, now); err != nil || !work.limited || work.refuses(req) || work.found {
-		return work, work.found && !work.refuses(req), err
-	}
+// HasNewLaneJobs implements rowwise.ClaimTx.
+func (s *session) HasNewLaneJobs(ctx context.Context, req store.ClaimRequest, now time.Time) (bool, error) {
 	fresh, err := s.freshJobs(ctx, findNewLaneJobs, req, 1, now)
-	return work, len(fresh) > 0, err
+	return len(fresh) > 0, err
 }
 
-// tendLanes is a step that passes on permits, and gives permits to jobs that a claim may take. again: the claim has to come
-// back before it takes jobs. The last step leaves jobs that have neither permits nor wait if there are very many: the jobs of
-// lanes in which no job waits get permits before them, and the next claim goes on at once. With way.busy it passes on nothing.
-func (s *session) tendLanes(ctx context.Context, req store.ClaimRequest, way claimWay, now time.Time) (work laneWork, again bool, err error) {
-	if work, err = s.findLaneWork(ctx, req.Queue, now); err != nil || !work.limited || work.refuses(req) || way.busy {
-		return work, false, err
-	}
-	s.claims = !work.rated // a start under a rate that comes late is lost, so that these claims wait for each other
+// LockNewLaneJobs implements rowwise.ClaimTx.
+func (s *session) LockNewLaneJobs(ctx context.Context, req store.ClaimRequest, work store.LaneWork, way store.ClaimWay, now time.Time) (fresh []store.LaneJob, left bool, err error) {
+	s.claims = !work.Rated // a start under a rate that comes late is lost, so that these claims wait for each other
 	ids, err := s.freshJobs(ctx, findNewLaneJobs, req, rowwise.FreshRows, now)
-	if err != nil || len(ids) == 0 && !work.found {
-		return work, false, err
+	if err != nil || len(ids) == 0 && !work.Found {
+		return nil, false, err
 	}
-	left := len(ids) == rowwise.FreshRows
-	if left && way.last {
+	if left = len(ids) == rowwise.FreshRows; left && way.Last {
 		overtaking, err := s.freshJobs(ctx, findOvertakingJobs, req, req.Limit, now)
 		if err != nil {
-			return work, false, err
+			return nil, false, err
 		}
 		ids = append(ids, overtaking...)
 	}
-	fresh, err := s.laneJobs(ctx, lockNewLaneJobs, ids)
-	if err != nil {
-		return work, false, err
+	if fresh, err = s.laneJobs(ctx, lockNewLaneJobs, ids); err == nil && s.cluster { // as each claim does, which changes of limits wait for; see touchJobs
+		_, err = s.raiseTokens(ctx, 1)
 	}
-	if s.cluster { // as each claim does, which changes of limits wait for; see touchJobs
-		if _, err := s.raiseTokens(ctx, 1); err != nil {
-			return work, false, err
-		}
-	}
-	passed, err := rowwise.PassOnPermits(ctx, s, fresh, now)
-	work.next = earliest(work.next, passed.Next)
-	if left && way.last {
-		work.next = now
-		left = false
-	}
-	return work, left || passed.More, err
+	return fresh, left, err
 }
-
-// mostLaneSteps is how many steps give permits, or a place in a lane, to very many jobs before one claim. The first of them lets jobs wait, so that the
-// second finds out which lanes these are.
-const mostLaneSteps = 2
 
 // freshJobs returns the numbers of due jobs that limits concern, that hold no permits, and that a claim may take.
 func (s *session) freshJobs(ctx context.Context, name statement, req store.ClaimRequest, most int, now time.Time) ([]int64, error) {
@@ -423,12 +381,4 @@ func (s *session) DeleteLanes(ctx context.Context, ids []int64) error {
 		return err
 	}
 	return s.Exec(ctx, deleteEndedLimits, nil)
-}
-
-// earliest returns the earlier of two instants; zero means none.
-func earliest(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }

@@ -77,7 +77,7 @@ func (s *session) beat(ctx context.Context, node int64, now any) (beats int64, e
 		return 0, err
 	}
 	if beats, err = result.LastInsertId(); err == nil && beats == 0 {
-		err = nodeGone(node)
+		err = store.NodeGone(node)
 	}
 	return beats, err
 }

@@ -79,7 +79,7 @@ func holdNodeIn(t *testing.T, b *Backend, db *sql.DB, node int64) *sql.Tx {
 	claim, err := db.BeginTx(t.Context(), nil)
 	must(t, err)
 	t.Cleanup(func() { _ = claim.Rollback() })
-	_, err = b.newSession(claim).checkNode(t.Context(), node)
+	_, err = b.newSession(claim).HoldNode(t.Context(), node)
 	must(t, err)
 	return claim
 }

@@ -190,41 +190,14 @@ func (s *session) park(ctx context.Context, now time.Time) (parked int, err erro
 	return parked, nil
 }
 
-// tendPauses prepares a claim in a store with pauses: it makes some parked jobs claimable
-// whose pauses have ended, and parks due jobs of paused groups and keys. again: the claim has to come back in another transaction,
-// because jobs may be left to park or, unless it is the last step of the claim, because it has locked pauses, whose changes have to wait
-// until the transaction ends.
-func (s *session) tendPauses(ctx context.Context, last bool, now time.Time) (again bool, err error) {
-	moved, err := s.endPauses(ctx, now)
-	if err != nil {
-		return false, err
+// TendPauses implements rowwise.ClaimTx.
+func (s *session) TendPauses(ctx context.Context, now time.Time) (step store.PauseStep, err error) {
+	if step.Released, err = s.endPauses(ctx, now); err != nil {
+		return step, err
 	}
-	parked, err := s.park(ctx, now)
-	return parked >= pauseStep || !last && moved+parked > 0, err
-}
-
-// withoutPaused returns a claim without the kinds that are paused, and whether its queue is
-// paused.
-func (s *session) withoutPaused(ctx context.Context, req store.ClaimRequest, now time.Time) (_ store.ClaimRequest, paused bool, err error) {
-	pauses, err := s.pausesOf(ctx, findPauses, args{"now": sqlrows.Micros(now)})
-	if err != nil {
-		return req, false, err
-	}
-	var kinds []string
-	for _, p := range pauses {
-		switch {
-		case p.subject == store.SubjectKind:
-			kinds = append(kinds, p.name)
-		case store.InQueue(req.Queue, p.name):
-			paused = true
-		}
-	}
-	if len(kinds) == 0 {
-		return req, paused, nil
-	}
-	req.Kinds = slices.DeleteFunc(slices.Clone(req.Kinds), func(kind string) bool { return slices.Contains(kinds, kind) })
-	req.Exact = slices.DeleteFunc(slices.Clone(req.Exact), func(job store.ExactJob) bool { return slices.Contains(kinds, job.Kind) })
-	return req, paused, nil
+	step.Parked, err = s.park(ctx, now)
+	step.More = step.Parked >= pauseStep
+	return step, err
 }
 
 // ListPauses reads pauses; see store.Pauses.

@@ -26,10 +26,10 @@ func TestClaimsParkInSteps(t *testing.T) {
 		return n
 	}
 	for step := 1; step <= 2; step++ {
-		done, err := b.claim(t.Context(), store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10}, claimWay{last: true})
+		done, err := b.claim(t.Context(), store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10}, store.ClaimWay{Last: true})
 		must(t, err)
-		if n := parked(); len(done.out.Jobs) > 0 || !done.again || n != step*pauseStep {
-			t.Fatalf("step %d of a claim: %d jobs are claimed and %d parked, again: %v", step, len(done.out.Jobs), n, done.again)
+		if n := parked(); len(done.Jobs) > 0 || !done.Again || n != step*pauseStep {
+			t.Fatalf("step %d of a claim: %d jobs are claimed and %d parked, again: %v", step, len(done.Jobs), n, done.Again)
 		}
 	}
 	if claimed := claimPlain(t, b, node, 10); len(claimed) != 1 || claimed[0].ID != plain[0] || parked() != len(jobs) {

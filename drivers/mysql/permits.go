@@ -16,9 +16,8 @@ func (b *Backend) ExchangePermits(ctx context.Context, req store.ExchangePermits
 	})
 }
 
-// queueRates reads the limits of a whole queue. With lock, claims from a queue with a rate happen one after the other, and
-// each sees the starts of the claims before.
-func (s *session) queueRates(ctx context.Context, queue string, lock bool) (q rowwise.QueueRates, err error) {
+// QueueRates implements rowwise.ClaimTx.
+func (s *session) QueueRates(ctx context.Context, queue string, lock bool) (q store.QueueRates, err error) {
 	missing := []args{}
 	err = s.Each(ctx, findQueueRates, args{"queue": queue}, func(r row) error {
 		var limit store.Limit
@@ -38,7 +37,7 @@ func (s *session) queueRates(ctx context.Context, queue string, lock bool) (q ro
 	if err := s.insertRows(ctx, insertLanes, missing); err != nil {
 		return q, err
 	}
-	ids, tats := numbersOf(q.Rates, func(r *rowwise.QueueRate) int64 { return r.Limit }), map[int64]time.Time{}
+	ids, tats := numbersOf(q.Rates, func(r *store.QueueRate) int64 { return r.Limit }), map[int64]time.Time{}
 	err = s.Each(ctx, lockRateLanes, args{"limits": ids}, func(r row) error {
 		var id int64
 		var tat time.Time
@@ -52,18 +51,17 @@ func (s *session) queueRates(ctx context.Context, queue string, lock bool) (q ro
 	return q, err
 }
 
+// SaveRate implements rowwise.ClaimTx.
+func (s *session) SaveRate(ctx context.Context, limit int64, tat time.Time) error {
+	return s.Exec(ctx, updateRateLanes, args{"limit": limit, "tat": sqlrows.Micros(tat)})
+}
+
 // AwaitClaims implements rowwise.PermitsTx. A claim locks the row of its node before all else.
 func (s *session) AwaitClaims(ctx context.Context) error {
 	if _, err := s.Numbers(ctx, lockClaimingNodes, nil); err != nil || !s.cluster {
 		return err
 	}
 	_, err := s.raiseTokens(ctx, 1) // as each claim does; see touchJobs
-	return err
-}
-
-// HoldNode implements rowwise.PermitsTx.
-func (s *session) HoldNode(ctx context.Context, node int64) error {
-	_, err := s.checkNode(ctx, node)
 	return err
 }
 

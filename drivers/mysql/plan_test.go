@@ -95,7 +95,7 @@ func claimArgs(limit int) args {
 func TestPlans(t *testing.T) {
 	b, _ := filled(t, 3000)
 	for _, s := range []statement{
-		lockDueJobs, findWork, findDuePriorities, sqlrows.FindNextDue, claimJobs, claimJobsMixed, findSuspect, lockSuspects, beginJobs, insertRare, updateRare, deleteRare, lockSerialGroupJobs, lockBatchJob,
+		lockDueJobs, findWork, findDuePriorities, sqlrows.FindNextDue, claimJobs, claimJobsMixed, sqlrows.FindSuspect, lockSuspects, beginJobs, insertRare, updateRare, deleteRare, lockSerialGroupJobs, lockBatchJob,
 		findParkableOfGroup, findParkableOfKey, findParkedOfGroup, findParkedOfKey, findLaneJobs, findIdleHeads, lockClaims, checkRecorded, endJobs, endJobsAlike, endJobsWithResults,
 		deleteEndedJobs, requeueJobs, insertAttempts, insertReleases, findUniqueJobs, findKeyHolders, lockHeldJobs, findHoldingNodes, sqlrows.ListClaims, sqlrows.ListCancelledClaims, sqlrows.ListNodes,
 		findDueSchedules, findNextSchedule, findFirstSchedule, readHeartbeat, findOldSlots, findOldChainEnds, findOldKeyHolds, findOldBatches, lockDueSchedules, lockLiveJobs, sqlrows.AdvanceSchedules, sqlrows.FindFiredSlots, lockWaitingJobs, sqlrows.ReleaseJobs, sqlrows.FindNewestSlots,

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -215,7 +214,7 @@ func readClaim(answers pgx.BatchResults, req store.ClaimRequest) (out store.Clai
 	if out.Jobs, out.Batch, err = scanClaimed(rows, req); err != nil {
 		return out, found, err
 	}
-	slices.SortFunc(out.Jobs, inOrder)
+	slices.SortFunc(out.Jobs, store.CompareClaimed)
 	if err := answers.QueryRow().Scan(into(&out.NextDue), &found.stored.count, into(&found.stored.last), &found.ended, &found.queue, &out.Handled, &out.LimitRevision, into(&out.NextStart), &found.limited, &out.Rated); err != nil || len(out.Jobs) >= req.Limit || req.Suspects {
 		out.NextDue = time.Time{} // not asked for
 		return out, found, err
@@ -226,7 +225,7 @@ func readClaim(answers pgx.BatchResults, req store.ClaimRequest) (out store.Clai
 // nodeAlive turns the missing row of a node into ErrNodeGone.
 func nodeAlive(node int64, err error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
-		return fmt.Errorf("node %d: %w", node, store.ErrNodeGone)
+		return store.NodeGone(node)
 	}
 	return err
 }
@@ -249,9 +248,4 @@ func scanClaimed(rows pgx.Rows, req store.ClaimRequest) (jobs []store.Claimed, b
 		return nil
 	})
 	return jobs, batch, err
-}
-
-// inOrder is the order in which claimed jobs are to start.
-func inOrder(a, b store.Claimed) int {
-	return cmp.Or(cmp.Compare(a.Priority, b.Priority), a.RunAt.Compare(b.RunAt), cmp.Compare(a.ID, b.ID))
 }

@@ -172,17 +172,9 @@ func (b *Backend) claimLimited(ctx context.Context, req store.ClaimRequest, from
 		}
 	}
 	if err == nil && len(out.Jobs) < req.Limit && !req.Suspects {
-		out.NextDue = earliest(out.NextDue, work.next)
+		out.NextDue = store.Earlier(out.NextDue, work.next)
 	}
 	return out, found, err
-}
-
-// earliest returns the earlier of two instants; zero means none.
-func earliest(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // tendLanes passes on permits, and gives permits to jobs that a claim may take, until nothing is left to do or enough jobs
@@ -242,7 +234,7 @@ func (b *Backend) tendLanes(ctx context.Context, req store.ClaimRequest, from cu
 		if !passed.More { // otherwise the step may have left fresh jobs
 			behind = work.behind
 		}
-		work.next = earliest(work.next, passed.Next)
+		work.next = store.Earlier(work.next, passed.Next)
 		claimable += passed.Claimable
 		if made.claim != nil || all && !passed.More {
 			return work, made.claim, nil

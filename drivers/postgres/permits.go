@@ -60,7 +60,7 @@ func (b *Backend) claimRated(ctx context.Context, req store.ClaimRequest, from c
 				return made, err
 			}
 			if len(made.out.Jobs) < whole && !req.Suspects {
-				made.out.NextDue = earliest(made.out.NextDue, next)
+				made.out.NextDue = store.Earlier(made.out.NextDue, next)
 			}
 		}
 		if len(lanes) > 0 && len(made.out.Jobs) > 0 {
@@ -122,10 +122,11 @@ func (t limitsTx) AwaitClaims(ctx context.Context) error {
 	return err
 }
 
-// HoldNode implements rowwise.PermitsTx.
-func (t limitsTx) HoldNode(ctx context.Context, node int64) error {
-	var now time.Time
-	return nodeAlive(node, t.tx.QueryRow(ctx, t.b.q(holdNode), nil, node).Scan(into(&now)))
+// HoldNode implements rowwise.NodeHolder.
+func (t limitsTx) HoldNode(ctx context.Context, node int64) (found rowwise.Around, err error) {
+	err = nodeAlive(node, t.tx.QueryRow(ctx, t.b.q(holdNode), nil, node).Scan(into(&found.Now)))
+	found.Alive = err == nil
+	return found, err
 }
 
 // LockQueueLimits implements rowwise.PermitsTx.

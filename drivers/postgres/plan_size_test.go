@@ -400,7 +400,7 @@ func (p *crowd) cost(state, name string, of int, do func()) float64 {
 // added, as far as they go.
 func (p *crowd) inOrderOfPriority(jobs []store.Claimed) {
 	p.t.Helper()
-	if len(jobs) != planBatch || !slices.IsSortedFunc(jobs, inOrder) || jobs[0].Priority != 1 || jobs[len(jobs)-1].Priority != 3 {
+	if len(jobs) != planBatch || !slices.IsSortedFunc(jobs, store.CompareClaimed) || jobs[0].Priority != 1 || jobs[len(jobs)-1].Priority != 3 {
 		p.t.Errorf("claimed %d jobs, of the priorities %d to %d", len(jobs), jobs[0].Priority, jobs[len(jobs)-1].Priority)
 	}
 }

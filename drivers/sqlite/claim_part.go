@@ -19,9 +19,11 @@ func (b *Backend) ClaimPart(ctx context.Context, req store.ClaimRequest) (out st
 		if out.Again, err = b.digestDue(ctx, req, digestRounds); err != nil {
 			return store.PartialClaim{}, err
 		}
-		if out.ClaimResult, more, err = b.claim(ctx, req, steps == mostLaneSteps); err != nil {
+		step, err := b.claim(ctx, req, steps == mostLaneSteps)
+		if err != nil {
 			return store.PartialClaim{}, err
 		}
+		out.ClaimResult, more = step.ClaimResult, step.Again
 	}
 	if more {
 		out.Again = time.Millisecond

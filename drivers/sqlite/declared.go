@@ -51,20 +51,16 @@ const (
 	findKept
 	findKeyHolders
 	findLaneKeys
-	findLaneWork
 	findLimitWaits
 	findNextExpiry
 	findNextSchedule
 	findNotStarted
 	findOvertakingJobs
-	findPauseWork
 	findPausedPermits
-	findPauses
 	findPredecessors
 	findQueueRates
 	findRelease
 	findStarts
-	findSuspect
 	findUndigested
 	findUniqueJobs
 	findWaiting
@@ -222,25 +218,21 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	findKept:               {File: "find_kept", Columns: "id until unlinked"},
 	findKeyHolders:         {File: "find_key_holders", Columns: "kind unique_key id"},
 	findLaneKeys:           {File: "find_lane_keys", Columns: "limit_id key id"},
-	findLaneWork:           {File: "find_lane_work", Columns: "limited rated found next"},
 	findLimitWaits:         {File: "find_limit_waits", Columns: "job_id limit_id key in_use starts tat not_before before"},
 	findNextExpiry:         {File: "find_next_expiry", Columns: "next_expiry"},
 	findNextSchedule:       {File: "find_next_schedule", Columns: "next_at"},
 	findNotStarted:         {File: "find_not_started", Columns: "id kind unique_key"},
 	findOvertakingJobs:     {File: "find_overtaking_jobs", Columns: laneJobColumns},
-	findPauseWork:          {File: "find_pause_work", Columns: "found"},
 	findPausedPermits:      {File: "find_paused_permits", Columns: "id"},
-	findPauses:             {File: "find_pauses", Columns: "queue kinds"},
 	findPredecessors:       {File: "find_predecessors", Columns: "id state ended_at reason"},
 	findQueueRates:         {File: "find_queue_rates", Columns: "id revision rate per burst tat not_before"},
 	findRelease:            {File: "find_release", Columns: "found"},
 	findStarts:             {File: "find_starts", Columns: "job_id lane"},
-	findSuspect:            {File: "find_suspect", Columns: "found"},
 	findUndigested:         {File: "find_undigested", Columns: "id args"},
 	findUniqueJobs:         {File: "find_unique_jobs", Columns: "place id live begun running in_batch holds queue priority run_at created_at"},
 	findWaiting:            {File: "find_waiting", Columns: "id waits run_at"},
 	findWrongLanes:         {File: "find_wrong_lanes", Columns: "id held starts"},
-	holdNode:               {File: "hold_node", Columns: "alive pauses handled limited permits"},
+	holdNode:               {File: "hold_node", Columns: sqlrows.AroundColumns},
 	insertAttempts:         {File: "insert_attempts"},
 	insertAudit:            {File: "insert_audit"},
 	insertAuditSubjects:    {File: "insert_audit_subjects"},

@@ -32,7 +32,7 @@ type digest struct {
 // wait before the next claim, because more such jobs are due.
 func (b *Backend) digestDue(ctx context.Context, req store.ClaimRequest, rounds int) (wait time.Duration, err error) {
 	const doing = "claim jobs"
-	kinds := exactKinds(req)
+	kinds := req.ExactKinds()
 	if len(kinds) == 0 || req.Suspects { // suspects are few, and have an index of their own
 		return 0, nil
 	}

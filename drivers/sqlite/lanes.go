@@ -11,65 +11,26 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
-// mostLaneSteps is how many steps pass on permits before one claim. If that was not enough, the claim takes the jobs that have permits.
-const mostLaneSteps = 4
-
-// laneWork is what a claim finds of limits whose permits jobs hold.
-type laneWork struct {
-	limited bool // such a limit concerns the queue
-	rated   bool // such a limit with a rate
-	found   bool // permits are to be passed on
-	next    time.Time
-}
-
-// findLaneWork looks for permits to be passed on before a claim.
-func (s *session) findLaneWork(ctx context.Context, queue string, now time.Time) (work laneWork, err error) {
-	err = s.One(ctx, findLaneWork, args{"queue": queue, "now": sqlrows.Micros(now)}, &work.limited, &work.rated, &work.found, sqlrows.IntoTime(&work.next))
-	return work, err
-}
-
-// refuses reports whether a claim gets no job because it does not start its jobs at once.
-func (w *laneWork) refuses(req store.ClaimRequest) bool { return w.rated && !req.Starts }
-
-// lookForLanes reports whether a claim has permits to pass on.
-func (s *session) lookForLanes(ctx context.Context, req store.ClaimRequest, now time.Time) (work laneWork, found bool, err error) {
-	if work, err = s.findLaneWork(ctx, req.Queue, now); err != nil || !work.limited || work.refuses(req) || work.found {
-		return work, work.found && !work.refuses(req), err
-	}
+// HasNewLaneJobs implements rowwise.ClaimTx.
+func (s *session) HasNewLaneJobs(ctx context.Context, req store.ClaimRequest, now time.Time) (bool, error) {
 	fresh, err := s.freshJobs(ctx, req, now)
-	return work, len(fresh) > 0, err
+	return len(fresh) > 0, err
 }
 
-// tendLanes is a step that passes on permits, and gives permits to jobs that a claim may take. again: the claim has to come
-// back before it takes jobs. In its last step it has not to: then jobs may be left that have neither permits nor wait, the jobs of
-// lanes in which no job waits get permits before them, and the next claim goes on at once.
-func (s *session) tendLanes(ctx context.Context, req store.ClaimRequest, last bool, now time.Time) (work laneWork, again bool, err error) {
-	if work, err = s.findLaneWork(ctx, req.Queue, now); err != nil || !work.limited || work.refuses(req) {
-		return work, false, err
+// LockNewLaneJobs implements rowwise.ClaimTx.
+func (s *session) LockNewLaneJobs(ctx context.Context, req store.ClaimRequest, _ store.LaneWork, way store.ClaimWay, now time.Time) (fresh []store.LaneJob, left bool, err error) {
+	fresh, err = s.freshJobs(ctx, req, now)
+	left = len(fresh) == rowwise.FreshRows
+	if err != nil || !left || !way.Last || req.Suspects {
+		return fresh, left, err
 	}
-	fresh, err := s.freshJobs(ctx, req, now)
-	if err != nil || len(fresh) == 0 && !work.found {
-		return work, false, err
-	}
-	left := len(fresh) == rowwise.FreshRows
-	if left && last && !req.Suspects {
-		overtaking, err := s.overtakingJobs(ctx, req, now)
-		if err != nil {
-			return work, false, err
-		}
-		for i := range overtaking {
-			if id := overtaking[i].ID; !slices.ContainsFunc(fresh, func(j store.LaneJob) bool { return j.ID == id }) {
-				fresh = append(fresh, overtaking[i])
-			}
+	overtaking, err := s.overtakingJobs(ctx, req, now)
+	for i := range overtaking {
+		if id := overtaking[i].ID; !slices.ContainsFunc(fresh, func(j store.LaneJob) bool { return j.ID == id }) {
+			fresh = append(fresh, overtaking[i])
 		}
 	}
-	passed, err := rowwise.PassOnPermits(ctx, s, fresh, now)
-	work.next = earliest(work.next, passed.Next)
-	left = left || passed.More
-	if last && left {
-		work.next = now
-	}
-	return work, !last && (left || len(passed.Queues) > 0 && len(req.Exact) > 0), err
+	return fresh, left, err
 }
 
 // freshJobs returns due jobs that limits concern, that hold no permits, and that a claim may take, at most rowwise.FreshRows.
@@ -80,7 +41,7 @@ func (s *session) freshJobs(ctx context.Context, req store.ClaimRequest, now tim
 		addExact(a, req.Exact)
 		return s.laneJobs(ctx, lockNewLaneSuspects, a)
 	}
-	due, err := s.due(ctx, req, now)
+	due, err := s.FindDue(ctx, req, now)
 	if err != nil || len(due) == 0 {
 		return nil, err
 	}
@@ -90,7 +51,7 @@ func (s *session) freshJobs(ctx context.Context, req store.ClaimRequest, now tim
 
 // overtakingJobs returns the first of these jobs in whose lanes no job waits, at most as many as the claim takes.
 func (s *session) overtakingJobs(ctx context.Context, req store.ClaimRequest, now time.Time) ([]store.LaneJob, error) {
-	due, err := s.due(ctx, req, now)
+	due, err := s.FindDue(ctx, req, now)
 	if err != nil || len(due) == 0 {
 		return nil, err
 	}
@@ -312,12 +273,4 @@ func (s *session) DeleteLanes(ctx context.Context, ids []int64) error {
 		return err
 	}
 	return s.Exec(ctx, deleteEndedLimits, nil)
-}
-
-// earliest returns the earlier of two instants; zero means none.
-func earliest(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -31,7 +30,7 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 			entry["node"] = req.Continue
 			err = s.Each(ctx, updateNode, entry, func(r row) error { return r.Scan(&out.Node) })
 			if err == nil && out.Node == 0 {
-				err = fmt.Errorf("node %d: %w", req.Continue, store.ErrNodeGone)
+				err = store.NodeGone(req.Continue)
 			}
 		}
 		if err != nil {
@@ -55,7 +54,7 @@ func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (st
 			return out, err
 		}
 		if out.Beat == 0 {
-			return out, fmt.Errorf("node %d: %w", req.Node, store.ErrNodeGone)
+			return out, store.NodeGone(req.Node)
 		}
 		if out.Position, err = s.Position(ctx); err != nil {
 			return out, err

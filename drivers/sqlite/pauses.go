@@ -2,8 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"encoding/json"
-	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -58,32 +56,14 @@ func (s *session) endPauses(ctx context.Context, now time.Time) (int, error) {
 	return moved, s.Exec(ctx, deletePauses, args{"now": sqlrows.Micros(now)})
 }
 
-// tendPauses prepares a claim in a store with pauses: it makes some parked jobs claimable
-// whose pauses have ended, and parks due jobs of paused groups and keys. It returns how many
-// jobs became claimable, and whether jobs may be left to park: then the claim has to come back in
-// another transaction, so that other writers do not wait while very many jobs are parked.
-func (s *session) tendPauses(ctx context.Context, now time.Time) (moved int, left bool, err error) {
-	if moved, err = s.endPauses(ctx, now); err != nil {
-		return 0, false, err
+// TendPauses implements rowwise.ClaimTx.
+func (s *session) TendPauses(ctx context.Context, now time.Time) (step store.PauseStep, err error) {
+	if step.Released, err = s.endPauses(ctx, now); err != nil {
+		return step, err
 	}
-	parked, err := s.Count(ctx, parkJobs, args{"now": sqlrows.Micros(now), "limit": pauseStep})
-	return moved, parked >= pauseStep, err
-}
-
-// withoutPaused returns a claim without the kinds that are paused, and whether its queue is
-// paused.
-func (s *session) withoutPaused(ctx context.Context, req store.ClaimRequest, now time.Time) (_ store.ClaimRequest, paused bool, err error) {
-	var text string
-	if err := s.One(ctx, findPauses, args{"queue": req.Queue, "now": sqlrows.Micros(now)}, &paused, &text); err != nil {
-		return req, false, err
-	}
-	var kinds []string
-	if err := json.Unmarshal([]byte(text), &kinds); err != nil || len(kinds) == 0 {
-		return req, paused, err
-	}
-	req.Kinds = slices.DeleteFunc(slices.Clone(req.Kinds), func(kind string) bool { return slices.Contains(kinds, kind) })
-	req.Exact = slices.DeleteFunc(slices.Clone(req.Exact), func(job store.ExactJob) bool { return slices.Contains(kinds, job.Kind) })
-	return req, paused, nil
+	step.Parked, err = s.Count(ctx, parkJobs, args{"now": sqlrows.Micros(now), "limit": pauseStep})
+	step.More = step.Parked >= pauseStep
+	return step, err
 }
 
 // ListPauses reads pauses; see store.Pauses.

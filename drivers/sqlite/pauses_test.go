@@ -25,10 +25,10 @@ func TestClaimsParkInSteps(t *testing.T) {
 		return n
 	}
 	for step := 1; step <= 2; step++ {
-		out, again, err := b.claim(t.Context(), store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10}, true)
+		out, err := b.claim(t.Context(), store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10}, true)
 		must(t, err)
-		if n := parked(); len(out.Jobs) > 0 || !again || n != step*pauseStep {
-			t.Fatalf("step %d of a claim: %d jobs are claimed and %d parked, again: %v", step, len(out.Jobs), n, again)
+		if n := parked(); len(out.Jobs) > 0 || !out.Again || n != step*pauseStep {
+			t.Fatalf("step %d of a claim: %d jobs are claimed and %d parked, again: %v", step, len(out.Jobs), n, out.Again)
 		}
 	}
 	if claimed := claimPlain(t, b, node, 10); len(claimed) != 1 || claimed[0].ID != plain[0] || parked() != len(jobs) {

@@ -16,8 +16,8 @@ func (b *Backend) ExchangePermits(ctx context.Context, req store.ExchangePermits
 	})
 }
 
-// queueRates reads the limits of a whole queue.
-func (s *session) queueRates(ctx context.Context, queue string) (q rowwise.QueueRates, err error) {
+// QueueRates implements rowwise.ClaimTx.
+func (s *session) QueueRates(ctx context.Context, queue string, _ bool) (q store.QueueRates, err error) {
 	err = s.Each(ctx, findQueueRates, args{"queue": queue}, func(r row) error {
 		var limit store.Limit
 		var tat, notBefore time.Time
@@ -30,14 +30,13 @@ func (s *session) queueRates(ctx context.Context, queue string) (q rowwise.Queue
 	return q, err
 }
 
+// SaveRate implements rowwise.ClaimTx.
+func (s *session) SaveRate(ctx context.Context, limit int64, tat time.Time) error {
+	return s.Exec(ctx, upsertRateLane, args{"limit": limit, "tat": sqlrows.Micros(tat)})
+}
+
 // AwaitClaims implements rowwise.PermitsTx: a transaction that writes has waited for all others.
 func (s *session) AwaitClaims(context.Context) error { return nil }
-
-// HoldNode implements rowwise.PermitsTx.
-func (s *session) HoldNode(ctx context.Context, node int64) error {
-	_, err := s.checkNode(ctx, node)
-	return err
-}
 
 // LockQueueLimits implements rowwise.PermitsTx.
 func (s *session) LockQueueLimits(ctx context.Context, queue string) (store.QueueLimits, error) {

@@ -18,6 +18,9 @@ const (
 	early     = "../../store/early.go"
 )
 
+// gates has what the gates of a claim decide.
+const gates = "../../store/claim_gates.go"
+
 // rows is the folder of what drivers of row-wise databases share.
 const rows = "../../store/rowwise/"
 
@@ -177,8 +180,13 @@ var sqliteFaults = []fault{
 	{"a rescue counts although a heartbeat has overtaken it", losses, "n.Beats == req.Beat && now", "now"},
 	{"a rescue takes jobs from the living", losses, "n.ID != req.Node && !n.SeenAt.Add(n.Lease).After(now)", "n.ID != req.Node && !n.SeenAt.After(now)"},
 	{"a claim by Exact does not look at the args", "claim.go", "Digest: &digest}", "Digested: true}"},
+	{"a paused queue gives jobs", gates, "paused = paused || InQueue(r.Queue, p.Name)", "paused = paused && InQueue(r.Queue, p.Name)"},
+	{"a claim takes jobs of paused kinds", gates, "	if len(kinds) > 0 {", "	if len(kinds) > 1<<20 {"},
+	{"a claim leaves out the jobs that it has let leave their pause", rows + "claim_due.go", "if !c.req.Suspects && (c.around.Pauses || c.lanes.Limited) {", "if !c.req.Suspects && c.lanes.Limited {"},
+	{"a claim without permits of the newest limit takes jobs", rows + "claim_queue.go", "c.req = c.rates.Bound(c.req, c.now, &c.out)", "_ = c.rates.Bound(c.req, c.now, &c.out)"},
+	{"a claim that does not start its jobs at once takes starts", gates, "return w.Rated && !req.Starts }", "return w.Rated && req.Starts }"},
 	{"a claim by Exact finds nothing", "digest.go", "sha256.Sum256(text)", "sha256.Sum256(text[:0])"},
-	{"a claim by kind passes over jobs that have digests", "claim.go", "stream{Kind: kind}, stream{Kind: kind, Digested: true})", "stream{Kind: kind})"},
+	{"a claim by kind passes over jobs that have digests", "claim.go", "rowwise.Stream{Kind: kind}, rowwise.Stream{Kind: kind, Digested: true})", "rowwise.Stream{Kind: kind})"},
 	{"a retried job has no key", shared + "spec.go", "if c.Name != \"max_attempts\" {", "if c.Name != \"max_attempts\" && c.Name != \"unique_key\" {"},
 	{"a repeated outcome is refused", rows + "finish.go", "states[i] != o.Result.EndState()", "states[i] == o.Result.EndState()"},
 	{"a refused outcome makes its hooks too", rows + "finish.go", "unknown = append(unknown, &outcomes[i])", "unknown, plan.after = append(unknown, &outcomes[i]), append(plan.after, outcomes[i].After)"},

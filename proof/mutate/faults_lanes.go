@@ -47,7 +47,7 @@ var postgresLaneFaults = []fault{
 }
 
 var sqliteLaneFaults = []fault{
-	{"jobs of other keys wait for a backlog", "lanes.go", "if left && last && !req.Suspects {", "if left && last && req.Suspects {"},
+	{"jobs of other keys wait for a backlog", "lanes.go", "!left || !way.Last || req.Suspects {", "!left || !way.Last || !req.Suspects {"},
 	{"an ended job keeps its permit", "sql/insert_job_vacancies.sql", "AND j.permits IS NOT NULL", "AND j.permits IS NULL"},
 	{"a retried job keeps its permit", "sql/requeue_jobs.sql", "WHEN (SELECT max(t.strict) AND NOT max(t.rate > 0) FROM", "WHEN (SELECT max(1) FROM"},
 	{"a job that is moved keeps its permit", "sql/update_jobs.sql", "lane = NULL, permits = NULL,", "lane = NULL,"},

@@ -114,8 +114,8 @@ var motionFaults = []motionFault{
 	{
 		fault{
 			"a dead node may go on", inMemory + "nodes.go",
-			"\tif node == nil || !node.EndedAt.IsZero() {\n\t\treturn nil, fmt",
-			"\tif node == nil {\n\t\treturn nil, fmt",
+			"\tif node == nil || !node.EndedAt.IsZero() {\n\t\treturn nil, store.NodeGone",
+			"\tif node == nil {\n\t\treturn nil, store.NodeGone",
 		}, 4, "?",
 	},
 	{

@@ -146,12 +146,12 @@ var mysqlOwnFaults = []fault{
 	{"two jobs hold a key in its period", "unique.go", "if len(taken) > 0 {", "if len(taken) > 1_000_000 {"},
 	{"a call writes in a transaction that a statement has committed", "tx.go", "	if !open {", "	if false {"},
 	{"heartbeats wait for a claim that waits", "backend.go", "fmt.Sprint(int(rowWait.Seconds()))", "fmt.Sprint(int(lockWait.Seconds()))"},
-	{"a backlog of one key delays other keys", "lanes.go", "const mostLaneSteps = 2", "const mostLaneSteps = 2000"},
+	{"a backlog of one key delays other keys", "claim.go", "const mostLaneSteps = 2", "const mostLaneSteps = 2000"},
 }
 
 // Faults of limits whose permits jobs hold.
 var mysqlLaneFaults = []fault{
-	{"a claim leaves the copy of a job that waited in a lane", "claim.go", "return jobs, s.OnIDs(ctx, rares, updateRare)", "if !limited {\n\t\trares = nil\n\t}\n\treturn jobs, s.OnIDs(ctx, rares, updateRare)"},
+	{"a claim leaves the copy of a job that waited in a lane", "claim.go", "return jobs, s.OnIDs(ctx, rares, updateRare)", "if !permitted {\n\t\trares = nil\n\t}\n\treturn jobs, s.OnIDs(ctx, rares, updateRare)"},
 	{"an ended job keeps its permit", "finish.go", "	if err := s.leaveLanes(ctx, ids, false); err != nil {", "	if err := s.leaveLanes(ctx, nil, false); err != nil {"},
 	{"a retried job keeps its permit", "finish.go", "s.leaveLanes(ctx, again, true)", "s.leaveLanes(ctx, nil, true)"},
 	{"a job that is moved keeps its permit", "sql/update_jobs.sql", "j.lane = NULL, j.permits = NULL,", "j.lane = NULL,"},

@@ -52,7 +52,7 @@ func (s *Store) Register(ctx context.Context, req store.RegisterRequest) (store.
 func (s *Store) livingNode(id int64) (*store.NodeInfo, error) {
 	node := s.nodes[id]
 	if node == nil || !node.EndedAt.IsZero() {
-		return nil, fmt.Errorf("node %d: %w", id, store.ErrNodeGone)
+		return nil, store.NodeGone(id)
 	}
 	return node, nil
 }

@@ -9,8 +9,12 @@
 // rows, except that Finish takes outcomes in parts of FinishRows. drivers/sqlite
 // is the example.
 //
-// What remains to the driver: connections, transactions and errors, claims, keys
-// of inserts, lists, pruning, positions, and all SQL.
+// What remains to the driver: connections, transactions and errors, keys of
+// inserts, lists, pruning, positions, and all SQL.
+//
+// [Claim] is a sequence of gates: the files claim_*.go. Each gate decides about one
+// thing how much of a claim goes on, once in a look without locks, and again in the
+// transaction that takes the jobs. What the gates decide is in package store.
 //
 // # Transactions and locks
 //

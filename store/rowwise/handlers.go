@@ -109,28 +109,6 @@ func handleNotStarted(ctx context.Context, tx HandledTx, ends []End, now time.Ti
 	return err
 }
 
-// Begin inserts what the starts of attempts make. The claims were recorded as begun in the same
-// transaction.
-func Begin(ctx context.Context, tx Tx, req store.BeginRequest, handlers store.Handlers, now time.Time) error {
-	if len(req.Claims) == 0 || len(req.Starts) == 0 {
-		return nil
-	}
-	held, err := tx.LockClaims(ctx, req.Claims)
-	if err != nil {
-		return err
-	}
-	holds := map[store.ClaimRef]bool{}
-	for i, ref := range req.Claims {
-		holds[ref] = held[i].Found && held[i].Running
-	}
-	jobs := handlers.AtStart(req, holds)
-	if len(jobs) == 0 {
-		return nil
-	}
-	_, err = tx.InsertJobs(ctx, jobs, now)
-	return err
-}
-
 // FollowFirings returns the follow-ups of firings, which were not lost. It reads handlers only if a
 // firing records an event for them.
 func FollowFirings(ctx context.Context, tx HandledTx, firings []store.Firing) (after []*store.FollowUp, err error) {

@@ -9,11 +9,10 @@ import (
 
 // PermitsTx reads and writes the permits of limits of whole queues, which nodes hold.
 type PermitsTx interface {
+	NodeHolder
+
 	// AwaitClaims waits for the claims of all nodes that have begun, and keeps nodes from claiming until the transaction ends.
 	AwaitClaims(ctx context.Context) error
-
-	// HoldNode answers store.ErrNodeGone for a node that is not alive, and keeps it alive until the transaction ends.
-	HoldNode(ctx context.Context, node int64) error
 
 	// LockQueueLimits returns the limits of a whole queue. No other transaction exchanges their permits, or changes them, until this
 	// transaction ends.
@@ -34,7 +33,7 @@ type PermitsTx interface {
 
 // ExchangePermits replaces the permits of a node; see store.Permits.
 func ExchangePermits(ctx context.Context, tx PermitsTx, req store.ExchangePermitsRequest, now time.Time) (out store.QueuePermits, err error) {
-	if err := tx.HoldNode(ctx, req.Node); err != nil {
+	if _, err := holdNode(ctx, tx, req.Node); err != nil {
 		return out, err
 	}
 	limits, err := tx.LockQueueLimits(ctx, req.Queue)

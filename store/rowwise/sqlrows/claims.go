@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // ClaimedColumns are the columns that ScanClaimed scans.
@@ -20,7 +21,41 @@ func ScanClaimed(r Row, targets ...any) (store.Claimed, error) {
 	return j, err
 }
 
-// StartsFrom reads the store's clock for starts that count from now on, which the answer to the claim has.
+// AroundColumns are the columns that AroundTargets scan.
+const AroundColumns = "alive pauses handled limited permits"
+
+// AroundTargets scan what a claim has to look at.
+func AroundTargets(found *rowwise.Around) []any {
+	return []any{&found.Alive, &found.Pauses, &found.Handled, &found.Limited, &found.Permits}
+}
+
+// FindPauseWork implements rowwise.ClaimTx.
+func (s *Session) FindPauseWork(ctx context.Context, now time.Time) (found bool, err error) {
+	err = s.One(ctx, FindPauseWork, Args{"now": Micros(now)}, &found)
+	return found, err
+}
+
+// FindPauses implements rowwise.ClaimTx.
+func (s *Session) FindPauses(ctx context.Context, now time.Time) ([]store.Pause, error) {
+	return collect(ctx, s, FindPauses, nil, Args{"now": Micros(now)}, func(r Row) (p store.Pause, err error) {
+		err = r.Scan(&p.Subject, &p.Name)
+		return p, err
+	})
+}
+
+// FindLaneWork implements rowwise.ClaimTx.
+func (s *Session) FindLaneWork(ctx context.Context, queue string, now time.Time) (work store.LaneWork, err error) {
+	err = s.One(ctx, FindLaneWork, Args{"queue": queue, "now": Micros(now)}, &work.Limited, &work.Rated, &work.Found, IntoTime(&work.Next))
+	return work, err
+}
+
+// FindSuspect implements rowwise.ClaimTx.
+func (s *Session) FindSuspect(ctx context.Context, queue string, now time.Time) (found bool, err error) {
+	err = s.One(ctx, FindSuspect, Args{"queue": queue, "now": Micros(now)}, &found)
+	return found, err
+}
+
+// StartsFrom implements rowwise.ClaimTx.
 func (s *Session) StartsFrom(ctx context.Context, asked time.Time, out *store.ClaimResult) (time.Time, error) {
 	if out.StartsFrom.IsZero() {
 		out.StartsFrom = time.Now()
@@ -28,7 +63,7 @@ func (s *Session) StartsFrom(ctx context.Context, asked time.Time, out *store.Cl
 	return s.Now(ctx, asked)
 }
 
-// NextDue is when the queue's next ready job is due; zero: there is none.
+// NextDue implements rowwise.ClaimTx.
 func (s *Session) NextDue(ctx context.Context, queue string, now time.Time) (time.Time, error) {
 	var next time.Time
 	err := s.One(ctx, FindNextDue, Args{"queue": queue, "now": Micros(now)}, IntoTime(&next))

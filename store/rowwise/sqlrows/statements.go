@@ -109,16 +109,20 @@ const (
 	FindEdges
 	FindFiredSlots
 	FindFollowedEnds
+	FindLaneWork
 	FindLanes
 	FindMarks
 	FindNewestSlots
 	FindNextDue
 	FindOccupiedLanes
 	FindOpenEdges
+	FindPauseWork
+	FindPauses
 	FindPermits
 	FindReopenings
 	FindScheduleJobs
 	FindScheduleRelease
+	FindSuspect
 	FindWaitingJobs
 	InsertCalendarUses
 	InsertChain
@@ -202,16 +206,20 @@ var shared = [Shared]Source{
 	FindEdges:           {File: "find_edges", Columns: "on_id job_id delay on any_of at_end"},
 	FindFiredSlots:      {File: "find_fired_slots", Columns: "place"},
 	FindFollowedEnds:    {File: "find_followed_ends", Columns: "place"},
+	FindLaneWork:        {File: "find_lane_work", Columns: "limited rated found next_look"},
 	FindLanes:           {File: "find_lanes", Columns: "id"},
 	FindMarks:           {File: "find_marks", Columns: "mark"},
 	FindNewestSlots:     {File: "find_newest_slots", Columns: "schedule_id id slot last outcome reason"},
 	FindNextDue:         {File: "find_next_due", Columns: "next_due"},
 	FindOccupiedLanes:   {File: "find_occupied_lanes", Columns: "id"},
 	FindOpenEdges:       {File: "find_edges", Given: "open", Columns: "on_id job_id delay on any_of at_end"},
+	FindPauseWork:       {File: "find_pause_work", Columns: "found"},
+	FindPauses:          {File: "find_pauses", Columns: "subject name"},
 	FindPermits:         {File: "find_permits", Columns: "limit_id node permits wants"},
 	FindReopenings:      {File: "find_reopenings", Columns: "job_id open_edges any_of at_end matched missed latest"},
 	FindScheduleJobs:    {File: "find_schedule_jobs", Columns: TargetColumns},
 	FindScheduleRelease: {File: "find_schedule_release", Columns: "found"},
+	FindSuspect:         {File: "find_suspect", Columns: "found"},
 	FindWaitingJobs:     {File: "find_waiting_jobs", Columns: "id kind group_name origin"},
 	InsertCalendarUses:  {File: "insert_calendar_uses"},
 	InsertChain:         {File: "insert_chain"},

@@ -1,12 +1,9 @@
-package rowwise
+package store
 
-import (
-	"time"
+import "time"
 
-	"github.com/hourbell/hourbell/store"
-)
-
-// QueueRates is what a claim has to know of the limits of a whole queue. The zero value is of a queue without limits.
+// QueueRates is what a claim has to know of the limits of a whole queue: the gate of a claim that counts starts. The zero value is of a
+// queue without limits.
 type QueueRates struct {
 	Rates     []QueueRate
 	revision  int64     // of the newest limit
@@ -16,15 +13,15 @@ type QueueRates struct {
 // QueueRate is the rate of a limit of a whole queue, with its state.
 type QueueRate struct {
 	Limit int64 // its number
-	Rate  store.Rate
-	TAT   time.Time // as store.Rate.After returns it
+	Rate  Rate
+	TAT   time.Time // as Rate.After returns it
 }
 
 // start moves the rate by jobs that start at an instant.
 func (q *QueueRate) start(now time.Time, jobs int) { q.TAT = q.Rate.After(q.TAT, now, jobs) }
 
 // Add adds a limit of the queue with its state, and reports whether the limit has a rate.
-func (q *QueueRates) Add(limit *store.Limit, tat, notBefore time.Time) (rated bool) {
+func (q *QueueRates) Add(limit *Limit, tat, notBefore time.Time) (rated bool) {
 	q.revision = max(q.revision, limit.Revision)
 	if notBefore.After(q.notBefore) {
 		q.notBefore = notBefore
@@ -38,7 +35,7 @@ func (q *QueueRates) Add(limit *store.Limit, tat, notBefore time.Time) (rated bo
 
 // Bound returns the claim that the limits of the whole queue allow, perhaps of no job, and writes the newest limit, and the
 // next start if nothing may start now, to the answer.
-func (q *QueueRates) Bound(req store.ClaimRequest, now time.Time, out *store.ClaimResult) store.ClaimRequest {
+func (q *QueueRates) Bound(req ClaimRequest, now time.Time, out *ClaimResult) ClaimRequest {
 	out.LimitRevision = q.revision
 	switch {
 	case q.revision != req.Permits.Revision:
@@ -61,24 +58,12 @@ func (q *QueueRates) room(now time.Time, most int) int {
 	return most
 }
 
-// Record moves the rates by the jobs that a claim took, if it took any, and saves their states. The starts count from when clock reads the
-// store's clock.
-func (q *QueueRates) Record(jobs int, clock func() (time.Time, error), save func(limit int64, tat time.Time) error) error {
-	if jobs == 0 || len(q.Rates) == 0 {
-		return nil
-	}
-	now, err := clock()
-	if err != nil {
-		return err
-	}
+// Start moves the rates by jobs that start at an instant, and returns them.
+func (q *QueueRates) Start(now time.Time, jobs int) []QueueRate {
 	for i := range q.Rates {
-		r := &q.Rates[i]
-		r.start(now, jobs)
-		if err := save(r.Limit, r.TAT); err != nil {
-			return err
-		}
+		q.Rates[i].start(now, jobs)
 	}
-	return nil
+	return q.Rates
 }
 
 // Next returns when the next job may start; zero: now.

@@ -1,0 +1,178 @@
+package rowwise
+
+import (
+	"context"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// ClaimTx reads and writes what claims need.
+type ClaimTx interface {
+	NodeHolder
+	LanesTx
+
+	// LookAround finds what a claim has to look at. It locks nothing.
+	LookAround(ctx context.Context, req store.ClaimRequest) (Around, error)
+
+	// Now returns the instant of the call: asked, or else the store's clock.
+	Now(ctx context.Context, asked time.Time) (time.Time, error)
+
+	// QueueRates returns what a claim has to know of the limits of a whole queue. With lock, claims from a queue with a rate happen one
+	// after the other from then on, and each sees the starts of the claims before.
+	QueueRates(ctx context.Context, queue string, lock bool) (store.QueueRates, error)
+
+	// SaveRate writes the state of the rate of a limit of a whole queue.
+	SaveRate(ctx context.Context, limit int64, tat time.Time) error
+
+	// FindPauseWork reports whether a pause has ended, or due jobs are to be parked.
+	FindPauseWork(ctx context.Context, now time.Time) (bool, error)
+
+	// TendPauses makes some parked jobs claimable whose pauses have ended, and parks due jobs of paused groups and keys.
+	TendPauses(ctx context.Context, now time.Time) (store.PauseStep, error)
+
+	// FindPauses returns the subjects and names of the active pauses of queues and kinds.
+	FindPauses(ctx context.Context, now time.Time) ([]store.Pause, error)
+
+	// FindLaneWork looks for permits to be passed on before a claim from a queue.
+	FindLaneWork(ctx context.Context, queue string, now time.Time) (store.LaneWork, error)
+
+	// HasNewLaneJobs reports whether there are due jobs that limits concern, that hold no permits, and that a claim may take.
+	HasNewLaneJobs(ctx context.Context, req store.ClaimRequest, now time.Time) (bool, error)
+
+	// LockNewLaneJobs locks and returns such jobs, at most FreshRows. If there may be more (left), and way is Last, the first of these jobs
+	// in whose lanes no job waits are among them, at most as many as the claim takes.
+	LockNewLaneJobs(ctx context.Context, req store.ClaimRequest, work store.LaneWork, way store.ClaimWay, now time.Time) (jobs []store.LaneJob, left bool, err error)
+
+	// FindSuspect reports whether a claim of suspects from a queue may find a job.
+	FindSuspect(ctx context.Context, queue string, now time.Time) (bool, error)
+
+	// FindDue returns the streams in which jobs are due that a claim takes.
+	FindDue(ctx context.Context, req store.ClaimRequest, by time.Time) ([]Stream, error)
+
+	// NextDue returns when the queue's next ready job is due, or its pause ends; zero: there is none.
+	NextDue(ctx context.Context, queue string, now time.Time) (time.Time, error)
+
+	// TakeJobs gives the node the first due jobs of streams that FindDue has returned, or suspects, in the order in which they start, at
+	// most Limit. With permitted, it leaves out jobs that need permits and hold none.
+	TakeJobs(ctx context.Context, req store.ClaimRequest, due []Stream, permitted bool, now time.Time) ([]store.Claimed, error)
+
+	// StartsFrom reads the store's clock for starts that count from now on, which the answer to the claim has.
+	StartsFrom(ctx context.Context, asked time.Time, out *store.ClaimResult) (time.Time, error)
+}
+
+// Around is what a claim has to look at.
+type Around struct {
+	Alive   bool // the node, by the books
+	Pauses  bool // there are pauses, also pauses that have ended
+	Handled bool // there are handlers of starts
+	Limited bool // there are limits
+	Permits bool // there are limits whose permits jobs hold, also limits that have ended
+
+	// Now is the instant of the call, and Jobs what a claim would find now if there were no pauses and DueFor were 0, if LookAround
+	// has found them in one statement with the rest; otherwise zero and nil.
+	Now  time.Time
+	Jobs *DueJobs
+}
+
+// DueJobs is what a claim may take of a queue.
+type DueJobs struct {
+	Due      []Stream
+	Suspects bool      // there may be a suspect
+	NextDue  time.Time // as NextDue returns it; only if no job is due
+}
+
+// Stream is jobs of a queue that one search finds in the order of claims: of one kind, and without a digest of their args, with one
+// digest or with any; or of one priority. Which of these it is depends on the driver's indexes.
+type Stream struct {
+	Kind     string  `json:"kind"`
+	Digest   *string `json:"digest,omitempty"`   // in hexadecimal
+	Digested bool    `json:"digested,omitempty"` // any
+	Priority int16   `json:"-"`
+}
+
+// ClaimStep is what a step of a claim has done. With Again it has claimed no job: another step has to come before.
+type ClaimStep struct {
+	store.ClaimResult
+	Again bool
+}
+
+// Claim makes one step of a claim: it looks without locks, and where there is something to take or to do, a transaction passes the same
+// gates again, each of which leaves less of the claim, and takes what is left. So a claim that finds nothing writes nothing: other nodes
+// would notice its commit, and look in their turn. The answer is what one of the two transactions has found out, and nothing else.
+func Claim[Tx ClaimTx](ctx context.Context, look, take Transaction[Tx], req store.ClaimRequest, way store.ClaimWay) (ClaimStep, error) {
+	gates := []gate{
+		nodeGate{},    // Is the node alive?
+		queueGate{},   // Do the limits of the whole queue let jobs start?
+		pauseGate{},   // Is the queue paused, or a kind?
+		laneGate{},    // Which jobs have the permits that they need?
+		roomGate{},    // Is any job left to be claimed?
+		suspectGate{}, // Are suspects asked for, and are there any?
+		dueGate{},     // Where are jobs on the allow-list due?
+	}
+	looked, err := InTx(look, func(tx Tx) (passed, error) {
+		c := &claim{tx: tx, req: req, way: way}
+		for _, gate := range gates {
+			if verdict, err := gate.look(ctx, c); err != nil || verdict != passes {
+				return c.ends(verdict), err
+			}
+		}
+		return c.ends(works), nil
+	})
+	if err != nil || looked.verdict != works {
+		return ClaimStep{ClaimResult: looked.out}, err
+	}
+	took, err := InTx(take, func(tx Tx) (passed, error) {
+		c := &claim{tx: tx, req: req, way: way, due: looked.due}
+		c.out.NoSuspects = looked.out.NoSuspects
+		for _, gate := range gates {
+			if verdict, err := gate.take(ctx, c); err != nil || verdict != passes {
+				return c.ends(verdict), err
+			}
+		}
+		err := c.takeJobs(ctx)
+		return c.ends(passes), err
+	})
+	return ClaimStep{ClaimResult: took.out, Again: took.verdict == works}, err
+}
+
+// A gate decides about one thing how much of a claim goes on.
+type gate interface {
+	// look decides without locks and writes.
+	look(ctx context.Context, c *claim) (verdict, error)
+
+	// take decides in the transaction that takes the jobs, and does what has to be done before.
+	take(ctx context.Context, c *claim) (verdict, error)
+}
+
+// verdict is what a gate has decided.
+type verdict int
+
+const (
+	passes  verdict = iota // the next gate decides
+	refuses                // the claim gets no job, and its answer is complete
+	works                  // there is something to do: for a look, in a transaction; for a take, in another step of the claim
+)
+
+// claim is a claim on its way through the gates, in one transaction.
+type claim struct {
+	tx     ClaimTx
+	req    store.ClaimRequest // what the gates have left of it
+	way    store.ClaimWay
+	asked  int // Limit before the gates
+	around Around
+	now    time.Time
+	rates  store.QueueRates
+	lanes  store.LaneWork
+	due    []Stream // where jobs are due
+	out    store.ClaimResult
+}
+
+// passed is how far a claim has come.
+type passed struct {
+	verdict verdict
+	due     []Stream
+	out     store.ClaimResult
+}
+
+func (c *claim) ends(v verdict) passed { return passed{v, c.due, c.out} }

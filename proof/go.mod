@@ -3,6 +3,7 @@ module github.com/hourbell/hourbell/proof
 go 1.26.0
 
 require (
+	github.com/fzipp/gocyclo v0.6.0
 	github.com/go-sql-driver/mysql v1.10.1
 	github.com/hourbell/hourbell v0.0.0
 	github.com/hourbell/hourbell/drivers/mysql v0.0.0

@@ -9,7 +9,7 @@ import (
 )
 
 // The table hourbell_job_rare has copies of columns of the jobs that have what few jobs have, with the indexes that find jobs by it
-// (docs/adr/0071-rare-fields-of-jobs-in-mysql-have-a-table.md). Each change of such a column in the table of jobs is followed by updateRare, in the same
+// (docs/adr/0089-mysql-decides-by-rows-that-it-locks.md). Each change of such a column in the table of jobs is followed by updateRare, in the same
 // transaction.
 
 // rareColumns are the columns of hourbell_job_rare that have the names of columns of hourbell_job.

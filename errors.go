@@ -102,9 +102,9 @@ func IsSnooze(err error) bool {
 }
 
 // LimitedFor is a Snooze for a handler whose job was refused by a limit of another system, as with the answer 429 and its Retry-After:
-// not only the job waits for delay, but also the other jobs to which the limits of the store apply that concern the job (see Limit). Under a limit by
-// key, no job of the key starts before; under a limit of a kind, no job of the kind; under a limit of a whole queue, no job of the queue. Jobs
-// that nodes have taken already start. If no limit concerns the job, LimitedFor is the same as Snooze. delay is at most a day; IsSnooze
+// the job waits for delay, and so do the other jobs under its limits (see Limit). Under a limit by key, no job of the key starts
+// before; under a limit of a kind, no job of the kind; under a limit of a whole queue, no job of the queue. Jobs that nodes
+// have taken already start. If the job is under no limit, LimitedFor is the same as Snooze. delay is at most a day; IsSnooze
 // reports true.
 func LimitedFor(delay time.Duration) error {
 	delay = max(min(delay, maxLimitedFor), 0)

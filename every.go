@@ -106,31 +106,31 @@ func (s Schedule) onEveryHost(remedy string) error {
 	return &check.FieldError{Field: "schedule", Value: check.Shorten(s.Name), Problem: "is on every host", Remedy: remedy}
 }
 
-// spread gives hosts their schedules after schedules were put, and deletes the schedules of hosts whose schedule is not on every host any more.
-// In a caller's transaction the hosts get their schedules from a node, after the commit.
+// spread gives hosts their schedules after schedules were put. Where a schedule was on every host before and is not now, it deletes
+// the schedules of the hosts. In a caller's transaction the hosts get their schedules from a node, after the commit.
 func (s *ScheduleService) spread(ctx context.Context, tx store.Tx, edited []string, every func(name string) bool) error {
 	if len(edited) == 0 {
 		return nil
 	}
 	settler := s.client.settler(tx)
 	if tx != nil {
-		return s.unspread(ctx, settler, slices.DeleteFunc(slices.Clone(edited), every))
+		return s.deleteOnHosts(ctx, settler, slices.DeleteFunc(slices.Clone(edited), every))
 	}
 	known, err := s.known(ctx, edited)
 	if err != nil {
 		return err
 	}
-	var names, turned []string
+	var names, changed []string
 	for _, name := range edited {
 		if known[name] || every(name) {
 			names = append(names, name)
 		}
 		if known[name] != every(name) {
-			turned = append(turned, name)
+			changed = append(changed, name)
 		}
 	}
-	if len(turned) > 0 {
-		followers, err := s.followersOnHosts(ctx, turned)
+	if len(changed) > 0 {
+		followers, err := s.followersOnHosts(ctx, changed)
 		if err != nil {
 			return fmt.Errorf("the change is made; for each host: %w", err)
 		}
@@ -160,8 +160,8 @@ func (s *ScheduleService) known(ctx context.Context, edited []string) (map[strin
 	return found, nil
 }
 
-// unspread deletes, in a caller's transaction, the schedules of hosts of schedules that are not on every host any more.
-func (s *ScheduleService) unspread(ctx context.Context, settler fire.Settler, names []string) error {
+// deleteOnHosts deletes, in a caller's transaction, the schedules that hosts have from schedules of these names.
+func (s *ScheduleService) deleteOnHosts(ctx context.Context, settler fire.Settler, names []string) error {
 	for _, name := range names {
 		rows, err := settler.OnHosts(ctx, name)
 		if err != nil {

@@ -18,7 +18,7 @@ type GroupService struct{ client *Client }
 // GroupInfo is a group with its schedules and its jobs that have not finished counted.
 type GroupInfo struct {
 	store.GroupInfo
-	Pause store.Pause // Pause.At is zero if the group is not paused
+	Pause store.Pause // its At is zero if the group is not paused
 }
 
 // List returns the groups that a schedule or a job that has not finished has, and the

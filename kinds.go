@@ -14,7 +14,7 @@ type KindService struct{ client *Client }
 // KindInfo is a kind with its jobs that have not finished counted.
 type KindInfo struct {
 	store.KindInfo
-	Pause store.Pause // Pause.At is zero if the kind is not paused
+	Pause store.Pause // its At is zero if the kind is not paused
 }
 
 // List counts the live jobs of each kind, by name in byte order; also of kinds that are paused and

@@ -14,7 +14,7 @@ type QueueService struct{ client *Client }
 // QueueInfo is a queue with its jobs that have not finished counted.
 type QueueInfo struct {
 	store.QueueInfo
-	Pause store.Pause // Pause.At is zero if the queue is not paused
+	Pause store.Pause // its At is zero if the queue is not paused
 }
 
 // List counts the live jobs of each queue, by name in byte order; also of queues that are paused and

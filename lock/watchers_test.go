@@ -2,8 +2,8 @@ package lock
 
 import "testing"
 
-// turned reports whether a caller has a turn, and uses it.
-func turned(turn <-chan struct{}) bool {
+// gotTurn reports whether a caller has a turn, and uses it.
+func gotTurn(turn <-chan struct{}) bool {
 	select {
 	case <-turn:
 		return true
@@ -20,14 +20,14 @@ func TestWatchersTakeTurns(t *testing.T) {
 	other, removeOther := w.Add("b")
 	w.Wake("a")
 	w.Wake("a")
-	if !turned(first) || turned(first) || turned(second) || turned(other) {
+	if !gotTurn(first) || gotTurn(first) || gotTurn(second) || gotTurn(other) {
 		t.Error("one turn at a time, for the caller that has waited longest")
 	}
 	w.Wake("a")
 	if removeFirst() {
 		t.Error("a second caller waits still")
 	}
-	if !turned(second) {
+	if !gotTurn(second) {
 		t.Error("a turn that was not used must pass to the next caller")
 	}
 	if !removeSecond() || !removeOther() || len(w.Names()) != 0 {

@@ -447,15 +447,15 @@ func (l *Limit) ScopeWords() string {
 	return strings.Join(parts, ", ")
 }
 
-// weightsInWords is how many weights a text names.
-const weightsInWords = 5
+// mostNamedWeights bounds how many weights a text names.
+const mostNamedWeights = 5
 
 // weightWords describes the weights, by key.
 func (l *Limit) weightWords() string {
 	var parts []string
 	for _, key := range slices.Sorted(maps.Keys(l.Weights)) {
-		if len(parts) == weightsInWords {
-			parts = append(parts, fmt.Sprintf("and %d more", len(l.Weights)-weightsInWords))
+		if len(parts) == mostNamedWeights {
+			parts = append(parts, fmt.Sprintf("and %d more", len(l.Weights)-mostNamedWeights))
 			break
 		}
 		parts = append(parts, fmt.Sprintf("%s=%d", key, l.Weights[key]))

@@ -10,7 +10,7 @@ import (
 // Permits lets nodes share the permits of limits of whole queues (Limit.WholeQueue). Such a limit moves no rows of jobs: a
 // node holds permits across claims, and it never runs more jobs of the queue than it has permits.
 //
-//   - A claim names the newest limit that the permits of its node are for (ClaimRequest.LimitRevision). If the queue has
+//   - A claim names the newest limit that the permits of its node are for (ClaimRequest.Permits). If the queue has
 //     another newest limit, the claim takes no job, so that a new or changed limit is in force at once.
 //   - The permits of a node that died or left are free when its claims are taken, in the same transaction.
 //   - A rate (Limit.Rate) of a whole queue needs no permits: the claim itself takes no more jobs than may start, by

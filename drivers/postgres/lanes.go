@@ -22,13 +22,13 @@ const (
 )
 
 const (
-	// mostLaneSteps is how many steps pass on permits before one claim, and fewLaneSteps how many of them go on to let jobs wait
-	// before other jobs may overtake these.
+	// A claim makes at most mostLaneSteps steps that pass on permits. After fewLaneSteps steps that let jobs wait, jobs of other
+	// lanes may overtake the jobs that still have to wait.
 	mostLaneSteps = 50
 	fewLaneSteps  = 4
-	// parkingShare is how much longer a claim lets jobs wait than it has looked for jobs that overtake them.
+	// A claim lets jobs wait for at most parkingShare times as long as it has looked for jobs that overtake them.
 	parkingShare = 4
-	// busyLanes is when a claim comes back whose step met lanes that another transaction had locked.
+	// A claim whose step met lanes that another transaction had locked comes back after busyLanes.
 	busyLanes = 100 * time.Millisecond
 )
 
@@ -178,8 +178,8 @@ func (b *Backend) claimLimited(ctx context.Context, req store.ClaimRequest, from
 }
 
 // tendLanes passes on permits, and gives permits to jobs that a claim may take, until nothing is left to do or enough jobs
-// can be claimed. If very many due jobs have to wait, it lets jobs of other lanes overtake them, and leaves what takes much longer than
-// to look for such jobs to the next claim, which follows at once. The last step makes the claim, if it knows that it is the last; otherwise
+// can be claimed. If very many due jobs have to wait, it lets jobs of other lanes overtake them. When it has let jobs wait for
+// much longer than it has looked for jobs of other lanes, it stops, and the next claim, which follows at once, goes on. The last step makes the claim, if it knows that it is the last; otherwise
 // claim is nil. So that most claims need one step, the first is narrow: it looks at little more than what the claim takes.
 func (b *Backend) tendLanes(ctx context.Context, req store.ClaimRequest, from cursors) (work laneWork, claim *madeClaim, err error) {
 	claimable, tended := 0, false

@@ -109,18 +109,3 @@ func (s *AuditService) RecordRelease(ctx context.Context, locks ...string) error
 	}
 	return s.client.backend.RecordAudit(ctx, store.RecordAuditRequest{Entry: e})
 }
-
-// ParseAuditSubject reads a subject as users write it: its kind, a colon, and its name, as in
-// job:12 or schedule:nightly. The error is a *check.FieldError.
-func ParseAuditSubject(text string) (*store.AuditSubject, error) {
-	kind, name, found := strings.Cut(text, ":")
-	for _, known := range store.AuditKinds() {
-		if found && kind == known && name != "" {
-			return &store.AuditSubject{Kind: kind, Name: name}, nil
-		}
-	}
-	return nil, &check.FieldError{
-		Field: "subject", Value: check.Shorten(text), Problem: "is no kind and name",
-		Remedy: "write " + strings.Join(store.AuditKinds(), ", ") + ", a colon, and the name: job:12, schedule:nightly",
-	}
-}

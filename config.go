@@ -15,6 +15,7 @@ import (
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/internal/bound"
+	"github.com/hourbell/hourbell/internal/plan"
 )
 
 // Config has the settings of a client. The zero value is useful: every field
@@ -44,7 +45,8 @@ type Config struct {
 	// number and a random part.
 	Name string
 	// Host is the name of the host on which this node runs: a place, which several nodes may
-	// share. 1–63 letters, digits, dots, underscores and hyphens. Default: see DefaultHost.
+	// share. 1–63 letters, digits, dots, underscores and hyphens. Default: the operating system's name of the host or,
+	// if a host cannot have that name here, localhost.
 	Host string
 	// Labels are what is known of this node, such as the role "db"; keys and values are as
 	// Host. They are shown with the node.
@@ -173,7 +175,7 @@ func (c Config) withDefaults() Config {
 		c.Name = nodeName()
 	}
 	if c.Host == "" {
-		c.Host = DefaultHost()
+		c.Host = plan.DefaultHost()
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -262,16 +264,6 @@ func (c Config) labels() []string {
 	}
 	slices.Sort(labels)
 	return labels
-}
-
-// DefaultHost returns the default of Config.Host: the operating system's name of the host or,
-// if a host cannot have that name here, localhost.
-func DefaultHost() string {
-	host, err := os.Hostname()
-	if err != nil || check.Host("host", host) != nil {
-		return "localhost"
-	}
-	return host
 }
 
 // nodeName makes a unique name.

@@ -54,12 +54,6 @@ func (c *Client) HandOver(ctx context.Context, replace func(state []byte, descri
 	return nil
 }
 
-// HandOverFormat is the format of what Client.HandOver passes on. A program can
-// take a node over only from a program with the same format.
-const HandOverFormat = 1
-
-var _ = [1]struct{}{}[HandOverFormat-handover.Format] // does not compile if they differ
-
 // readTakeOver reads Config.TakeOver; nil: it is empty.
 func readTakeOver(text []byte) (*engine.State, error) {
 	if len(text) == 0 {

@@ -29,7 +29,7 @@ func (h *handler) listAudit(ctx context.Context, in *listAuditInput) (*listed[vi
 	filter := hourbell.AuditFilter{Actor: in.Actor, Action: in.Action, Limit: in.Limit + 1}
 	var err error
 	if in.Subject != "" {
-		if filter.Subject, err = hourbell.ParseAuditSubject(in.Subject); err != nil {
+		if filter.Subject, err = view.ParseAuditSubject(in.Subject); err != nil {
 			return nil, err
 		}
 	}

@@ -27,7 +27,7 @@ func (p *pages) audit(ctx context.Context, r *http.Request) (*page, error) {
 	f := hourbell.AuditFilter{Actor: shown.Actor, Action: shown.Action, Limit: pageSize + 1}
 	var err error
 	if shown.Subject != "" {
-		if f.Subject, err = hourbell.ParseAuditSubject(shown.Subject); err != nil {
+		if f.Subject, err = view.ParseAuditSubject(shown.Subject); err != nil {
 			return nil, err
 		}
 	}

@@ -30,7 +30,7 @@ func (p *program) auditCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			var subjectErr, sinceErr error
 			if c.Flags().Changed("subject") {
-				filter.Subject, subjectErr = hourbell.ParseAuditSubject(subject)
+				filter.Subject, subjectErr = view.ParseAuditSubject(subject)
 			}
 			_, relative := view.ParseAgo(since)
 			if !relative {

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/files"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/internal/view"
 )
 
@@ -32,7 +32,7 @@ func (f *fileFlags) args(c *cobra.Command, args []string) error {
 }
 
 func (f *fileFlags) inputs(paths []string) []files.Input {
-	return append(files.Inputs(paths, files.AnyForm, f.crontabs, f.sysCrontabs), files.Local(f.ownCrontabs, hourbell.DefaultHost())...)
+	return append(files.Inputs(paths, files.AnyForm, f.crontabs, f.sysCrontabs), files.Local(f.ownCrontabs, plan.DefaultHost())...)
 }
 
 // loader returns a loader for this process, which need not run the lines of the

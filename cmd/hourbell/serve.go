@@ -21,6 +21,7 @@ import (
 	"github.com/hourbell/hourbell/internal/files/watch"
 	"github.com/hourbell/hourbell/internal/logline"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/plan"
 )
 
 const (
@@ -153,7 +154,7 @@ func (p *program) newNode(c *cobra.Command, f serveFlags) (*node.Node, error) {
 	n.MaxRunning, errs[9] = n.Limits.MaxRunning.Read()
 	n.Config, errs[2] = f.config(c, n.Limits)
 	n.Config.Logger, errs[3] = logline.New(p.stderr, f.logLevel, f.logFormat)
-	host := cmp.Or(f.host, hourbell.DefaultHost())
+	host := cmp.Or(f.host, plan.DefaultHost())
 	loader := files.Loader{Strict: f.commands != string(node.NoCommands), Me: files.WhoAmI(), Host: host, Mails: f.mail != ""}
 	n.Mail = f.mail
 	n.Watch, errs[4] = watch.Open(loader, append(files.Inputs(f.files, files.YAML, f.crontabs, f.sysCrontabs), files.Local(f.ownCrontabs, host)...))

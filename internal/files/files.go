@@ -17,11 +17,11 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/crontab"
 	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/internal/files/schedulefile"
+	"github.com/hourbell/hourbell/internal/plan"
 )
 
 // Form is the format of a file that declares schedules, in words for people.
@@ -142,7 +142,7 @@ type Loader struct {
 	Refuse bool      // crontabs that a node of this user would refuse, because of their owner or mode, are mistakes too
 	Me     Identity  // the user of the process
 	Mails  bool      // the process mails the output of crontabs' lines
-	// Host is the name of this host: the files are the copies of this host. Empty: hourbell.DefaultHost.
+	// Host is the name of this host: the files are the copies of this host. Empty: plan.DefaultHost.
 	Host string
 	// CheckUser returns why commands of a user do not start on this machine; nil:
 	// kinds.CheckUser.
@@ -239,7 +239,7 @@ func (l Loader) DefaultOwner(s Source) string { return l.onHost(s).reader().Owne
 // of the same users in its spool, and these crontabs are independent of each other.
 func (l Loader) onHost(s Source) Source {
 	if s.Host == "" && s.User() != "" {
-		s.Host = cmp.Or(l.Host, hourbell.DefaultHost())
+		s.Host = cmp.Or(l.Host, plan.DefaultHost())
 	}
 	return s
 }

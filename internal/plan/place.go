@@ -2,9 +2,11 @@ package plan
 
 import (
 	"bytes"
+	"os"
 	"slices"
 	"strings"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -86,4 +88,14 @@ func CutPlace(queue string) (base string, place Place, placed bool) {
 		return base, Place{Label: text}, true
 	}
 	return base, Place{Host: text}, true
+}
+
+// DefaultHost returns the default of Config.Host: the operating system's name of the host or,
+// if a host cannot have that name here, localhost.
+func DefaultHost() string {
+	host, err := os.Hostname()
+	if err != nil || check.Host("host", host) != nil {
+		return "localhost"
+	}
+	return host
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/hourbell/hourbell/dashboard"
 	"github.com/hourbell/hourbell/internal/files/watch"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/plan"
 )
 
 // Node is what a node works with: everything has been read, and nothing is open
@@ -175,7 +176,7 @@ func (n *Node) files() []dashboard.File {
 }
 
 // host returns the name of the host that the node runs on.
-func (n *Node) host() string { return cmp.Or(n.Config.Host, hourbell.DefaultHost()) }
+func (n *Node) host() string { return cmp.Or(n.Config.Host, plan.DefaultHost()) }
 
 // prepare completes the configuration and checks it.
 func (n *Node) prepare() error {

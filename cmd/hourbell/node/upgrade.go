@@ -15,6 +15,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/cmd/hourbell/replace"
+	"github.com/hourbell/hourbell/internal/handover"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/tail"
 )
@@ -42,7 +43,7 @@ const trialTime = 10 * time.Minute
 
 // Message is what a program hands over to the next program of its process.
 type Message struct {
-	Format     int            `json:"format"`                // hourbell.HandOverFormat
+	Format     int            `json:"format"`                // handover.Format
 	Client     []byte         `json:"client"`                // for hourbell.Config.TakeOver
 	Commands   []int          `json:"commands,omitempty"`    // descriptors of running commands
 	Sites      map[string]int `json:"sites,omitempty"`       // the sockets of sites, by name
@@ -82,8 +83,8 @@ func Take() (*Message, error) {
 	if err := json.Unmarshal(text, &m); err != nil {
 		return nil, fmt.Errorf("read what the program before has handed over: %w", err)
 	}
-	if m.Format != hourbell.HandOverFormat {
-		return nil, fmt.Errorf("the program before has handed its node over in the format %d, and this release reads the format %d", m.Format, hourbell.HandOverFormat)
+	if m.Format != handover.Format {
+		return nil, fmt.Errorf("the program before has handed its node over in the format %d, and this release reads the format %d", m.Format, handover.Format)
 	}
 	if err := replace.Keep(m.descriptors()); err != nil {
 		return nil, fmt.Errorf("take over what the program before has handed over: %w", err)
@@ -101,8 +102,8 @@ type answerOfTrial struct {
 // configuration and its files are good, and its store can be opened, for which the schema is migrated
 // as at a start. It writes the answer to out.
 func (n *Node) TryUpgrade(ctx context.Context, format int, out io.Writer) error {
-	if format != hourbell.HandOverFormat {
-		return fmt.Errorf("the running program hands over in the format %d, and this release reads the format %d: restart the node", format, hourbell.HandOverFormat)
+	if format != handover.Format {
+		return fmt.Errorf("the running program hands over in the format %d, and this release reads the format %d: restart the node", format, handover.Format)
 	}
 	defer n.closeSQL()
 	if err := n.prepare(); err != nil {
@@ -154,7 +155,7 @@ func (n *Node) upgrade(ctx context.Context, client *hourbell.Client, program str
 			return errors.Join(errors.New("the file of the program was changed while the program was tried"), err)
 		}
 		m := Message{
-			Format: hourbell.HandOverFormat, Client: state, Commands: descriptors, Sites: map[string]int{},
+			Format: handover.Format, Client: state, Commands: descriptors, Sites: map[string]int{},
 			StartQueue: n.starting.queue, Again: len(asks.upgrade) > 0,
 		}
 		resume, err := n.handOverSites(&m)
@@ -207,7 +208,7 @@ const maxSaid = 4 << 10
 func (n *Node) try(ctx context.Context, program string) (version string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, trialTime)
 	defer cancel()
-	format := strconv.Itoa(hourbell.HandOverFormat)
+	format := strconv.Itoa(handover.Format)
 	trial := exec.CommandContext(ctx, program)
 	trial.Args = append(append([]string{}, os.Args...), "--"+UpgradeFlag+"="+format)
 	trial.Env = n.Env

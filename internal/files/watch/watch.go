@@ -32,6 +32,7 @@ import (
 	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/internal/files"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/plan"
 )
 
 // Every is how often the files are checked. A change takes effect after
@@ -80,7 +81,7 @@ type watched struct {
 // file of a directory is left out until it has no mistakes, as it would be later.
 func Open(l files.Loader, inputs []files.Input) (*Watcher, error) {
 	if l.Host == "" {
-		l.Host = hourbell.DefaultHost()
+		l.Host = plan.DefaultHost()
 	}
 	w := &Watcher{loader: l, inputs: inputs, said: map[string]string{}, left: map[string]bool{}}
 	read, _, err := l.TryAll(inputs)

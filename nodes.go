@@ -30,6 +30,20 @@ func (s *NodeService) LeaseLeft() time.Duration {
 	return s.client.engine.LeaseLeft()
 }
 
+// ReportProblems sets what the program has found wrong with the node of this client, such as a file that it cannot use; none takes
+// back what it reported before. Other processes see it in store.NodeInfo within a heartbeat, and in the findings of `hourbell doctor`
+// and of the pages. Only Name, Subject and Text are used; a text must have no secrets. It reports whether the client runs;
+// otherwise it does nothing.
+func (s *NodeService) ReportProblems(problems ...store.NodeProblem) bool {
+	s.client.mu.Lock()
+	defer s.client.mu.Unlock()
+	if !s.client.running || s.client.engine == nil {
+		return false
+	}
+	s.client.engine.ReportProblems("program", problems)
+	return true
+}
+
 // Position reads how far the store has come, in numbers that only grow, and
 // since when a loss of history has been waiting for acceptance.
 func (s *NodeService) Position(ctx context.Context) (store.Position, error) {

@@ -58,6 +58,7 @@ type File struct {
 	ModifiedAt time.Time // of the content, by the clock of the file system
 	Entries    int
 	Problem    string // why the content is not used; empty: it is used
+	Refused    bool   // the problem is a mistake in the file, or another reason for which it cannot be in effect
 }
 
 //go:embed assets/style.css assets/live.js

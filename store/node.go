@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,6 +24,29 @@ type RegisterRequest struct {
 	Queues  []string
 	Kinds   []string
 	Zones   []string // the data of the time zones in use: ZonePrint of each, in byte order
+	// Problems are what is wrong with the node at present.
+	Problems []NodeProblem
+}
+
+// NodeProblem is something that is wrong with a node, as the node reports it.
+type NodeProblem struct {
+	Name    string    `json:"name"`    // the sort of problem
+	Subject string    `json:"subject"` // what it is about, such as a file
+	Text    string    `json:"text"`    // what is wrong; without secrets
+	Since   time.Time `json:"since"`   // when the node reported it first, by the store's clock
+}
+
+// EncodeProblems returns problems as the text that a column has, a JSON list; nil for none.
+func EncodeProblems(list []NodeProblem) *string {
+	if len(list) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(list)
+	if err != nil { // impossible: texts and instants of years with four digits
+		return nil
+	}
+	column := string(text)
+	return &column
 }
 
 // ZonePrint returns what a node registers of a time zone: its name, and the fingerprint of its data on the node.
@@ -175,6 +199,7 @@ type NodeInfo struct {
 	Queues    []string
 	Kinds     []string
 	Zones     []string // as in RegisterRequest
+	Problems  []NodeProblem
 	Lease     time.Duration
 	StartedAt time.Time
 	SeenAt    time.Time // last heartbeat

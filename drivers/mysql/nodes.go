@@ -21,7 +21,7 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 		beat := sqlrows.Micros(now)
 		entry := args{
 			"version": req.Version, "host": req.Host, "labels": sqlrows.JSONList(req.Labels), "queues": sqlrows.JSONList(req.Queues), "kinds": sqlrows.JSONList(req.Kinds),
-			"zones": sqlrows.JSONList(req.Zones),
+			"zones": sqlrows.JSONList(req.Zones), "problems": store.EncodeProblems(req.Problems),
 			"lease": req.Lease.Microseconds(),
 		}
 		if out.Node = req.Continue; req.Continue == 0 {

@@ -24,10 +24,11 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 		now, lease := when(req.Now), req.Lease.Microseconds()
 		labels, queues := append([]string{}, req.Labels...), append([]string{}, req.Queues...)
 		kinds, zones := append([]string{}, req.Kinds...), append([]string{}, req.Zones...)
+		problems := store.EncodeProblems(req.Problems)
 		if req.Continue == 0 {
-			err = tx.QueryRow(ctx, b.q(insertNode), now, req.Name, req.Version, req.Host, labels, queues, kinds, zones, lease).Scan(&out.Node, into(&out.Now))
+			err = tx.QueryRow(ctx, b.q(insertNode), now, req.Name, req.Version, req.Host, labels, queues, kinds, zones, problems, lease).Scan(&out.Node, into(&out.Now))
 		} else {
-			err = tx.QueryRow(ctx, b.q(updateNode), now, req.Continue, req.Version, req.Host, labels, queues, kinds, zones, lease).Scan(&out.Node, into(&out.Now))
+			err = tx.QueryRow(ctx, b.q(updateNode), now, req.Continue, req.Version, req.Host, labels, queues, kinds, zones, problems, lease).Scan(&out.Node, into(&out.Now))
 			err = nodeAlive(req.Continue, err)
 		}
 		if err != nil {
@@ -284,10 +285,10 @@ func scanHeld(r pgx.CollectableRow) (j heldJob, err error) {
 }
 
 // nodeColumns are the columns that scanNode scans.
-const nodeColumns = "id name version host labels queues kinds zones lease started_at seen_at ended_at died beats running"
+const nodeColumns = "id name version host labels queues kinds zones problems lease started_at seen_at ended_at died beats running"
 
 func scanNode(r pgx.CollectableRow) (n store.NodeInfo, err error) {
-	err = r.Scan(&n.ID, &n.Name, &n.Version, &n.Host, &n.Labels, &n.Queues, &n.Kinds, &n.Zones, &n.Lease, into(&n.StartedAt), into(&n.SeenAt), into(&n.EndedAt), &n.Died, &n.Beats, &n.Running)
+	err = r.Scan(&n.ID, &n.Name, &n.Version, &n.Host, &n.Labels, &n.Queues, &n.Kinds, &n.Zones, &n.Problems, &n.Lease, into(&n.StartedAt), into(&n.SeenAt), into(&n.EndedAt), &n.Died, &n.Beats, &n.Running)
 	return n, err
 }
 

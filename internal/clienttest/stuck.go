@@ -3,6 +3,7 @@ package clienttest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -194,6 +195,22 @@ func (s *stuck) isTold() {
 	if since := s.found(client, id); since.Before(begun.Add(200*time.Millisecond)) || since.After(now) {
 		s.Errorf("the job is stuck since %v; it began after %v, and the event came before %v", since, begun, now)
 	}
+	file := store.NodeProblem{Name: "file", Subject: "a.yaml", Text: "no"}
+	if !client.Nodes.ReportProblems(file) {
+		s.Error("the client does not run")
+	}
+	s.eventually("the problems of the node are listed", func() bool {
+		found := s.problems(client)
+		return len(found) == 2 && found[0].Text == "no" && found[1].Name == "worker-stuck" && found[1].Subject == fmt.Sprintf("job %d", id) && !found[1].Since.Before(now)
+	})
+	since := s.problems(client)[0].Since
+	file.Text = "not yet"
+	client.Nodes.ReportProblems(file)
+	s.eventually("a problem has another text, and the instant of its first", func() bool {
+		found := s.problems(client)
+		return found[0].Text == "not yet" && found[0].Since.Equal(since)
+	})
+	client.Nodes.ReportProblems()
 	s.enqueueMany(client, 3)
 	s.eventually("jobs run in the place of the stuck worker", func() bool { return s.runs.Load() == 4 })
 	if job, err := client.Jobs.Get(s.Context(), id); err != nil || job.State != store.StateRunning {
@@ -207,9 +224,17 @@ func (s *stuck) isTold() {
 		counts := client.Events.Counts()
 		return counts[event.JobStuck] == 1 && counts[event.JobUnstuck] == 1
 	})
+	s.eventually("the problems are over", func() bool { return len(s.problems(client)) == 0 })
 	if n := s.most.Load(); n != 2 {
 		s.Errorf("%d jobs ran at once on one worker and the worker in the place of the stuck worker", n)
 	}
+}
+
+// problems returns what is wrong with the only node.
+func (s *stuck) problems(client *hourbell.Client) []store.NodeProblem {
+	nodes, err := client.Nodes.List(s.Context())
+	s.must(err)
+	return nodes[0].Problems
 }
 
 // areReplaced runs jobs whose workers ignore their timeouts on the only worker of a queue: one of them is replaced, and the queue goes on when

@@ -141,6 +141,11 @@ func (e *Engine) LeaseLeft() time.Duration {
 	return left
 }
 
+// ReportProblems sets what a reporter has found wrong with the node; see node.Node.
+func (e *Engine) ReportProblems(reporter string, found []store.NodeProblem) {
+	e.node.ReportProblems(reporter, found)
+}
+
 // SetAllowList replaces the list of the jobs of restricted kinds that this node runs.
 func (e *Engine) SetAllowList(jobs []work.AllowedJob) { e.runner.SetAllowList(jobs) }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -39,6 +40,14 @@ var rules = []Rule{
 			"after a change of time-zone data wait an hour", ahead,
 	},
 	{"node-silent", store.FindingWarning, "nodes", "see that its process runs and reaches the store; another node takes its jobs", silent},
+	{
+		FileRefused, store.FindingError, "nodes",
+		"mend the file, which is read again at once; `hourbell check FILE` has all mistakes", func(f Facts) []store.Finding { return f.problems(FileRefused) },
+	},
+	{
+		work.WorkerStuck, store.FindingWarning, "jobs",
+		"its stack is in the log of the node (job stuck); only an end of the process ends it", func(f Facts) []store.Finding { return f.problems(work.WorkerStuck) },
+	},
 	{"job-untaken", store.FindingError, "jobs", "start a node that takes it", untaken},
 	{"job-held-up", store.FindingWarning, "jobs", "`hourbell jobs show JOB` has the reason", heldUp},
 	{"pause-holds-jobs", store.FindingWarning, "jobs", "resume it: `hourbell queues resume`, `groups`, `kinds` or `keys resume`", paused},
@@ -175,6 +184,24 @@ func silent(f Facts) []store.Finding {
 	return firstOf(f.Nodes, func(n store.NodeInfo) bool { return n.EndedAt.IsZero() && !n.Alive(f.Now) }, func(n store.NodeInfo) store.Finding {
 		return store.Finding{Found: fmt.Sprintf("node %s was last heard %s, and its lease is over", n.Name, ago(f.Now, n.SeenAt)), Since: n.SeenAt, Node: n.Name}
 	})
+}
+
+// FileRefused is the name of the problem of a node that cannot use one of its files.
+const FileRefused = "file-refused"
+
+// problems returns what living nodes report.
+func (f Facts) problems(name string) (found []store.Finding) {
+	for _, n := range f.Nodes {
+		if !n.Alive(f.Now) {
+			continue
+		}
+		for _, p := range n.Problems {
+			if p.Name == name {
+				found = append(found, store.Finding{Found: p.Text + " (node " + n.Name + ")", Since: p.Since, Node: n.Name})
+			}
+		}
+	}
+	return found
 }
 
 func died(f Facts) []store.Finding {

@@ -84,6 +84,15 @@ func TestEachRule(t *testing.T) {
 				f.Nodes = append(f.Nodes, store.NodeInfo{Name: "c", SeenAt: now.Add(-time.Minute), Lease: time.Second})
 			}
 		}, []string{"node c was last heard 1m0s ago, and its lease is over, and 1 more"}, now.Add(-time.Minute)},
+		{"file-refused", func(f *Facts) {
+			b, left := node("b"), node("left")
+			b.Problems = []store.NodeProblem{{Name: "file-refused", Text: "file x of host h is refused", Since: now.Add(-time.Hour)}, {Name: "of a later release"}}
+			left.Problems, left.EndedAt = b.Problems, now
+			f.Nodes = append(f.Nodes, b, left)
+		}, []string{"file x of host h is refused (node b)"}, now.Add(-time.Hour)},
+		{"worker-stuck", func(f *Facts) {
+			f.Nodes[0].Problems = []store.NodeProblem{{Name: "worker-stuck", Text: "the worker of job 7", Since: now}}
+		}, []string{"the worker of job 7 (node a)"}, now},
 		{"job-untaken", func(f *Facts) {
 			f.Waiting = []Waiting{{Job: jobOf(7, "q", "other"), Why: "no code"}, {Job: jobOf(8, "mail", "k"), Why: "no queue"}}
 		}, []string{"job 7 waits although it is due: no code", "job 8 waits although it is due: no queue"}, now.Add(-time.Minute)},
@@ -164,8 +173,12 @@ func TestTheMostUrgentFirst(t *testing.T) {
 
 // TestNotReady checks when a node is ready: what stops all nodes or this node counts, and what stops others does not.
 func TestNotReady(t *testing.T) {
-	left := node("a")
+	left, refuses, stuck := node("a"), node("a"), node("a")
 	left.EndedAt = now
+	refuses.Problems = []store.NodeProblem{{Name: "file-refused", Text: "file x is refused"}}
+	stuck.Problems = []store.NodeProblem{{Name: "worker-stuck", Text: "a worker"}}
+	other := refuses
+	other.Name = "b"
 	for _, test := range []struct {
 		name   string
 		facts  Facts
@@ -176,6 +189,9 @@ func TestNotReady(t *testing.T) {
 		{"not registered", Facts{Now: now, Nodes: []store.NodeInfo{node("b"), left}}, true, "not registered"},
 		{"no lease", Facts{Now: now, Nodes: []store.NodeInfo{node("a")}}, false, "lost its lease"},
 		{"suspended", Facts{Now: now, LostAt: now, Nodes: []store.NodeInfo{node("a")}}, true, "went back in time"},
+		{"a file is refused", Facts{Now: now, Nodes: []store.NodeInfo{refuses}}, true, "file-refused: `hourbell doctor` says more"},
+		{"a file of another node is refused", Facts{Now: now, Nodes: []store.NodeInfo{node("a"), other}}, true, ""},
+		{"a worker is stuck", Facts{Now: now, Nodes: []store.NodeInfo{stuck}}, true, ""},
 		{"another node is silent", Facts{Now: now, Nodes: []store.NodeInfo{node("a"), {Name: "b", SeenAt: now.Add(-time.Hour)}}}, true, ""},
 	} {
 		if got := notReady(test.facts, "a", test.leased); got == "" != (test.want == "") || !strings.Contains(got, test.want) {

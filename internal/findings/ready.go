@@ -21,8 +21,12 @@ func NotReady(ctx context.Context, client *hourbell.Client) (string, error) {
 func notReady(f Facts, name string, leased bool) string {
 	registered := slices.ContainsFunc(f.Nodes, func(n store.NodeInfo) bool { return n.Name == name && n.EndedAt.IsZero() })
 	for _, one := range Find(f) {
-		if one.Level == store.FindingError && (one.Node == name || one.Node == "") {
+		switch {
+		case one.Level != store.FindingError:
+		case one.Node == "":
 			return one.Found
+		case one.Node == name: // everyone who can reach the port reads the answer, and the finding may quote a file
+			return one.Check + ": `hourbell doctor` says more"
 		}
 	}
 	switch {

@@ -8,6 +8,7 @@
 //	session.go      the node's number, the trust in its lease, the context of its runs
 //	lease.go        (pure) until when to trust the lease, and when to declare others dead
 //	heartbeat.go    extends the lease; registers again after the node was declared dead
+//	problems.go     lists in the store what is wrong with the node
 //	rescue.go       takes the jobs of dead nodes
 //	listen.go       receives wake-ups from the store
 //	history.go      suspends the node if the store went back in time

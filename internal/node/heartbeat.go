@@ -62,6 +62,7 @@ func (n *Node) heartbeat(ctx context.Context, after func(context.Context)) (ok b
 		}
 		n.report.StoreWorks("heartbeat")
 		n.report.Step("heartbeat", "", n.cfg.Claims.Len())
+		n.registerProblems(call, res.Now)
 		after(call)
 		return true
 	case errors.Is(err, store.ErrNodeGone):

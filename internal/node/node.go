@@ -79,6 +79,8 @@ type Node struct {
 	heartbeatError heartbeatError
 	stopping       atomic.Bool
 	zones          zones
+	problems       problems
+	registering    sync.Mutex // see continueRegistration
 
 	heartbeatNow loop.Signal
 	rescueNow    loop.Signal
@@ -144,7 +146,7 @@ func (n *Node) register(ctx context.Context) error {
 func (n *Node) registration() store.RegisterRequest {
 	return store.RegisterRequest{
 		Name: n.cfg.Name, Lease: n.cfg.Lease, Version: n.cfg.Version, Host: n.cfg.Host, Labels: n.cfg.Labels,
-		Queues: n.cfg.Queues, Kinds: n.cfg.Kinds, Zones: n.zones.known(),
+		Queues: n.cfg.Queues, Kinds: n.cfg.Kinds, Zones: n.zones.known(), Problems: n.problems.known(),
 	}
 }
 

@@ -2,12 +2,9 @@ package node
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
-
-	"github.com/hourbell/hourbell/store"
 )
 
 // zones are the data of the time zones in use, as the store lists them (store.RegisterRequest.Zones).
@@ -39,12 +36,9 @@ func (n *Node) RegisterZones(ctx context.Context, list []string) error {
 	n.zones.set(list) // a registration under a new number, which another goroutine may begin now, has it too
 	call, cancel := context.WithTimeout(ctx, n.cfg.CallTimeout)
 	defer cancel()
-	req := n.registration()
-	req.Continue = n.Number()
-	_, err := n.cfg.Store.Register(call, req)            // whether the lease may be trusted is for heartbeats to say
-	if err == nil || errors.Is(err, store.ErrNodeGone) { // a node that is gone registers again, with the list
-		return nil
+	if err := n.continueRegistration(call); err != nil {
+		n.zones.set(before)
+		return fmt.Errorf("register time zones: %w", err)
 	}
-	n.zones.set(before)
-	return fmt.Errorf("register time zones: %w", err)
+	return nil
 }

@@ -66,15 +66,29 @@ type NodeRecord struct {
 	Running   int64      `json:"running"` // jobs that run on the node
 	Host      string     `json:"host"`    // on which the node runs
 	Labels    []string   `json:"labels"`  // each KEY=VALUE
+	// What is wrong with the node, as it reports it.
+	Problems []NodeProblemRecord `json:"problems" nullable:"false"`
+}
+
+// NodeProblemRecord is a problem of a node in machine-readable output. Fields are only ever added.
+type NodeProblemRecord struct {
+	Name    string     `json:"name"`
+	Subject string     `json:"subject"`
+	Text    string     `json:"text"`
+	Since   *time.Time `json:"since"`
 }
 
 // NewNodeRecord returns the record of a node; see NodeState for now and suspended.
 func NewNodeRecord(n store.NodeInfo, now time.Time, suspended bool) NodeRecord {
+	problems := []NodeProblemRecord{}
+	for _, p := range n.Problems {
+		problems = append(problems, NodeProblemRecord{p.Name, p.Subject, p.Text, timeOrNull(p.Since)})
+	}
 	return NodeRecord{
 		ID: n.ID, Name: n.Name, State: NodeState(n, now, suspended), Version: n.Version,
 		Queues: orEmpty(n.Queues), Kinds: orEmpty(n.Kinds), Lease: n.Lease.String(),
 		StartedAt: timeOrNull(n.StartedAt), SeenAt: timeOrNull(n.SeenAt), EndedAt: timeOrNull(n.EndedAt),
-		Died: n.Died, Running: n.Running, Host: n.Host, Labels: orEmpty(n.Labels),
+		Died: n.Died, Running: n.Running, Host: n.Host, Labels: orEmpty(n.Labels), Problems: problems,
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/internal/loop"
+	"github.com/hourbell/hourbell/store"
 )
 
 // A worker is stuck when it has not returned for Config.Grace after the context of its attempt has ended. A Go function cannot
@@ -115,7 +116,23 @@ func (r *Runner) attendToStuck(now loop.Instant) {
 			r.abandon(run, after)
 		}
 	}
+	r.reportStuck()
 }
+
+// reportStuck reports the workers that are stuck as problems of the node.
+func (r *Runner) reportStuck() {
+	var found []store.NodeProblem
+	for _, run := range r.stuck.all() {
+		job := fmt.Sprintf("job %d", run.ID)
+		found = append(found, store.NodeProblem{
+			Name: WorkerStuck, Subject: job, Text: fmt.Sprintf("the worker of %s (kind %s) has not returned, although its context has ended", job, run.Kind),
+		})
+	}
+	r.cfg.Node.ReportProblems("workers", found)
+}
+
+// WorkerStuck is the name of the problem of a node with a stuck worker.
+const WorkerStuck = "worker-stuck"
 
 // begins records the goroutine of the attempt, and its place.
 func (r *Run) begins(f *fetcher, worker int, goroutine uint64) {

@@ -26,7 +26,7 @@ func (s *Store) Register(ctx context.Context, req store.RegisterRequest) (store.
 		node.Version, node.Lease, node.SeenAt = req.Version, req.Lease, now
 		node.Host, node.Labels = req.Host, slices.Clone(req.Labels)
 		node.Queues, node.Kinds = slices.Clone(req.Queues), slices.Clone(req.Kinds)
-		node.Zones = slices.Clone(req.Zones)
+		node.Zones, node.Problems = slices.Clone(req.Zones), slices.Clone(req.Problems)
 		s.beats[node.ID]++
 		return store.RegisterResult{Node: node.ID, Now: now, Position: s.position()}, nil
 	}
@@ -40,6 +40,7 @@ func (s *Store) Register(ctx context.Context, req store.RegisterRequest) (store.
 		Queues:    slices.Clone(req.Queues),
 		Kinds:     slices.Clone(req.Kinds),
 		Zones:     slices.Clone(req.Zones),
+		Problems:  slices.Clone(req.Problems),
 		Lease:     req.Lease,
 		StartedAt: now,
 		SeenAt:    now,
@@ -268,7 +269,7 @@ func (s *Store) sortedNodes() []*store.NodeInfo {
 func (s *Store) nodeInfo(node *store.NodeInfo) store.NodeInfo {
 	out := *node
 	out.Labels, out.Queues, out.Kinds = slices.Clone(node.Labels), slices.Clone(node.Queues), slices.Clone(node.Kinds)
-	out.Zones = slices.Clone(node.Zones)
+	out.Zones, out.Problems = slices.Clone(node.Zones), slices.Clone(node.Problems)
 	if out.EndedAt.IsZero() {
 		out.Beats = s.beats[node.ID]
 	}

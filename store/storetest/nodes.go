@@ -22,16 +22,20 @@ var nodeTests = []scenario{
 }
 
 func register(e *env) {
+	problems := []store.NodeProblem{
+		{Name: "file-rejected", Subject: `C:\tab "日本".yaml`, Text: "line 3\n<no>", Since: e.now.Add(-time.Microsecond)}, {Name: "worker-stuck", Since: e.now},
+	}
 	res, err := e.a.Register(e.ctx, store.RegisterRequest{
 		Now: e.now, Name: "host/1/日本", Lease: 1500 * time.Millisecond, Version: "v1.2.3", Host: "web-1.example", Labels: []string{"role=db", "zone=b"},
 		Queues: []string{"q", "r"}, Kinds: []string{"k", "a b"}, Zones: []string{"Africa/Cairo=1", "Europe/Prague=ä"},
+		Problems: problems,
 	})
 	e.must(err)
 	e.want(res.Now, e.now, "Register must return the store's now")
 	e.ok(res.Node > 0, "a node's number is positive", res.Node)
 	e.want(e.nodes()[res.Node], store.NodeInfo{
 		ID: res.Node, Name: "host/1/日本", Version: "v1.2.3", Host: "web-1.example", Labels: []string{"role=db", "zone=b"}, Queues: []string{"q", "r"}, Kinds: []string{"k", "a b"}, Zones: []string{"Africa/Cairo=1", "Europe/Prague=ä"},
-		Lease: 1500 * time.Millisecond, StartedAt: e.now, SeenAt: e.now,
+		Problems: problems, Lease: 1500 * time.Millisecond, StartedAt: e.now, SeenAt: e.now,
 	}, "a registered node must be listed as it is, alive as of now")
 }
 
@@ -52,6 +56,13 @@ func registrationGoesOn(e *env) {
 		ID: n, Name: "n", Version: "v2", Host: "web-2", Labels: []string{"role=db"}, Queues: []string{"q", "r"}, Kinds: []string{"k", "l"}, Zones: []string{"Asia/Tokyo=2"},
 		Lease: 20 * time.Second, StartedAt: epoch, SeenAt: e.now, Beats: beat + 1, Running: 1,
 	}, "a registration that goes on must be listed with what is registered now, under its name")
+	req.Problems = []store.NodeProblem{{Name: "file-rejected", Subject: "a.yaml", Text: "no", Since: e.now}}
+	for range 2 {
+		_, err = e.a.Register(e.ctx, req)
+		e.must(err)
+		e.want(e.nodes()[n].Problems, req.Problems, "problems must be listed as they were registered last, and none if none was")
+		req.Problems = nil
+	}
 	e.want(e.claims(n, false), []store.ClaimRef{{ID: held, Token: claimed.Token}}, "a registration that goes on must keep its claims")
 	e.tick(19 * time.Second)
 	e.want(len(e.rescue(other).Nodes), 0, "a registration that goes on must extend the lease by its new length")

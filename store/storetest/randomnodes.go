@@ -18,6 +18,9 @@ func (w *world) register() {
 		Now: w.now, Name: fmt.Sprint("node ", w.steps), Lease: 10*time.Second + w.within(time.Minute), Version: "v", Host: fmt.Sprint("host", w.steps%3), Labels: []string{fmt.Sprint("step=", w.steps)}, Zones: []string{fmt.Sprint("Test/Town=", w.steps)},
 		Queues: queues, Kinds: kinds,
 	}
+	if w.chance(2) {
+		req.Problems = []store.NodeProblem{{Name: "p", Subject: fmt.Sprint(w.steps), Since: w.now}}
+	}
 	if req.Continue = w.someNode(); req.Continue != 0 && w.chance(4) {
 		w.goOn(req)
 		return

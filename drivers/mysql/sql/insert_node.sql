@@ -1,3 +1,3 @@
 -- Registers a node.
-INSERT INTO hourbell_node (id, name, version, host, labels, queues, kinds, zones, lease, started_at, seen_at)
-VALUES (:node, :name, :version, :host, :labels, :queues, :kinds, :zones, :lease, {at(:now)}, {at(:now)})
+INSERT INTO hourbell_node (id, name, version, host, labels, queues, kinds, zones, problems, lease, started_at, seen_at)
+VALUES (:node, :name, :version, :host, :labels, :queues, :kinds, :zones, :problems, :lease, {at(:now)}, {at(:now)})

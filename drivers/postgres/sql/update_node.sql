@@ -1,4 +1,4 @@
--- statement updateNode, takes now node version host labels queues kinds zones lease, returns id seen_at
+-- statement updateNode, takes now node version host labels queues kinds zones problems lease, returns id seen_at
 -- Continues the registration of a node, and extends its lease; no row: the node
 -- has no lease.
 WITH beat AS (
@@ -8,6 +8,6 @@ WITH beat AS (
     RETURNING node, seen_at, lease
 )
 UPDATE {schema}.node AS n
-SET version = :version::text, host = :host::text, labels = :labels::text[], queues = :queues::text[], kinds = :kinds::text[], zones = :zones::text[], lease = b.lease
+SET version = :version::text, host = :host::text, labels = :labels::text[], queues = :queues::text[], kinds = :kinds::text[], zones = :zones::text[], problems = :problems::jsonb, lease = b.lease
 FROM beat AS b WHERE n.id = b.node
 RETURNING n.id, b.seen_at

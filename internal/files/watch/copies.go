@@ -42,7 +42,7 @@ func (w *Watcher) compare(ctx context.Context) {
 			w.differs(ctx, f, owner)
 			f.pending = len(owner.Declaring()) == 0 && owner.Version.Host != ""
 		case f.differs != "":
-			f.differs, f.said = "", ""
+			f.differs, f.said, f.refused = "", "", false
 			w.log.Info("file equals the version in force again", "file", f.Path, "owner", f.good.Owner)
 		}
 	}
@@ -73,6 +73,7 @@ func (w *Watcher) differs(ctx context.Context, f *watched, owner store.Owner) {
 		return
 	}
 	f.differs = owner.Version.Digest
+	f.refused = false
 	f.said = "it differs from the version in force, which " + declarer(owner.Version) + " declared"
 	attrs := []slog.Attr{
 		slog.String("file", f.Path), slog.String("owner", owner.Name), slog.String("host", owner.Version.Host), slog.Time("since", owner.Version.At),

@@ -11,6 +11,7 @@ type FileState struct {
 	ModifiedAt time.Time
 	Entries    int    // schedules, and commands for the start of a node, of the last good version
 	Problem    string // why the version that was read last is not in the store; empty: it is
+	Refused    bool   // the problem is a mistake in the file, or another reason for which it cannot be in effect
 }
 
 // States returns the files as they were after the last check. Unlike all other methods
@@ -26,7 +27,7 @@ func (w *Watcher) States() []FileState {
 func (w *Watcher) publish() {
 	states := make([]FileState, len(w.files))
 	for i, f := range w.files {
-		s := FileState{Path: f.Path, Problem: f.said}
+		s := FileState{Path: f.Path, Problem: f.said, Refused: f.refused}
 		if f.read != nil {
 			s.ModifiedAt = f.read.ModTime()
 		}

@@ -90,7 +90,7 @@ func (w *Watcher) bring(ctx context.Context, f *watched) {
 		w.complain(f, err)
 		return
 	}
-	f.said = ""
+	f.said, f.refused = "", false
 	w.logChanges(ctx, "file read again", f, done)
 }
 
@@ -136,7 +136,7 @@ func (w *Watcher) complain(f *watched, err error) {
 	if f.said == err.Error() {
 		return
 	}
-	f.said = err.Error()
+	f.said, f.refused = err.Error(), true
 	stays := "; its last good version stays in effect"
 	if f.good == nil {
 		stays = "; none of it is used"

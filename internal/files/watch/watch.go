@@ -74,6 +74,7 @@ type watched struct {
 	differs string         // the digest of the version in force, if that is another and was logged
 	fault   error          // the mistakes at the start
 	said    string         // the last message, so that it is logged once
+	refused bool           // the message is about a version that was refused
 }
 
 // Open reads the files of the inputs. Mistakes in a file that is itself an input
@@ -366,7 +367,7 @@ func (w *Watcher) step(ctx context.Context, f *watched) {
 // reload reads a file. A file with mistakes changes nothing: the last good
 // version stays in effect.
 func (w *Watcher) reload(ctx context.Context, f *watched, info os.FileInfo) {
-	f.read, f.said, f.differs, f.waiting = info, "", "", nil
+	f.read, f.said, f.refused, f.differs, f.waiting = info, "", false, "", nil
 	file, err := w.loader.Load(f.Source)
 	if err != nil {
 		w.complain(f, files.MistakesError{Err: err})

@@ -45,14 +45,14 @@ func ScanHeld(r Row) (rowwise.HeldJob, error) {
 }
 
 // NodeColumns are the columns that ReadNodes scans.
-const NodeColumns = "id name version host labels queues kinds zones lease started_at seen_at ended_at died beats running"
+const NodeColumns = "id name version host labels queues kinds zones problems lease started_at seen_at ended_at died beats running"
 
 // ReadNodes runs a statement that returns nodes.
 func (s *Session) ReadNodes(ctx context.Context, name Statement, a Args) ([]store.NodeInfo, error) {
 	var out []store.NodeInfo
 	err := s.Each(ctx, name, a, func(r Row) error {
 		var n store.NodeInfo
-		err := r.Scan(&n.ID, &n.Name, &n.Version, &n.Host, IntoList(&n.Labels), IntoList(&n.Queues), IntoList(&n.Kinds), IntoList(&n.Zones), IntoDuration(&n.Lease),
+		err := r.Scan(&n.ID, &n.Name, &n.Version, &n.Host, IntoList(&n.Labels), IntoList(&n.Queues), IntoList(&n.Kinds), IntoList(&n.Zones), IntoList(&n.Problems), IntoDuration(&n.Lease),
 			IntoTime(&n.StartedAt), IntoTime(&n.SeenAt), IntoTime(&n.EndedAt), &n.Died, &n.Beats, &n.Running)
 		out = append(out, n)
 		return err

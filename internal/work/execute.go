@@ -74,29 +74,29 @@ func (r *Runner) execute(run *Run) (took time.Duration) {
 // begin begins an attempt, and reports whether it may begin; if not, its outcome is delivered.
 func (r *Runner) begin(run *Run) bool {
 	if r.node.Stopping() || r.leaving.noStart() || run.sessionCtx.Err() != nil {
-		r.deliver(run, result{outcome: unstarted(run.Claimed), why: "it had not begun"})
+		r.refuse(run, unstarted(run.Claimed), "it had not begun")
 		return false
 	}
 	if !r.allow(&run.Claimed) {
-		r.deliver(run, result{outcome: unstarted(run.Claimed), why: "this node may not run it any more"})
+		r.refuse(run, unstarted(run.Claimed), "this node may not run it any more")
 		return false
 	}
 	if run.cancelled() {
-		r.deliver(run, result{outcome: cancelledEarly(run.Claimed), why: "it had not begun"})
+		r.refuse(run, cancelledEarly(run.Claimed), "it had not begun")
 		return false
 	}
 	if run.starts != nil && r.trusted(run, loop.Now()) && !run.starts.await(run) {
-		r.deliver(run, result{outcome: unstarted(run.Claimed), why: "it could not begin in time"})
+		r.refuse(run, unstarted(run.Claimed), "it could not begin in time")
 	}
 	if run.paused.Load() {
-		r.deliver(run, result{outcome: unstarted(run.Claimed), why: "a pause concerns it"})
+		r.refuse(run, unstarted(run.Claimed), "a pause concerns it")
 	}
 	run.started = loop.Now()
 	if run.delivered.Load() || !r.trusted(run, run.started) { // the last check before the start, because the process may have been stopped at any line before, longer than its lease
 		return false
 	}
 	if run.beginBy != 0 && run.started > run.beginBy {
-		r.deliver(run, result{outcome: unstarted(run.Claimed), why: "it was claimed too long ago for a rate"})
+		r.refuse(run, unstarted(run.Claimed), "it was claimed too long ago for a rate")
 		return false
 	}
 	begun := run.event(event.JobStarted)
@@ -105,13 +105,19 @@ func (r *Runner) begin(run *Run) bool {
 	return true
 }
 
+// refuse gives back a run that may not begin. Many runs may be refused at once: workers of a node take them, and its lease ends.
+func (r *Runner) refuse(run *Run, outcome store.Outcome, why string) {
+	r.around.Step(context.Background(), fmt.Sprintf("%s refuses %d", run.Queue, run.ID))
+	r.deliver(run, result{outcome: outcome, why: why})
+}
+
 // trusted reports whether the node has its lease at an instant; otherwise the run is released.
 func (r *Runner) trusted(run *Run, at loop.Instant) bool {
 	if r.node.Trusted(at) {
 		return true
 	}
 	r.node.ExpireLease()
-	r.deliver(run, result{outcome: unstarted(run.Claimed), why: "the lease of its node had passed before it began"})
+	r.refuse(run, unstarted(run.Claimed), "the lease of its node had passed before it began")
 	return false
 }
 

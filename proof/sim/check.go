@@ -34,6 +34,8 @@ var promises = []promise{
 	{"the store's clock decides", theStoresClockDecides},
 	{"late slots", lateSlotsDoNotFire},
 	{"edits", editsAreInForce},
+	{"hooks and handlers", hooksAreMadeOnce},
+	{"calendars", calendarsAreKept},
 	{"paused schedules", pausedSchedulesFireNothing},
 	{"overlap", overlapIsKept},
 	{"limits at a time", limitsAreKept},

@@ -70,6 +70,13 @@ func TestTheChecksFindFaults(t *testing.T) {
 		"edits": func(f *witness) {
 			f.rules = append(f.rules, &inForce[schedule]{What: schedule{Name: w.jobs[slotted].ScheduleName, Seconds: []int{61}}})
 		},
+		"hooks and handlers": func(f *witness) {
+			f.jobs = slices.DeleteFunc(f.jobs, func(j store.JobInfo) bool { return j.Origin == store.OriginHook })
+		},
+		"calendars": func(f *witness) {
+			f.rules = append(f.rules, &inForce[schedule]{What: schedule{Name: w.jobs[slotted].ScheduleName, Excludes: true}})
+			f.calendars = append(f.calendars, &inForce[[]int]{What: []int{w.jobs[slotted].Slot.Second()}})
+		},
 		"limits at a time": func(f *witness) {
 			f.limits = append(f.limits, &inForce[hourbell.Limit]{What: hourbell.Limit{Kind: kindPlain, Concurrency: 1}})
 		},
@@ -110,6 +117,7 @@ func (w *witness) copy() *witness {
 	f.runs, f.asked, f.jobs, f.slots = slices.Clone(w.runs), slices.Clone(w.asked), slices.Clone(w.jobs), slices.Clone(w.slots)
 	f.faults, f.rules, f.halts, f.limits, f.pauses = slices.Clone(w.faults), slices.Clone(w.rules), slices.Clone(w.halts), nil, slices.Clone(w.pauses)
 	f.at, f.took, f.changed, f.deleted, f.follows, f.every, f.alone = w.at, w.took, w.changed, w.deleted, w.follows, w.every, w.alone
+	f.hooked, f.handlers, f.calendars = w.hooked, slices.Clone(w.handlers), slices.Clone(w.calendars)
 	return f
 }
 

@@ -2,4 +2,5 @@
 
 package sim
 
-const underRace = false
+// seedsTwice is how many seeds run twice by default.
+const seedsTwice = 6

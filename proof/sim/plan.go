@@ -35,6 +35,8 @@ type event struct {
 	Jobs  []job         // of an enqueue
 	Sched *schedule
 	Limit *hourbell.Limit
+	// Seconds of each minute are what a calendar excludes.
+	Seconds []int
 }
 
 // job is a job as a user enqueues it.
@@ -73,6 +75,9 @@ type schedule struct {
 	Group   string
 	After   string // a schedule that it follows, instead of a rule
 	Loss    bool   // its jobs fail if they are lost
+	Hooks   bool   // the ends of its jobs, and failed attempts, make jobs
+	// Excludes means that the calendar of the plan keeps slots from firing.
+	Excludes bool
 }
 
 // String returns the event as one line of a trace.
@@ -95,6 +100,9 @@ func (e event) String() string {
 	}
 	if e.Sched != nil {
 		fmt.Fprintf(&text, " %+v", *e.Sched)
+	}
+	if e.Seconds != nil {
+		fmt.Fprintf(&text, " %v", e.Seconds)
 	}
 	if e.Limit != nil {
 		fmt.Fprintf(&text, " queue=%q kind=%q by key=%v at a time=%d rate=%v",

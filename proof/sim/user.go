@@ -86,6 +86,20 @@ func (c *cluster) ask(ctx context.Context, e event) {
 		record, err = c.enqueue(ctx, e.Jobs)
 	case "batch":
 		record, err = c.enqueueBatch(ctx, e)
+	case "graph":
+		record, err = c.enqueueGraph(ctx, e.Jobs)
+	case "handler":
+		_, err = c.user.Handlers.Put(ctx, hourbell.EventHandler{
+			Name: e.Name, On: []string{hourbell.HookSuccess, hourbell.HookFailure}, Kind: e.Of, Job: rawArgs(kindNote, e.Name),
+		})
+		ok := err == nil
+		record = func() { putInForce(&c.witness.handlers, e.Of, ok, began, c.moment()) }
+	case "end handler":
+		err = c.user.Handlers.Delete(ctx, e.Name)
+	case "calendar":
+		_, err = c.user.Calendars.Put(ctx, calendar(e), 0)
+		ok := err == nil
+		record = func() { putInForce(&c.witness.calendars, e.Seconds, ok, began, c.moment()) }
 	case "bad":
 		err = c.enqueueBadly(ctx, e.Jobs[0])
 	case "put":
@@ -207,6 +221,46 @@ func (c *cluster) enqueueBatch(ctx context.Context, e event) (record func(), err
 	}, err
 }
 
+// enqueueGraph enqueues jobs that follow each other.
+func (c *cluster) enqueueGraph(ctx context.Context, jobs []job) (record func(), err error) {
+	graph := hourbell.Graph{Jobs: map[string]hourbell.GraphJob{}}
+	var all []*asked
+	for _, j := range jobs {
+		one := j
+		one.After = nil
+		options, _ := c.options(one)
+		after := map[string]hourbell.GraphEdge{}
+		for _, e := range j.After {
+			if _, has := graph.Jobs[e.Of]; has { // the plan was not shortened by it
+				after[e.Of] = hourbell.GraphEdge{On: e.On, Delay: e.Delay}
+			}
+		}
+		graph.Jobs[j.Label] = hourbell.GraphJob{Args: rawArgs(j.Kind, j.Label), Options: options, After: after}
+		all = append(all, &asked{Job: j, At: c.moment()})
+	}
+	c.witness.asked = append(c.witness.asked, all...)
+	res, err := c.user.EnqueueGraph(ctx, graph)
+	return func() {
+		var answers []hourbell.Enqueued
+		for _, j := range jobs {
+			answers = append(answers, hourbell.Enqueued{ID: res.IDs[j.Label]})
+		}
+		c.record(all, answers, err)
+	}, err
+}
+
+// calendar returns the calendar of an event as the client takes it.
+func calendar(e event) hourbell.Calendar {
+	c := hourbell.Calendar{Name: e.Name}
+	c.Rules = []recur.Spec{recur.Cron(secondsOf(e.Seconds))}
+	return c
+}
+
+// secondsOf returns the rule whose instants are some seconds of each minute.
+func secondsOf(seconds []int) string {
+	return strings.Join(strings.Fields(strings.Trim(fmt.Sprint(seconds), "[]")), ",") + " * * * * *"
+}
+
 // enqueueBadly enqueues a job whose input is wrong.
 func (c *cluster) enqueueBadly(ctx context.Context, j job) error {
 	c.witness.bad[j.Label] = true
@@ -318,11 +372,18 @@ func (s *schedule) schedule() hourbell.Schedule {
 	if s.Loss {
 		out.OnLoss = hourbell.FailOnLoss
 	}
+	if s.Hooks {
+		note := func(event string) hourbell.Args { return rawArgs(kindNote, event+" of "+s.Name) }
+		out.Hooks = hourbell.Hooks{OnSuccess: note("success"), OnFailure: note("failure"), OnRetry: note("retry")}
+	}
+	if s.Excludes {
+		out.Exclude = []hourbell.Calendar{hourbell.StoredCalendar(calendarName)}
+	}
 	switch {
 	case s.After != "":
 		out.After = []hourbell.ScheduleEdge{{Schedule: s.After, On: store.OnEnd}}
 	case len(s.Seconds) > 0:
-		out.Rule = recur.Cron(strings.Join(strings.Fields(strings.Trim(fmt.Sprint(s.Seconds), "[]")), ",") + " * * * * *")
+		out.Rule = recur.Cron(secondsOf(s.Seconds))
 	default:
 		out.Rule = recur.Every(s.Every)
 	}
@@ -338,6 +399,7 @@ func (c *cluster) before(e event) {
 		endInForce(w.halts, e.Sched.Name, same, now)
 		endInForce(w.rules, *e.Sched, func(a, b schedule) bool { return a.Name == b.Name }, now)
 		w.skips[e.Sched.Name] = !edited && e.Sched.After == "" && e.Sched.Misfire == hourbell.MisfireSkip
+		w.hooked[e.Sched.Name] = e.Sched.Hooks
 		w.follows[e.Sched.Name] = e.Sched.After != ""
 		w.alone[e.Sched.Name] = !edited && e.Sched.After == "" && e.Sched.Overlap != hourbell.OverlapAllow
 		w.every[e.Sched.Name] = 0
@@ -356,6 +418,10 @@ func (c *cluster) before(e event) {
 		endInForce(w.limits, *e.Limit, sameLimit, now)
 	case "end limit":
 		endInForce(w.limits, hourbell.Limit{Name: e.Name}, sameLimit, now)
+	case "handler", "end handler":
+		endInForce(w.handlers, strings.TrimPrefix(e.Name, "of "), same, now)
+	case "calendar":
+		endInForce(w.calendars, nil, func(a, b []int) bool { return true }, now)
 	case "pause", "resume":
 		endInForce(w.pauses, subject{e.Of, e.Name}, same, now)
 	}

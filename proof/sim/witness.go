@@ -22,11 +22,15 @@ type witness struct {
 	rules   []*inForce[schedule]
 	halts   []*inForce[string] // pauses of schedules
 	cancels []*inForce[int64]  // of jobs by number
-	jobs    []store.JobInfo    // at the end, by number
-	slots   []store.SlotInfo   // at the end, newest first
-	stuck   []store.JobInfo    // had not ended when there was nothing more to wait for
-	crash   []string           // what no weather explains
-	at      moment             // the end
+	// handlers are kinds with a handler, and calendars the seconds that the calendar excludes.
+	handlers  []*inForce[string]
+	calendars []*inForce[[]int]
+
+	jobs  []store.JobInfo  // at the end, by number
+	slots []store.SlotInfo // at the end, newest first
+	stuck []store.JobInfo  // had not ended when there was nothing more to wait for
+	crash []string         // what no weather explains
+	at    moment           // the end
 
 	took    time.Duration            // simulated
 	claims  map[string]int           // calls by node and queue
@@ -38,6 +42,7 @@ type witness struct {
 	every   map[string]time.Duration // the interval of schedules that no user edits
 	skips   map[string]bool          // schedules that make up for no slot, and that no user edits
 	alone   map[string]bool          // schedules whose jobs never run at once
+	hooked  map[string]bool          // schedules with hooks
 	halted  map[string]bool          // schedules that users pause, resume or delete
 }
 
@@ -46,7 +51,7 @@ func newWitness() *witness {
 		begun: map[int64]int{}, claims: map[string]int{},
 		changed: map[int64]bool{}, deleted: map[int64]bool{}, bad: map[string]bool{}, gone: map[string]bool{},
 		follows: map[string]bool{}, every: map[string]time.Duration{}, alone: map[string]bool{}, skips: map[string]bool{},
-		halted: map[string]bool{},
+		halted: map[string]bool{}, hooked: map[string]bool{},
 	}
 }
 

@@ -16,6 +16,7 @@ const (
 	kindPlain  = "plain"
 	kindTx     = "tx"     // completes its job in a transaction, with a job of kindEffect as its effect
 	kindEffect = "effect" // is made by jobs of kindTx only
+	kindNote   = "note"   // is made by hooks and handlers only
 	kindSlow   = "slow"   // is abandoned if its worker ignores its context
 )
 
@@ -77,7 +78,7 @@ func (p *plan) conduct(d dice, label string, n int) conduct {
 func (c *cluster) workers(n *node) *hourbell.Workers {
 	workers := hourbell.NewWorkers()
 	backoff := hourbell.DefaultBackoff("constant:2s")
-	for _, kind := range []string{kindPlain, kindEffect} {
+	for _, kind := range []string{kindPlain, kindEffect, kindNote} {
 		workers.Handle(kind, func(ctx context.Context, row *hourbell.JobRow) error { return c.work(ctx, n, row) }, backoff)
 	}
 	workers.Handle(kindSlow, func(ctx context.Context, row *hourbell.JobRow) error { return c.work(ctx, n, row) }, backoff,
@@ -106,6 +107,9 @@ func (c *cluster) work(ctx context.Context, n *node, row *hourbell.JobRow) error
 	}
 	if row.Schedule != "" {
 		a.L = fmt.Sprintf("%s %s %d", a.L, row.Slot.Format("02 15:04:05.000"), row.ID)
+	}
+	if row.Kind == kindNote {
+		a.L = fmt.Sprintf("%s %d", a.L, row.ID)
 	}
 	does := c.plan.conduct(c.dice, a.L, c.witness.runsOf(row.ID))
 	left, _ := row.HeldFor()

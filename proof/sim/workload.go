@@ -34,6 +34,7 @@ func newPlan(seed uint64, length time.Duration) *plan {
 	w.pauses()
 	w.changes()
 	w.faults()
+	(&workload{rng: dice{seed}.rng("links"), plan: p}).links()
 	slices.SortStableFunc(p.Events, func(a, b event) int { return cmp.Compare(a.At, b.At) })
 	return p
 }

@@ -155,6 +155,7 @@ func (o *outcomes) writeBatches(ctx context.Context) {
 			case <-ctx.Done():
 				return
 			case <-o.wake:
+				o.around.Step(ctx, "outcomes") // what is put at one instant makes one batch
 			}
 			continue
 		}

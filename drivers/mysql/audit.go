@@ -77,14 +77,6 @@ func (b *Backend) ListAudit(ctx context.Context, req store.ListAuditRequest) ([]
 	})
 }
 
-// RecordAudit stores an entry; see store.Audit.
-func (b *Backend) RecordAudit(ctx context.Context, req store.RecordAuditRequest) error {
-	return b.writeAt(ctx, "record in the audit", req.Now)(func(s *session, now time.Time) error {
-		e := req.Bounded()
-		return rowwise.Record(ctx, s, &e, now)
-	})
-}
-
 // pruneAudit deletes entries that are older than keep, which 0 switches off, with their
 // subjects.
 func (s *session) pruneAudit(ctx context.Context, keep time.Duration, limit int, now time.Time) (int, error) {

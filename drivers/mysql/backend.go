@@ -15,11 +15,17 @@ import (
 	mysql "github.com/go-sql-driver/mysql"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
+
+// calls are the calls that need no code of this driver.
+type calls = sqlrows.Calls[*session]
 
 // Backend is a store.Backend, store.Listener and store.Migrator on a database of MySQL or
 // MariaDB. Concurrent calls are allowed.
 type Backend struct {
+	calls
+
 	db       *sql.DB
 	leases   *leaseConns
 	owned    bool           // closed by Close
@@ -138,6 +144,7 @@ func New(ctx context.Context, db *sql.DB) (*Backend, error) {
 func open(ctx context.Context, db *sql.DB, leases *leaseConns, writing *sql.TxOptions) (*Backend, error) {
 	const doing = "open MySQL"
 	b := &Backend{db: db, leases: leases, writing: writing, source: rand.Int64()}
+	b.calls = calls{Read: b.readIn, Write: b.within, WriteAt: b.withinAt}
 	b.wakes = newWakes(b.raise)
 	var err error
 	if b.server, b.database, err = probe(ctx, db); err != nil {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
-	"github.com/hourbell/hourbell/store/rowwise"
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
@@ -29,14 +28,4 @@ func (s *session) LockBatchJob(ctx context.Context, batch int64) (found bool, er
 		return false, err
 	}
 	return len(ids) > 0, s.touchJobs(ctx, ids)
-}
-
-// ListBatches returns batches; see store.Batches.
-func (b *Backend) ListBatches(ctx context.Context, req store.ListBatchesRequest) ([]store.Batch, error) {
-	return rowwise.InTx(b.read(ctx, "list batches"), func(s *session) ([]store.Batch, error) { return s.ListBatches(ctx, req) })
-}
-
-// ListLinks returns edges; see store.Batches.
-func (b *Backend) ListLinks(ctx context.Context, req store.ListLinksRequest) ([]store.Link, error) {
-	return rowwise.InTx(b.read(ctx, "list edges"), func(s *session) ([]store.Link, error) { return s.ListLinks(ctx, req) })
 }

@@ -5,28 +5,8 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
-	"github.com/hourbell/hourbell/store/rowwise"
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
-
-// PutCalendars creates or changes calendars; see store.Calendars.
-func (b *Backend) PutCalendars(ctx context.Context, req store.PutCalendarsRequest) (store.PutCalendarsResult, error) {
-	return rowwise.InTxAt(b.writeAt(ctx, "put calendars", req.Now), func(s *session, now time.Time) (store.PutCalendarsResult, error) {
-		return rowwise.PutCalendars(ctx, s, req, now)
-	})
-}
-
-// DeleteCalendars deletes calendars; see store.Calendars.
-func (b *Backend) DeleteCalendars(ctx context.Context, req store.DeleteCalendarsRequest) error {
-	return b.writeAt(ctx, "delete calendars", req.Now)(func(s *session, now time.Time) error {
-		return rowwise.DeleteCalendars(ctx, s, req, now)
-	})
-}
-
-// ListCalendars reads calendars in pages; see store.Calendars.
-func (b *Backend) ListCalendars(ctx context.Context, req store.ListCalendarsRequest) ([]store.Calendar, error) {
-	return rowwise.InTx(b.read(ctx, "list calendars"), func(s *session) ([]store.Calendar, error) { return s.ListCalendars(ctx, req) })
-}
 
 // LockCalendars implements rowwise.Calendars. It locks the counter of revisions first, so that no other
 // transaction creates calendars or schedules.

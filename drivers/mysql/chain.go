@@ -10,13 +10,6 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
-// DueEnds reads ends of predecessors; see store.Schedules.
-func (b *Backend) DueEnds(ctx context.Context, req store.DueEndsRequest) ([]store.ScheduleEnd, error) {
-	return rowwise.InTx(b.readIn(ctx, "read ends of jobs", req.Tx), func(s *session) ([]store.ScheduleEnd, error) {
-		return s.DueEnds(ctx, req)
-	})
-}
-
 // MarkPredecessors implements rowwise.Schedules.
 func (s *session) MarkPredecessors(ctx context.Context, schedules []string) error {
 	owners := make([]string, len(schedules))
@@ -74,11 +67,6 @@ func (s *session) InsertEnds(ctx context.Context, ends []store.ScheduleEnd) erro
 	}
 	err := s.insertRows(ctx, insertChainEnds, rows)
 	return err
-}
-
-// CloseEnds implements rowwise.Slots.
-func (s *session) CloseEnds(ctx context.Context, schedules []int64) error {
-	return s.OnIDs(ctx, schedules, closeChainEnds, awaitChainEnds)
 }
 
 // InsertNotes implements rowwise.Slots.

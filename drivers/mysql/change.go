@@ -10,16 +10,6 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
-// ChangeJobs cancels, retries or deletes jobs; see store.Jobs.
-func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (store.ChangeJobsResult, error) {
-	if len(req.IDs) == 0 && req.Schedule == "" {
-		return store.ChangeJobsResult{EntryID: req.EntryID}, nil
-	}
-	return rowwise.InTxAt(b.withinAt(ctx, "change jobs", req.Tx, req.Now), func(s *session, now time.Time) (store.ChangeJobsResult, error) {
-		return rowwise.ChangeJobs(ctx, s, req, now)
-	})
-}
-
 // LockJobs implements rowwise.Jobs. A job that moves to history, or back, while it is looked for
 // is found by another look. Schedules are locked before jobs, but not by a caller's transaction, because
 // they could not fire until it ends.

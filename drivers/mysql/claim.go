@@ -248,8 +248,3 @@ func (s *session) giveNumbers(ctx context.Context, counter string, count int) (l
 func (s *session) BeginClaims(ctx context.Context, node int64, claims []store.ClaimRef) error {
 	return s.Exec(ctx, beginJobs, args{"claims": claimRefs(claims), "node": node})
 }
-
-// BeginJobs lets claims begin; see store.Jobs.
-func (b *Backend) BeginJobs(ctx context.Context, req store.BeginRequest) (store.BeginResult, error) {
-	return rowwise.InTx(b.write(ctx, "begin jobs"), func(s *session) (store.BeginResult, error) { return rowwise.BeginJobs(ctx, s, req) })
-}

@@ -8,14 +8,12 @@ import "github.com/hourbell/hourbell/store/rowwise/sqlrows"
 const (
 	acceptLoss = iota + sqlrows.Shared
 	allotPermits
-	awaitChainEnds
 	beginFailing
 	beginJobs
 	checkRecorded
 	claimJobs
 	claimJobsMixed
 	clearPermits
-	closeChainEnds
 	countJobs
 	countJobsBefore
 	countLaneJobs
@@ -40,7 +38,6 @@ const (
 	deleteRare
 	deleteVacancies
 	deleteWakes
-	endFailing
 	endJobs
 	endJobsAlike
 	endJobsWithResults
@@ -65,7 +62,6 @@ const (
 	findIdleLanes
 	findJobNodes
 	findJobPermits
-	findKept
 	findKeyHolders
 	findLaneHolders
 	findLaneJobs
@@ -166,7 +162,6 @@ const (
 	lockFreeNotStarted
 	lockFreePredecessors
 	lockHeldJobs
-	lockIdleLanes
 	lockJobs
 	lockKeyHolds
 	lockLaneJobs
@@ -230,7 +225,6 @@ const (
 	renewFailing
 	reopenEdges
 	replaceJob
-	reportLoss
 	requestCancels
 	requeueJobs
 	takeVacancies
@@ -252,7 +246,6 @@ const (
 	upsertLimits
 	upsertOutput
 	upsertPermits
-	upsertProgress
 	upsertSchedules
 	useStarts
 	statementCount
@@ -262,14 +255,12 @@ const (
 var sources = sqlrows.WithShared([]sqlrows.Source{
 	acceptLoss:             {File: "accept_loss"},
 	allotPermits:           {File: "allot_permits"},
-	awaitChainEnds:         {File: "await_chain_ends"},
 	beginFailing:           {File: "begin_failing"},
 	beginJobs:              {File: "begin_jobs"},
 	checkRecorded:          {File: "check_recorded", Columns: "place state"},
 	claimJobs:              {File: "claim_jobs", Given: "in_order"},
 	claimJobsMixed:         {File: "claim_jobs", Given: "mixed"},
 	clearPermits:           {File: "clear_permits"},
-	closeChainEnds:         {File: "close_chain_ends"},
 	countJobs:              {File: "list_jobs", Given: "count", Columns: "count", Lists: true},
 	countJobsBefore:        {File: "count_jobs_before", Columns: "job_id jobs"},
 	countLaneJobs:          {File: "count_lane_jobs", Columns: "lane jobs"},
@@ -294,7 +285,6 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	deleteRare:             {File: "delete_rare"},
 	deleteVacancies:        {File: "delete_vacancies"},
 	deleteWakes:            {File: "delete_wakes"},
-	endFailing:             {File: "end_failing"},
 	endJobs:                {File: "end_jobs", Given: "each"},
 	endJobsAlike:           {File: "end_jobs", Given: "alike"},
 	endJobsWithResults:     {File: "end_jobs", Given: "each results kept"},
@@ -319,7 +309,6 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	findIdleLanes:          {File: "find_idle_lanes", Columns: "id"},
 	findJobNodes:           {File: "find_job_nodes", Columns: "id node"},
 	findJobPermits:         {File: "find_job_permits", Columns: "id permits"},
-	findKept:               {File: "find_kept", Columns: "id until unlinked"},
 	findKeyHolders:         {File: "find_key_holders", Columns: "kind unique_key id live"},
 	findLaneHolders:        {File: "find_lane_holders", Columns: "id"},
 	findLaneJobs:           {File: "find_lane_jobs", Columns: "id"},
@@ -420,7 +409,6 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	lockFreeNotStarted:     {File: "lock_not_started", Given: "free", Columns: "id"},
 	lockFreePredecessors:   {File: "lock_predecessors", Given: "free", Columns: "id"},
 	lockHeldJobs:           {File: "lock_held_jobs", Columns: sqlrows.HeldColumns},
-	lockIdleLanes:          {File: "lock_idle_lanes", Columns: "id"},
 	lockJobs:               {File: "lock_jobs", Columns: sqlrows.TargetColumns},
 	lockKeyHolds:           {File: "lock_key_holds", Columns: "place job_id"},
 	lockLaneJobs:           {File: "lock_lane_jobs", Given: "waiting lock", Columns: laneJobColumns},
@@ -484,7 +472,6 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	renewFailing:           {File: "renew_failing"},
 	reopenEdges:            {File: "reopen_edges"},
 	replaceJob:             {File: "replace_job"},
-	reportLoss:             {File: "report_loss"},
 	requestCancels:         {File: "request_cancels"},
 	requeueJobs:            {File: "requeue_jobs"},
 	takeVacancies:          {File: "take_vacancies", Columns: "id limit_id done_to lanes"},
@@ -506,7 +493,6 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	upsertLimits:           {File: "upsert_limits"},
 	upsertOutput:           {File: "upsert_output"},
 	upsertPermits:          {File: "upsert_permits"},
-	upsertProgress:         {File: "upsert_progress"},
 	upsertSchedules:        {File: "upsert_schedules"},
 	useStarts:              {File: "use_starts"},
 })

@@ -167,7 +167,7 @@ func (b *Backend) KeepEvents(ctx context.Context, req store.KeepEventsRequest) e
 	if err := b.numberEvents(ctx); err != nil {
 		return err
 	}
-	return b.writeAt(ctx, "keep events", req.Now)(func(s *session, now time.Time) error {
+	return b.withinAt(ctx, "keep events", nil, req.Now)(func(s *session, now time.Time) error {
 		var last int64
 		if err := s.One(ctx, lockCounter, args{"name": "event"}, &last); err != nil {
 			return err

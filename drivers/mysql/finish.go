@@ -19,7 +19,7 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (out stor
 	if req.Tx != nil {
 		return b.finishIn(ctx, req)
 	}
-	return rowwise.InTxAt(b.writeAt(ctx, "finish jobs", req.Now), func(s *session, now time.Time) (store.FinishResult, error) {
+	return rowwise.InTxAt(b.withinAt(ctx, "finish jobs", nil, req.Now), func(s *session, now time.Time) (store.FinishResult, error) {
 		return rowwise.Finish(ctx, s, req, now)
 	})
 }
@@ -168,39 +168,9 @@ func (s *session) nodeNames(ctx context.Context, jobs []int64) (map[int64]string
 	return names, err
 }
 
-// keptEnds returns until when jobs that end with store.Forget keep their rows all the same, in
-// microseconds since 1970: jobs that hold their keys, and jobs whose dependents no step has linked yet. A step
-// looks these up; until the dependents have ended, the jobs stay.
-func (s *session) keptEnds(ctx context.Context, ends []rowwise.End, now time.Time) (kept map[int64]int64, err error) {
-	var ids, unlinked []int64
-	for _, end := range ends {
-		if end.Keep == store.Forget {
-			ids = append(ids, end.ID)
-		}
-	}
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	kept = map[int64]int64{}
-	err = s.Each(ctx, findKept, args{"ids": sqlrows.JSONList(ids), "now": sqlrows.Micros(now)}, func(r row) error {
-		var id, until int64
-		var isUnlinked bool
-		err := r.Scan(&id, &until, &isUnlinked)
-		kept[id] = max(kept[id], until)
-		if isUnlinked {
-			unlinked = append(unlinked, id)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return kept, s.OnIDs(ctx, unlinked, sqlrows.MarkReleases)
-}
-
 // EndJobs implements rowwise.Claims.
 func (s *session) EndJobs(ctx context.Context, ends []rowwise.End, now time.Time) error {
-	staying, err := s.keptEnds(ctx, ends, now)
+	staying, err := s.KeptEnds(ctx, ends, now)
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func (b *Backend) fire(ctx context.Context, req store.FireEarlyRequest) (out sto
 	var lost []int64
 	for len(req.Firings) > 0 {
 		var held heldSchedulesError
-		out, err = rowwise.InTxAt(b.writeAt(ctx, "fire schedules", req.Now), func(s *session, now time.Time) (store.FireEarlyResult, error) {
+		out, err = rowwise.InTxAt(b.withinAt(ctx, "fire schedules", nil, req.Now), func(s *session, now time.Time) (store.FireEarlyResult, error) {
 			return rowwise.FireEarly(ctx, firing{s}, req, now)
 		})
 		if !errors.As(err, &held) {

@@ -5,18 +5,12 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
-	"github.com/hourbell/hourbell/store/rowwise"
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // FireEarly accounts for slots, some before their instant; see store.EarlyFirer.
 func (b *Backend) FireEarly(ctx context.Context, req store.FireEarlyRequest) (out store.FireEarlyResult, err error) {
 	return b.fire(ctx, req)
-}
-
-// FiredTo returns up to when schedules have fired early; see store.EarlyFirer.
-func (b *Backend) FiredTo(ctx context.Context, req store.FiredToRequest) (time.Time, error) {
-	return rowwise.InTx(b.read(ctx, "read early firings"), func(s *session) (time.Time, error) { return s.FiredTo(ctx, req) })
 }
 
 // LockMarks implements rowwise.Schedules.

@@ -46,8 +46,3 @@ func (s *session) BeginFailing(ctx context.Context, schedules []rowwise.Failing,
 	}
 	return err
 }
-
-// EndFailing implements rowwise.FollowUps.
-func (s *session) EndFailing(ctx context.Context, schedules []int64) error {
-	return s.OnIDs(ctx, schedules, endFailing)
-}

@@ -12,7 +12,7 @@ import (
 func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out store.InsertResult, err error) {
 	const doing = "insert jobs"
 	if req.Linked() {
-		return b.insertLinked(ctx, req)
+		return b.InsertLinked(ctx, req)
 	}
 	if len(req.Jobs) == 0 && req.Tx == nil && !req.By.Recorded() {
 		return store.InsertResult{}, nil

@@ -370,11 +370,6 @@ func (s *session) returnPausedPermits(ctx context.Context, of store.PauseSubject
 	return err
 }
 
-// LockIdleLanes implements rowwise.LanesTx.
-func (s *session) LockIdleLanes(ctx context.Context, most int) ([]int64, error) {
-	return s.Numbers(ctx, lockIdleLanes, args{"limit": most})
-}
-
 // DeleteLanes implements rowwise.LanesTx.
 func (s *session) DeleteLanes(ctx context.Context, ids []int64) error {
 	if err := s.OnIDs(ctx, slices.Sorted(slices.Values(ids)), deleteLanes); err != nil {

@@ -14,20 +14,6 @@ import (
 // laneCandidates is how many lanes of a limit are compared by their waiting jobs.
 const laneCandidates = 1000
 
-// PutLimits creates or changes limits; see store.LimitStore.
-func (b *Backend) PutLimits(ctx context.Context, req store.PutLimitsRequest) (store.PutLimitsResult, error) {
-	return rowwise.InTxAt(b.writeAt(ctx, "put limits", req.Now), func(s *session, now time.Time) (store.PutLimitsResult, error) {
-		return rowwise.PutLimits(ctx, s, req, now)
-	})
-}
-
-// DeleteLimits deletes limits; see store.LimitStore.
-func (b *Backend) DeleteLimits(ctx context.Context, req store.DeleteLimitsRequest) error {
-	return b.writeAt(ctx, "delete limits", req.Now)(func(s *session, now time.Time) error {
-		return rowwise.DeleteLimits(ctx, s, req, now)
-	})
-}
-
 // ListLimits lists limits; see store.LimitStore.
 func (b *Backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) ([]store.LimitInfo, error) {
 	return rowwise.InTx(b.read(ctx, "list limits"), func(s *session) (out []store.LimitInfo, err error) {
@@ -105,11 +91,6 @@ func (s *session) listLanes(ctx context.Context, limit *store.LimitInfo, most in
 	})
 	limit.Lanes = append(limit.Lanes, infos[:min(len(infos), most)]...)
 	return nil
-}
-
-// CloseLanes lets nothing start in lanes for a while; see store.LimitStore.
-func (b *Backend) CloseLanes(ctx context.Context, req store.CloseLanesRequest) error {
-	return b.writeAt(ctx, "close lanes", req.Now)(func(s *session, now time.Time) error { return rowwise.CloseLanes(ctx, s, req, now) })
 }
 
 // FindLimitWaits finds why limits let jobs wait; see store.LimitStore.

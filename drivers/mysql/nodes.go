@@ -108,15 +108,8 @@ func (b *Backend) Rescue(ctx context.Context, req store.RescueRequest) (out stor
 	if err != nil || !some {
 		return out, err
 	}
-	return rowwise.InTxAt(b.writeAt(ctx, doing, req.Now), func(s *session, now time.Time) (store.RescueResult, error) {
+	return rowwise.InTxAt(b.withinAt(ctx, doing, nil, req.Now), func(s *session, now time.Time) (store.RescueResult, error) {
 		return rowwise.Rescue(ctx, s, req, now)
-	})
-}
-
-// Leave ends a registration; see store.Nodes.
-func (b *Backend) Leave(ctx context.Context, req store.LeaveRequest) (store.RescueResult, error) {
-	return rowwise.InTxAt(b.writeAt(ctx, "leave", req.Now), func(s *session, now time.Time) (store.RescueResult, error) {
-		return rowwise.Leave(ctx, s, req, now)
 	})
 }
 
@@ -180,26 +173,4 @@ func (s *session) SaveLeftNodes(ctx context.Context, nodes []int64, now time.Tim
 		return err
 	}
 	return s.Exec(ctx, updateLeftNodes, args{"now": sqlrows.Micros(now), "wait": store.LookAgain.Microseconds(), "left": left, "nodes": nodes})
-}
-
-// ForgetHost deletes what is known of a host; see store.Nodes.
-func (b *Backend) ForgetHost(ctx context.Context, req store.ForgetHostRequest) (store.ForgetHostResult, error) {
-	return rowwise.InTxAt(b.writeAt(ctx, "forget host", req.Now), func(s *session, now time.Time) (store.ForgetHostResult, error) {
-		return rowwise.ForgetHost(ctx, s, req, now)
-	})
-}
-
-// ListNodes lists nodes; see store.Nodes.
-func (b *Backend) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
-	return rowwise.InTx(b.read(ctx, "list nodes"), func(s *session) ([]store.NodeInfo, error) { return s.ListNodes(ctx) })
-}
-
-// ListQueues counts live jobs; see store.Nodes.
-func (b *Backend) ListQueues(ctx context.Context, req store.ListQueuesRequest) ([]store.QueueInfo, error) {
-	return rowwise.InTx(b.read(ctx, "list queues"), func(s *session) ([]store.QueueInfo, error) { return s.ListQueues(ctx, req) })
-}
-
-// ListKinds counts live jobs; see store.Nodes.
-func (b *Backend) ListKinds(ctx context.Context, req store.ListKindsRequest) ([]store.KindInfo, error) {
-	return rowwise.InTx(b.read(ctx, "list kinds"), func(s *session) ([]store.KindInfo, error) { return s.ListKinds(ctx, req) })
 }

@@ -20,7 +20,7 @@ const pauseStep = 1000
 // parked in steps, so that no claim has to park many.
 func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) error {
 	const doing = "pause"
-	err := b.writeAt(ctx, doing, req.Now)(func(s *session, now time.Time) error {
+	err := b.withinAt(ctx, doing, nil, req.Now)(func(s *session, now time.Time) error {
 		return rowwise.PauseSubject(ctx, s, req, now)
 	})
 	if err != nil {
@@ -34,7 +34,7 @@ func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) erro
 		return s.returnPausedPermits(ctx, req.Subject, req.Name)
 	})
 	for n := pauseStep; parks(req.Subject) && err == nil && n >= pauseStep; {
-		n, err = rowwise.InTxAt(b.writeAt(ctx, doing, req.Now), func(s *session, now time.Time) (int, error) { return s.park(ctx, now) })
+		n, err = rowwise.InTxAt(b.withinAt(ctx, doing, nil, req.Now), func(s *session, now time.Time) (int, error) { return s.park(ctx, now) })
 	}
 	return err
 }
@@ -76,11 +76,11 @@ func parks(of store.PauseSubject) bool { return of == store.SubjectGroup || of =
 // If it fails in between, claims go on with that.
 func (b *Backend) ResumeSubject(ctx context.Context, req store.ResumeRequest) (out store.ResumeResult, err error) {
 	const doing = "resume"
-	out, err = rowwise.InTxAt(b.writeAt(ctx, doing, req.Now), func(s *session, now time.Time) (store.ResumeResult, error) {
+	out, err = rowwise.InTxAt(b.withinAt(ctx, doing, nil, req.Now), func(s *session, now time.Time) (store.ResumeResult, error) {
 		return rowwise.ResumeSubject(ctx, s, req, now)
 	})
 	for moved := pauseStep; err == nil && out.Resumed && moved >= pauseStep; {
-		moved, err = rowwise.InTxAt(b.writeAt(ctx, doing, req.Now), func(s *session, now time.Time) (int, error) { return s.endPauses(ctx, now) })
+		moved, err = rowwise.InTxAt(b.withinAt(ctx, doing, nil, req.Now), func(s *session, now time.Time) (int, error) { return s.endPauses(ctx, now) })
 	}
 	return out, err
 }
@@ -198,11 +198,6 @@ func (s *session) TendPauses(ctx context.Context, now time.Time) (step store.Pau
 	step.Parked, err = s.park(ctx, now)
 	step.More = step.Parked >= pauseStep
 	return step, err
-}
-
-// ListPauses reads pauses; see store.Pauses.
-func (b *Backend) ListPauses(ctx context.Context, req store.ListPausesRequest) ([]store.Pause, error) {
-	return rowwise.InTx(b.read(ctx, "list pauses"), func(s *session) ([]store.Pause, error) { return s.ListPauses(ctx, req) })
 }
 
 // LockPauses implements rowwise.PausesTx.

@@ -5,16 +5,8 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
-	"github.com/hourbell/hourbell/store/rowwise"
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
-
-// ExchangePermits replaces the permits of a node; see store.Permits.
-func (b *Backend) ExchangePermits(ctx context.Context, req store.ExchangePermitsRequest) (store.QueuePermits, error) {
-	return rowwise.InTxAt(b.writeAt(ctx, "exchange permits", req.Now), func(s *session, now time.Time) (store.QueuePermits, error) {
-		return rowwise.ExchangePermits(ctx, s, req, now)
-	})
-}
 
 // QueueRates implements rowwise.ClaimTx.
 func (s *session) QueueRates(ctx context.Context, queue string, lock bool) (q store.QueueRates, err error) {

@@ -167,8 +167,3 @@ func (s *session) pruneOld(ctx context.Context, old []oldJob) (int, error) {
 	}
 	return len(ids), s.OnIDs(ctx, ids, pruneJobs, deleteAttempts, deleteProgress, deleteEdges)
 }
-
-// Now reads the store's clock; see store.Maintenance.
-func (b *Backend) Now(ctx context.Context) (time.Time, error) {
-	return rowwise.InTx(b.read(ctx, "read the clock"), func(s *session) (time.Time, error) { return s.Now(ctx, time.Time{}) })
-}

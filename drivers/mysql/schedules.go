@@ -2,30 +2,10 @@ package mysql
 
 import (
 	"context"
-	"fmt"
-	"time"
 
 	"github.com/hourbell/hourbell/store"
-	"github.com/hourbell/hourbell/store/rowwise"
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
-
-// PutSchedules creates or changes schedules; see store.Schedules.
-func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesRequest) (out store.PutSchedulesResult, err error) {
-	if err := store.CheckAfter(req); err != nil {
-		return out, fmt.Errorf("put schedules: %w", err)
-	}
-	return rowwise.InTxAt(b.withinAt(ctx, "put schedules", req.Tx, req.Now), func(s *session, now time.Time) (store.PutSchedulesResult, error) {
-		return rowwise.PutSchedules(ctx, s, req, now)
-	})
-}
-
-// ChangeSchedules pauses, resumes, deletes or resets; see store.Schedules.
-func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) error {
-	return b.withinAt(ctx, "change schedules", req.Tx, req.Now)(func(s *session, now time.Time) error {
-		return rowwise.ChangeSchedules(ctx, s, req, now)
-	})
-}
 
 // LockRevision implements rowwise.Schedules. The row of the counter is also what lets one transaction at
 // a time change schedules, calendars and handlers; in a cluster the row is changed, as touchJobs changes jobs.
@@ -54,10 +34,3 @@ func (s *session) SaveSchedules(ctx context.Context, rows []*store.Schedule) err
 
 // scheduleSelect is what {schedule_columns} stands for in statements.
 const scheduleSelect = "id, name, owner, revision, definition, group_name, {micros(anchor)} AS anchor, {micros(mark)} AS mark, {micros(next_at)} AS next_at, fired, {micros(paused_at)} AS paused_at, {micros(paused_until)} AS paused_until, {micros(group_paused_at)} AS group_paused_at, {micros(group_paused_until)} AS group_paused_until, paused_declared, {micros(created_at)} AS created_at, {micros(updated_at)} AS updated_at, {micros(deleted_at)} AS deleted_at"
-
-// ListSchedules reads schedules in pages; see store.Schedules.
-func (b *Backend) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]store.Schedule, error) {
-	return rowwise.InTx(b.readIn(ctx, "list schedules", req.Tx), func(s *session) ([]store.Schedule, error) {
-		return s.ListSchedules(ctx, req)
-	})
-}

@@ -217,19 +217,6 @@ func (b *Backend) writeOnly(ctx context.Context, doing string) rowwise.Transacti
 	}
 }
 
-// writeAt is write for work that needs the instant of the call; see sqlrows.Session.
-func (b *Backend) writeAt(ctx context.Context, doing string, asked time.Time) rowwise.TransactionAt[*session] {
-	return func(work func(*session, time.Time) error) error {
-		return b.write(ctx, doing)(func(s *session) error {
-			now, err := s.Now(ctx, asked)
-			if err != nil {
-				return err
-			}
-			return work(s, now)
-		})
-	}
-}
-
 // within runs work in the caller's transaction if there is one, else in one of
 // our own.
 func (b *Backend) within(ctx context.Context, doing string, tx store.Tx) rowwise.Transaction[*session] {

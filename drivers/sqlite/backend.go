@@ -47,9 +47,14 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
+// calls are the calls that need no code of this driver.
+type calls = sqlrows.Calls[*session]
+
 // Backend is a store.Backend, store.Listener and store.Migrator on a SQLite
 // file. It is safe for concurrent use.
 type Backend struct {
+	calls
+
 	path   string
 	s      settings
 	reader *sql.DB
@@ -282,10 +287,12 @@ func newBackend(path string) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Backend{
+	b := &Backend{
 		path: path, texts: texts, steps: steps,
 		turns: newTurns(), prepared: map[*sql.DB]*prepared{},
-	}, nil
+	}
+	b.calls = calls{Read: b.readIn, Write: b.within, WriteAt: b.withinAt}
+	return b, nil
 }
 
 // checkPool checks two connections at once where the pool allows it, so that a

@@ -8,13 +8,6 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
-// DueEnds reads ends of predecessors; see store.Schedules.
-func (b *Backend) DueEnds(ctx context.Context, req store.DueEndsRequest) ([]store.ScheduleEnd, error) {
-	return rowwise.InTx(b.readIn(ctx, "read ends of jobs", req.Tx), func(s *session) ([]store.ScheduleEnd, error) {
-		return s.DueEnds(ctx, req)
-	})
-}
-
 // MarkPredecessors implements rowwise.Schedules.
 func (s *session) MarkPredecessors(ctx context.Context, schedules []string) error {
 	a := args{"names": sqlrows.JSONList(schedules)}
@@ -56,11 +49,6 @@ func (s *session) InsertEnds(ctx context.Context, ends []store.ScheduleEnd) erro
 		rows[i] = chainEnd{e.Schedule, sqlrows.Micros(e.Slot), e.ID, sqlrows.Micros(e.At), e.State, e.Paused, e.After, e.Reason}
 	}
 	return s.Exec(ctx, insertChainEnds, args{"ends": sqlrows.JSON(rows)})
-}
-
-// CloseEnds implements rowwise.Slots.
-func (s *session) CloseEnds(ctx context.Context, schedules []int64) error {
-	return s.OnIDs(ctx, schedules, closeChainEnds, awaitChainEnds)
 }
 
 // scheduleNote is a note on its way to insert_schedule_releases.sql.

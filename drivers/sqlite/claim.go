@@ -187,8 +187,3 @@ func (s *session) TakeJobs(ctx context.Context, req store.ClaimRequest, due []ro
 func (s *session) BeginClaims(ctx context.Context, node int64, claims []store.ClaimRef) error {
 	return s.Exec(ctx, beginJobs, args{"claims": claimRefs(claims), "node": node})
 }
-
-// BeginJobs lets claims begin; see store.Jobs.
-func (b *Backend) BeginJobs(ctx context.Context, req store.BeginRequest) (store.BeginResult, error) {
-	return rowwise.InTx(b.write(ctx, "begin jobs"), func(s *session) (store.BeginResult, error) { return rowwise.BeginJobs(ctx, s, req) })
-}

@@ -10,7 +10,6 @@ const (
 	agedDigestedStreams
 	agedStreams
 	allotPermits
-	awaitChainEnds
 	beginFailing
 	beginJobs
 	checkRecorded
@@ -19,7 +18,6 @@ const (
 	claimStreams
 	claimSuspects
 	clearPermits
-	closeChainEnds
 	countJobs
 	cutOutput
 	deleteAttempts
@@ -36,7 +34,6 @@ const (
 	deleteOutput
 	deletePauses
 	deleteProgress
-	endFailing
 	endJobs
 	endJobsWithResults
 	endLimits
@@ -48,7 +45,6 @@ const (
 	findDueSchedulesNamed
 	findDueStreams
 	findIdlePermits
-	findKept
 	findKeyHolders
 	findLaneKeys
 	findLimitWaits
@@ -108,7 +104,6 @@ const (
 	lockFile
 	lockFollowers
 	lockHeldJobs
-	lockIdleLanes
 	lockJobs
 	lockLaneHolders
 	lockLaneJobs
@@ -147,7 +142,6 @@ const (
 	readLimits
 	reopenEdges
 	replaceJobs
-	reportLoss
 	requestCancels
 	requeueJobs
 	takeVacancies
@@ -164,7 +158,6 @@ const (
 	upsertLimits
 	upsertOutput
 	upsertPermits
-	upsertProgress
 	upsertRateLane
 	upsertSchedules
 	useStarts
@@ -177,7 +170,6 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	agedDigestedStreams:    {File: "claim_jobs", Given: "digested several by_age", Columns: sqlrows.ClaimedColumns},
 	agedStreams:            {File: "claim_jobs", Given: "several by_age", Columns: sqlrows.ClaimedColumns},
 	allotPermits:           {File: "allot_permits"},
-	awaitChainEnds:         {File: "await_chain_ends"},
 	beginFailing:           {File: "begin_failing"},
 	beginJobs:              {File: "begin_jobs"},
 	checkRecorded:          {File: "check_recorded", Columns: "place state"},
@@ -186,7 +178,6 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	claimStreams:           {File: "claim_jobs", Given: "several by_priority", Columns: sqlrows.ClaimedColumns},
 	claimSuspects:          {File: "claim_suspects", Columns: sqlrows.ClaimedColumns},
 	clearPermits:           {File: "clear_permits"},
-	closeChainEnds:         {File: "close_chain_ends"},
 	countJobs:              {File: "list_jobs", Given: "numbers count", Columns: "count", Lists: true},
 	cutOutput:              {File: "cut_output"},
 	deleteAttempts:         {File: "delete_attempts"},
@@ -203,7 +194,6 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	deleteOutput:           {File: "delete_output"},
 	deletePauses:           {File: "delete_pauses"},
 	deleteProgress:         {File: "delete_progress"},
-	endFailing:             {File: "end_failing"},
 	endJobs:                {File: "end_jobs"},
 	endJobsWithResults:     {File: "end_jobs", Given: "results kept"},
 	endLimits:              {File: "end_limits"},
@@ -215,7 +205,6 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	findDueSchedulesNamed:  {File: "find_due_schedules_named", Columns: sqlrows.ScheduleColumns},
 	findDueStreams:         {File: "find_due_streams", Columns: "stream"},
 	findIdlePermits:        {File: "find_idle_permits", Columns: "id"},
-	findKept:               {File: "find_kept", Columns: "id until unlinked"},
 	findKeyHolders:         {File: "find_key_holders", Columns: "kind unique_key id"},
 	findLaneKeys:           {File: "find_lane_keys", Columns: "limit_id key id"},
 	findLimitWaits:         {File: "find_limit_waits", Columns: "job_id limit_id key in_use starts tat not_before before"},
@@ -275,7 +264,6 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	lockFile:               {File: "lock_file"},
 	lockFollowers:          {File: "lock_followers", Columns: "id mark next_at last predecessor_id predecessor paused_at paused_until group_paused_at group_paused_until"},
 	lockHeldJobs:           {File: "lock_held_jobs", Columns: sqlrows.HeldColumns},
-	lockIdleLanes:          {File: "lock_idle_lanes", Columns: "id"},
 	lockJobs:               {File: "lock_jobs", Columns: sqlrows.TargetColumns},
 	lockLaneHolders:        {File: "lock_lane_holders", Columns: "id permits"},
 	lockLaneJobs:           {File: "lock_lane_jobs", Columns: laneJobColumns},
@@ -314,7 +302,6 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	readLimits:             {File: "read_limits", Columns: sqlrows.LimitColumns},
 	reopenEdges:            {File: "reopen_edges"},
 	replaceJobs:            {File: "replace_jobs"},
-	reportLoss:             {File: "report_loss"},
 	requestCancels:         {File: "request_cancels"},
 	requeueJobs:            {File: "requeue_jobs"},
 	takeVacancies:          {File: "take_vacancies", Columns: "limit_id done_to lanes"},
@@ -331,7 +318,6 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	upsertLimits:           {File: "upsert_limits"},
 	upsertOutput:           {File: "upsert_output"},
 	upsertPermits:          {File: "upsert_permits"},
-	upsertProgress:         {File: "upsert_progress"},
 	upsertRateLane:         {File: "upsert_rate_lane"},
 	upsertSchedules:        {File: "upsert_schedules"},
 	useStarts:              {File: "use_starts"},

@@ -2,31 +2,12 @@ package sqlite
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
-
-// insertLinked inserts jobs, some of them with predecessors, or into a batch.
-func (b *Backend) insertLinked(ctx context.Context, req store.InsertRequest) (out store.InsertResult, err error) {
-	const doing = "insert jobs"
-	links, err := store.CheckLinks(req)
-	if err != nil {
-		return out, fmt.Errorf("%s: %w", doing, err)
-	}
-	return rowwise.InTxAt(b.withinAt(ctx, doing, req.Tx, req.Now), func(s *session, now time.Time) (out store.InsertResult, err error) {
-		out, err = rowwise.InsertLinked(ctx, s, req, links, now, func(jobs []store.NewJob) ([]store.Inserted, error) {
-			linked := req
-			linked.Jobs = jobs
-			inserted, err := rowwise.Insert(ctx, s, linked, now)
-			return inserted.Jobs, err
-		})
-		return out, err
-	})
-}
 
 // ReleaseDependents carries out notes of ended jobs; see store.Releaser.
 func (b *Backend) ReleaseDependents(ctx context.Context, req store.ReleaseRequest) error {

@@ -67,7 +67,7 @@ func (b *Backend) ListEvents(ctx context.Context, req store.ListEventsRequest) (
 
 // KeepEvents sets for how long events are kept; see store.Feed.
 func (b *Backend) KeepEvents(ctx context.Context, req store.KeepEventsRequest) error {
-	return b.writeAt(ctx, "keep events", req.Now)(func(s *session, now time.Time) error {
+	return b.withinAt(ctx, "keep events", nil, req.Now)(func(s *session, now time.Time) error {
 		if err := s.Exec(ctx, raiseEvents, nil); err != nil {
 			return err
 		}

@@ -14,14 +14,9 @@ func (b *Backend) FireEarly(ctx context.Context, req store.FireEarlyRequest) (ou
 	if len(req.Firings) == 0 {
 		return out, nil
 	}
-	return rowwise.InTxAt(b.writeAt(ctx, "fire schedules", req.Now), func(s *session, now time.Time) (store.FireEarlyResult, error) {
+	return rowwise.InTxAt(b.withinAt(ctx, "fire schedules", nil, req.Now), func(s *session, now time.Time) (store.FireEarlyResult, error) {
 		return rowwise.FireEarly(ctx, s, req, now)
 	})
-}
-
-// FiredTo returns up to when schedules have fired early; see store.EarlyFirer.
-func (b *Backend) FiredTo(ctx context.Context, req store.FiredToRequest) (time.Time, error) {
-	return rowwise.InTx(b.read(ctx, "read early firings"), func(s *session) (time.Time, error) { return s.FiredTo(ctx, req) })
 }
 
 // LockMarks implements rowwise.Schedules.

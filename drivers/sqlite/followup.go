@@ -24,8 +24,3 @@ func (s *session) LockFailing(ctx context.Context, schedules []int64) (map[int64
 func (s *session) BeginFailing(ctx context.Context, schedules []rowwise.Failing, now time.Time) error {
 	return s.Exec(ctx, beginFailing, args{"failing": sqlrows.JSON(schedules), "now": sqlrows.Micros(now)})
 }
-
-// EndFailing implements rowwise.FollowUps.
-func (s *session) EndFailing(ctx context.Context, schedules []int64) error {
-	return s.OnIDs(ctx, schedules, endFailing)
-}

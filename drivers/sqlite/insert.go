@@ -16,7 +16,7 @@ import (
 func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.InsertResult, error) {
 	const doing = "insert jobs"
 	if req.Linked() {
-		return b.insertLinked(ctx, req)
+		return b.InsertLinked(ctx, req)
 	}
 	switch {
 	case req.Tx != nil || store.HasKeys(req.Jobs) || req.By.Recorded():

@@ -18,17 +18,17 @@ func (b *Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]st
 	})
 }
 
-// CountJobs counts jobs; see store.Jobs.
-func (b *Backend) CountJobs(ctx context.Context, req store.CountJobsRequest) (int64, error) {
-	return readWithin(ctx, b, req.Within, "count jobs", func(ctx context.Context, s *session) (int64, error) {
-		return s.CountJobs(ctx, countJobs, req)
-	})
-}
-
 // onlyFailures reports whether a filter selects nothing but jobs that did not complete, and no
 // narrower index has them. SQLite itself prefers to walk over all jobs.
 func onlyFailures(f store.JobFilter) bool {
 	completes := func(s store.State) bool { return !s.Finished() || s == store.StateCompleted }
 	return len(f.States) > 0 && !slices.ContainsFunc(f.States, completes) && !f.Scheduled && !f.Retrying &&
 		len(f.IDs) == 0 && f.Schedule == "" && f.HostsOf == "" && f.Batch == 0
+}
+
+// CountJobs counts jobs; see store.Jobs.
+func (b *Backend) CountJobs(ctx context.Context, req store.CountJobsRequest) (int64, error) {
+	return readWithin(ctx, b, req.Within, "count jobs", func(ctx context.Context, s *session) (int64, error) {
+		return s.CountJobs(ctx, countJobs, req)
+	})
 }

@@ -262,11 +262,6 @@ func (s *session) returnPausedPermits(ctx context.Context, of store.PauseSubject
 	return s.OnIDs(ctx, ids, clearPermits)
 }
 
-// LockIdleLanes implements rowwise.LanesTx.
-func (s *session) LockIdleLanes(ctx context.Context, most int) ([]int64, error) {
-	return s.Numbers(ctx, lockIdleLanes, args{"limit": most})
-}
-
 // DeleteLanes implements rowwise.LanesTx.
 func (s *session) DeleteLanes(ctx context.Context, ids []int64) error {
 	if err := s.OnIDs(ctx, ids, deleteLanes); err != nil {

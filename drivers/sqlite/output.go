@@ -64,11 +64,6 @@ func (b *Backend) SaveOutput(ctx context.Context, req store.SaveOutputRequest) (
 	})
 }
 
-// ReadOutput reads the output of an attempt; see store.Jobs.
-func (b *Backend) ReadOutput(ctx context.Context, req store.ReadOutputRequest) (store.JobOutput, error) {
-	return rowwise.InTx(b.read(ctx, "read output"), func(s *session) (store.JobOutput, error) { return s.ReadOutput(ctx, req) })
-}
-
 // DeleteOutput implements rowwise.Claims.
 func (s *session) DeleteOutput(ctx context.Context, ids []int64) error {
 	return s.Exec(ctx, deleteOutput, args{"ids": sqlrows.JSONList(ids)})

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
-	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // LockOwner implements rowwise.OwnersTx.
@@ -15,9 +14,4 @@ func (s *session) LockOwner(ctx context.Context, req store.PutSchedulesRequest, 
 		return nil, now, err
 	}
 	return &rows[0], now, nil
-}
-
-// ListOwners lists owners; see store.Schedules.
-func (b *Backend) ListOwners(ctx context.Context, req store.ListOwnersRequest) ([]store.Owner, error) {
-	return rowwise.InTx(b.read(ctx, "list owners"), func(s *session) ([]store.Owner, error) { return s.ReadOwners(ctx, req) })
 }

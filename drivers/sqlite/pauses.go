@@ -66,11 +66,6 @@ func (s *session) TendPauses(ctx context.Context, now time.Time) (step store.Pau
 	return step, err
 }
 
-// ListPauses reads pauses; see store.Pauses.
-func (b *Backend) ListPauses(ctx context.Context, req store.ListPausesRequest) ([]store.Pause, error) {
-	return rowwise.InTx(b.read(ctx, "list pauses"), func(s *session) ([]store.Pause, error) { return s.ListPauses(ctx, req) })
-}
-
 // LockPauses implements rowwise.PausesTx.
 func (s *session) LockPauses(ctx context.Context, subject store.PauseSubject, names []string) (map[string]store.Pause, error) {
 	pauses := map[string]store.Pause{}

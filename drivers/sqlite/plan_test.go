@@ -67,7 +67,7 @@ var plans = []struct {
 	{statement: findUndigested, want: []string{"SEARCH j USING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=? AND priority=? AND run_at<?)"}},
 	{statement: updateDigests, want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: findUniqueJobs, want: []string{"SEARCH j USING COVERING INDEX hourbell_job_unique (kind=? AND unique_key=?)"}},
-	{statement: findKept, want: []string{
+	{statement: sqlrows.FindKept, want: []string{
 		"SEARCH u USING COVERING INDEX hourbell_key_hold_job (job_id=? AND until>?)", "SEARCH j USING INTEGER PRIMARY KEY (rowid=?)",
 		"SEARCH e EXISTS USING PRIMARY KEY (on_id=?)",
 	}},
@@ -102,7 +102,7 @@ var plans = []struct {
 	{statement: sqlrows.ReleaseJobs, want: []string{"SEARCH hourbell_job USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: sqlrows.CountFailing, want: []string{"SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: sqlrows.ResetFailures, want: []string{"SEARCH hourbell_failing USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: endFailing, want: []string{"SEARCH hourbell_failing USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: sqlrows.EndFailing, want: []string{"SEARCH hourbell_failing USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: sqlrows.ListQueues, want: []string{
 		"USING COVERING INDEX hourbell_job_ready", "USING COVERING INDEX hourbell_job_running", "USING COVERING INDEX hourbell_job_waiting",
 	}},
@@ -152,8 +152,8 @@ var plans = []struct {
 	{statement: sqlrows.UpdateNext, want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: sqlrows.FindDueEnds, want: []string{"SEARCH e USING INDEX hourbell_chain_end_open (schedule_id=?)"}, sorts: true},
 	{statement: sqlrows.FindFollowedEnds, want: []string{"SEARCH e USING COVERING INDEX hourbell_chain_end_job (schedule_id=? AND job_id=?)", "SEARCH r USING COVERING INDEX hourbell_slot_fired (schedule_id=? AND slot=?)"}},
-	{statement: closeChainEnds, want: []string{"SEARCH e USING INDEX hourbell_chain_end_open (schedule_id=?)", "SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: awaitChainEnds, want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH e USING COVERING INDEX hourbell_chain_end_open (schedule_id=?)"}},
+	{statement: sqlrows.CloseChainEnds, want: []string{"SEARCH e USING INDEX hourbell_chain_end_open (schedule_id=?)", "SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: sqlrows.AwaitChainEnds, want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH e USING COVERING INDEX hourbell_chain_end_open (schedule_id=?)"}},
 	{statement: pruneChainEnds, want: []string{"hourbell_chain_end_slot (slot<?)"}},
 	{statement: sqlrows.FindChain, want: []string{"SEARCH d USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)", "SEARCH c USING COVERING INDEX hourbell_chain_schedule (schedule_id=?)"}},
 	{statement: sqlrows.DeleteChain, want: []string{"hourbell_chain_schedule (schedule_id=?)"}},

@@ -86,8 +86,3 @@ func (s *session) pruneJobsBefore(ctx context.Context, name statement, before ti
 	}
 	return len(ids), s.OnIDs(ctx, ids, deleteAttempts, deleteProgress, deleteEdges)
 }
-
-// Now reads the store's clock; see store.Maintenance.
-func (b *Backend) Now(ctx context.Context) (time.Time, error) {
-	return rowwise.InTx(b.read(ctx, "read the clock"), func(s *session) (time.Time, error) { return s.Now(ctx, time.Time{}) })
-}

@@ -2,30 +2,10 @@ package sqlite
 
 import (
 	"context"
-	"fmt"
-	"time"
 
 	"github.com/hourbell/hourbell/store"
-	"github.com/hourbell/hourbell/store/rowwise"
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
-
-// PutSchedules creates or changes schedules; see store.Schedules.
-func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesRequest) (out store.PutSchedulesResult, err error) {
-	if err := store.CheckAfter(req); err != nil {
-		return out, fmt.Errorf("put schedules: %w", err)
-	}
-	return rowwise.InTxAt(b.withinAt(ctx, "put schedules", req.Tx, req.Now), func(s *session, now time.Time) (store.PutSchedulesResult, error) {
-		return rowwise.PutSchedules(ctx, s, req, now)
-	})
-}
-
-// ChangeSchedules pauses, resumes, deletes or resets; see store.Schedules.
-func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) error {
-	return b.withinAt(ctx, "change schedules", req.Tx, req.Now)(func(s *session, now time.Time) error {
-		return rowwise.ChangeSchedules(ctx, s, req, now)
-	})
-}
 
 // LockRevision implements rowwise.Schedules.
 func (s *session) LockRevision(ctx context.Context) (last int64, err error) {
@@ -69,11 +49,4 @@ func (s *session) SaveSchedules(ctx context.Context, rows []*store.Schedule) err
 		}
 	}
 	return s.Exec(ctx, upsertSchedules, args{"schedules": sqlrows.JSON(saved), "bytes": pack.Parameter()})
-}
-
-// ListSchedules reads schedules in pages; see store.Schedules.
-func (b *Backend) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]store.Schedule, error) {
-	return rowwise.InTx(b.readIn(ctx, "list schedules", req.Tx), func(s *session) ([]store.Schedule, error) {
-		return s.ListSchedules(ctx, req)
-	})
 }

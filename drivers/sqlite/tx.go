@@ -126,19 +126,6 @@ func (b *Backend) writeInTurn(ctx context.Context, doing string, await func(cont
 	}
 }
 
-// writeAt is write for work that needs the instant of the call; see sqlrows.Session.
-func (b *Backend) writeAt(ctx context.Context, doing string, asked time.Time) rowwise.TransactionAt[*session] {
-	return func(work func(*session, time.Time) error) error {
-		return b.write(ctx, doing)(func(s *session) error {
-			now, err := s.Now(ctx, asked)
-			if err != nil {
-				return err
-			}
-			return work(s, now)
-		})
-	}
-}
-
 // writeOnce runs one writing statement that reads nothing, in a transaction of
 // its own.
 func (b *Backend) writeOnce(ctx context.Context, doing string, name statement, a args) (result sql.Result, err error) {

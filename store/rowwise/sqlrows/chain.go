@@ -61,3 +61,13 @@ func (s *Session) TakeKeys(ctx context.Context, ids []int64) error {
 func (s *Session) MarkReleases(ctx context.Context, ids []int64) error {
 	return s.OnIDs(ctx, ids, MarkReleases)
 }
+
+// CloseEnds implements rowwise.Slots.
+func (s *Session) CloseEnds(ctx context.Context, schedules []int64) error {
+	return s.OnIDs(ctx, schedules, CloseChainEnds, AwaitChainEnds)
+}
+
+// EndFailing implements rowwise.FollowUps.
+func (s *Session) EndFailing(ctx context.Context, schedules []int64) error {
+	return s.OnIDs(ctx, schedules, EndFailing)
+}

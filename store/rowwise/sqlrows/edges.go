@@ -132,3 +132,33 @@ func (s *Session) MoveNote(ctx context.Context, note rowwise.Note) error {
 func (s *Session) DeleteNotes(ctx context.Context, ids []int64) error {
 	return s.OnIDs(ctx, ids, DeleteReleases)
 }
+
+// KeptEnds returns until when jobs that end with store.Forget keep their rows all the same, in
+// microseconds since 1970: jobs that hold their keys, and jobs whose dependents no step has linked yet. A step
+// looks these up; until the dependents have ended, the jobs stay.
+func (s *Session) KeptEnds(ctx context.Context, ends []rowwise.End, now time.Time) (kept map[int64]int64, err error) {
+	var ids, unlinked []int64
+	for _, end := range ends {
+		if end.Keep == store.Forget {
+			ids = append(ids, end.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	kept = map[int64]int64{}
+	err = s.Each(ctx, FindKept, Args{"ids": JSONList(ids), "now": Micros(now)}, func(r Row) error {
+		var id, until int64
+		var isUnlinked bool
+		err := r.Scan(&id, &until, &isUnlinked)
+		kept[id] = max(kept[id], until)
+		if isUnlinked {
+			unlinked = append(unlinked, id)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return kept, s.OnIDs(ctx, unlinked, MarkReleases)
+}

@@ -59,3 +59,8 @@ func (s *Session) AddPermits(ctx context.Context, jobs []store.LaneJob) error {
 	}
 	return s.Exec(ctx, AddPermits, Args{"jobs": JSON(rows)})
 }
+
+// LockIdleLanes implements rowwise.LanesTx.
+func (s *Session) LockIdleLanes(ctx context.Context, most int) ([]int64, error) {
+	return s.Numbers(ctx, LockIdleLanes, Args{"limit": most})
+}

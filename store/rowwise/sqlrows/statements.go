@@ -87,7 +87,9 @@ func (all Sources) conditions(of Source, file string) []string {
 const (
 	AddPermits Statement = iota
 	AdvanceSchedules
+	AwaitChainEnds
 	CapRate
+	CloseChainEnds
 	CountFailing
 	CountLosses
 	CountRunningJobs
@@ -101,6 +103,7 @@ const (
 	DeleteHostNodes
 	DeletePermits
 	DeleteReleases
+	EndFailing
 	FindBatch
 	FindChain
 	FindDecidedEdges
@@ -109,6 +112,7 @@ const (
 	FindEdges
 	FindFiredSlots
 	FindFollowedEnds
+	FindKept
 	FindLaneWork
 	FindLanes
 	FindMarks
@@ -151,6 +155,7 @@ const (
 	LockCalendarUsers
 	LockGroupSchedules
 	LockHostNodes
+	LockIdleLanes
 	LockOwnedSchedules
 	LockSchedules
 	MarkReleases
@@ -162,6 +167,7 @@ const (
 	ReadPrinted
 	ReleaseJobs
 	ReopenJobs
+	ReportLoss
 	ResetFailures
 	ReviseSchedules
 	ReviveJobs
@@ -175,6 +181,7 @@ const (
 	UpsertHandlers
 	UpsertOwner
 	UpsertPauses
+	UpsertProgress
 
 	// Shared is the number of these statements.
 	Shared
@@ -184,7 +191,9 @@ const (
 var shared = [Shared]Source{
 	AddPermits:          {File: "add_permits"},
 	AdvanceSchedules:    {File: "advance_schedules"},
+	AwaitChainEnds:      {File: "await_chain_ends"},
 	CapRate:             {File: "cap_rate"},
+	CloseChainEnds:      {File: "close_chain_ends"},
 	CountFailing:        {File: "count_failing"},
 	CountLosses:         {File: "count_losses"},
 	CountRunningJobs:    {File: "count_running_jobs", Columns: "node jobs"},
@@ -198,6 +207,7 @@ var shared = [Shared]Source{
 	DeleteHostNodes:     {File: "delete_host_nodes"},
 	DeletePermits:       {File: "delete_permits"},
 	DeleteReleases:      {File: "delete_releases"},
+	EndFailing:          {File: "end_failing"},
 	FindBatch:           {File: "find_batch", Columns: "finally_id finally_on finally_any"},
 	FindChain:           {File: "find_chain", Columns: "schedule predecessor"},
 	FindDecidedEdges:    {File: "find_decided_edges", Columns: "id matched missed state reason"},
@@ -206,6 +216,7 @@ var shared = [Shared]Source{
 	FindEdges:           {File: "find_edges", Columns: "on_id job_id delay on any_of at_end"},
 	FindFiredSlots:      {File: "find_fired_slots", Columns: "place"},
 	FindFollowedEnds:    {File: "find_followed_ends", Columns: "place"},
+	FindKept:            {File: "find_kept", Columns: "id until unlinked"},
 	FindLaneWork:        {File: "find_lane_work", Columns: "limited rated found next_look"},
 	FindLanes:           {File: "find_lanes", Columns: "id"},
 	FindMarks:           {File: "find_marks", Columns: "mark"},
@@ -248,6 +259,7 @@ var shared = [Shared]Source{
 	LockCalendarUsers:   {File: "lock_calendar_users", Columns: "calendar name next_at"},
 	LockGroupSchedules:  {File: "lock_group_schedules", Columns: ScheduleColumns},
 	LockHostNodes:       {File: "lock_host_nodes", Columns: "living ended copies"},
+	LockIdleLanes:       {File: "lock_idle_lanes", Columns: "id"},
 	LockOwnedSchedules:  {File: "lock_owned_schedules", Columns: ScheduleColumns},
 	LockSchedules:       {File: "lock_schedules", Columns: ScheduleColumns},
 	MarkReleases:        {File: "mark_releases"},
@@ -259,6 +271,7 @@ var shared = [Shared]Source{
 	ReadPrinted:         {File: "read_printed", Columns: "attempt printed output"},
 	ReleaseJobs:         {File: "release_jobs"},
 	ReopenJobs:          {File: "reopen_jobs"},
+	ReportLoss:          {File: "report_loss"},
 	ResetFailures:       {File: "reset_failures"},
 	ReviseSchedules:     {File: "revise_schedules"},
 	ReviveJobs:          {File: "revive_jobs"},
@@ -272,4 +285,5 @@ var shared = [Shared]Source{
 	UpsertHandlers:      {File: "upsert_handlers"},
 	UpsertOwner:         {File: "upsert_owner"},
 	UpsertPauses:        {File: "upsert_pauses"},
+	UpsertProgress:      {File: "upsert_progress"},
 }

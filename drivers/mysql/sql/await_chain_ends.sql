@@ -1,3 +1,4 @@
+-- statement AwaitChainEnds
 -- Makes schedules due at the first end for which they have not accounted.
 UPDATE JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) AS o
 STRAIGHT_JOIN hourbell_schedule AS s FORCE INDEX (PRIMARY) ON s.id = o.id

@@ -1,3 +1,4 @@
+-- statement CloseChainEnds
 -- Accounts for the ends of schedules up to their marks.
 UPDATE JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) AS o
 STRAIGHT_JOIN hourbell_schedule AS s FORCE INDEX (PRIMARY) ON s.id = o.id

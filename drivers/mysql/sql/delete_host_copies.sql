@@ -1,2 +1,3 @@
+-- statement DeleteHostCopies
 -- Deletes the copies of a host.
 DELETE FROM hourbell_copy WHERE host = :host

@@ -1,3 +1,4 @@
+-- statement FindChain, returns schedule predecessor
 -- The predecessors of these schedules, except of tombstones.
 SELECT d.name AS schedule, c.predecessor
 FROM hourbell_schedule AS d FORCE INDEX (hourbell_schedule_name)

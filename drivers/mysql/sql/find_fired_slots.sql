@@ -1,3 +1,4 @@
+-- statement FindFiredSlots, returns place
 -- Slots that have fired already. The mark of their schedule was moved back since.
 SELECT o.place - 1 AS place
 FROM JSON_TABLE(:slots, '$[*]' COLUMNS (place FOR ORDINALITY, schedule BIGINT PATH '$.schedule', slot BIGINT PATH '$.slot')) AS o

@@ -1,3 +1,4 @@
+-- statement FindFollowedEnds, returns place
 -- Ends of jobs for which the dependent has made a job.
 SELECT o.place - 1 AS place
 FROM JSON_TABLE(:ends, '$[*]' COLUMNS (place FOR ORDINALITY, schedule BIGINT PATH '$.schedule', job BIGINT PATH '$.job')) AS o

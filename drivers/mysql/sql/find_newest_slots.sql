@@ -1,3 +1,4 @@
+-- statement FindNewestSlots, returns schedule_id id slot last outcome reason
 -- The newest record of each schedule.
 SELECT r.schedule_id, r.id, {micros(r.slot)} AS slot, {micros(r.last)} AS last, r.outcome, r.reason
 FROM hourbell_schedule AS s FORCE INDEX (PRIMARY)

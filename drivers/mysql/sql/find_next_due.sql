@@ -1,3 +1,4 @@
+-- statement FindNextDue, returns next_due
 -- The first ready job after now, of any kind, except suspects: a search of the index for each
 -- priority, unless the queue is paused. A pause that ends before counts, too.
 SELECT {micros(MIN(d.run_at))} AS next_due

@@ -1,3 +1,4 @@
+-- statement InsertCalendarUses
 -- Records which calendars schedules name.
 INSERT INTO hourbell_calendar_use (calendar, schedule_id)
 SELECT o.calendar, s.id

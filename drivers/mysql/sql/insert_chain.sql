@@ -1,3 +1,4 @@
+-- statement InsertChain
 -- Records which schedules follow which.
 INSERT INTO hourbell_chain (predecessor, schedule_id)
 SELECT o.predecessor, s.id

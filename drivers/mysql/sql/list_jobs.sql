@@ -1,4 +1,7 @@
 -- statement countJobs, given count, returns count, a listing
+-- statement ListJobs, given page newest, returns jobColumns, a listing
+-- statement ListJobsOldestFirst, given page oldest, returns jobColumns, a listing
+-- statement MatchJobs, given numbers, returns id, a listing
 -- Jobs that match a filter: a page of them, how many there are, or which jobs out of a list
 -- match. For a page each table is walked in the order of the numbers until the page is full.
 -- :live and :finished: whether live and finished jobs can match at all.

@@ -1,3 +1,4 @@
+-- statement ListNodes, returns NodeColumns
 -- Nodes, greatest number first.
 SELECT n.id, n.name, n.version, n.host, n.labels, n.queues, n.kinds, n.zones, n.problems, n.lease, {micros(n.started_at)} AS started_at, {micros(COALESCE(h.seen_at, n.seen_at))} AS seen_at,
   {micros(n.ended_at)} AS ended_at, n.died,

@@ -1,3 +1,4 @@
+-- statement ListSlots, returns id schedule_id schedule_name owner slot last count outcome reason job_id recorded_at after_id after_schedule, a listing
 -- Records of slots, newest first. Of the records before :from, only records of several slots
 -- reach it; they are few, and have an index. So the walk ends at the first of them. The schedules of hosts that are made from a
 -- schedule have its name and @ as prefix.

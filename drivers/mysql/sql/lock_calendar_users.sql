@@ -1,3 +1,4 @@
+-- statement LockCalendarUsers, returns calendar name next_at
 -- Locks the schedules that name calendars, and returns them once for each of these calendars. Deleted
 -- schedules do not count.
 SELECT u.calendar, s.name, {micros(s.next_at)} AS next_at

@@ -1,3 +1,4 @@
+-- statement LockOwnedSchedules, returns ScheduleColumns
 -- Locks the schedules of an owner that are not deleted.
 SELECT {schedule_columns},
        coalesce((SELECT f.failures FROM hourbell_failing AS f WHERE f.schedule_id = hourbell_schedule.id), 0) AS failures

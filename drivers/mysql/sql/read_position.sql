@@ -1,3 +1,4 @@
+-- statement ReadPosition, returns store token node accepted lost_at
 -- How far the store has come: its last token and node, and what was reported and accepted.
 SELECT coalesce((SELECT store FROM hourbell_timeline), _utf8mb4'') AS store, (SELECT value FROM hourbell_counter WHERE name = 'token') AS token,
   (SELECT value FROM hourbell_counter WHERE name = 'node') AS node,

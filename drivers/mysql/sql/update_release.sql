@@ -1,2 +1,3 @@
+-- statement UpdateRelease
 -- Records how far the dependents of an ended job are released.
 UPDATE hourbell_release SET done_to = :done_to WHERE id = :id

@@ -1,3 +1,4 @@
+-- statement AdvanceSchedules
 -- Moves mark and next_at of schedules, and counts their fired slots.
 UPDATE hourbell_schedule AS s
 SET mark = o.mark, next_at = o.next_at, fired = s.fired + o.fired

@@ -1,2 +1,3 @@
+-- statement DeleteCalendars
 -- Deletes calendars.
 DELETE FROM hourbell_calendar WHERE name IN (SELECT value FROM json_each(:names))

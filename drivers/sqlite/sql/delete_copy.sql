@@ -1,2 +1,3 @@
+-- statement DeleteCopy
 -- Deletes the copy of a host that has no copy any more.
 DELETE FROM hourbell_copy WHERE owner = :owner AND host = :host

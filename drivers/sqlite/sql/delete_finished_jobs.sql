@@ -1,2 +1,3 @@
+-- statement DeleteFinishedJobs
 -- Deletes finished jobs.
 DELETE FROM hourbell_history WHERE id IN (SELECT value FROM json_each(:ids))

@@ -1,2 +1,3 @@
+-- statement DeleteHandlers
 -- Deletes handlers.
 DELETE FROM hourbell_handler WHERE name IN (SELECT value FROM json_each(:names))

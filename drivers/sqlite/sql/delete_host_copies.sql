@@ -1,2 +1,3 @@
+-- statement DeleteHostCopies
 -- Deletes the copies that a host declared.
 DELETE FROM hourbell_copy WHERE host = :host

@@ -1,2 +1,3 @@
+-- statement DeleteReleases
 -- Deletes notes that are carried out.
 DELETE FROM hourbell_release WHERE id IN (SELECT value FROM json_each(:ids))

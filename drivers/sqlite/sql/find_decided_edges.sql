@@ -1,3 +1,4 @@
+-- statement FindDecidedEdges, returns id matched missed state reason
 -- What is known of the decided edges of jobs: whether one has matched, and how the first
 -- predecessor ended whose edge has not. Predecessors that were deleted do not count; a
 -- predecessor that was retried since is as if it was cancelled, until its edge is open again.

@@ -1,3 +1,4 @@
+-- statement FindDueEnds, returns schedule_id slot predecessor job_id state ended_at reason paused
 -- The ends for which these schedules have to account.
 SELECT e.schedule_id, e.slot, e.predecessor, e.job_id, e.state, e.ended_at, e.reason, e.paused
 FROM json_each(:ids) AS o

@@ -1,3 +1,4 @@
+-- statement FindFiredSlots, returns place
 -- Slots that have fired already. The mark of their schedule was moved back since.
 SELECT o.key AS place
 FROM jsonb_each(:slots) AS o

@@ -1,3 +1,4 @@
+-- statement FindFollowedEnds, returns place
 -- Ends of jobs for which the dependent has made a job.
 SELECT o.key AS place
 FROM jsonb_each(:ends) AS o

@@ -1,3 +1,4 @@
+-- statement FindKept, returns id until unlinked
 -- Jobs among these that keep a row after their ends, although their kinds keep nothing, and until when: jobs that hold
 -- their keys, and jobs with dependents that no step has linked yet.
 SELECT u.job_id AS id, u.until, 0 AS unlinked

@@ -1,3 +1,4 @@
+-- statement FindNewestSlots, returns schedule_id id slot last outcome reason
 -- The newest record of each schedule.
 SELECT r.schedule_id, r.id, r.slot, r.last, r.outcome, r.reason
 FROM json_each(:ids) AS o

@@ -1,3 +1,4 @@
+-- statement FindNextDue, returns next_due
 -- The first ready job after now, of any kind, except suspects: a few index searches for
 -- each kind that has ready jobs in the queue, with digests or without, unless the queue is
 -- paused. A pause that ends before counts, too.

@@ -1,3 +1,4 @@
+-- statement FindScheduleRelease, returns found
 -- Whether an end of a job of one of these schedules, or of one of their predecessors, is
 -- not passed on.
 SELECT EXISTS (

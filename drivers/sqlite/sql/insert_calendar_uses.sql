@@ -1,3 +1,4 @@
+-- statement InsertCalendarUses
 -- Records which calendars schedules name.
 INSERT INTO hourbell_calendar_use (calendar, schedule_id)
 SELECT u.value ->> 'calendar', s.id

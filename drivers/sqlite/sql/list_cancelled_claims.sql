@@ -1,3 +1,4 @@
+-- statement ListCancelledClaims, returns id token
 -- The claims of a node whose jobs are to be cancelled.
 SELECT j.id, j.token
 FROM hourbell_cancel_request AS c

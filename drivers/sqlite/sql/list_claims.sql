@@ -1,3 +1,4 @@
+-- statement ListClaims, returns id token
 -- The claims of a node.
 SELECT j.id, j.token FROM hourbell_job AS j
 WHERE j.state = 2 AND j.node = :node

@@ -1,3 +1,4 @@
+-- statement ListNodes, returns NodeColumns
 -- Nodes, greatest number first.
 SELECT id, name, version, host, labels, queues, kinds, zones, problems, lease, started_at, seen_at, ended_at, died,
        iif(ended_at IS NULL, beats, 0) AS beats,

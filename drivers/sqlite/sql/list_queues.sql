@@ -1,3 +1,4 @@
+-- statement ListQueues, returns queue ready scheduled running waiting oldest
 -- The live jobs of each queue, counted. Each state has an index, so that the table is not
 -- read.
 SELECT queue, sum(ready) AS ready, sum(scheduled) AS scheduled, sum(running) AS running, sum(waiting) AS waiting,

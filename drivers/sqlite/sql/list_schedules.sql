@@ -1,3 +1,4 @@
+-- statement ListSchedules, returns ScheduleColumns since, a listing
 -- Schedules by name, in byte order.
 SELECT {schedule_columns},
        coalesce((SELECT f.failures FROM hourbell_failing AS f WHERE f.schedule_id = hourbell_schedule.id), 0) AS failures,

@@ -1,3 +1,4 @@
+-- statement ListSlots, returns id schedule_id schedule_name owner slot last count outcome reason job_id recorded_at after_id after_schedule, a listing
 -- Records of slots, newest first. Of the records before :from, only records of several slots
 -- reach it; they are few, and have an index. So the walk ends at the first of them.
 SELECT r.id, r.schedule_id, coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = r.schedule_id), '') AS schedule_name,

@@ -1,3 +1,4 @@
+-- statement LockCalendarUsers, returns calendar name next_at
 -- The schedules that name calendars, once for each of these calendars. Deleted schedules do
 -- not count.
 SELECT u.calendar, s.name, s.next_at

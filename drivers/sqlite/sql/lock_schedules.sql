@@ -1,3 +1,4 @@
+-- statement LockSchedules, returns ScheduleColumns
 -- Schedules by name, deleted schedules too.
 SELECT {schedule_columns},
        coalesce((SELECT f.failures FROM hourbell_failing AS f WHERE f.schedule_id = hourbell_schedule.id), 0) AS failures

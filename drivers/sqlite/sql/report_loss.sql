@@ -1,3 +1,4 @@
+-- statement ReportLoss
 -- Records that a node has seen greater numbers than the store has, unless the loss has been
 -- accepted since the node read them.
 UPDATE hourbell_timeline

@@ -1,3 +1,4 @@
+-- statement ReviveJobs
 -- Copies finished jobs back under their numbers; delete_finished_jobs follows.
 INSERT INTO hourbell_job (id, run_at, created_at, started_at, slot, schedule_id, node, token, state, attempt, origin, args, headers, losses, snoozes, releases,
                           max_attempts, {spec_fixed})

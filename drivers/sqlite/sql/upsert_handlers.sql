@@ -1,3 +1,4 @@
+-- statement UpsertHandlers
 -- Stores a handler.
 INSERT INTO hourbell_handler (name, events, kind, group_name, job, updated_at)
 VALUES (:name, :events, :kind, :group_name, :job, :now)

@@ -1,3 +1,4 @@
+-- statement UpsertPauses
 -- Stores a pause.
 INSERT INTO hourbell_pause (subject, name, paused_at, until, reason, actor)
 VALUES (:subject, :name, :paused_at, :until, :reason, :actor)

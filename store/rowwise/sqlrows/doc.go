@@ -7,6 +7,7 @@
 //     below [Shared], are the statements whose callers are in this package.
 //   - [Session] has these callers: parts of rowwise.Tx, and listings. A driver's session embeds it, and runs statements for it as a
 //     [Runner].
+//   - [Calls] are the calls of a store.Backend that are one function in one transaction. A driver's Backend embeds them.
 //
 // It is for databases that store an instant as the whole number of microseconds since 1970, or let a statement return it in this
 // form, and a duration as microseconds. What remains to the driver: its SQL, connections, transactions, locks, claims, inserts, and

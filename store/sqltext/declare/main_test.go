@@ -7,10 +7,11 @@ import (
 	"testing"
 )
 
-// TestStatementsAreDeclared compares declared.go of each driver with its files of statements.
+// TestStatementsAreDeclared compares declared.go of each driver, and of package sqlrows, with the files of statements.
 func TestStatementsAreDeclared(t *testing.T) {
-	for _, driver := range []string{"sqlite", "mysql", "postgres"} {
-		folder := filepath.Join("../../../drivers", driver)
+	for _, folder := range []string{"drivers/sqlite", "drivers/mysql", "drivers/postgres", "store/rowwise/sqlrows"} {
+		path := "./" + folder
+		folder = filepath.Join("../../..", folder)
 		want, err := source(folder)
 		if err != nil {
 			t.Fatal(err)
@@ -20,7 +21,7 @@ func TestStatementsAreDeclared(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got, want) {
-			t.Errorf("%s/declared.go is not what the files declare; run go generate ./drivers/%s", folder, driver)
+			t.Errorf("%s/declared.go is not what the files declare; run go generate in %s", folder, path)
 		}
 	}
 }

@@ -3,7 +3,10 @@
 // of the kinds. The words are defined in docs/glossary.md.
 //
 //	runner.go            starts the loops and ends them
-//	fetch.go             claims the jobs of a queue and passes them to its workers
+//	fetch.go             claims the jobs of a queue
+//	fetch_pace.go        how many jobs are claimed, and when
+//	fetch_gate.go        whether claimed jobs may begin
+//	fetch_crew.go        who runs them: the workers of the queue
 //	pace.go              (pure) how many jobs to claim
 //	suspects.go          runs jobs that may end their process alone on the node
 //	allow_list.go        the jobs of restricted kinds that the node runs

@@ -198,7 +198,7 @@ var motionFaults = []motionFault{
 	},
 	{
 		fault{
-			"jobs that could not begin begin all the same", inWork + "fetch.go",
+			"jobs that could not begin begin all the same", inWork + "fetch_gate.go",
 			"|| !f.begin(ctx, rest[:n]) {",
 			"|| !f.begin(ctx, rest[:n]) && false {",
 		}, 0, "?",
@@ -240,7 +240,7 @@ var motionFaults = []motionFault{
 	},
 	{
 		fault{
-			"a job that has ended stays in flight", inWork + "fetch.go",
+			"a job that has ended stays in flight", inWork + "fetch_crew.go",
 			"if !at.replaced {\n\t\t\tf.inFlight.Add(-1)",
 			"if !at.replaced && run.ID%2 == 0 {\n\t\t\tf.inFlight.Add(-1)",
 		}, 0, "?",
@@ -254,7 +254,7 @@ var motionFaults = []motionFault{
 	},
 	{
 		fault{
-			"a permit is never returned", inWork + "fetch.go",
+			"a permit is never returned", inWork + "fetch_crew.go",
 			"if !run.isLeft() && !at.abandoned {",
 			"if run.isLeft() && !at.abandoned {",
 		}, 0, "?",

@@ -178,86 +178,116 @@ func (b *Backend) claimLimited(ctx context.Context, req store.ClaimRequest, from
 }
 
 // tendLanes passes on permits, and gives permits to jobs that a claim may take, until nothing is left to do or enough jobs
-// can be claimed. If very many due jobs have to wait, it lets jobs of other lanes overtake them. When it has let jobs wait for
-// much longer than it has looked for jobs of other lanes, it stops, and the next claim, which follows at once, goes on. The last step makes the claim, if it knows that it is the last; otherwise
-// claim is nil. So that most claims need one step, the first is narrow: it looks at little more than what the claim takes.
-func (b *Backend) tendLanes(ctx context.Context, req store.ClaimRequest, from cursors) (work laneWork, claim *madeClaim, err error) {
-	claimable, tended := 0, false
-	narrow := !req.Starts && !req.Permits.Rated() && req.DueFor == 0
-	behind := b.limited.resume(&req, from) // fresh jobs before these positions have been in a step
+// can be claimed. The last step makes the claim, if it knows that it is the last; otherwise claim is nil.
+func (b *Backend) tendLanes(ctx context.Context, req store.ClaimRequest, from cursors) (laneWork, *madeClaim, error) {
+	s := laneSteps{
+		b: b, req: req, from: from, behind: b.limited.resume(&req, from),
+		narrow: !req.Starts && !req.Permits.Rated() && req.DueFor == 0,
+	}
 	defer func() {
-		if work.left {
-			b.limited.leave(&req, from, behind)
+		if s.work.left {
+			b.limited.leave(&req, from, s.behind)
 		}
 	}()
-	var overtaken time.Time // when jobs may have overtaken others
-	var looked time.Duration
-	for step := range mostLaneSteps {
-		rows := max(rowwise.FreshRows, req.Limit)
-		scan := req.Limit + rows
-		if narrow {
-			scan = req.Limit + req.Limit/8 + 16 // the claim is full although some of these jobs have to wait
-			rows = scan
-		}
-		if work, err = b.lookForLanes(ctx, req, behind, scan, rows); err != nil || !work.limited || !work.alive || work.paused || work.rated && !req.Starts {
-			return work, nil, err
-		}
-		if work.pauses && !tended {
-			tended = true
-			if err := b.tendPauses(ctx, req.Now, work.ended, true); err != nil {
-				return work, nil, err
-			}
-			continue
-		}
-		if !work.found && len(work.fresh) == 0 {
-			return work, nil, nil
-		}
-		all := len(work.fresh) < rows && !narrow // all fresh jobs that the claim may take
-		last := func(passed *rowwise.Passed) bool {
-			switch {
-			case work.rated || req.Permits.Rated(): // the claim is a transaction that uses starts
-				return false
-			case all || narrow && passed.Waits == 0:
-				return !passed.More
-			}
-			return claimable+passed.Claimable >= req.Limit
-		}
-		made, err := b.passOnPermits(ctx, req.Now, work.fresh, &stepClaim{req: req, from: from, last: last})
-		if codeOf(err) == lockNotAvailable { // the step was rolled back, with its claim
-			work.busy = true
-			return work, nil, nil
-		}
-		if err != nil {
-			return work, nil, err
-		}
-		passed := made.passed
-		if !passed.More { // otherwise the step may have left fresh jobs
-			behind = work.behind
-		}
-		work.next = store.Earlier(work.next, passed.Next)
-		claimable += passed.Claimable
-		if made.claim != nil || all && !passed.More {
-			return work, made.claim, nil
-		}
-		if all || narrow {
-			narrow = false
-			continue
-		}
-		if looked == 0 && claimable < req.Limit && step+1 >= fewLaneSteps && !req.Suspects {
-			began := time.Now()
-			n, err := b.overtake(ctx, req, behind)
-			if err != nil {
-				return work, nil, err
-			}
-			claimable += n
-			overtaken = time.Now()
-			looked = max(overtaken.Sub(began), 1)
-		}
-		if work.left = looked > 0; claimable >= req.Limit || work.left && time.Since(overtaken) > parkingShare*looked {
-			return work, nil, nil
+	for n := range mostLaneSteps {
+		if done, claim, err := s.step(ctx, n); err != nil || done {
+			return s.work, claim, err
 		}
 	}
-	return work, nil, nil
+	return s.work, nil, nil
+}
+
+// laneSteps are the steps before one claim. If very many due jobs have to wait, jobs of other lanes overtake them after some steps. When the
+// steps have let jobs wait for much longer than they have looked for jobs of other lanes, the next claim, which follows at once, goes on. So that most claims need one step, the first is narrow: it looks at little
+// more than what the claim takes.
+type laneSteps struct {
+	b         *Backend
+	req       store.ClaimRequest
+	from      cursors
+	behind    cursors // fresh jobs before these positions have been in a step
+	narrow    bool
+	tended    bool // to pauses
+	claimable int  // how many jobs can be claimed that could not before
+	work      laneWork
+	overtaken time.Time     // when jobs may have overtaken others
+	looked    time.Duration // for how long the claim has looked for such jobs; 0: it has not
+}
+
+// step makes one step. done: no step has to follow.
+func (s *laneSteps) step(ctx context.Context, n int) (done bool, claim *madeClaim, err error) {
+	rows := max(rowwise.FreshRows, s.req.Limit)
+	scan := s.req.Limit + rows
+	if s.narrow {
+		scan = s.req.Limit + s.req.Limit/8 + 16 // the claim is full although some of these jobs have to wait
+		rows = scan
+	}
+	if s.work, err = s.b.lookForLanes(ctx, s.req, s.behind, scan, rows); err != nil || s.work.ends(&s.req) {
+		return true, nil, err
+	}
+	if s.work.pauses && !s.tended {
+		s.tended = true
+		return false, nil, s.b.tendPauses(ctx, s.req.Now, s.work.ended, true)
+	}
+	if !s.work.found && len(s.work.fresh) == 0 {
+		return true, nil, nil
+	}
+	all := len(s.work.fresh) < rows && !s.narrow // all fresh jobs that the claim may take
+	last := func(passed *rowwise.Passed) bool { return s.isLast(all, passed) }
+	made, err := s.b.passOnPermits(ctx, s.req.Now, s.work.fresh, &stepClaim{req: s.req, from: s.from, last: last})
+	if codeOf(err) == lockNotAvailable { // the step was rolled back, with its claim
+		s.work.busy = true
+		return true, nil, nil
+	}
+	if err != nil {
+		return true, nil, err
+	}
+	passed := made.passed
+	if !passed.More { // otherwise the step may have left fresh jobs
+		s.behind = s.work.behind
+	}
+	s.work.next = store.Earlier(s.work.next, passed.Next)
+	s.claimable += passed.Claimable
+	if made.claim != nil || all && !passed.More {
+		return true, made.claim, nil
+	}
+	if all || s.narrow {
+		s.narrow = false
+		return false, nil, nil
+	}
+	done, err = s.letOvertake(ctx, n)
+	return done, nil, err
+}
+
+// ends reports whether no step is to be made before a claim.
+func (w *laneWork) ends(req *store.ClaimRequest) bool {
+	return !w.limited || !w.alive || w.paused || w.rated && !req.Starts
+}
+
+// isLast reports whether the step that has passed on permits makes the claim. all: the step has all fresh jobs that the claim may take.
+func (s *laneSteps) isLast(all bool, passed *rowwise.Passed) bool {
+	switch {
+	case s.work.rated || s.req.Permits.Rated(): // the claim is a transaction that uses starts
+		return false
+	case all || s.narrow && passed.Waits == 0:
+		return !passed.More
+	}
+	return s.claimable+passed.Claimable >= s.req.Limit
+}
+
+// letOvertake lets jobs of other lanes overtake very many jobs that have to wait, once, and reports whether the claim is to be made now.
+func (s *laneSteps) letOvertake(ctx context.Context, n int) (done bool, err error) {
+	if s.looked == 0 && s.claimable < s.req.Limit && n+1 >= fewLaneSteps && !s.req.Suspects {
+		began := time.Now()
+		jobs, err := s.b.overtake(ctx, s.req, s.behind)
+		if err != nil {
+			return true, err
+		}
+		s.claimable += jobs
+		s.overtaken = time.Now()
+		s.looked = max(s.overtaken.Sub(began), 1)
+	}
+	s.work.left = s.looked > 0
+	return s.claimable >= s.req.Limit || s.work.left && time.Since(s.overtaken) > parkingShare*s.looked, nil
 }
 
 // stepClaim is a claim in the transaction of a step. Jobs that get their first permits then and are claimed are updated once

@@ -37,7 +37,7 @@ var postgresLaneFaults = []fault{
 	{"a claim that waits for locks moves the cursors past its jobs", "lanes.go", "found.left, work.next = busyLanes, out.Now", "work.next = out.Now"},
 	{"a claim takes jobs that hold no permit", "sql/claim_jobs.sql", "AND (j.permits IS NOT NULL OR :new_permits", "AND (true OR :new_permits"},
 	{"a claimed job is not given its first permits", "sql/claim_jobs.sql", "coalesce(permits, (:new_permits::jsonb ->> id::text)::bigint[])", "coalesce(permits, nullif((:new_permits::jsonb ->> id::text)::bigint[], (:new_permits::jsonb ->> id::text)::bigint[]))"},
-	{"a claim of jobs with keys ignores the rate of the queue", "lanes.go", "case work.rated || req.Permits.Rated():", "case work.rated:"},
+	{"a claim of jobs with keys ignores the rate of the queue", "lanes.go", "case s.work.rated || s.req.Permits.Rated():", "case s.work.rated:"},
 	{"jobs behind the claim lose the permits of the step", "lanes.go", "t.saveAllotments(ctx, rest, now)", "t.saveAllotments(ctx, nil, now)"},
 	{"a completed job keeps its permit", "sql/finish_jobs.sql", "FROM ended, unnest(permits) AS p (lane) WHERE EXISTS", "FROM ended, unnest(permits) AS p (lane) WHERE NOT EXISTS"},
 	{"a retried job keeps its permit", "sql/requeue_jobs.sql", "WHEN (SELECT bool_or(t.strict) AND NOT bool_or(t.rate > 0) FROM", "WHEN (SELECT bool_or(true) FROM"},

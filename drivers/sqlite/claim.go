@@ -141,7 +141,26 @@ func (s *session) TakeJobs(ctx context.Context, req store.ClaimRequest, due []ro
 			return nil, err
 		}
 	}
-	name, limitedName, a := claimStreams, limitedStreams, args{"queue": req.Queue, "now": sqlrows.Micros(now), "limit": req.Limit, "begin": req.Limit - req.Ahead, "node": req.Node}
+	name, a := claimStatement(&req, due, permitted, now)
+	var jobs []store.Claimed
+	var token int64
+	err := s.Each(ctx, name, a, func(r row) error {
+		job, err := sqlrows.ScanClaimed(r)
+		jobs = append(jobs, job)
+		token = max(token, job.Token)
+		return err
+	})
+	if err != nil || len(jobs) == 0 {
+		return nil, err
+	}
+	slices.SortFunc(jobs, store.CompareClaimed)
+	return jobs, s.Exec(ctx, sqlrows.RaiseCounter, args{"name": "token", "value": token})
+}
+
+// claimStatement returns the statement that takes jobs, and its parameters.
+func claimStatement(req *store.ClaimRequest, due []rowwise.Stream, permitted bool, now time.Time) (statement, args) {
+	name, limitedName := claimStreams, limitedStreams
+	a := args{"queue": req.Queue, "now": sqlrows.Micros(now), "limit": req.Limit, "begin": req.Limit - req.Ahead, "node": req.Node}
 	if !req.Suspects {
 		a["due_by"] = sqlrows.Micros(req.DueBy(now))
 	}
@@ -168,19 +187,7 @@ func (s *session) TakeJobs(ctx context.Context, req store.ClaimRequest, due []ro
 	if permitted {
 		name = limitedName
 	}
-	var jobs []store.Claimed
-	var token int64
-	err := s.Each(ctx, name, a, func(r row) error {
-		job, err := sqlrows.ScanClaimed(r)
-		jobs = append(jobs, job)
-		token = max(token, job.Token)
-		return err
-	})
-	if err != nil || len(jobs) == 0 {
-		return nil, err
-	}
-	slices.SortFunc(jobs, store.CompareClaimed)
-	return jobs, s.Exec(ctx, sqlrows.RaiseCounter, args{"name": "token", "value": token})
+	return name, a
 }
 
 // BeginClaims implements rowwise.BeginTx.

@@ -198,6 +198,20 @@ func (s *passing) begin(ctx context.Context) error {
 	}
 	s.limits = limits.OfJobs()
 	slices.SortFunc(s.limits, func(a, b store.Limit) int { return cmp.Compare(a.ID, b.ID) })
+	if err := s.takeVacancies(ctx); err != nil {
+		return err
+	}
+	s.due, err = s.tx.FindDueLanes(ctx, s.now, laneRows)
+	s.more = s.more || len(s.due) == laneRows
+	for _, lane := range s.due {
+		s.look[lane] = true
+	}
+	s.peek = len(s.limits) != 1 || s.ends || len(s.due) > 0
+	return err
+}
+
+// takeVacancies takes vacancies, and stores what is left of them to later steps.
+func (s *passing) takeVacancies(ctx context.Context) error {
 	vacancies, err := s.tx.TakeVacancies(ctx, vacancyRows)
 	if err != nil {
 		return err
@@ -238,19 +252,11 @@ func (s *passing) begin(ctx context.Context) error {
 			rest = append(rest, Vacancy{Limit: v.Limit, DoneTo: lanes[laneRows-1]})
 		}
 	}
-	if len(rest) > 0 {
-		s.more = true
-		if err := s.tx.InsertVacancies(ctx, rest); err != nil {
-			return err
-		}
+	if len(rest) == 0 {
+		return nil
 	}
-	s.due, err = s.tx.FindDueLanes(ctx, s.now, laneRows)
-	s.more = s.more || len(s.due) == laneRows
-	for _, lane := range s.due {
-		s.look[lane] = true
-	}
-	s.peek = len(s.limits) != 1 || s.ends || len(s.due) > 0
-	return err
+	s.more = true
+	return s.tx.InsertVacancies(ctx, rest)
 }
 
 // lockUnclaimed locks unclaimed jobs after a number that give back permits because a limit was changed; nil: the limit has ended.

@@ -20,8 +20,7 @@ type motionFault struct {
 	// seed is a plan with which the simulated cluster notices the fault, and which it passes without the fault; 0: none is
 	// known. A change of the workload makes it another plan: then fresh seeds notice the fault.
 	seed uint64
-	// also is what notices the fault besides, among the tests of its package and of the store in memory; empty: only the
-	// simulated cluster does, as far as is known; "?": not tried.
+	// also is what notices the fault besides, among the tests of its package (with -short); empty: none does; "?": not tried.
 	also string
 }
 
@@ -47,7 +46,7 @@ var motionFaults = []motionFault{
 			"an outcome counts without its token", inMemory + "finish.go",
 			"if j.Token != o.Token {\n\t\treturn false\n\t}\n\tasked",
 			"if false {\n\t\treturn false\n\t}\n\tasked",
-		}, 0, "?",
+		}, 4, "?",
 	},
 	{
 		fault{
@@ -75,34 +74,34 @@ var motionFaults = []motionFault{
 			"a completion is not sent with its transaction", inMemory + "tx.go",
 			"for _, o := range t.outcomes {\n\t\ts.finishAndFollow(o.Outcome, o.node, o.at)\n\t}",
 			"",
-		}, 0, "?",
+		}, 1, "?",
 	},
 	{
 		fault{
 			"a transaction that was rolled back is kept", inMemory + "tx.go",
 			"t.end()\n\treturn nil\n}\n\nfunc (t *Tx) end() {",
 			"t.store.add(t.jobs...)\n\tt.end()\n\treturn nil\n}\n\nfunc (t *Tx) end() {",
-		}, 0, "?",
+		}, 1, "?",
 	},
 	{
 		fault{
 			"the living are rescued", inMemory + "nodes.go",
 			"node.EndedAt.IsZero() && !expiry(node).After(now):",
 			"node.EndedAt.IsZero() && !expiry(node).After(now.Add(node.Lease/2)):",
-		}, 0, "?",
+		}, 7, "?",
 	},
 	{
 		fault{
 			"a rescue counts although a heartbeat has overtaken it", inMemory + "nodes.go",
 			"s.beats[req.Node] == req.Beat && now", "now",
-		}, 0, "?",
+		}, 9, "?",
 	},
 	{
 		fault{
 			"the jobs of a dead node are forgotten", inMemory + "nodes.go",
 			"s.takeJobs(node, after, now, out)\n\tout.Nodes",
 			"out.Nodes",
-		}, 0, "?",
+		}, 2, "?",
 	},
 	{
 		fault{
@@ -187,98 +186,98 @@ var motionFaults = []motionFault{
 			"claims in flight are handed back", inWork + "reconcile.go",
 			"patience := r.cfg.CallTimeout + time.Second",
 			"patience := time.Duration(0)",
-		}, 0, "?",
+		}, 11, "",
 	},
 	{
 		fault{
 			"claims without an answer are forgotten", inWork + "reconcile.go",
 			"for _, ref := range r.unknown.ripe(unknown, now, patience) {",
 			"for _, ref := range r.unknown.ripe(unknown[:0], now, patience) {",
-		}, 0, "?",
+		}, 1, "TestAnUndecidedRunEndsWithItsResult",
 	},
 	{
 		fault{
 			"jobs that could not begin begin all the same", inWork + "fetch_gate.go",
 			"|| !f.begin(ctx, rest[:n]) {",
 			"|| !f.begin(ctx, rest[:n]) && false {",
-		}, 0, "?",
+		}, 1, "",
 	},
 	{
 		fault{
 			"the last attempt is one more", inWork + "attempt_outcome.go",
 			"case job.Attempt >= job.MaxAttempts:",
 			"case job.Attempt > job.MaxAttempts:",
-		}, 0, "?",
+		}, 1, "TestAttemptOutcome",
 	},
 	{
 		fault{
 			"a final error is tried again", inWork + "attempt_outcome.go",
 			"case final != nil && final.result != store.Retry:",
 			"case false:",
-		}, 0, "?",
+		}, 1, "TestAttemptOutcome",
 	},
 	{
 		fault{
 			"an error completes its job", inWork + "attempt_outcome.go",
 			"if err == nil {\n\t\tout.Result = store.Completed",
 			"if err == nil || cause == nil {\n\t\tout.Result = store.Completed",
-		}, 0, "?",
+		}, 1, "TestAttemptOutcome",
 	},
 	{
 		fault{
 			"outcomes that failed are dropped", inWork + "outcomes.go",
 			"o.waiting = slices.Insert(o.waiting, 0, batch...)",
 			"_ = slices.Insert(o.waiting, 0, batch...)",
-		}, 0, "?",
+		}, 2, "TestASecondBatchIsBegunOnlyWhenItIsFull",
 	},
 	{
 		fault{
 			"a failed write of outcomes counts as done", inWork + "outcomes.go",
 			"o.report.StoreFailed(\"record outcomes\", err)\n\t\t}\n\t\treturn false",
 			"o.report.StoreFailed(\"record outcomes\", err)\n\t\t}\n\t\to.written(batch, nil)\n\t\treturn true",
-		}, 0, "?",
+		}, 1, "",
 	},
 	{
 		fault{
 			"a job that has ended stays in flight", inWork + "fetch_crew.go",
 			"if !at.replaced {\n\t\t\tf.inFlight.Add(-1)",
 			"if !at.replaced && run.ID%2 == 0 {\n\t\t\tf.inFlight.Add(-1)",
-		}, 0, "?",
+		}, 1, "",
 	},
 	{
 		fault{
 			"a permit is returned twice", inWork + "permits.go",
 			"if p.running.Add(-1); p.gated.Load() {",
 			"if p.running.Add(-2); p.gated.Load() {",
-		}, 0, "?",
+		}, 2, "TestClaimedJobsWaitForPermits",
 	},
 	{
 		fault{
 			"a permit is never returned", inWork + "fetch_crew.go",
 			"if !run.isLeft() && !at.abandoned {",
 			"if run.isLeft() && !at.abandoned {",
-		}, 0, "?",
+		}, 0, "TestRunsThatWereLeftKeepTheirPermits",
 	},
 	{
 		fault{
 			"an exchange hides what is in use", inWork + "permits.go",
 			"InUse: used, Want: want",
 			"InUse: 0, Want: want",
-		}, 0, "?",
+		}, 2, "TestClaimedJobsWaitForPermits",
 	},
 	{
 		fault{
 			"jobs claimed ahead begin before the store knows", inWork + "fetch.go",
 			"res.ClaimResult, limit-ahead)",
 			"res.ClaimResult, limit)",
-		}, 4, "?",
+		}, 4, "",
 	},
 	{
 		fault{
 			"an outcome that could not be written is only put back once", inWork + "outcomes.go",
 			"\tif len(batch) == 1 {\n\t\to.waiting = append(o.waiting, batch[0])",
 			"\tif len(batch) == 1 {\n\t\tif o.failures < 2 {\n\t\t\to.waiting = append(o.waiting, batch[0])\n\t\t}",
-		}, 6, "?",
+		}, 6, "",
 	},
 	// Nodes: leases and rescues.
 	{
@@ -286,51 +285,126 @@ var motionFaults = []motionFault{
 			"a heartbeat counts from its answer", inNode + "lease.go",
 			"c.trustedUntil = sent.Add(c.length - margin(c.length))",
 			"c.trustedUntil = received.Add(c.length - margin(c.length))",
-		}, 0, "?",
+		}, 0, "TestLeaseIsTrustedFromWhenTheHeartbeatWasSent",
 	},
 	{
 		fault{
 			"a lease is trusted for twice its length", inNode + "lease.go",
 			"c.trustedUntil = sent.Add(c.length - margin(c.length))",
 			"c.trustedUntil = sent.Add(2 * c.length)",
-		}, 0, "?",
+		}, 0, "TestLeaseIsTrustedFromWhenTheHeartbeatWasSent",
 	},
 	{
 		fault{
 			"a rescue without the wait", inNode + "lease.go",
 			"if !c.steady || gap > c.length || drift > slack || drift < -slack {",
 			"if c.steadySince == 0 || gap+drift+slack == 0 {",
-		}, 0, "?",
+		}, 4, "TestWhoMayDeclareOthersDead",
 	},
 	{
 		fault{
 			"a step of the clock does not restart the wait", inNode + "lease.go",
 			"|| drift > slack || drift < -slack {",
 			"|| drift < -2*slack && gap > slack {",
-		}, 0, "?",
+		}, 13, "TestWhoMayDeclareOthersDead",
 	},
 	{
 		fault{
 			"no node is rescued", inNode + "rescue.go",
 			"return x.known && now >= x.at",
 			"return x.known && now < 0",
-		}, 0, "?",
+		}, 2, "",
 	},
-	// Firing.
-	// Decisions on slots.
 	// Inserts.
 	{
 		fault{
 			"an enqueue that timed out was not stored", inInsert + "batcher.go",
 			"\t\tif c.err != nil && ctx.Err() != nil {\n\t\t\treturn nil, Unknown(c.err)\n\t\t}",
 			"\t\tif c.err != nil {\n\t\t\treturn nil, fmt.Errorf(\"the job was not stored: %w\", c.err)\n\t\t}",
-		}, 1, "?",
+		}, 1, "",
 	},
 	{
 		fault{
 			"answers of a batch are of other jobs", inInsert + "batcher.go",
 			"\t\t\tc.answer[0] = res.Jobs[i]",
 			"\t\t\tc.answer[0] = res.Jobs[len(res.Jobs)-1-i]",
+		}, 1, "TestABurstOfEnqueuesIsBatched",
+	},
+	{
+		fault{
+			"an excluded slot fires", inPlan + "slot_outcome.go",
+			"if why := p.excluded(slot); why != \"\" {",
+			"if why := p.excluded(slot); why != \"\" && slot.Second()%2 == 0 {",
+		}, 2, "?",
+	},
+	{
+		fault{
+			"the hooks of a lost job are forgotten", inMemory + "nodes.go",
+			"\t\tif j.State == store.StateFailed {\n\t\t\tfor _, a",
+			"\t\tif j.State == store.StateFailed && j.Losses > 1 {\n\t\t\tfor _, a",
+		}, 10, "?",
+	},
+	{
+		fault{
+			"a repeated outcome makes its hooks again", inMemory + "finish.go",
+			"\tif !s.finish(o, now) {\n\t\treturn false\n\t}\n\tif j != nil",
+			"\tif !s.finish(o, now) {\n\t\treturn false\n\t}\n\tif j == nil {\n\t\ts.follow(s.allHandlers().AfterOutcome(&o, node), now)\n\t}\n\tif j != nil",
+		}, 1, "?",
+	},
+	{
+		fault{
+			"a paused slot fires", inPlan + "slot_outcome.go",
+			"\tswitch {\n\tcase s.PausedFor(slot) && s.PausedUntil.IsZero():",
+			"\tswitch {\n\tcase !s.PausedFor(slot) || s.PausedUntil.IsZero():\n\t\treturn \"\"\n\tcase s.PausedFor(slot) && s.PausedUntil.IsZero():",
+		}, 1, "?",
+	},
+	{
+		fault{
+			"a completion makes the hooks of a failure", inMemory + "finish.go",
+			"s.follow(s.allHandlers().AfterOutcome(&o, node), now)\n\t}\n\treturn true",
+			"if o.Result == store.Completed && j.Attempt > 1 {\n\t\t\to.Result = store.Failed\n\t\t}\n\t\ts.follow(s.allHandlers().AfterOutcome(&o, node), now)\n\t}\n\treturn true",
+		}, 1, "?",
+	},
+	{
+		fault{
+			"a late outcome of a rescued job counts as the present one", inMemory + "finish.go",
+			"\tif j.Token != o.Token {\n\t\treturn false\n\t}\n\tswitch o.Result {",
+			"\tswitch o.Result {",
+		}, 4, "?",
+	},
+	{
+		fault{
+			"jobs that fired early start at once", inMemory + "jobs.go",
+			"!j.RunAt.After(req.DueBy(now)) && allowed(req, j) &&\n",
+			"!j.RunAt.After(req.DueBy(now).Add(time.Second)) && allowed(req, j) &&\n",
+		}, 1, "?",
+	},
+	{
+		fault{
+			"a dependent starts after its first predecessor", inMemory + "edges.go",
+			"\tcase j.any && matched > 0, !j.any && open+missed == 0:",
+			"\tcase j.any && matched > 0, !j.any && matched > 0 && missed == 0:",
+		}, 1, "?",
+	},
+	{
+		fault{
+			"a predecessor that has ended already is not seen", inMemory + "edges.go",
+			"\t\tif p, is := ended(j.After[i].Job); is {\n\t\t\ts.decide",
+			"\t\tif p, is := ended(j.After[i].Job); is && i == 0 {\n\t\t\ts.decide",
+		}, 1, "?",
+	},
+	{
+		fault{
+			"the delay of an edge is forgotten", inMemory + "edges.go",
+			"\tcase succeeded && e.On != store.OnFailure, failed && e.On != store.OnSuccess, noFailure:\n\t\te.State = store.EdgeMatched\n\t\tif e.Delay > 0 &&",
+			"\tcase succeeded && e.On != store.OnFailure, failed && e.On != store.OnSuccess, noFailure:\n\t\te.State = store.EdgeMatched\n\t\tif e.Delay < 0 &&",
+		}, 1, "?",
+	},
+	{
+		fault{
+			"a dependent is linked before it is stored", inMemory + "edges.go",
+			"\t\ts.dependents[e.Job] = append(slices.Clip(s.dependents[e.Job]), j.ID)\n\t}\n\tslices.SortFunc",
+			"\t\tif j.ID%2 == 0 {\n\t\t\ts.dependents[e.Job] = append(slices.Clip(s.dependents[e.Job]), j.ID)\n\t\t}\n\t}\n\tslices.SortFunc",
 		}, 1, "?",
 	},
 }

@@ -1,9 +1,9 @@
 package hourbell
 
 import (
-	"errors"
 	"fmt"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/store"
 )
@@ -40,7 +40,7 @@ func (c *Client) Allow(schedules ...Schedule) error {
 		add("", s.Job, false)
 		s.Hooks.Each(func(name string, job Args) { add(name+" ", job, true) })
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err := check.Join(errs...); err != nil {
 		return fmt.Errorf("allow: %w", err)
 	}
 	c.mu.Lock()

@@ -2,7 +2,6 @@ package hourbell
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -75,9 +74,9 @@ type AuditFilter struct {
 // Validate returns what is wrong with a filter, or nil. The error consists of
 // *check.FieldErrors.
 func (f AuditFilter) Validate() error {
-	err := errors.Join(checkText("actor", f.Actor), checkText("action", f.Action))
+	err := check.Join(checkText("actor", f.Actor), checkText("action", f.Action))
 	if f.Subject != nil {
-		err = errors.Join(err, checkText("subject", f.Subject.Name))
+		err = check.Join(err, checkText("subject", f.Subject.Name))
 	}
 	return err
 }

@@ -122,7 +122,7 @@ func (r BackfillRequest) validate(now time.Time) error {
 			Field: "to", Value: r.To.Format(time.RFC3339), Problem: "is in the future", Remedy: fmt.Sprintf("give at most %s, the store's clock", now.Format(time.RFC3339)),
 		})
 	}
-	return errors.Join(errs...)
+	return check.Join(errs...)
 }
 
 // slotsBetween lists the slots from an instant up to, but not including,

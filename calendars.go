@@ -57,7 +57,7 @@ func ParseExclude(texts ...string) ([]Calendar, error) {
 	if !reflect.DeepEqual(own.CalendarSpec, recur.CalendarSpec{}) {
 		calendars = append(calendars, own)
 	}
-	return calendars, errors.Join(checkCalendars(calendars)...)
+	return calendars, check.Join(checkCalendars(calendars)...)
 }
 
 // ExcludeTexts is the reverse of [ParseExclude]. It returns a text for each
@@ -137,7 +137,7 @@ func (s *CalendarService) put(ctx context.Context, calendars []Calendar, ifRevis
 		}
 		req.Calendars = append(req.Calendars, store.PutCalendar{Name: calendar.Name, Definition: definition, IfRevision: ifRevision})
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err := check.Join(errs...); err != nil {
 		return res, err
 	}
 	err = s.client.settler(nil).Change(ctx, nil, func() (edited []string, err error) {
@@ -158,7 +158,7 @@ func (c Calendar) Validate() error {
 			Remedy: fmt.Sprintf("use a name without commas and | that is not a date, day of the week or rule, and not %q", OwnCalendar),
 		})
 	}
-	return errors.Join(errs...)
+	return check.Join(errs...)
 }
 
 // CalendarFilter selects calendars. The zero value selects all.
@@ -253,7 +253,7 @@ func (s *CalendarService) inUse(ctx context.Context, calendars []string) error {
 			Field: "calendar", Value: check.Shorten(calendar), Problem: "is excluded by schedules: " + strings.Join(names, ", "), Remedy: "remove it from these schedules first",
 		})
 	}
-	return errors.Join(errs...)
+	return check.Join(errs...)
 }
 
 // missing explains a put that was refused because a schedule names a calendar
@@ -300,7 +300,7 @@ func (s *CalendarService) missing(ctx context.Context, schedules []Schedule) err
 			break
 		}
 	}
-	return errors.Join(errs...)
+	return check.Join(errs...)
 }
 
 func listed(rows []store.Calendar, most int) string {

@@ -2,7 +2,6 @@ package hourbell
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,7 +61,7 @@ func ParseScheduleEdge(text string) (ScheduleEdge, error) {
 		}
 		e.Schedule, e.On, e.Delay = name, on, delay
 	}
-	return e, errors.Join(e.validate()...)
+	return e, check.Join(e.validate()...)
 }
 
 // cutLast splits a text at its last colon.
@@ -152,7 +151,7 @@ func (s Schedule) refuseWithAfter() error {
 			errs = append(errs, &check.FieldError{Field: one.field, Problem: problem, Remedy: "leave it out, or leave after out"})
 		}
 	}
-	return errors.Join(errs...)
+	return check.Join(errs...)
 }
 
 // noTimetable returns the error of a call that needs a timetable.

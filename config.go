@@ -2,7 +2,6 @@ package hourbell
 
 import (
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -238,7 +237,7 @@ func (c Config) Validate() error {
 	for i, observer := range c.Observers {
 		errs = append(errs, checkGiven("observer", i, observer != nil))
 	}
-	return errors.Join(errs...)
+	return check.Join(errs...)
 }
 
 // checkGiven returns an error for an element of a list that is nil.

@@ -2,7 +2,6 @@ package hourbell
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -318,7 +317,7 @@ func (e enqueuing) with(args Args, options []Option) (enqueuing, error) {
 	if err == nil {
 		if one, err = one.over(options); len(options) > 0 {
 			if ofCall := one.given & enqueueOptions &^ requestOptions; ofCall != 0 {
-				err = errors.Join(err, &check.FieldError{Field: "options", Value: ofCall.names(), Problem: "are given for one job", Remedy: "give them as options of the call"})
+				err = check.Join(err, &check.FieldError{Field: "options", Value: ofCall.names(), Problem: "are given for one job", Remedy: "give them as options of the call"})
 			}
 		}
 	}
@@ -373,7 +372,7 @@ func (e enqueuing) applied(options []Option, takes optionSet) (enqueuing, error)
 	if changed.hasRunAt && changed.hasDelay {
 		changed.errs = append(changed.errs, &check.FieldError{Field: "in", Problem: "is given together with at", Remedy: "use one of them"})
 	}
-	return changed, errors.Join(changed.errs...)
+	return changed, check.Join(changed.errs...)
 }
 
 // setArgs validates and encodes the arguments.
@@ -403,7 +402,7 @@ func encodeArgs(before string, args Args) (RawArgs, error) {
 		if len(raw.JSON) == 0 {
 			raw.JSON = []byte("null")
 		}
-		return raw, errors.Join(check.Name(before+"kind", raw.Name), check.Args(before+"args", raw.JSON))
+		return raw, check.Join(check.Name(before+"kind", raw.Name), check.Args(before+"args", raw.JSON))
 	}
 	raw.Name = args.Kind()
 	err := check.Name(before+"kind", raw.Name)

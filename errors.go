@@ -5,10 +5,24 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/node"
 	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/store"
 )
+
+// InvalidError is the error of every call for input that is not valid, with each
+// mistake: what a server answers with the status 400 and not 500.
+//
+//	var invalid *hourbell.InvalidError
+//	if errors.As(err, &invalid) {
+//		for _, f := range invalid.Fields {
+//			fmt.Println(f.Field, f.Value, f.Problem, f.Remedy)
+//		}
+//	}
+//
+// Nothing was changed then. What a method Validate of args returns is passed on as it is.
+type InvalidError = check.InvalidError
 
 // Errors for comparison with errors.Is.
 var (

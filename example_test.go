@@ -136,6 +136,24 @@ func ExampleFunc() {
 	// Output: clean
 }
 
+// A server answers its caller's mistakes with 400, and everything else with 500.
+func ExampleInvalidError() {
+	client, err := hourbell.New(memory.New(), hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = client.Schedules.Put(context.Background(), hourbell.Schedule{Name: "morning", Rule: recur.Cron("0 25 * * *"), Job: Greet{}, Priority: 10})
+	var invalid *hourbell.InvalidError
+	if errors.As(err, &invalid) {
+		for _, f := range invalid.Fields {
+			fmt.Printf("400 %s: %s; %s\n", f.Field, f.Problem, f.Remedy)
+		}
+	}
+	// Output:
+	// 400 cron: hour "25" is out of range; write 0 to 23
+	// 400 priority: is out of range; use 1 (first) to 9 (last)
+}
+
 func ExampleUnique() {
 	ctx := context.Background()
 	client, err := hourbell.New(memory.New(), hourbell.Config{Logger: slog.New(slog.DiscardHandler)})

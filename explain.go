@@ -1,7 +1,6 @@
 package hourbell
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -91,7 +90,7 @@ func explain(s Schedule, row store.Schedule, req ExplainRequest) (Explanation, e
 	if s.Follows() {
 		return Explanation{}, fmt.Errorf("explain: %w", s.noTimetable("explain the schedules that it follows"))
 	}
-	if err := errors.Join(s.Rule.Validate(), errors.Join(s.checkPolicies()...), req.validate()); err != nil {
+	if err := check.Join(s.Rule.Validate(), check.Join(s.checkPolicies()...), req.validate()); err != nil {
 		return Explanation{}, fmt.Errorf("explain: %w", err)
 	}
 	row.Name = s.Name
@@ -142,7 +141,7 @@ func (r ExplainRequest) validate() error {
 			})
 		}
 	}
-	return errors.Join(errs...)
+	return check.Join(errs...)
 }
 
 func explained(s plan.SimulatedSlot) ExplainedSlot {

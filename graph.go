@@ -2,7 +2,6 @@ package hourbell
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -121,13 +120,13 @@ func (g Graph) jobs(options []Option) (shared enqueuing, names []string, jobs []
 		places[name] = i + 1
 		jobs = append(jobs, job)
 	}
-	return shared, names, jobs, errors.Join(errs...)
+	return shared, names, jobs, check.Join(errs...)
 }
 
 // newJob validates and encodes a job. places has its predecessors.
 func (j GraphJob) newJob(name string, shared enqueuing, places map[string]int) (store.NewJob, error) {
 	one, err := shared.with(j.Args, j.Options)
-	err = errors.Join(err, check.Name("name", name))
+	err = check.Join(err, check.Name("name", name))
 	if err == nil && one.NewJob.Unique != "" && one.NewJob.OnConflict != ErrorOnConflict {
 		err = &check.FieldError{Field: "unique", Value: check.Shorten(one.NewJob.Unique), Problem: "is given for a job of a graph without on_conflict error", Remedy: "use both, or leave it out"}
 	}
@@ -137,7 +136,7 @@ func (j GraphJob) newJob(name string, shared enqueuing, places map[string]int) (
 	after := slices.Clip(one.NewJob.After)
 	for _, p := range slices.Sorted(maps.Keys(j.After)) {
 		e := j.After[p]
-		err = errors.Join(err, checkEdge(e.On, e.Delay))
+		err = check.Join(err, checkEdge(e.On, e.Delay))
 		after = append(after, store.Edge{Place: places[p], On: e.On, Delay: e.Delay.Truncate(time.Microsecond)})
 	}
 	one.NewJob.After = after
@@ -190,7 +189,7 @@ func (g Graph) order() ([]string, error) {
 	if len(order) < len(all) {
 		errs = append(errs, g.cycle(all, open))
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err := check.Join(errs...); err != nil {
 		return all, err
 	}
 	return order, nil

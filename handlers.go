@@ -3,7 +3,6 @@ package hourbell
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -49,7 +48,7 @@ type EventHandlerInfo struct {
 type HandlerService struct{ client *Client }
 
 // Validate returns everything that is wrong with the handler, each as a *check.FieldError,
-// joined by errors.Join, or nil.
+// together a *InvalidError, or nil.
 func (h EventHandler) Validate() error {
 	_, err := h.encode()
 	return err
@@ -66,7 +65,7 @@ func (h EventHandler) encode() (store.Handler, error) {
 	h.MaxAttempts, h.Timeout = cmp.Or(h.MaxAttempts, handlerAttempts), cmp.Or(h.Timeout, handlerTimeout)
 	events, eventsErr := store.ParseHandlerEvents(h.On...)
 	job, jobErr := encodeArgs("", h.Job)
-	err := errors.Join(
+	err := check.Join(
 		check.Name("name", h.Name), eventsErr, checkIfGiven("kind", h.Kind), checkIfGiven("group", h.Group), jobErr, check.Name("queue", h.Queue),
 		checkPriority(h.Priority), checkMaxAttempts(h.MaxAttempts), checkOnLoss(h.OnLoss), checkDuration("timeout", h.Timeout), checkBackoff(h.Backoff),
 	)

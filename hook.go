@@ -1,9 +1,9 @@
 package hourbell
 
 import (
-	"errors"
 	"slices"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/store"
 )
@@ -168,7 +168,7 @@ func (h Hooks) encode() (plan.Hooks, error) {
 		OnRetry: encode("on_retry", h.OnRetry), OnOutput: encode("on_output", h.OnOutput), OnMissed: encode("on_missed", h.OnMissed), OnNotStarted: encode("on_not_started", h.OnNotStarted),
 		OnRecovery: encode("on_recovery", h.OnRecovery),
 	}
-	return stored, errors.Join(errs...)
+	return stored, check.Join(errs...)
 }
 
 func storedHooks(h plan.Hooks) Hooks {

@@ -1,8 +1,6 @@
 package hourbell
 
 import (
-	"errors"
-
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/store"
 )
@@ -15,7 +13,7 @@ import (
 // The nodes that the call concerns are woken with the commit or, in bursts of
 // enqueues, within milliseconds after it; see NotifyInTx.
 //
-// Every call with options takes it. Of the calls of ScheduleService, except RunOnce, it is
+// Every call with options takes it. Of the calls of ScheduleService, except RunOnce and Put, it is
 // the only option, besides Limits of Sync, SyncCopy and PutAll.
 //
 // A refused call leaves the transaction as it was: it can go on, also in
@@ -42,7 +40,7 @@ func InTx(tx store.Tx) Option {
 func puts(options []Option, takes optionSet) (tx store.Tx, limits []Limit, err error) {
 	given, err := givenOptions(options, takes)
 	if given.limits != nil && given.tx != nil {
-		err = errors.Join(err, &check.FieldError{
+		err = check.Join(err, &check.FieldError{
 			Field: "limits", Problem: "are given together with a transaction, which would keep other changes of limits waiting",
 			Remedy: "put them outside of the transaction",
 		})

@@ -2,7 +2,6 @@ package hourbell
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -167,7 +166,7 @@ func (s *JobService) change(ctx context.Context, verb string, f JobFilter, req s
 	c, err := newChanging(req, options)
 	c.req.By = s.client.actor(ctx)
 	match, filterErr := s.toChange(ctx, f, req.Action)
-	if err = errors.Join(err, filterErr); err == nil {
+	if err = check.Join(err, filterErr); err == nil {
 		err = s.changeMatching(ctx, c, match, &out)
 	}
 	if err != nil {

@@ -2,7 +2,6 @@ package hourbell
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -58,7 +57,7 @@ const maxErrorText = 1000
 // Validate returns what is wrong with the conditions, each as a *check.FieldError, or
 // nil. It needs no store.
 func (f JobFilter) Validate() error {
-	return errors.Join(
+	return check.Join(
 		checkIfGiven("queue", f.Queue), checkIfGiven("kind", f.Kind), checkIfGiven("schedule", f.Schedule), checkIfGiven("group", f.Group), checkIfGiven("key", f.Key), checkIfGiven("unique", f.Unique),
 		checkBatch(f.Batch), checkErrorText(f.Error), checkRange("since", f.CreatedSince, "until", f.CreatedUntil), checkRange("finished-since", f.FinishedSince, "finished-until", f.FinishedUntil),
 	)
@@ -105,7 +104,7 @@ func checkErrorText(text string) error {
 
 // checkRange checks two instants of a filter; the zero time is no condition.
 func checkRange(sinceField string, since time.Time, untilField string, until time.Time) error {
-	err := errors.Join(checkTime(sinceField, since), checkTime(untilField, until))
+	err := check.Join(checkTime(sinceField, since), checkTime(untilField, until))
 	if err == nil && !since.IsZero() && !until.IsZero() && !since.Before(until) {
 		err = &check.FieldError{Field: untilField, Value: until.Format(time.RFC3339Nano), Problem: "is not after " + sinceField, Remedy: "give a later instant, or leave one of them out"}
 	}

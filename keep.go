@@ -1,7 +1,6 @@
 package hourbell
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -43,7 +42,7 @@ func (c *Client) KeepKinds(keep map[string]Keep) error {
 	for kind, k := range keep {
 		errs = append(errs, check.Name("kind", kind), k.check("keep of kind "+check.Shorten(kind)))
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err := check.Join(errs...); err != nil {
 		return fmt.Errorf("keep kinds: %w", err)
 	}
 	keep = maps.Clone(keep)
@@ -86,7 +85,7 @@ func (k Keep) check(field string) error {
 	if k.Slots != 0 {
 		errs = append(errs, &check.FieldError{Field: field + ": slots", Value: k.Slots.String(), Problem: "does not apply to a kind", Remedy: "use Config.Keep"})
 	}
-	return errors.Join(append(errs, k.checkNone(field))...)
+	return check.Join(append(errs, k.checkNone(field))...)
 }
 
 // checkNone checks that only completed jobs are not kept at all.
@@ -100,7 +99,7 @@ func (k Keep) checkNone(field string) error {
 			errs = append(errs, &check.FieldError{Field: field + ": " + one.name, Value: "none", Problem: "is possible for completed jobs only", Remedy: "give a time"})
 		}
 	}
-	return errors.Join(errs...)
+	return check.Join(errs...)
 }
 
 // prune returns the request to delete old rows.

@@ -3,7 +3,6 @@ package hourbell
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -94,7 +93,7 @@ func (r Rate) validate(text string) error {
 	}
 }
 
-// Validate returns everything that is wrong with the limit, each as a *check.FieldError, joined by errors.Join, or
+// Validate returns everything that is wrong with the limit, together a *InvalidError, or
 // nil. It needs no store.
 func (l Limit) Validate() error {
 	errs := []error{check.Name("name", l.Name), checkIfGivenName("owner", l.Owner), checkIfGivenName("queue", l.Queue), checkIfGivenName("kind", l.Kind), l.Rate.validate(l.Rate.String())}
@@ -117,7 +116,7 @@ func (l Limit) Validate() error {
 		errs = append(errs, check.Name("weights", key))
 		wrong(weight < 1 || weight > maxWeight, "weights", fmt.Sprintf("%s=%d", check.Shorten(key), weight), "is out of range", fmt.Sprintf("use a weight from 1 to %d", maxWeight))
 	}
-	return errors.Join(errs...)
+	return check.Join(errs...)
 }
 
 // checkIfGivenName checks a name that may be empty.
@@ -282,5 +281,5 @@ func limitRows(limits []Limit) ([]store.Limit, error) {
 		seen[limit.Name] = true
 		rows = append(rows, limit.row())
 	}
-	return rows, errors.Join(errs...)
+	return rows, check.Join(errs...)
 }

@@ -103,7 +103,7 @@ func (d *Draft) validate() error {
 	if d.Unique != "" && d.made.origin != store.OriginEnqueue {
 		errs = append(errs, &check.FieldError{Field: "unique", Value: check.Shorten(d.Unique), Problem: "is given for a job of a schedule", Remedy: "leave it empty"})
 	}
-	return errors.Join(append(errs, checkHeaders(d.Headers))...)
+	return check.Join(append(errs, checkHeaders(d.Headers))...)
 }
 
 // asDescribed reports whether the job is as it was before the middleware, apart from headers.
@@ -132,7 +132,7 @@ func checkHeaders(headers map[string]string) error {
 	if text, _ := json.Marshal(headers); len(text) > maxHeaderBytes { // texts can always be encoded
 		errs = append(errs, &check.FieldError{Field: "headers", Problem: fmt.Sprintf("have %d bytes", len(text)), Remedy: fmt.Sprintf("use at most %d; pass a reference to larger data", maxHeaderBytes)})
 	}
-	return errors.Join(errs...)
+	return check.Join(errs...)
 }
 
 // newDraft returns the draft of a valid job.
@@ -169,7 +169,7 @@ func (c *Client) through(ctx context.Context, drafts []*Draft, store func(ctx co
 				errs = append(errs, fmt.Errorf("after the enqueue middleware, %s: %w", draft.name(), err))
 			}
 		}
-		if err := errors.Join(errs...); err != nil {
+		if err := check.Join(errs...); err != nil {
 			return err
 		}
 		return store(ctx)

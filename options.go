@@ -1,7 +1,6 @@
 package hourbell
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/hourbell/hourbell/check"
@@ -86,7 +85,7 @@ func givenOptions(options []Option, takes optionSet) (given enqueuing, err error
 	for _, option := range options {
 		option(&given)
 	}
-	return given, errors.Join(append(given.errs, given.given.except(takes))...)
+	return given, check.Join(append(given.errs, given.given.except(takes))...)
 }
 
 // onlyTx returns the transaction of a call whose only option is InTx; nil: none.

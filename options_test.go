@@ -40,6 +40,7 @@ var everyOption = map[string]hourbell.Option{
 	"Priority":         hourbell.Priority(5),
 	"PushAtMost":       hourbell.PushAtMost(time.Second),
 	"Queue":            hourbell.Queue("default"),
+	"RunOnStart":       hourbell.RunOnStart(),
 	"Timeout":          hourbell.Timeout(0),
 	"Unique":           hourbell.Unique("u"),
 	"UniqueArgs":       hourbell.UniqueArgs(),
@@ -133,7 +134,7 @@ func TestOptionsOfOtherCalls(t *testing.T) {
 		"Jobs.Reprioritise": {change, func(o hourbell.Option) error { _, err := client.Jobs.Reprioritise(ctx, ids, 1, o); return err }},
 		"Groups.Cancel":     {change, func(o hourbell.Option) error { _, err := client.Groups.Cancel(ctx, "g", o); return err }},
 		"Groups.Retry":      {change, func(o hourbell.Option) error { _, err := client.Groups.Retry(ctx, "g", o); return err }},
-		"Schedules.Put":     {inTx, func(o hourbell.Option) error { _, err := client.Schedules.Put(ctx, schedule, o); return err }},
+		"Schedules.Put":     {[]string{"InTx", "RunOnStart"}, func(o hourbell.Option) error { _, err := client.Schedules.Put(ctx, schedule, o); return err }},
 		"Schedules.PutAll": {[]string{"InTx", "Limits"}, func(o hourbell.Option) error {
 			_, err := client.Schedules.PutAll(ctx, "o", 0, nil, o)
 			return err

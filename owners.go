@@ -2,7 +2,6 @@ package hourbell
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -50,7 +49,7 @@ func (e *NotInForceError) Unwrap() error { return ErrStale }
 // is a change only if no other host declares the set in force. A greater Revision is always a
 // change, and a smaller Revision is never a change. Owners lists the copies of all hosts.
 func (s *ScheduleService) SyncCopy(ctx context.Context, c HostCopy, options ...Option) (SyncResult, error) {
-	if err := errors.Join(checkOwner(c.Owner), check.Host("host", c.Host)); err != nil {
+	if err := check.Join(checkOwner(c.Owner), check.Host("host", c.Host)); err != nil {
 		return SyncResult{}, fmt.Errorf("sync the copy of a host: %w", err)
 	}
 	path := strings.Map(func(r rune) rune {
@@ -87,7 +86,7 @@ func (s *ScheduleService) Owners(ctx context.Context, f OwnerFilter) ([]store.Ow
 	for _, name := range f.Names {
 		errs = append(errs, check.StoredName("owner", name))
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err := check.Join(errs...); err != nil {
 		return nil, fmt.Errorf("list owners: %w", err)
 	}
 	return s.client.backend.ListOwners(ctx, store.ListOwnersRequest{Names: f.Names, After: f.After, Limit: pageSize(f.Limit)})

@@ -2,7 +2,6 @@ package hourbell
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -103,12 +102,12 @@ func (s pausing) jobs(name string) JobFilter {
 
 // check returns what is wrong with a pause.
 func (s pausing) check(ctx context.Context, name string, pause Pause) error {
-	err := errors.Join(check.Name(s.subject.String(), name), checkTime("until", pause.Until), checkIfGiven("actor", pause.Actor))
+	err := check.Join(check.Name(s.subject.String(), name), checkTime("until", pause.Until), checkIfGiven("actor", pause.Actor))
 	switch {
 	case len(pause.Reason) > maxPauseReason:
-		err = errors.Join(err, &check.FieldError{Field: "reason", Value: check.Shorten(pause.Reason), Problem: fmt.Sprintf("has %d bytes", len(pause.Reason)), Remedy: fmt.Sprintf("use at most %d bytes", maxPauseReason)})
+		err = check.Join(err, &check.FieldError{Field: "reason", Value: check.Shorten(pause.Reason), Problem: fmt.Sprintf("has %d bytes", len(pause.Reason)), Remedy: fmt.Sprintf("use at most %d bytes", maxPauseReason)})
 	case !utf8.ValidString(pause.Reason) || strings.ContainsRune(pause.Reason, 0):
-		err = errors.Join(err, &check.FieldError{Field: "reason", Value: check.Shorten(pause.Reason), Problem: "is not UTF-8 without NUL", Remedy: "use another text"})
+		err = check.Join(err, &check.FieldError{Field: "reason", Value: check.Shorten(pause.Reason), Problem: "is not UTF-8 without NUL", Remedy: "use another text"})
 	}
 	if err != nil || pause.Until.IsZero() {
 		return err

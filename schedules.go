@@ -137,7 +137,7 @@ func (s *ScheduleService) put(ctx context.Context, options []Option, takes optio
 			every[schedule.Name], req.Schedules[i].After = true, nil
 		}
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err := check.Join(errs...); err != nil {
 		return store.PutSchedulesResult{}, err
 	}
 	if slices.ContainsFunc(definitions, plan.Definition.Follows) {
@@ -182,9 +182,9 @@ const defaultPage = 100
 
 // List returns schedules by name, a page at a time.
 func (s *ScheduleService) List(ctx context.Context, f ScheduleFilter) ([]ScheduleInfo, error) {
-	err := errors.Join(checkIfGiven("after", f.After), checkIfGiven("calendar", f.Calendar), checkIfGiven("group", f.Group))
+	err := check.Join(checkIfGiven("after", f.After), checkIfGiven("calendar", f.Calendar), checkIfGiven("group", f.Group))
 	if f.Owner != nil {
-		err = errors.Join(err, checkIfGiven("owner", *f.Owner))
+		err = check.Join(err, checkIfGiven("owner", *f.Owner))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list schedules: %w", err)

@@ -2,10 +2,10 @@ package hourbell
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -25,7 +25,7 @@ type SlotFilter struct {
 
 // List returns the outcomes of slots, newest first, a page at a time.
 func (s *SlotService) List(ctx context.Context, f SlotFilter) ([]store.SlotInfo, error) {
-	if err := errors.Join(checkIfGiven("schedule", f.Schedule), checkIfGiven("group", f.Group), checkTime("from", f.From), checkTime("to", f.To)); err != nil {
+	if err := check.Join(checkIfGiven("schedule", f.Schedule), checkIfGiven("group", f.Group), checkTime("from", f.From), checkTime("to", f.To)); err != nil {
 		return nil, fmt.Errorf("list slots: %w", err)
 	}
 	schedule, hostsOf, err := s.client.ofHosts(ctx, f.Schedule)

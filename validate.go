@@ -1,7 +1,6 @@
 package hourbell
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -92,7 +91,7 @@ func checkSpec(s *store.JobSpec) error {
 	if s.Unique != "" {
 		errs = append(errs, check.StoredName("unique", s.Unique))
 	}
-	return errors.Join(errs...)
+	return check.Join(errs...)
 }
 
 // Validate returns everything that is wrong with the schedule, each as a
@@ -111,7 +110,7 @@ func (s Schedule) encode() (plan.Definition, error) {
 	hooks, hooksErr := s.Hooks.encode()
 	errs := []error{
 		check.Name("name", s.Name),
-		errors.Join(s.checkWhen()...),
+		check.Join(s.checkWhen()...),
 		jobErr,
 		kindErr,
 		check.Name("queue", s.Queue),
@@ -132,7 +131,7 @@ func (s Schedule) encode() (plan.Definition, error) {
 	if s.Group != "" {
 		errs = append(errs, check.Name("group", s.Group))
 	}
-	if err := errors.Join(append(errs, s.checkPolicies()...)...); err != nil {
+	if err := check.Join(append(errs, s.checkPolicies()...)...); err != nil {
 		return plan.Definition{}, err
 	}
 	return s.definition(job, hooks), nil

@@ -55,7 +55,7 @@ func DefaultBackoff(policy string) WorkerOption {
 	return func(w *worker) {
 		p, err := backoff.Parse(policy)
 		w.backoff = func(attempt int, _ error, chance float64) time.Duration { return p.After(attempt, chance) }
-		w.err = errors.Join(w.err, err)
+		w.err = check.Join(w.err, err)
 	}
 }
 
@@ -85,7 +85,7 @@ func AbandonAfter(d time.Duration) WorkerOption {
 	return func(w *worker) {
 		w.abandon = d
 		if d <= 0 || d > MaxDuration {
-			w.err = errors.Join(w.err, between("abandon after", d, time.Millisecond, MaxDuration))
+			w.err = check.Join(w.err, between("abandon after", d, time.Millisecond, MaxDuration))
 		}
 	}
 }
@@ -263,7 +263,7 @@ func (w *Workers) add(kind string, entry worker, options []WorkerOption) {
 	for _, option := range options {
 		option(&entry)
 	}
-	if err := errors.Join(checkDuration("timeout", entry.timeout), checkMaxRunning(kind, entry.maxRunning), entry.err, entry.keep.check("keep of kind "+kind)); err != nil {
+	if err := check.Join(checkDuration("timeout", entry.timeout), checkMaxRunning(kind, entry.maxRunning), entry.err, entry.keep.check("keep of kind "+kind)); err != nil {
 		w.errs = append(w.errs, err)
 	}
 	w.byKind[kind] = entry

@@ -62,7 +62,7 @@ type Checker interface {
 // is bounded by ctx only. A transaction that was not made by a driver gives
 // [ErrForeignTx].
 func Check(ctx context.Context, tx Tx, name string, token int64) error {
-	if err := errors.Join(check.Name("name", name), checkToken(token)); err != nil {
+	if err := check.Join(check.Name("name", name), checkToken(token)); err != nil {
 		return err
 	}
 	checker, ok := tx.(Checker)

@@ -47,7 +47,7 @@ func New(provider Provider, config Config) (*Locker, error) {
 		config.Timeout = 5 * time.Second
 	}
 	config.Lease = config.Lease.Truncate(time.Millisecond)
-	err := errors.Join(
+	err := check.Join(
 		checkRange("lease", config.Lease, MinAtMost, time.Hour),
 		checkRange("timeout", config.Timeout, 10*time.Millisecond, time.Hour),
 	)
@@ -126,7 +126,7 @@ func (l *Lock) do(fn func(ctx context.Context, held *Lock) error) (err error) {
 
 // take validates the input, then tries once or waits.
 func (l *Locker) take(ctx context.Context, name string, opts Options) (*Lock, error) {
-	if err := errors.Join(check.Name("name", name), opts.Validate()); err != nil {
+	if err := check.Join(check.Name("name", name), opts.Validate()); err != nil {
 		return nil, err
 	}
 	opts = opts.withDefaults()

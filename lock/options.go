@@ -1,7 +1,6 @@
 package lock
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -83,7 +82,7 @@ func ceilDuration(d time.Duration) time.Duration {
 // errors.Join, or nil.
 func (o Options) Validate() error {
 	o = o.withDefaults()
-	return errors.Join(
+	return check.Join(
 		checkAtMost(o.AtMost),
 		checkRange("at-least", o.AtLeast, 0, MaxAtMost),
 		checkAtLeast(o.AtLeast, o.AtMost),

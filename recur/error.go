@@ -29,6 +29,12 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
+// Mistake returns the fields of the error. Package check, which this package does not
+// import, reads them for its InvalidError.
+func (e *Error) Mistake() (field, value, problem, remedy string) {
+	return e.Field, strings.ToValidUTF8(e.Value, "\uFFFD"), e.Problem, e.Remedy
+}
+
 // newError is the only function that makes an Error, so that Value is always
 // bounded.
 func newError(field, value, problem, remedy string) *Error {

@@ -488,12 +488,16 @@ func TestSubscribe(t *testing.T) {
 	c := newCluster(t)
 	client := c.client(noteWorkers(func(context.Context, *hourbell.Job[Note]) error { return nil }))
 	events, stop := client.Events.Subscribe(100)
+	claimed, stopClaimed := client.Events.Subscribe(100, event.Selection{Kinds: []event.Kind{event.JobsClaimed}}, event.Selection{JobKinds: []string{"other"}})
 	c.run(client)
 	added, err := client.Enqueue(t.Context(), Note{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for e := range events {
+		if e.Kind == event.Step {
+			t.Errorf("a step: %+v", e)
+		}
 		if e.Kind == event.JobCompleted {
 			if n := client.Events.Counts()[event.JobCompleted]; n != 1 {
 				t.Errorf("%d completed jobs are counted", n)
@@ -507,6 +511,13 @@ func TestSubscribe(t *testing.T) {
 	stop()
 	stop()
 	for range events { // closed
+	}
+	if e := <-claimed; e.Kind != event.JobsClaimed {
+		t.Errorf("a reader of claims receives %+v", e)
+	}
+	stopClaimed()
+	for e := range claimed {
+		t.Errorf("a reader of claims receives %+v", e)
 	}
 }
 

@@ -16,9 +16,15 @@ type EventService struct{ client *Client }
 // Subscribe delivers the events of this process from now on, until stop is
 // called, which closes the channel. buffer (at least 1) is how many events wait
 // for a slow reader; further events are dropped for this reader. A reader that
-// must not miss anything reads the store instead.
-func (s *EventService) Subscribe(buffer int) (events <-chan event.Event, stop func()) {
-	return s.client.relay.subscribe(max(buffer, 1))
+// must not miss anything reads the store instead, with List or Follow.
+//
+// The events are those that any of the selections has; without a selection, all except
+// event.Step.
+func (s *EventService) Subscribe(buffer int, selections ...event.Selection) (events <-chan event.Event, stop func()) {
+	if len(selections) == 0 {
+		selections = []event.Selection{{}}
+	}
+	return s.client.relay.subscribe(max(buffer, 1), slices.Clone(selections))
 }
 
 // Counts returns how often each kind of event has happened in this process
@@ -38,7 +44,13 @@ type relay struct {
 
 	mu          sync.RWMutex
 	counts      map[event.Kind]*atomic.Int64
-	subscribers []chan event.Event
+	subscribers []subscriber
+}
+
+// subscriber is a reader of Subscribe.
+type subscriber struct {
+	events     chan event.Event
+	selections []event.Selection
 }
 
 func (r *relay) send(e event.Event) {
@@ -58,9 +70,12 @@ func (r *relay) send(e event.Event) {
 		r.mu.RLock()
 	}
 	r.counts[e.Kind].Add(1)
-	for _, c := range r.subscribers {
+	for _, s := range r.subscribers {
+		if !slices.ContainsFunc(s.selections, func(one event.Selection) bool { return one.Has(e) }) {
+			continue
+		}
 		select {
-		case c <- e:
+		case s.events <- e:
 		default:
 		}
 	}
@@ -123,15 +138,15 @@ func (r *relay) counted() map[event.Kind]int64 {
 	return counts
 }
 
-func (r *relay) subscribe(buffer int) (<-chan event.Event, func()) {
+func (r *relay) subscribe(buffer int, selections []event.Selection) (<-chan event.Event, func()) {
 	c := make(chan event.Event, buffer)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.subscribers = append(r.subscribers, c)
+	r.subscribers = append(r.subscribers, subscriber{c, selections})
 	return c, sync.OnceFunc(func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.subscribers = slices.DeleteFunc(r.subscribers, func(other chan event.Event) bool { return other == c })
+		r.subscribers = slices.DeleteFunc(r.subscribers, func(other subscriber) bool { return other.events == c })
 		close(c)
 	})
 }

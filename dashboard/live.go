@@ -106,8 +106,8 @@ func rest(ctx context.Context, least time.Duration, changed <-chan struct{}, eve
 			}
 		case <-changed:
 			happened = true
-		case e := <-events:
-			happened = happened || e.Kind != event.Step
+		case <-events:
+			happened = true
 		}
 		if happened && enough == nil {
 			return true

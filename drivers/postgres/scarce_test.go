@@ -114,7 +114,7 @@ func TestALostHeartbeatNamesItsCause(t *testing.T) {
 	migrate(t, b)
 	client, err := hourbell.New(b, hourbell.Config{Lease: 2 * time.Second, NoMigrate: true, Logger: slog.New(slog.DiscardHandler)})
 	must(t, err)
-	events, unsubscribe := client.Events.Subscribe(10_000)
+	events, unsubscribe := client.Events.Subscribe(10_000, event.Selection{}, event.Selection{Kinds: []event.Kind{event.Step}})
 	defer unsubscribe()
 	ended := make(chan error, 1)
 	go func() { ended <- client.Run(context.Background()) }()

@@ -222,7 +222,7 @@ func TestASilentHeartbeatLosesNoLease(t *testing.T) {
 	must(t, err)
 	client, err := hourbell.New(b, hourbell.Config{Lease: 6 * time.Second, Heartbeat: time.Second, NoMigrate: true, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	must(t, err)
-	events, unsubscribe := client.Events.Subscribe(10_000)
+	events, unsubscribe := client.Events.Subscribe(10_000, event.Selection{}, event.Selection{Kinds: []event.Kind{event.Step}})
 	defer unsubscribe()
 	ended := make(chan error, 1)
 	go func() { ended <- client.Run(context.Background()) }()

@@ -3,6 +3,7 @@ package hourbelltest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell"
@@ -74,10 +75,19 @@ func (k *Kit) whyNot(job store.JobInfo) string {
 		return "it had ended as " + job.State.String()
 	case job.State == store.StateWaiting:
 		return "it waits for other jobs; use RunDue after Enqueue"
+	}
+	nodes, err := k.Client.Nodes.List(k.context())
+	k.fail("list the nodes", err)
+	runs := func(n store.NodeInfo) bool { return n.EndedAt.IsZero() && n.Runs(job.Kind) }
+	switch {
+	case !slices.ContainsFunc(nodes, runs):
+		return "no running client over Kit.Backend has a worker of the kind; register it"
+	case !slices.ContainsFunc(nodes, func(n store.NodeInfo) bool { return runs(n) && n.Serves(job.Queue) }):
+		return fmt.Sprintf("no running client over Kit.Backend that has a worker of the kind serves the queue %q; add it to Config.Queues", job.Queue)
 	case job.RunAt.After(k.Now()):
 		return fmt.Sprintf("it is due at %v, and the clock shows %v; use Enqueue and Advance", job.RunAt, k.Now())
 	}
-	return fmt.Sprintf("no running client over Kit.Backend has a worker of the kind and serves the queue %q, or its group is paused", job.Queue)
+	return "its queue, kind or group is paused, or a limit, Restricted or Config.Admission keeps it from running"
 }
 
 // attempts returns the attempts that have ended since the last call.

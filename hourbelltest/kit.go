@@ -110,8 +110,8 @@ func Over(t testing.TB, backend store.Backend, cfg hourbell.Config, options ...O
 	k.clock = travel.NewClock(k.settings.start)
 	k.Backend = recorder{k.clock.Over(backend), k}
 
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	if cfg.Logger == nil { // lines have the kit's time
+		cfg.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: k.atOwnTime}))
 	}
 	cfg.WorkMiddleware = append([]hourbell.WorkMiddleware{k.keepError}, cfg.WorkMiddleware...)
 	client, err := hourbell.New(k.Backend, cfg)
@@ -134,6 +134,14 @@ func Over(t testing.TB, backend store.Backend, cfg hourbell.Config, options ...O
 	t.Cleanup(func() { goroutines.check(t) })
 	k.Run(client)
 	return k
+}
+
+// atOwnTime gives lines of the log the time that the kit's clock shows.
+func (k *Kit) atOwnTime(groups []string, attr slog.Attr) slog.Attr {
+	if len(groups) == 0 && attr.Key == slog.TimeKey {
+		attr.Value = slog.TimeValue(k.clock.Now())
+	}
+	return attr
 }
 
 // joining is how long a node may take to register, also with a migration.

@@ -146,6 +146,13 @@ func TestFailures(t *testing.T) {
 			enqueue(t, kit, report{2026})
 			kit.RunDue()
 		}, []string{"still running: job 1 (kind report, attempt 1)", "uses hourbelltest.Sleep"}},
+		"jobs that Drain leaves": {func(t testing.TB) {
+			kit := hourbelltest.New(t, hourbell.Config{Workers: reports(func(context.Context, *hourbell.Job[report]) error { return nil })})
+			enqueue(t, kit, report{2026}, hourbell.Queue("mails"))
+			enqueue(t, kit, report{2027}, hourbell.In(time.Hour))
+			enqueue(t, kit, letter{}, hourbell.In(time.Hour))
+			kit.Drain()
+		}, []string{"drain: 2 jobs are left", `job 1 (report): no running client over Kit.Backend that has a worker of the kind serves the queue "mails"; add it to Config.Queues`, "job 3 (letter): no running client over Kit.Backend has a worker of the kind"}},
 		"a job for ever": {func(t testing.TB) {
 			kit := hourbelltest.New(t, hourbell.Config{Workers: reports(func(context.Context, *hourbell.Job[report]) error {
 				return hourbell.Snooze(30 * 24 * time.Hour)

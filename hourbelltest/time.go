@@ -3,6 +3,8 @@ package hourbelltest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hourbell/hourbell"
@@ -59,10 +61,12 @@ func (k *Kit) RunDue() []Attempt {
 // mostDrained is how far Drain moves the clock.
 const mostDrained = 366 * 24 * time.Hour
 
-// Drain runs jobs until none is left that a client over Kit.Backend runs: it moves the clock to each
+// Drain runs jobs until none is left: it moves the clock to each
 // instant at which a job is due, and so lets retries, snoozes and jobs with a delay run. Slots that
 // are due on the way fire, but it does not wait for slots. It returns the attempts that ended, in
-// their order. If jobs are left after a year, the test fails.
+// their order. The test fails if jobs are left, because no client over Kit.Backend serves their queue or
+// has a worker of their kind, because they are paused, or after a year; the message has the reason of each.
+// RunDue and Advance let jobs be left.
 func (k *Kit) Drain() []Attempt {
 	k.t.Helper()
 	begun := k.Now()
@@ -78,7 +82,33 @@ func (k *Kit) Drain() []Attempt {
 		k.clock.Set(next)
 		k.settle()
 	}
+	k.noneLeft()
 	return k.attempts()
+}
+
+// mostNamed is how many jobs a message names.
+const mostNamed = 5
+
+// noneLeft fails the test if jobs have not ended, with the reasons.
+func (k *Kit) noneLeft() {
+	k.t.Helper()
+	live := hourbell.JobFilter{States: []store.State{store.StateReady, store.StateRunning, store.StateWaiting}}
+	left, err := k.Client.Jobs.Count(k.context(), live)
+	k.fail("count the jobs that are left", err)
+	if left == 0 {
+		return
+	}
+	live.Limit = mostNamed
+	jobs, err := k.Client.Jobs.List(k.context(), live)
+	k.fail("list the jobs that are left", err)
+	var text strings.Builder
+	for _, job := range jobs {
+		fmt.Fprintf(&text, "\n\tjob %d (%s): %s", job.ID, job.Kind, k.whyNot(job))
+	}
+	if more := int(left) - len(jobs); more > 0 {
+		fmt.Fprintf(&text, "\n\tand %d more", more)
+	}
+	k.t.Errorf("hourbelltest: drain: %d jobs are left:%s", left, text.String())
 }
 
 // jobsLeft reports whether a job runs, or is due later.

@@ -101,6 +101,9 @@ type CalendarInfo struct {
 // (ErrConflict) if the calendar was changed after that revision was read; OnlyNew:
 // if a calendar has the name.
 func (s *CalendarService) Put(ctx context.Context, calendar Calendar, ifRevision int64) (revision int64, err error) {
+	if err := calendar.Validate(); err != nil {
+		return 0, fmt.Errorf("put calendar %q: %w", check.Shorten(calendar.Name), err)
+	}
 	res, err := s.put(ctx, []Calendar{calendar}, ifRevision)
 	if err != nil {
 		return 0, fmt.Errorf("put calendar %q: %w", check.Shorten(calendar.Name), err)

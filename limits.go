@@ -248,10 +248,7 @@ func (s *LimitService) Delete(ctx context.Context, names ...string) error {
 			return fmt.Errorf("delete limit: %w", err)
 		}
 	}
-	if err := s.client.backend.DeleteLimits(ctx, store.DeleteLimitsRequest{Names: names, By: s.client.actor(ctx)}); err != nil {
-		return fmt.Errorf("delete limits: %w", err)
-	}
-	return nil
+	return s.client.backend.DeleteLimits(ctx, store.DeleteLimitsRequest{Names: names, By: s.client.actor(ctx)}) // it names the call
 }
 
 // Limits gives Sync, SyncCopy and PutAll of schedules the limits of the owner, in the same transaction: Sync also deletes the owner's

@@ -121,7 +121,10 @@ func (s *ScheduleService) put(ctx context.Context, options []Option, takes optio
 		schedule.Owner = req.Owner
 		definition, err := schedule.encode()
 		if err != nil {
-			errs = append(errs, fmt.Errorf("schedule %q: %w", check.Shorten(schedule.Name), err))
+			if takes != putOneOptions { // Put names its schedule itself
+				err = fmt.Errorf("schedule %q: %w", check.Shorten(schedule.Name), err)
+			}
+			errs = append(errs, err)
 			continue
 		}
 		if seen[schedule.Name] {

@@ -32,19 +32,24 @@ func (p *program) nextCommand() *cobra.Command {
 		from string
 	)
 	c := &cobra.Command{
-		Use:   "next (--cron EXPR | --every D | --at T) [--tz ZONE] [--exclude …] [--from T] [--count N] [--output FORMAT]",
+		Use:   "next (EXPR | --cron EXPR | --on-calendar EVENT | --every D | --at T) [--tz ZONE] [--exclude …] [--from T] [--count N] [--output FORMAT]",
 		Short: "Prints the next instants of a rule",
 		Long: "Prints the first instants of a rule strictly after --from that are not excluded, one a line, in the zone of\n" +
 			"the rule, and fewer than --count when the rule ends. An interval counts from --from. A store is opened only\n" +
 			"to read the calendars that --exclude names. With --output json or ndjson each instant is an object with the\n" +
 			"field slot.",
-		Example: "  hourbell next --cron '0 9 * * 1-5' --tz Europe/Prague\n" +
+		Example: "  hourbell next '0 9 * * 1-5' --tz Europe/Prague\n" +
 			"  hourbell next --cron '30 2 * * *' --tz America/New_York --from 2027-03-13T00:00:00 --count 3\n" +
 			"  hourbell next --cron '@daily' --exclude sat,sun --exclude 12-24..12-26\n" +
 			"  hourbell next --every 90s --from 2027-01-01T00:00:00Z",
-		Args:                  takes(false),
+		Args:                  takesRule,
 		DisableFlagsInUseLine: true,
-		RunE: func(c *cobra.Command, _ []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				if err := c.Flags().Set("cron", args[0]); err != nil {
+					return err
+				}
+			}
 			return p.next(c, n)
 		},
 	}
@@ -55,6 +60,22 @@ func (p *program) nextCommand() *cobra.Command {
 	n.store.addTo(c)
 	n.format.addTo(c)
 	return c
+}
+
+// takesRule takes a cron rule as an argument, which is short for --cron.
+func takesRule(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	for _, name := range []string{"cron", "on-calendar", "every", "at"} {
+		if c.Flags().Changed(name) {
+			return &check.FieldError{Field: "argument", Value: check.Shorten(args[0]), Problem: "is a second rule besides --" + name, Remedy: "give one of them; quote a rule, so that the shell passes it as one argument"}
+		}
+	}
+	if len(args) > 1 {
+		return &check.FieldError{Field: "argument", Value: check.Shorten(args[1]), Problem: "is one too many", Remedy: "quote the rule, so that the shell passes it as one argument"}
+	}
+	return nil
 }
 
 func (p *program) next(c *cobra.Command, n nextFlags) error {

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell/drivers/sqlite"
+	"github.com/hourbell/hourbell/store"
+)
+
+// TestFindingsAreEverywhere makes things go wrong in a real node, and sees each finding appear and go in doctor, top, the overview
+// page, the API, the metrics and, as far as it concerns the node, /readyz.
+func TestFindingsAreEverywhere(t *testing.T) {
+	b := newBench(t)
+	const good = "schedules:\n  - {name: bell, every: 1h, shell: 'true'}\n"
+	writeFile(t, "s.yaml", good)
+	b.ok("schedules", "put", "there", "--every", "1s", "--grace", "1s", "--misfire", "all", "--on", "host=elsewhere", "--kind", "mail")
+	b.ok("schedules", "put", "nightly", "--every", "24h", "--kind", "mail")
+	eventually(t, "the schedule is overdue, without a node", func() bool {
+		code, found := b.doctor()
+		return code == exitFailed && found["schedule-overdue"] != nil
+	})
+	if _, found := b.doctor(); !strings.Contains(fmt.Sprint(found["schedule-overdue"]["found"]), "no node is alive") || found["schedule-overdue"]["remedy"] != "start `hourbell serve`" {
+		t.Errorf("without a node: %v", found["schedule-overdue"])
+	}
+
+	p := b.serve("--file", "s.yaml", "--listen", "127.0.0.1:0", "--host", "belfry", "--name", "tower", "--lease", "2s")
+	at := "http://" + p.apiAddress()
+	get := func(path string) (int, string) { return call(t, http.DefaultClient, "GET", at+path, "") }
+	ready := func() (int, string) { return get("/readyz") }
+	eventually(t, "the node is ready", func() bool { code, _ := ready(); return code == http.StatusOK })
+
+	backend, err := sqlite.Open(t.Context(), b.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer backend.Close()
+
+	// want says where a finding is missing, or is left if it must be gone; empty: nowhere.
+	want := func(there bool, name string, level store.FindingLevel, text string) string {
+		var wrong []string
+		expect := func(place string, has bool) {
+			if has != there {
+				wrong = append(wrong, place)
+			}
+		}
+		code, found := b.doctor()
+		expect("doctor", found[name]["result"] == level.String() && strings.Contains(fmt.Sprint(found[name]["found"]), text) && found[name]["remedy"] != nil)
+		if there && level == store.FindingError {
+			expect("the exit code of doctor", code == exitFailed)
+		}
+		expect("top", strings.Contains(b.ok("top", "--once"), text))
+		_, page := get("/")
+		expect("the overview page", strings.Contains(page, text))
+		_, list := get("/api/v1/findings")
+		var answer struct{ Items []map[string]any }
+		if err := json.Unmarshal([]byte(list), &answer); err != nil {
+			t.Fatalf("the API answers %s", list)
+		}
+		listed := false
+		for _, one := range answer.Items {
+			listed = listed || one["check"] == name && one["result"] == level.String() && strings.Contains(fmt.Sprint(one["found"]), text)
+		}
+		expect("the API", listed)
+		_, metrics := get("/metrics")
+		expect("the metrics", strings.Contains(metrics, fmt.Sprintf("hourbell_finding{name=%q,severity=%q} 1\n", name, level)))
+		return strings.Join(wrong, ", ")
+	}
+	everywhere := func(there bool, name string, level store.FindingLevel, text string) {
+		t.Helper()
+		missing := ""
+		for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
+			if missing = want(there, name, level, text); missing == "" {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%s: not as expected (there: %v) in %s", name, there, missing)
+			}
+		}
+	}
+
+	// Five things at once.
+	writeFile(t, "s.yaml", good+"  - {name: bell2, evry: 1h}\n")
+	b.ok("queues", "pause", "held", "--reason", "the mail server moves")
+	held := fmt.Sprint(b.enqueued("mail", "--queue", "held")["id"])
+	lost := fmt.Sprint(b.enqueued("mail", "--queue", "nowhere")["id"])
+	rows, err := backend.ListSchedules(t.Context(), store.ListSchedulesRequest{Names: []string{"nightly"}, Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := time.Now().Add(2 * time.Hour)
+	_, err = backend.Fire(t.Context(), store.FireRequest{Now: later.Add(48 * time.Hour), Firings: []store.Firing{{
+		Schedule: rows[0].ID, Revision: rows[0].Revision, Mark: rows[0].Mark, NextAt: rows[0].NextAt, NewMark: later, NewNextAt: later.Add(time.Hour),
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []struct {
+		name  string
+		level store.FindingLevel
+		text  string
+	}{
+		{"schedule-overdue", store.FindingError, "schedule there has not fired"},
+		{"schedule-ahead", store.FindingError, "schedule nightly is ahead of the store"},
+		{"file-refused", store.FindingError, "file s.yaml of host belfry is refused: s.yaml:3"},
+		{"job-untaken", store.FindingError, "job " + lost + " waits although it is due"},
+		{"pause-holds-jobs", store.FindingWarning, "queue held is paused since"},
+	}
+	for _, one := range all {
+		everywhere(true, one.name, one.level, one.text)
+	}
+	if code, body := ready(); code != http.StatusServiceUnavailable || !strings.Contains(body, "file-refused") {
+		t.Errorf("readyz answers %d %s while a file is refused", code, body)
+	}
+	if code, _ := get("/livez"); code != http.StatusOK {
+		t.Errorf("livez answers %d", code)
+	}
+	if problems := fmt.Sprint(b.objects("nodes")[0]["problems"]); !strings.Contains(problems, "s.yaml:3") {
+		t.Errorf("hourbell nodes has the problems %s", problems)
+	}
+
+	writeFile(t, "s.yaml", good+"  - {name: bell2, every: 1h, shell: 'true'}\n")
+	b.ok("queues", "resume", "held")
+	b.ok("jobs", "cancel", held, lost)
+	b.ok("schedules", "delete", "there")
+	b.ok("schedules", "reset", "--all")
+	for _, one := range all {
+		everywhere(false, one.name, one.level, one.text)
+	}
+	eventually(t, "the node is ready again", func() bool { code, _ := ready(); return code == http.StatusOK })
+
+	// The store goes back.
+	position, err := backend.Position(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := position
+	seen.Token += 1000
+	if _, err := backend.ReportLoss(t.Context(), store.ReportLossRequest{Accepted: position.Accepted, Seen: seen}); err != nil {
+		t.Fatal(err)
+	}
+	everywhere(true, "store-went-back", store.FindingError, "the store went back in time")
+	if code, body := ready(); code != http.StatusServiceUnavailable || !strings.Contains(body, "went back in time") {
+		t.Errorf("readyz answers %d %s after the store went back", code, body)
+	}
+	b.ok("nodes", "accept-history")
+	everywhere(false, "store-went-back", store.FindingError, "the store went back in time")
+	eventually(t, "the node is ready at last", func() bool { code, _ := ready(); return code == http.StatusOK })
+}

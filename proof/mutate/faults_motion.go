@@ -407,4 +407,88 @@ var motionFaults = []motionFault{
 			"\t\tif j.ID%2 == 0 {\n\t\t\ts.dependents[e.Job] = append(slices.Clip(s.dependents[e.Job]), j.ID)\n\t\t}\n\t}\n\tslices.SortFunc",
 		}, 1, "?",
 	},
+	{
+		fault{
+			"a snooze spends an attempt", inMemory + "finish.go",
+			"\tcase o.Result == store.Snooze:\n\t\tj.Attempt--\n",
+			"\tcase o.Result == store.Snooze:\n",
+		}, 1, "?",
+	},
+	{
+		fault{
+			"a hand-back spends an attempt", inMemory + "finish.go",
+			"\tcase o.Result == store.Release:\n\t\tj.Attempt--\n",
+			"\tcase o.Result == store.Release:\n",
+		}, 1, "?",
+	},
+	{
+		fault{
+			"a job that is handed back is due much later", inMemory + "finish.go",
+			"\t\t\tj.refunds++\n\t\t}\n\t\ts.ready(j, now)",
+			"\t\t\tj.refunds++\n\t\t}\n\t\ts.ready(j, now.Add(2*time.Hour))",
+		}, 1, "?",
+	},
+	{
+		fault{
+			"a begin is not recorded", inMemory + "jobs.go",
+			"\t\tj.begun, held[ref] = true, true",
+			"\t\theld[ref] = true",
+		}, 2, "?",
+	},
+	{
+		fault{
+			"a dependent waits on after an edge was missed", inMemory + "edges.go",
+			"\tcase j.any && open == 0, !j.any && missed > 0:",
+			"\tcase j.any && open == 0, !j.any && missed > 1:",
+		}, 1, "?",
+	},
+	{
+		fault{
+			"an edge on failure matches a success", inMemory + "edges.go",
+			"\tcase succeeded && e.On != store.OnFailure, failed",
+			"\tcase succeeded, failed",
+		}, 1, "?",
+	},
+	{
+		fault{
+			"a batch of outcomes loses its last one", inWork + "outcomes.go",
+			"\tbuffer = append(buffer, o.waiting[:n]...)",
+			"\tbuffer = append(buffer, o.waiting[:max(n-1, 1)]...)",
+		}, 1, "?",
+	},
+	{
+		fault{
+			"one permit too many", inWork + "permits.go",
+			"p.last.Bounded && p.running.Load() < int64(p.most)",
+			"p.last.Bounded && p.running.Load() <= int64(p.most)",
+		}, 2, "?",
+	},
+	{
+		fault{
+			"a claim does not notice that a limit has changed", inMemory + "jobs.go",
+			"\tif out.LimitRevision != req.Permits.Revision {\n\t\treq.Limit = 0",
+			"\tif out.LimitRevision != req.Permits.Revision && false {\n\t\treq.Limit = 0",
+		}, 9, "?",
+	},
+	{
+		fault{
+			"a lane gives one permit more", inMemory + "lanes.go",
+			"width > 0 && used >= width {",
+			"width > 0 && used > width {",
+		}, 1, "?",
+	},
+	{
+		fault{
+			"a rate counts the starts of one claim once", inMemory + "lanes.go",
+			"\treturn lane.notBefore.After(now) || rated && rate.Room(lane.tat, now, starts+1) <= starts",
+			"\treturn lane.notBefore.After(now) || rated && rate.Room(lane.tat, now, starts+1) < starts",
+		}, 1, "?",
+	},
+	{
+		fault{
+			"no suspect is looked for", inWork + "suspects.go",
+			"\tif f.noSuspects || now.Sub",
+			"\tif !f.noSuspects || now.Sub",
+		}, 4, "?",
+	},
 }

@@ -97,22 +97,7 @@ func (f *fetcher) awaitWork(ctx context.Context, res store.PartialClaim, started
 		next = f.runner.cfg.PollBusy
 	}
 	now := loop.Now()
-	latest := loop.Never
-	if f.unbegun() > 0 {
-		latest = now.Add(stalePrefetchAge)
-	}
-	if res.Again > 0 {
-		latest = min(latest, now.Add(res.Again))
-	}
-	if !res.NextDue.IsZero() {
-		latest = min(latest, started.Add(res.NextDue.Sub(res.Now)))
-	}
-	if !res.NextStart.IsZero() {
-		latest = min(latest, started.Add(res.NextStart.Sub(res.Now)))
-	}
-	if f.short.Load() {
-		latest = min(latest, now.Add(f.runner.cfg.PollBusy))
-	}
+	latest := f.latest(res, started, now)
 	for {
 		idle := f.turn.Interval()
 		next = min(next, idle)
@@ -142,6 +127,27 @@ func (f *fetcher) awaitWork(ctx context.Context, res store.PartialClaim, started
 		}
 		timer.Stop()
 	}
+}
+
+// latest returns when the next claim has to be sent at the latest, now, after a claim that was sent at an instant.
+func (f *fetcher) latest(res store.PartialClaim, started, now loop.Instant) (latest loop.Instant) {
+	latest = loop.Never
+	if f.unbegun() > 0 {
+		latest = now.Add(stalePrefetchAge)
+	}
+	if res.Again > 0 {
+		latest = min(latest, now.Add(res.Again))
+	}
+	if !res.NextDue.IsZero() {
+		latest = min(latest, started.Add(res.NextDue.Sub(res.Now)))
+	}
+	if !res.NextStart.IsZero() {
+		latest = min(latest, started.Add(res.NextStart.Sub(res.Now)))
+	}
+	if f.short.Load() {
+		latest = min(latest, now.Add(f.runner.cfg.PollBusy))
+	}
+	return latest
 }
 
 // awaitRoom waits until so many jobs of the last claim are done that the next claim is worth

@@ -1,0 +1,5 @@
+package page
+
+import "context"
+
+func clean(ctx context.Context) error

@@ -72,9 +72,9 @@ func TestFindingsAreEverywhere(t *testing.T) {
 	}
 	everywhere := func(there bool, name string, level store.FindingLevel, text string) {
 		t.Helper()
-		missing := ""
 		for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
-			if missing = want(there, name, level, text); missing == "" {
+			missing := want(there, name, level, text)
+			if missing == "" {
 				return
 			}
 			if time.Now().After(deadline) {

@@ -59,7 +59,11 @@ func (m *claimsModel) over(b store.Backend) store.Backend {
 func (m *claimsModel) follow(c intercept.Call) {
 	switch req := c.Request.(type) {
 	case *store.RegisterRequest:
-		m.nodes[c.Result.(*store.RegisterResult).Node] = &registered{lease: req.Lease, seen: m.clock()}
+		beats := int64(0)
+		if req.Continue != 0 && m.lives(req.Continue, c) { // it counts as a heartbeat
+			beats = m.nodes[req.Continue].beats + 1
+		}
+		m.nodes[c.Result.(*store.RegisterResult).Node] = &registered{req.Lease, m.clock(), beats}
 	case *store.HeartbeatRequest:
 		if m.lives(req.Node, c) {
 			m.nodes[req.Node].seen = m.clock()

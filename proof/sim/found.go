@@ -10,4 +10,5 @@ var found = []struct {
 }{
 	{7, 10 * time.Minute, "a node of a queue with a limit claims without a pause when it is idle"},
 	{18, 10 * time.Minute, "the same, for the queue of a place"},
+	{5001, 10 * time.Minute, "the model of claims takes a registration that goes on for a new one"},
 }

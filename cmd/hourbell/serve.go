@@ -103,7 +103,7 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.StringVar(&f.mail, "mail", "", "mail what the lines of crontabs print, through this program with the arguments of sendmail, such as /usr/sbin/sendmail: to MAILTO, else to the user of the line")
 	flags.StringArrayVar(&f.sql, "sql", nil, "a database for jobs of kind sql, NAME=URL, NAME=env:VARIABLE or NAME=@FILE; NAME=apart:… if jobs need not be completed in the statement's transaction; may be repeated")
 	f.web.addTo(c)
-	flags.StringVar(&f.probes, "probes", "", "answer /healthz and /readyz on this address, such as :8081, without access rules")
+	flags.StringVar(&f.probes, "probes", "", "answer /livez, /healthz and /readyz on this address, such as :8081, without access rules")
 	flags.BoolVar(&f.probesMetrics, "probes-metrics", false, "answer /metrics on the address of --probes, too, without access rules")
 	flags.StringVar(&f.logLevel, "log-level", "info", "trace, debug, info, warn or error")
 	flags.StringVar(&f.logFormat, "log-format", "text", "text or json")

@@ -30,7 +30,11 @@ func (b *Backend) MigrateUp(ctx context.Context) ([]store.Migration, error) {
 	if err := b.createFile(); err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)
 	}
-	conn, err := b.writer.Conn(ctx)
+	var conn *sql.Conn
+	err := patiently(ctx, func() (err error) { // a new connection sets pragmas, for which SQLite does not always wait
+		conn, err = b.writer.Conn(ctx)
+		return err
+	})
 	if err != nil {
 		return nil, b.explain(ctx, doing, err)
 	}

@@ -27,7 +27,7 @@ type Migrator interface {
 // Migration is one numbered step of a schema.
 type Migration struct {
 	Version int    // 1, 2, 3 … without gaps
-	Name    string // "schema" for a file 0001_schema.sql
+	Name    string // "tables" for a file 0001_tables.sql
 	SQL     string
 }
 

@@ -8,7 +8,7 @@ import (
 
 // TestCheckSteps compares applied steps with the steps of a release.
 func TestCheckSteps(t *testing.T) {
-	steps := []Migration{{Version: 1, Name: "schema"}, {Version: 2, Name: "tags"}}
+	steps := []Migration{{Version: 1, Name: "tables"}, {Version: 2, Name: "tags"}}
 	for _, test := range []struct {
 		applied []Migration
 		problem string // a part of the error; empty: there is none
@@ -17,10 +17,10 @@ func TestCheckSteps(t *testing.T) {
 		{steps[:1], ""},
 		{steps, ""},
 		{append(steps[:2:2], Migration{Version: 3, Name: "of a later release"}), ""},
-		{[]Migration{{Version: 1, Name: "first"}}, `step 1 is "first", not "schema"`},
-		{[]Migration{{Version: 1, Name: "schema"}, {Version: 2, Name: "failing"}}, `step 2 is "failing", not "tags"`},
+		{[]Migration{{Version: 1, Name: "schema"}}, `step 1 is "schema", not "tables"`},
+		{[]Migration{{Version: 1, Name: "tables"}, {Version: 2, Name: "failing"}}, `step 2 is "failing", not "tags"`},
 		{[]Migration{{Version: 0, Name: "init"}}, "no step of hourbell"},
-		{[]Migration{{Version: -1}, {Version: 1, Name: "schema"}}, "no step of hourbell"},
+		{[]Migration{{Version: -1}, {Version: 1, Name: "tables"}}, "no step of hourbell"},
 	} {
 		err := CheckSteps(test.applied, steps, "drop it")
 		switch {

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -436,7 +437,7 @@ func TestHostileText(t *testing.T) {
 func TestMigrate(t *testing.T) {
 	b := newBench(t)
 	for _, store := range []string{"sqlite:nowhere.db", "sqlite:/no/such/folder/x.db", "postgres://", "postgres://nobody@nowhere.invalid/db"} {
-		if sql := b.ok("migrate", "print", "--store", store); !strings.Contains(sql, "-- Step 1, schema.\n") || !strings.Contains(strings.ToUpper(sql), "CREATE TABLE") {
+		if sql := b.ok("migrate", "print", "--store", store); !strings.Contains(sql, "-- Step 1, tables.\n") || !strings.Contains(strings.ToUpper(sql), "CREATE TABLE") {
 			t.Errorf("%s: prints %.200q", store, sql)
 		}
 	}
@@ -445,18 +446,31 @@ func TestMigrate(t *testing.T) {
 	}
 	b.fails(exitFailed, []string{"migrate up"}, "jobs", "list", "--no-migrate")
 	b.fails(exitFailed, []string{"migrate up"}, "serve", "--no-migrate")
-	if status := steady(b.ok("migrate", "status")); !strings.HasPrefix(status, "STEP  NAME  APPLIED\n1  schema  no\n") || strings.Contains(status, "yes") {
+	if status := steady(b.ok("migrate", "status")); !strings.HasPrefix(status, "STEP  NAME  APPLIED\n1  tables  no\n") || strings.Contains(status, "yes") {
 		t.Errorf("status before:\n%s", status)
 	}
 	noStore(t, b)
-	if up := b.ok("migrate", "up"); !strings.HasPrefix(up, "applied step 1, schema\n") {
+	if up := b.ok("migrate", "up"); !strings.HasPrefix(up, "applied step 1, tables\n") {
 		t.Errorf("up:\n%s", up)
 	}
 	equal(t, "up again", b.ok("migrate", "up"), "the schema is up to date\n")
-	if status := b.ok("migrate", "status", "--output", "ndjson"); !strings.HasPrefix(status, `{"step":1,"name":"schema","applied":true}`+"\n") || strings.Contains(status, "false") {
+	if status := b.ok("migrate", "status", "--output", "ndjson"); !strings.HasPrefix(status, `{"step":1,"name":"tables","applied":true}`+"\n") || strings.Contains(status, "false") {
 		t.Errorf("status after:\n%s", status)
 	}
 	equal(t, "now it fits", b.ok("jobs", "list", "--no-migrate", "--output", "json"), "[]\n")
+
+	db, err := sql.Open("sqlite", b.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("UPDATE hourbell_schema_version SET name = 'schema'"); err != nil { // a step that was replaced
+		t.Fatal(err)
+	}
+	remedy := []string{`step 1 is "schema"`, "save what you need, drop the tables", "`hourbell migrate up`"}
+	for _, command := range []string{"migrate up", "migrate status", "jobs list", "jobs list --no-migrate", "enqueue idle", "serve", "serve --no-migrate"} {
+		b.fails(exitFailed, remedy, strings.Fields(command)...)
+	}
 }
 
 func TestStoreIsFound(t *testing.T) {

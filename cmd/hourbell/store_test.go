@@ -39,7 +39,7 @@ func TestPostgres(t *testing.T) {
 	if jobs := b.objects("jobs", "list", "--no-migrate", "--schema", schema); len(jobs) != 1 || jobs[0]["state"] != "cancelled" {
 		t.Errorf("jobs %v", jobs)
 	}
-	const first = `{"step":1,"name":"schema","applied":true}` + "\n"
+	const first = `{"step":1,"name":"tables","applied":true}` + "\n"
 	if status := b.ok("migrate", "status", "--schema", schema, "--output", "ndjson"); !strings.HasPrefix(status, first) || strings.Contains(status, "false") {
 		t.Errorf("status %s", status)
 	}

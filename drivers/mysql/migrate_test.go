@@ -11,10 +11,16 @@ import (
 )
 
 // TestMigrationGoesOn interrupts a migration after each of its statements, as a kill of the process does,
-// and begins it again.
+// and begins it again. The migration has one step more than this release, which changes a table, as the next release will;
+// this release accepts it.
 func TestMigrationGoesOn(t *testing.T) {
 	url, db := newDatabase(t, "")
-	b := openStore(t, url)
+	b, before := openStore(t, url), openStore(t, url)
+	b.steps = append(b.Migrations(), store.Migration{Version: len(b.steps) + 1, Name: "more", SQL: `
+		ALTER TABLE hourbell_job ADD COLUMN more BIGINT;
+		ALTER TABLE hourbell_job ADD KEY hourbell_job_more (more);
+		ALTER TABLE hourbell_audit DROP KEY hourbell_audit_actor;
+		ALTER TABLE hourbell_audit DROP COLUMN source;`})
 	var texts []string
 	for _, step := range b.steps {
 		texts = append(texts, statementsOf(step.SQL)...)
@@ -47,6 +53,7 @@ func TestMigrationGoesOn(t *testing.T) {
 		t.Errorf("%d counters and %d rows of the timeline", counters, timelines)
 	}
 	must(t, b.CheckSchema(t.Context()))
+	must(t, before.CheckSchema(t.Context()))
 }
 
 // TestMigrationsWait migrates by several processes concurrently: one of them applies the steps.
@@ -73,29 +80,40 @@ func TestMigrationsWait(t *testing.T) {
 	}
 }
 
-// TestRareJobsAreMigrated brings jobs of an older schema to the newest, also jobs with rare fields: a row of hourbell_job_rare is a
-// copy of each of these jobs.
-func TestRareJobsAreMigrated(t *testing.T) {
+// TestStepsBeforeTheFirstRelease refuses a database of steps that were replaced, and leaves it as it is.
+func TestStepsBeforeTheFirstRelease(t *testing.T) {
 	url, db := newDatabase(t, "")
 	b := openStore(t, url)
-	const older = 4
-	for _, step := range b.steps[:older] {
-		for _, text := range statementsOf(step.SQL) {
-			if _, err := db.ExecContext(t.Context(), text); !doneBefore(err) {
-				must(t, err)
-			}
-		}
-	}
-	for _, rare := range []string{"batch = batch", "schedule_id = 1", "batch = 1", "lane = 1", "losses = 2", "group_name = 'g'", "job_key = 'k'", "unique_key = 'u'"} {
-		_, err := db.ExecContext(t.Context(), "INSERT INTO hourbell_job SET run_at = UTC_TIMESTAMP(6), created_at = UTC_TIMESTAMP(6), kind = 'k', args = '{}', "+rare)
+	exec := func(text string, args ...any) {
+		t.Helper()
+		_, err := db.ExecContext(t.Context(), text, args...)
 		must(t, err)
 	}
-	migrate(t, b)
-	checkRares(t, b)
-	var jobs, rares int
-	must(t, db.QueryRowContext(t.Context(), "SELECT (SELECT COUNT(*) FROM hourbell_job), (SELECT COUNT(*) FROM hourbell_job_rare)").Scan(&jobs, &rares))
-	if jobs != 8 || rares != 7 {
-		t.Errorf("there are %d jobs, and rows for %d of them, want 8 and 7", jobs, rares)
+	content := func() (columns, steps string) {
+		t.Helper()
+		must(t, db.QueryRowContext(t.Context(), `SELECT
+			(SELECT GROUP_CONCAT(CONCAT_WS(' ', table_name, column_name, column_type) ORDER BY table_name, column_name) FROM information_schema.columns
+				WHERE table_schema = DATABASE()),
+			(SELECT GROUP_CONCAT(CONCAT_WS(' ', version, name, applied_at) ORDER BY version) FROM hourbell_schema_version)`).Scan(&columns, &steps))
+		return columns, steps
+	}
+	exec("CREATE TABLE hourbell_schema_version (version INT NOT NULL PRIMARY KEY, name VARCHAR(200) NOT NULL, applied_at DATETIME(6) NOT NULL)")
+	exec("CREATE TABLE hourbell_job (id BIGINT NOT NULL PRIMARY KEY)")
+	for i, name := range []string{"schema", "unique_kind", "narrow_claims", "usual_jobs", "rare_jobs", "heartbeats", "stuck", "zones", "problems"} {
+		exec("INSERT INTO hourbell_schema_version VALUES (?, ?, UTC_TIMESTAMP(6))", i+1, name)
+		columns, steps := content()
+		_, up := b.MigrateUp(t.Context())
+		_, status := b.MigrateStatus(t.Context())
+		for what, err := range map[string]error{"CheckSchema": b.CheckSchema(t.Context()), "MigrateUp": up, "MigrateStatus": status} {
+			if !errors.Is(err, store.ErrSchema) {
+				t.Errorf("%s of %d old steps: %v", what, i+1, err)
+			}
+			wantInError(t, err, `step 1 is "schema"`)
+			wantInError(t, err, "drop the tables whose names begin with hourbell_")
+		}
+		if c, s := content(); c != columns || s != steps {
+			t.Errorf("the database of %d old steps changed from\n%s %s\nto\n%s %s", i+1, columns, steps, c, s)
+		}
 	}
 }
 

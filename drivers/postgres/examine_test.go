@@ -105,10 +105,8 @@ func TestExamineFindsWhatIsWrong(t *testing.T) {
 	})
 	t.Run("older schema", func(t *testing.T) {
 		old := openAt(t, urlFrom(t, serverVariable), newSchema(t))
-		all := old.steps
-		old.steps = all[:len(all)-1]
 		migrate(t, old)
-		old.steps = all
+		old.steps = append(old.Migrations(), store.Migration{Version: len(old.steps) + 1, Name: "more"})
 		if found := examined(t, old, "schema error"); found["schema"].Remedy != "run `hourbell migrate up`" {
 			t.Errorf("found %+v", found["schema"])
 		}

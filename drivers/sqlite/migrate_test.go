@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -91,6 +92,11 @@ func TestStepsBeforeTheFirstRelease(t *testing.T) {
 	for _, steps := range [][]string{
 		{"first"},
 		{"first", "failing", "locks", "policies", "calendars", "unique", "ready_by_kind", "timeline", "history_key", "losses", "exact_jobs"},
+		{"schema"},
+		{
+			"schema", "snoozes", "attempt_outcome", "result", "key_holds", "progress", "history_keep", "edges", "groups", "pauses", "events", "chain", "batches",
+			"output", "audit", "reopenings", "handlers", "hosts", "listings", "copies", "limits", "key_pauses", "starts", "stuck", "zones", "problems",
+		},
 	} {
 		path := filepath.Join(t.TempDir(), "old.db")
 		db := usersDB(t, path, "&_pragma=journal_mode(delete)")
@@ -116,7 +122,7 @@ func TestStepsBeforeTheFirstRelease(t *testing.T) {
 			if !errors.Is(err, store.ErrSchema) {
 				t.Errorf("%s of %d old steps: %v", what, len(steps), err)
 			}
-			wantError(t, err, `step 1 is "first"`, "drop the tables whose names begin with hourbell_")
+			wantError(t, err, fmt.Sprintf("step 1 is %q", steps[0]), "drop the tables whose names begin with hourbell_")
 		}
 		b.Close()
 		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {

@@ -1,8 +1,10 @@
--- The schema, in this order: bookkeeping, schedules, jobs, nodes, limits, locks.
+-- The tables, in this order: bookkeeping, schedules, jobs, jobs that follow other jobs, limits,
+-- events, changes, nodes, locks. The first rows are at the end.
 --
 -- All instants are DATETIME(6) in UTC, NULL for none; all durations are microseconds. The
--- numbers of state, on_loss, origin and outcome are those of package store. Names are compared
--- by their bytes. hourbell_schema_version, which has the steps, is created before the first step.
+-- numbers of states, outcomes, origins, events and on_loss are those of package store. Names are
+-- compared by their bytes. hourbell_schema_version, which has the steps, is created before the
+-- first step.
 --
 -- Each statement commits by itself, because the server commits before and after each statement
 -- of this kind. A step that was interrupted is begun again from its first statement, so
@@ -18,8 +20,6 @@ CREATE TABLE IF NOT EXISTS hourbell_counter (
   name  VARCHAR(20) NOT NULL PRIMARY KEY,
   value BIGINT NOT NULL
 ) {table};
-INSERT IGNORE INTO hourbell_counter (name, value) VALUES
-  ('token', 0), ('revision', 0), ('node', 0), ('pause', 0), ('limit', 0), ('event', 0), ('event_gone', 0);
 
 -- How nodes find out that the store went back in time: a backup was restored. The last
 -- token and the last node are compared with the numbers that nodes have seen. The table
@@ -33,7 +33,6 @@ CREATE TABLE IF NOT EXISTS hourbell_timeline (
   seen_node     BIGINT NOT NULL DEFAULT 0,
   seen_accepted BIGINT NOT NULL DEFAULT 0
 ) {table};
-INSERT IGNORE INTO hourbell_timeline (one, store) VALUES (1, LOWER(HEX(RANDOM_BYTES(16))));
 
 -- Wake-ups for other processes: each process raises the numbers of its own row.
 CREATE TABLE IF NOT EXISTS hourbell_wake (
@@ -79,15 +78,16 @@ CREATE TABLE IF NOT EXISTS hourbell_failing (
   failures    BIGINT NOT NULL DEFAULT 0 -- in a row
 ) {table};
 
--- The version of an owner's schedules that is in force, and the copies of it that hosts declare.
+-- The version of an owner's schedules that is in force.
 CREATE TABLE IF NOT EXISTS hourbell_owner (
   name      VARCHAR(250) NOT NULL PRIMARY KEY,
-  revision  BIGINT NOT NULL,
-  digest    VARCHAR(200) NOT NULL DEFAULT '', -- of the version in force; empty: not known
-  host      VARCHAR(200) NOT NULL DEFAULT '', -- whose copy brought it; empty: of a caller without a host
-  synced_at DATETIME(6)                       -- when it came into force
+  revision  BIGINT NOT NULL,                  -- of the last sync
+  digest    VARCHAR(200) NOT NULL DEFAULT '', -- of the version; empty: not known
+  host      VARCHAR(200) NOT NULL DEFAULT '', -- whose copy brought the version; empty: of a caller without a host
+  synced_at DATETIME(6)                       -- when the version came into force
 ) {table};
 
+-- The copies of an owner's schedules that hosts declare.
 CREATE TABLE IF NOT EXISTS hourbell_copy (
   owner      VARCHAR(250) NOT NULL,
   host       VARCHAR(200) NOT NULL,
@@ -125,6 +125,7 @@ CREATE TABLE IF NOT EXISTS hourbell_slot (
   reason      LONGTEXT NOT NULL,
   job_id      BIGINT,
   recorded_at DATETIME(6) NOT NULL,
+  -- Generated columns stand for the conditions of partial indexes.
   fired_slot  DATETIME(6) AS (CASE WHEN outcome = 0 THEN slot END) VIRTUAL,
   spans_to    DATETIME(6) AS (CASE WHEN count > 1 THEN last END) VIRTUAL,
   UNIQUE KEY hourbell_slot_fired (schedule_id, fired_slot),
@@ -134,7 +135,8 @@ CREATE TABLE IF NOT EXISTS hourbell_slot (
   KEY hourbell_slot_spans (spans_to)
 ) {table};
 
--- Which schedules follow which. A row whose schedule is a tombstone has no effect.
+-- Schedules that follow other schedules instead of a rule: which follow which. A row whose
+-- schedule is a tombstone has no effect.
 CREATE TABLE IF NOT EXISTS hourbell_chain (
   predecessor VARCHAR(200) NOT NULL, -- by name, also of a schedule that does not exist
   schedule_id BIGINT NOT NULL,       -- the dependent
@@ -159,17 +161,8 @@ CREATE TABLE IF NOT EXISTS hourbell_chain_end (
   KEY hourbell_chain_end_slot (slot)
 ) {table};
 
--- Handlers: what makes jobs from what happens to jobs and schedules.
-CREATE TABLE IF NOT EXISTS hourbell_handler (
-  name       VARCHAR(200) NOT NULL PRIMARY KEY,
-  events     BIGINT NOT NULL,       -- a set of bits; see store.HandlerEvents
-  kind       VARCHAR(200) NOT NULL, -- only jobs of this kind; empty: of any
-  group_name VARCHAR(200) NOT NULL, -- only jobs of this group; empty: of any
-  job        LONGTEXT NOT NULL,     -- the job that is made, as JSON
-  updated_at DATETIME(6) NOT NULL
-) {table};
-
--- A pause that has ended stays until all jobs that were parked for it are ready again.
+-- Pauses of groups, queues, kinds and keys. A pause that has ended stays until all jobs that
+-- were parked for it are ready again.
 CREATE TABLE IF NOT EXISTS hourbell_pause (
   subject   SMALLINT NOT NULL, -- 0 a group, 1 a queue, 2 a kind, 3 a key
   name      VARCHAR(200) NOT NULL,
@@ -183,52 +176,81 @@ CREATE TABLE IF NOT EXISTS hourbell_pause (
 
 -- Jobs.
 
--- Live jobs. An index without conditions also has the rows that a partial index would leave
--- out, so each index begins with what separates them.
+-- Live jobs.
+--
+-- An update that makes a row longer moves the row, and the server logs the page. NULL takes no
+-- place, so that columns that each claim sets have a value before: no node has the number 0, and
+-- no attempt began in 1970. Inserts leave out what most jobs have: the other defaults are the
+-- literals of usualJob in the driver.
 CREATE TABLE IF NOT EXISTS hourbell_job (
   id           BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
   run_at       DATETIME(6) NOT NULL,
   created_at   DATETIME(6) NOT NULL,
-  started_at   DATETIME(6),                 -- of the last attempt
+  started_at   DATETIME(6) DEFAULT '1970-01-01 00:00:00.000000', -- of the last attempt
   slot         DATETIME(6),
   schedule_id  BIGINT,
-  node         BIGINT,                      -- of the last claim, which holds the job while state = 2
-  token        BIGINT NOT NULL DEFAULT 0,   -- of the last claim
-  timeout      BIGINT NOT NULL,
-  priority     SMALLINT NOT NULL,
-  state        TINYINT NOT NULL,            -- 0 ready, 1 waiting, 2 running; -1, -2 and -3: ready, and out of the way of claims
-  attempt      SMALLINT NOT NULL DEFAULT 0,
-  max_attempts SMALLINT NOT NULL,
-  on_loss      SMALLINT NOT NULL,
-  origin       SMALLINT NOT NULL,
-  losses       SMALLINT NOT NULL DEFAULT 0, -- in a row; with 2 losses the job is a suspect
-  refunds      SMALLINT NOT NULL DEFAULT 0, -- attempts that were refunded after lost leases
-  begun        TINYINT NOT NULL DEFAULT 1,  -- whether the last claim may have begun
-  releases     TINYINT NOT NULL DEFAULT 0,  -- its end leaves a row in hourbell_release
-  snoozes      BIGINT,                      -- how many attempts ended with a snooze; NULL: none
-  waits        INT,                         -- how many open edges it waits for; NULL: it does not wait for jobs
   batch        BIGINT,
-  touched      TINYINT NOT NULL DEFAULT 0,  -- in a cluster, changed by transactions that depend on the row as it is
-  lane         BIGINT,                      -- in which the job waits for a permit, with state -2 or -3
-  permits      LONGTEXT,                    -- the lanes whose permits the job holds, as JSON; NULL: none
-  queue        VARCHAR(200) NOT NULL,
+  node         BIGINT DEFAULT 0,              -- of the last claim, which holds the job while state = 2
+  token        BIGINT NOT NULL DEFAULT 0,     -- of the last claim
+  timeout      BIGINT NOT NULL DEFAULT 0,
+  priority     SMALLINT NOT NULL DEFAULT 5,
+  -- 0 ready, 1 waiting, 2 running. Ready jobs that are out of the way of claims: -1 parked, because
+  -- its group or the like is paused; -2 waits for a permit; -3 the same, and it goes first within
+  -- its priority, because it was claimed before.
+  state        TINYINT NOT NULL DEFAULT 0,
+  attempt      SMALLINT NOT NULL DEFAULT 0,
+  max_attempts SMALLINT NOT NULL DEFAULT 25,
+  on_loss      SMALLINT NOT NULL DEFAULT 0,
+  origin       SMALLINT NOT NULL DEFAULT 0,
+  losses       SMALLINT NOT NULL DEFAULT 0,   -- in a row; with 2 losses the job is a suspect
+  refunds      SMALLINT NOT NULL DEFAULT 0,   -- attempts that were refunded after lost leases
+  begun        TINYINT NOT NULL DEFAULT 1,    -- whether the last claim may have begun
+  releases     TINYINT NOT NULL DEFAULT 0,    -- its end leaves a row in hourbell_release
+  rare         TINYINT NOT NULL DEFAULT 0,    -- whether the job has a row in hourbell_job_rare
+  touched      TINYINT NOT NULL DEFAULT 0,    -- in a cluster, changed by transactions that depend on the row as it is
+  snoozes      BIGINT,                        -- how many attempts ended with a snooze; NULL: none
+  waits        INT,                           -- how many open edges it waits for; NULL: it does not wait for jobs
+  lane         BIGINT,                        -- in which the job waits for a permit, with state -2 or -3
+  permits      LONGTEXT,                      -- the lanes whose permits the job holds, as JSON; NULL: none
+  queue        VARCHAR(200) NOT NULL DEFAULT 'default',
   kind         VARCHAR(200) NOT NULL,
-  group_name   VARCHAR(200),                -- NULL: none
-  job_key      VARCHAR(200),                -- NULL: none
-  unique_key   VARCHAR(200),                -- no two live jobs of a kind share a key
+  group_name   VARCHAR(200),                  -- NULL: none
+  job_key      VARCHAR(200),                  -- NULL: none
+  unique_key   VARCHAR(200),                  -- no two live jobs of a kind share a key
   args         LONGBLOB NOT NULL,
   headers      LONGBLOB,
-  -- The claim: one priority after the other, each in its own order. Suspects are few, so that the
-  -- range of ready jobs that are no suspects is a range of this index.
-  KEY hourbell_job_ready (queue, state, priority, run_at, id),
-  KEY hourbell_job_suspect (losses),
-  KEY hourbell_job_running (node, state),
-  KEY hourbell_job_schedule (schedule_id, state, slot, id),
-  UNIQUE KEY hourbell_job_unique (kind, unique_key),
-  KEY hourbell_job_group (group_name, state, run_at, id),
-  KEY hourbell_job_key (job_key, state, run_at, id),
-  KEY hourbell_job_of_batch (batch, id),
-  KEY hourbell_job_lane (lane, priority, state, run_at, id)
+  -- The claim: one priority after the other, each in its own order. The index has the running jobs,
+  -- too, which are few, by node.
+  KEY hourbell_job_ready (state, queue, priority, run_at, id, node)
+) {table};
+
+-- Live jobs that have a schedule, a group, a key, a unique key or a batch, that were lost, or that
+-- have waited in a lane: each row is a copy of columns of its job, for the indexes. An index of
+-- InnoDB has an entry for each row, also for NULL, which most jobs would pay for. A job that has got
+-- a row keeps it to its end.
+CREATE TABLE IF NOT EXISTS hourbell_job_rare (
+  job_id      BIGINT NOT NULL PRIMARY KEY,
+  run_at      DATETIME(6) NOT NULL,
+  slot        DATETIME(6),
+  schedule_id BIGINT,
+  batch       BIGINT,
+  lane        BIGINT,
+  priority    SMALLINT NOT NULL,
+  state       TINYINT NOT NULL,
+  losses      SMALLINT NOT NULL,
+  group_name  VARCHAR(200),
+  job_key     VARCHAR(200),
+  -- The kind. It is NULL without a unique key, because Galera compares NULL like a value if another
+  -- column of the key is not NULL.
+  unique_kind VARCHAR(200),
+  unique_key  VARCHAR(200),
+  UNIQUE KEY hourbell_rare_unique (unique_kind, unique_key),
+  KEY hourbell_rare_schedule (schedule_id, state, slot, job_id),
+  KEY hourbell_rare_group (group_name, state, run_at, job_id),
+  KEY hourbell_rare_key (job_key, state, run_at, job_id),
+  KEY hourbell_rare_batch (batch, job_id),
+  KEY hourbell_rare_lane (lane, priority, state, run_at, job_id),
+  KEY hourbell_rare_losses (losses)
 ) {table};
 
 -- Finished jobs.
@@ -241,11 +263,12 @@ CREATE TABLE IF NOT EXISTS hourbell_history (
   keep_until   DATETIME(6),           -- of jobs of kinds with a retention of their own
   slot         DATETIME(6),
   schedule_id  BIGINT,
+  batch        BIGINT,
   node         BIGINT,
   token        BIGINT NOT NULL,
   timeout      BIGINT NOT NULL,
   priority     SMALLINT NOT NULL,
-  state        TINYINT NOT NULL,      -- 3 completed, 4 failed, 5 cancelled
+  state        TINYINT NOT NULL,      -- 3 completed, 4 failed, 5 cancelled, 6 not started
   attempt      SMALLINT NOT NULL,
   max_attempts SMALLINT NOT NULL,
   on_loss      SMALLINT NOT NULL,
@@ -253,7 +276,6 @@ CREATE TABLE IF NOT EXISTS hourbell_history (
   losses       SMALLINT NOT NULL DEFAULT 0,
   releases     TINYINT NOT NULL DEFAULT 0,
   snoozes      BIGINT,
-  batch        BIGINT,
   queue        VARCHAR(200) NOT NULL,
   kind         VARCHAR(200) NOT NULL,
   group_name   VARCHAR(200),
@@ -264,6 +286,8 @@ CREATE TABLE IF NOT EXISTS hourbell_history (
   args         LONGBLOB NOT NULL,
   headers      LONGBLOB,
   result       LONGTEXT,              -- what the attempt that ended the job left: JSON; NULL: nothing
+  -- The index of jobs by their end has jobs with a retention of their own apart, so that pruning
+  -- meets only the jobs of one sort. Listings find jobs that did not complete by failed.
   own_keep     TINYINT AS (keep_until IS NOT NULL) VIRTUAL,
   failed       TINYINT AS (CASE WHEN state >= 4 THEN 1 END) VIRTUAL,
   KEY hourbell_history_finished (state, own_keep, finished_at),
@@ -285,7 +309,7 @@ CREATE TABLE IF NOT EXISTS hourbell_key_hold (
   KEY hourbell_key_hold_job (job_id, until)
 ) {table};
 
--- Records of attempts, of live and of finished jobs.
+-- Attempts that did not complete, or left output, of live and of finished jobs.
 CREATE TABLE IF NOT EXISTS hourbell_attempt (
   job_id      BIGINT NOT NULL,
   token       BIGINT NOT NULL,
@@ -293,7 +317,7 @@ CREATE TABLE IF NOT EXISTS hourbell_attempt (
   node        VARCHAR(200) NOT NULL,
   started_at  DATETIME(6),
   finished_at DATETIME(6) NOT NULL,
-  outcome     SMALLINT NOT NULL DEFAULT 0, -- how the attempt ended; package store defines the numbers
+  outcome     SMALLINT NOT NULL DEFAULT 0, -- how the attempt ended
   error       LONGTEXT NOT NULL,
   trace       LONGTEXT NOT NULL,
   output      LONGBLOB NOT NULL,
@@ -320,6 +344,7 @@ CREATE TABLE IF NOT EXISTS hourbell_progress (
   at     DATETIME(6) NOT NULL,
   done   BIGINT NOT NULL,
   total  BIGINT NOT NULL, -- 0: not known
+  stuck  DATETIME(6),     -- since when the context of the attempt has ended, if its worker was found not to return
   note   LONGTEXT NOT NULL
 ) {table};
 
@@ -330,7 +355,9 @@ CREATE TABLE IF NOT EXISTS hourbell_cancel_request (
   reason       LONGTEXT NOT NULL
 ) {table};
 
--- Jobs that were enqueued together, and jobs that wait for the ends of all of their predecessors.
+-- Jobs that follow other jobs.
+
+-- Jobs that were enqueued together.
 CREATE TABLE IF NOT EXISTS hourbell_batch (
   id          BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
   created_at  DATETIME(6) NOT NULL,
@@ -339,7 +366,7 @@ CREATE TABLE IF NOT EXISTS hourbell_batch (
   finally_any TINYINT
 ) {table};
 
--- Jobs that wait for the ends of other jobs.
+-- Which job waits for the end of which job.
 CREATE TABLE IF NOT EXISTS hourbell_edge (
   on_id  BIGINT NOT NULL,            -- the predecessor
   job_id BIGINT NOT NULL,            -- the job that waits
@@ -354,7 +381,8 @@ CREATE TABLE IF NOT EXISTS hourbell_edge (
 ) {table};
 
 -- Predecessors that have ended, with dependents that are not released yet. A retry by hand of a
--- job that others follow leaves a row with state 1.
+-- job that others follow leaves a row with state 1, so that dependents that were not started
+-- wait again.
 CREATE TABLE IF NOT EXISTS hourbell_release (
   id          BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
   on_id       BIGINT NOT NULL,
@@ -365,6 +393,69 @@ CREATE TABLE IF NOT EXISTS hourbell_release (
   state       SMALLINT NOT NULL,         -- in which the predecessor ended
   reason      LONGTEXT NOT NULL,
   KEY hourbell_release_on (on_id, id)
+) {table};
+
+-- Limits of jobs that run at a time, or that start per interval.
+
+-- A limit ends when it is deleted, or when its queue, kind or key is changed; its row stays with
+-- ended_at until its lanes are empty. Only puts and deletions change a row.
+CREATE TABLE IF NOT EXISTS hourbell_job_limit (
+  id          BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
+  name        VARCHAR(200) NOT NULL,
+  owner       VARCHAR(250) NOT NULL,
+  revision    BIGINT NOT NULL,       -- grows with each change
+  queue       VARCHAR(200) NOT NULL, -- only jobs of this queue; empty: of any
+  kind        VARCHAR(200) NOT NULL, -- only jobs of this kind; empty: of any
+  by_key      TINYINT NOT NULL,
+  concurrency BIGINT NOT NULL,       -- permits at a time, of each key if by_key; 0: no bound
+  rate        BIGINT NOT NULL,       -- starts per interval; 0: no bound
+  per         BIGINT NOT NULL,       -- the interval of rate
+  burst       BIGINT NOT NULL,       -- starts at once after a rest
+  weights     LONGTEXT NOT NULL,     -- by key, as JSON; multiply concurrency
+  strict      TINYINT NOT NULL,      -- a job that waits for its next attempt keeps its permit
+  created_at  DATETIME(6) NOT NULL,
+  updated_at  DATETIME(6) NOT NULL,
+  ended_at    DATETIME(6),
+  touched     TINYINT NOT NULL DEFAULT 0, -- as in hourbell_job
+  live_name   VARCHAR(200) AS (CASE WHEN ended_at IS NULL THEN name END) VIRTUAL,
+  UNIQUE KEY hourbell_job_limit_name (live_name)
+) {table};
+
+-- The permits of one limit and key; of a limit that is not by key, the key is empty. Rows are made
+-- on demand, and deleted when they are empty and nothing has to be remembered. Under a rate of a kind
+-- or of keys, a job gets a start with its permits, and its claim uses the start.
+CREATE TABLE IF NOT EXISTS hourbell_lane (
+  id         BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
+  limit_id   BIGINT NOT NULL,
+  `key`      VARCHAR(200) NOT NULL,
+  used       BIGINT NOT NULL DEFAULT 0,  -- permits of jobs, also permits in hourbell_vacancy
+  starts     BIGINT NOT NULL DEFAULT 0,  -- that jobs hold and no claim has used, also starts in hourbell_vacancy
+  waiting    TINYINT NOT NULL DEFAULT 0, -- jobs may wait; a hint
+  tat        DATETIME(6),                -- of a rate: when the next start is due in theory; NULL: it has rested
+  not_before DATETIME(6),                -- a worker has asked that nothing starts before
+  look_at    DATETIME(6),                -- when waiting jobs have to be looked at, although no permit was given back
+  touched    TINYINT NOT NULL DEFAULT 0, -- as in hourbell_job
+  UNIQUE KEY hourbell_lane_of (limit_id, `key`),
+  KEY hourbell_lane_look (look_at, id)
+) {table};
+
+-- Permits that were given back and are not passed on yet, and limits that were changed and are
+-- not carried out yet.
+CREATE TABLE IF NOT EXISTS hourbell_vacancy (
+  id       BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
+  limit_id BIGINT,                    -- all lanes of this limit are to be looked at; NULL: the lanes below
+  done_to  BIGINT NOT NULL DEFAULT 0, -- with limit_id: lanes up to this number are done
+  lanes    LONGTEXT NOT NULL          -- a lane for each permit, its negative number for each start, as JSON
+) {table};
+
+-- Permits of limits of whole queues, which nodes hold across claims.
+CREATE TABLE IF NOT EXISTS hourbell_node_permit (
+  limit_id BIGINT NOT NULL,
+  node     BIGINT NOT NULL,
+  permits  BIGINT NOT NULL,
+  wants    BIGINT NOT NULL, -- more permits that the node could use
+  PRIMARY KEY (limit_id, node),
+  KEY hourbell_node_permit_node (node)
 ) {table};
 
 -- Events.
@@ -383,14 +474,24 @@ CREATE TABLE IF NOT EXISTS hourbell_event (
   UNIQUE KEY hourbell_event_number (id)
 ) {table};
 
--- For how long events are kept.
+-- For how long events are kept. The table has one row.
 CREATE TABLE IF NOT EXISTS hourbell_feed (
   one  TINYINT NOT NULL PRIMARY KEY CHECK (one = 1),
   keep BIGINT NOT NULL -- 0: no events are stored
 ) {table};
-INSERT IGNORE INTO hourbell_feed (one, keep) VALUES (1, 86400000000);
 
--- Who changed what.
+-- Handlers: what makes jobs from what happens to jobs and schedules.
+CREATE TABLE IF NOT EXISTS hourbell_handler (
+  name       VARCHAR(200) NOT NULL PRIMARY KEY,
+  events     BIGINT NOT NULL,       -- a set of bits; see store.HandlerEvents
+  kind       VARCHAR(200) NOT NULL, -- only jobs of this kind; empty: of any
+  group_name VARCHAR(200) NOT NULL, -- only jobs of this group; empty: of any
+  job        LONGTEXT NOT NULL,     -- the job that is made, as JSON
+  updated_at DATETIME(6) NOT NULL
+) {table};
+
+-- Changes: who changed what.
+
 CREATE TABLE IF NOT EXISTS hourbell_audit (
   id     BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
   at     DATETIME(6) NOT NULL,
@@ -421,81 +522,34 @@ CREATE TABLE IF NOT EXISTS hourbell_node (
   id         BIGINT NOT NULL PRIMARY KEY,
   name       VARCHAR(200) NOT NULL,
   version    VARCHAR(200) NOT NULL,
-  host       VARCHAR(200) NOT NULL DEFAULT '',
-  labels     LONGTEXT NOT NULL,           -- JSON array of KEY=VALUE
-  queues     LONGTEXT NOT NULL,           -- JSON array
-  kinds      LONGTEXT NOT NULL,           -- JSON array
+  host       VARCHAR(200) NOT NULL DEFAULT '', -- on which the node runs
+  labels     LONGTEXT NOT NULL,                -- what its operator says of it: JSON array of KEY=VALUE
+  queues     LONGTEXT NOT NULL,                -- JSON array
+  kinds      LONGTEXT NOT NULL,                -- JSON array
+  zones      LONGTEXT,                         -- the data of the time zones in use: JSON array of ZONE=FINGERPRINT
+  -- What is wrong with the node, as the node reports it: JSON array of objects with name, subject,
+  -- text and since; NULL: nothing.
+  problems   LONGTEXT,
   lease      BIGINT NOT NULL,
   started_at DATETIME(6) NOT NULL,
-  seen_at    DATETIME(6) NOT NULL,
+  seen_at    DATETIME(6) NOT NULL,             -- while the node lives, hourbell_heartbeat has the current value
   ended_at   DATETIME(6),
   died       TINYINT NOT NULL DEFAULT 0,
-  beats      BIGINT NOT NULL DEFAULT 0,   -- how many heartbeats the node has sent
-  look_at    DATETIME(6),                 -- when the jobs of an ended node are to be looked at again; NULL: it holds none
+  beats      BIGINT NOT NULL DEFAULT 0,        -- how many heartbeats the node has sent
+  -- When the jobs of an ended node are to be looked at again, because open transactions had
+  -- locked them; NULL: the node holds none.
+  look_at    DATETIME(6),
   KEY hourbell_node_ended (ended_at, id),
   KEY hourbell_node_look (look_at)
 ) {table};
 
--- Limits of jobs that run at a time, or that start per interval.
-
--- A limit ends when it is deleted, or when its queue, kind or key is changed; its row stays with
--- ended_at until its lanes are empty. Only puts and deletions change a row.
-CREATE TABLE IF NOT EXISTS hourbell_job_limit (
-  id          BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
-  name        VARCHAR(200) NOT NULL,
-  owner       VARCHAR(250) NOT NULL,
-  revision    BIGINT NOT NULL,       -- grows with each change
-  queue       VARCHAR(200) NOT NULL, -- only jobs of this queue; empty: of any
-  kind        VARCHAR(200) NOT NULL, -- only jobs of this kind; empty: of any
-  by_key      TINYINT NOT NULL,
-  concurrency BIGINT NOT NULL,       -- permits at a time, of each key if by_key; 0: no bound
-  rate        BIGINT NOT NULL,       -- starts per interval; 0: no bound
-  per         BIGINT NOT NULL,       -- the interval of rate
-  burst       BIGINT NOT NULL,       -- starts at once after a rest
-  weights     LONGTEXT NOT NULL,     -- by key, as JSON; multiply concurrency
-  strict      TINYINT NOT NULL,      -- a job that waits for its next attempt keeps its permit
-  created_at  DATETIME(6) NOT NULL,
-  updated_at  DATETIME(6) NOT NULL,
-  ended_at    DATETIME(6),
-  touched     TINYINT NOT NULL DEFAULT 0, -- as in hourbell_job
-  live_name   VARCHAR(200) AS (CASE WHEN ended_at IS NULL THEN name END) VIRTUAL,
-  UNIQUE KEY hourbell_job_limit_name (live_name)
-) {table};
-
--- The permits of one limit and key; of a limit that is not by key, the key is empty. Rows are made
--- on demand, and deleted when they are empty and nothing has to be remembered.
-CREATE TABLE IF NOT EXISTS hourbell_lane (
-  id         BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
-  limit_id   BIGINT NOT NULL,
-  `key`      VARCHAR(200) NOT NULL,
-  used       BIGINT NOT NULL DEFAULT 0,  -- permits of jobs, also permits in hourbell_vacancy
-  starts     BIGINT NOT NULL DEFAULT 0,  -- that jobs hold and no claim has used, also starts in hourbell_vacancy
-  waiting    TINYINT NOT NULL DEFAULT 0, -- jobs may wait; a hint
-  tat        DATETIME(6),                -- of a rate: the theoretical arrival time of the next start; NULL: it has rested
-  not_before DATETIME(6),                -- a worker has asked that nothing starts before
-  look_at    DATETIME(6),                -- when waiting jobs have to be looked at, although no permit was given back
-  touched    TINYINT NOT NULL DEFAULT 0, -- as in hourbell_job
-  UNIQUE KEY hourbell_lane_of (limit_id, `key`),
-  KEY hourbell_lane_look (look_at, id)
-) {table};
-
--- Permits that were given back and are not passed on yet, and limits that were changed and are
--- not carried out yet.
-CREATE TABLE IF NOT EXISTS hourbell_vacancy (
-  id       BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
-  limit_id BIGINT,                    -- all lanes of this limit are to be looked at; NULL: the lanes below
-  done_to  BIGINT NOT NULL DEFAULT 0, -- with limit_id: lanes up to this number are done
-  lanes    LONGTEXT NOT NULL          -- a lane for each permit, its negative number for each start under a rate, as JSON
-) {table};
-
--- Permits of limits of whole queues, which nodes hold across claims.
-CREATE TABLE IF NOT EXISTS hourbell_node_permit (
-  limit_id BIGINT NOT NULL,
-  node     BIGINT NOT NULL,
-  permits  BIGINT NOT NULL,
-  wants    BIGINT NOT NULL, -- more permits that the node could use
-  PRIMARY KEY (limit_id, node),
-  KEY hourbell_node_permit_node (node)
+-- The last heartbeat of each living node. A heartbeat waits for nothing of its own node: each claim
+-- holds the row of its node until it commits. Who ends a node locks its row in hourbell_node, and
+-- then deletes this row.
+CREATE TABLE IF NOT EXISTS hourbell_heartbeat (
+  node    BIGINT NOT NULL PRIMARY KEY,
+  seen_at DATETIME(6) NOT NULL,
+  beats   BIGINT NOT NULL DEFAULT 0 -- how many heartbeats the node has sent
 ) {table};
 
 -- Locks.
@@ -520,3 +574,10 @@ CREATE TABLE IF NOT EXISTS hourbell_lock_state (
   step_ms    BIGINT,                -- the grid's interval
   granted_at DATETIME(6)            -- when the slot was granted
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+
+-- The first rows.
+
+INSERT IGNORE INTO hourbell_counter (name, value) VALUES
+  ('token', 0), ('revision', 0), ('node', 0), ('pause', 0), ('limit', 0), ('event', 0), ('event_gone', 0);
+INSERT IGNORE INTO hourbell_timeline (one, store) VALUES (1, LOWER(HEX(RANDOM_BYTES(16))));
+INSERT IGNORE INTO hourbell_feed (one, keep) VALUES (1, 86400000000);

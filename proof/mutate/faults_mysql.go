@@ -109,8 +109,8 @@ var mysqlLockFaults = []fault{
 var mysqlHistoryFaults = []fault{
 	{"a zombie completes a job with any token", "sql/lock_claims.sql", "WHERE j.token = o.token", "WHERE j.token >= 0 * o.token"},
 	{
-		"a node is declared dead by the age of its jobs", "sql/lock_live_nodes.sql", "{micros(COALESCE(h.seen_at, n.seen_at))} AS seen_at,",
-		"{micros(COALESCE((SELECT MIN(j.started_at) FROM hourbell_job AS j WHERE j.state = 2 AND j.node = n.id), h.seen_at, n.seen_at))} AS seen_at,",
+		"a node is declared dead by the age of its jobs", "sql/lock_live_nodes.sql", "{micros(h.seen_at)} AS seen_at,",
+		"{micros(COALESCE((SELECT MIN(j.started_at) FROM hourbell_job AS j WHERE j.state = 2 AND j.node = n.id), h.seen_at))} AS seen_at,",
 	},
 }
 

@@ -526,7 +526,7 @@ CREATE TABLE IF NOT EXISTS hourbell_node (
   labels     LONGTEXT NOT NULL,                -- what its operator says of it: JSON array of KEY=VALUE
   queues     LONGTEXT NOT NULL,                -- JSON array
   kinds      LONGTEXT NOT NULL,                -- JSON array
-  zones      LONGTEXT,                         -- the data of the time zones in use: JSON array of ZONE=FINGERPRINT
+  zones      LONGTEXT NOT NULL,                -- the data of the time zones in use: JSON array of ZONE=FINGERPRINT
   -- What is wrong with the node, as the node reports it: JSON array of objects with name, subject,
   -- text and since; NULL: nothing.
   problems   LONGTEXT,
@@ -535,7 +535,6 @@ CREATE TABLE IF NOT EXISTS hourbell_node (
   seen_at    DATETIME(6) NOT NULL,             -- while the node lives, hourbell_heartbeat has the current value
   ended_at   DATETIME(6),
   died       TINYINT NOT NULL DEFAULT 0,
-  beats      BIGINT NOT NULL DEFAULT 0,        -- how many heartbeats the node has sent
   -- When the jobs of an ended node are to be looked at again, because open transactions had
   -- locked them; NULL: the node holds none.
   look_at    DATETIME(6),

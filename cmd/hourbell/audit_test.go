@@ -13,6 +13,7 @@ import (
 // shows of them in each format, and its filters.
 func TestAudit(t *testing.T) {
 	b := newBench(t)
+	b.ok("migrate", "up")
 	equal(t, "none", b.ok("audit", "--output", "json"), "[]\n")
 	b.ok("schedules", "put", "nightly", "--every", "24h", "--", "echo", "hunter2")
 	b.ok("schedules", "pause", "nightly")

@@ -68,7 +68,7 @@ func (p *program) batchesShowCommand(f *storeFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
+			return p.withReader(c.Context(), *f, func(client *hourbell.Client) error {
 				b, err := client.Batches.Get(c.Context(), ids[0])
 				if err != nil {
 					return err

@@ -5,7 +5,9 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"os"
@@ -336,8 +338,36 @@ func TestApplyAndCheck(t *testing.T) {
 	}
 }
 
+// TestReadingCreatesNothing checks that commands which read say that there is no Hourbell, and make no file.
+func TestReadingCreatesNothing(t *testing.T) {
+	b := newBench(t)
+	for _, args := range [][]string{
+		{"jobs", "list"},
+		{"jobs", "show", "1"},
+		{"jobs", "count"},
+		{"schedules", "list"},
+		{"schedules", "show", "a"},
+		{"slots"},
+		{"queues"},
+		{"nodes"},
+		{"events"},
+		{"audit"},
+		{"limits", "show", "a"},
+		{"calendars", "show", "a"},
+		{"batches", "show", "1"},
+		{"top", "--once"},
+		{"explain", "a"},
+	} {
+		b.fails(exitFailed, []string{"there is no Hourbell in this store", "hourbell migrate up"}, args...)
+	}
+	if _, err := os.Stat(b.path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("after reading, the file: %v", err)
+	}
+}
+
 func TestEmptyListings(t *testing.T) {
 	b := newBench(t)
+	b.ok("migrate", "up")
 	for _, args := range [][]string{{"jobs", "list"}, {"schedules", "list"}, {"slots"}, {"queues"}, {"kinds"}, {"kinds", "list"}, {"nodes"}} {
 		equal(t, fmt.Sprint(args, " json"), b.ok(append(args, "--output", "json")...), "[]\n")
 		equal(t, fmt.Sprint(args, " ndjson"), b.ok(append(args, "--output", "ndjson")...), "")

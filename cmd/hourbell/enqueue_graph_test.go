@@ -61,6 +61,7 @@ func TestEnqueueGraph(t *testing.T) {
 
 func TestGraphsOfBadFiles(t *testing.T) {
 	b := newBench(t)
+	b.ok("migrate", "up")
 	for text, parts := range map[string][]string{
 		"jobs: {a: {kind: k, after: b}, b: {kind: k, after: a}}":       {"a → b → a"},
 		"jobs: {a: {kind: k, after: [x]}}":                             {`"x"`, "is not a job of the graph"},

@@ -17,6 +17,7 @@ import (
 // TestEvents checks what events shows in each format, that --since continues, and keep.
 func TestEvents(t *testing.T) {
 	b := newBench(t)
+	b.ok("migrate", "up")
 	equal(t, "none", b.ok("events", "--output", "json"), "[]\n")
 	b.ok("enqueue", "command", "--", "true")
 	b.ok("enqueue", "command", "--max-attempts", "1", "--", "false")
@@ -61,6 +62,7 @@ func TestEvents(t *testing.T) {
 // TestEventsRefuses checks the errors for bad input.
 func TestEventsRefuses(t *testing.T) {
 	b := newBench(t)
+	b.ok("migrate", "up")
 	for _, test := range []struct {
 		args  []string
 		texts []string
@@ -84,6 +86,7 @@ func TestEventsRefuses(t *testing.T) {
 // interrupted.
 func TestEventsFollow(t *testing.T) {
 	b := newBench(t)
+	b.ok("migrate", "up")
 	backend, err := sqlite.Open(t.Context(), b.path)
 	if err != nil {
 		t.Fatal(err)

@@ -69,7 +69,7 @@ func (p *program) explain(c *cobra.Command, e explainFlags, args []string) error
 	if len(args) == 0 && !namesStored(wanted.Exclude) {
 		return p.explainSchedule(c, e, hourbell.ScheduleInfo{Schedule: hourbell.Schedule{Name: "NAME", Exclude: wanted.Exclude}})
 	}
-	return p.withClient(c.Context(), e.store, func(client *hourbell.Client) error {
+	return p.withReader(c.Context(), e.store, func(client *hourbell.Client) error {
 		exclude, err := readStored(c.Context(), client, wanted.Exclude)
 		if err != nil {
 			return err

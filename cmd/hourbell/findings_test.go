@@ -78,7 +78,7 @@ func TestFindingsAreEverywhere(t *testing.T) {
 				return
 			}
 			if time.Now().After(deadline) {
-				t.Fatalf("%s: not as expected (there: %v) in %s", name, there, missing)
+				t.Fatalf("%s: not as expected (there: %v) in %s\n%s", name, there, missing, b.run("doctor").out)
 			}
 		}
 	}
@@ -126,7 +126,8 @@ func TestFindingsAreEverywhere(t *testing.T) {
 	writeFile(t, "s.yaml", good+"  - {name: bell2, every: 1h, shell: 'true'}\n")
 	b.ok("queues", "resume", "held")
 	b.ok("jobs", "cancel", held, lost)
-	b.ok("schedules", "delete", "there")
+	b.ok("schedules", "delete", "there") // its due slots fire before
+	b.ok("jobs", "cancel", "--queue", "default@elsewhere")
 	b.ok("schedules", "reset", "--all")
 	for _, one := range all {
 		everywhere(false, one.name, one.level, one.text)

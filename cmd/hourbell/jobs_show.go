@@ -30,7 +30,7 @@ func (p *program) jobsShowCommand(f *storeFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
+			return p.withReader(c.Context(), *f, func(client *hourbell.Client) error {
 				if follow {
 					return p.jobsFollow(c.Context(), client, o, ids[0])
 				}

@@ -81,7 +81,7 @@ func (p *program) jobsTreeCommand(f *storeFlags) *cobra.Command {
 			if err := checkTreeLimit(limit); err != nil {
 				return err
 			}
-			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
+			return p.withReader(c.Context(), *f, func(client *hourbell.Client) error {
 				graph, err := client.Jobs.Graph(c.Context(), ids[0], limit)
 				if err != nil {
 					return err

@@ -52,7 +52,7 @@ func (p *program) limitsShowCommand(f *storeFlags) *cobra.Command {
 			if err := checkNames(args); err != nil {
 				return err
 			}
-			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
+			return p.withReader(c.Context(), *f, func(client *hourbell.Client) error {
 				info, err := client.Limits.Get(c.Context(), args[0])
 				if err != nil {
 					return err

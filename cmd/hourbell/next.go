@@ -143,7 +143,7 @@ func (p *program) nextCalendars(c *cobra.Command, n nextFlags) ([]*recur.Calenda
 		return nil, err
 	}
 	if namesStored(s.Exclude) {
-		err := p.withClient(c.Context(), n.store, func(client *hourbell.Client) (err error) {
+		err := p.withReader(c.Context(), n.store, func(client *hourbell.Client) (err error) {
 			s.Exclude, err = readStored(c.Context(), client, s.Exclude)
 			return err
 		})

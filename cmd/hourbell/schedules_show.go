@@ -19,7 +19,7 @@ func (p *program) schedulesShowCommand(f *storeFlags) *cobra.Command {
 			if err := checkNames(args); err != nil {
 				return err
 			}
-			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
+			return p.withReader(c.Context(), *f, func(client *hourbell.Client) error {
 				s, err := client.Schedules.Get(c.Context(), args[0])
 				if err != nil {
 					return err

@@ -23,7 +23,7 @@ func (p *program) schedulesTreeCommand(f *storeFlags) *cobra.Command {
 			if err := checkTreeLimit(limit); err != nil {
 				return err
 			}
-			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
+			return p.withReader(c.Context(), *f, func(client *hourbell.Client) error {
 				graph, err := client.Schedules.Graph(c.Context(), args[0], limit)
 				if err != nil {
 					return err

@@ -293,6 +293,7 @@ func TestServeIsCutShort(t *testing.T) {
 // fires once.
 func TestServeTwice(t *testing.T) {
 	b := newBench(t)
+	b.ok("migrate", "up")
 	writeFile(t, "s.yaml", "schedules:\n  - {name: bell, every: 200ms, command: ['true']}\n")
 	one, two := b.serve("--file", "s.yaml"), b.serve("--file", "s.yaml")
 	eventually(t, "some slots have fired", func() bool { return len(b.objects("slots")) > 10 })

@@ -108,13 +108,22 @@ func (n notifyFlag) apply(p *program, l stores.Location) (stores.Location, error
 	return l.WithNotify(string(n))
 }
 
-// withClient opens the store while one command runs.
+// withClient opens the store while one command runs that may write. It creates the schema if there is none.
 func (p *program) withClient(ctx context.Context, f storeFlags, use func(*hourbell.Client) error) error {
+	return p.withStore(ctx, f, stores.Location.Open, use)
+}
+
+// withReader opens the store while one command runs that only reads. It creates neither a schema nor a file.
+func (p *program) withReader(ctx context.Context, f storeFlags, use func(*hourbell.Client) error) error {
+	return p.withStore(ctx, f, stores.Location.OpenExisting, use)
+}
+
+func (p *program) withStore(ctx context.Context, f storeFlags, open func(stores.Location, context.Context, bool) (stores.Backend, error), use func(*hourbell.Client) error) error {
 	l, err := p.locate(f)
 	if err != nil {
 		return err
 	}
-	b, err := l.Open(ctx, !f.noMigrate)
+	b, err := open(l, ctx, !f.noMigrate)
 	if err != nil {
 		return fmt.Errorf("open the store %s: %w", l, err)
 	}

@@ -83,7 +83,7 @@ func (p *program) list(c *cobra.Command, f storeFlags, l listFlags, read func(*p
 	if err := l.check(); err != nil {
 		return err
 	}
-	return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
+	return p.withReader(c.Context(), f, func(client *hourbell.Client) error {
 		return p.repeat(c, l, func(p *program) error { return read(p, client) })
 	})
 }

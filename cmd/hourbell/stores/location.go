@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hourbell/hourbell/check"
@@ -259,22 +260,49 @@ type Backend interface {
 // Open opens the store. It migrates the schema if migrate is set; otherwise it
 // fails if the schema is behind.
 func (l Location) Open(ctx context.Context, migrate bool) (Backend, error) {
+	return l.open(ctx, func(ctx context.Context, b Backend) error { return prepare(ctx, b, migrate) })
+}
+
+// OpenExisting is Open for a store that has a schema; otherwise the error is ErrNothingHere, and nothing is created.
+func (l Location) OpenExisting(ctx context.Context, migrate bool) (Backend, error) {
+	return l.open(ctx, func(ctx context.Context, b Backend) error {
+		bounded, stop := context.WithTimeout(ctx, bound.Limit)
+		defer stop()
+		steps, err := b.MigrateStatus(bounded)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(steps, func(s store.MigrationStatus) bool { return s.Applied }) {
+			return ErrNothingHere
+		}
+		return prepare(ctx, b, migrate)
+	})
+}
+
+// ErrNothingHere means that the store has no schema.
+var ErrNothingHere = errors.New("there is no Hourbell in this store; see that --store names the right store, or run `hourbell migrate up` or `hourbell serve` first")
+
+func (l Location) open(ctx context.Context, ready func(context.Context, Backend) error) (Backend, error) {
 	b, err := l.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if migrate {
-		_, err = bound.MigrateUp(ctx, b, bound.Limit)
-	} else {
-		bounded, stop := context.WithTimeout(ctx, bound.Limit)
-		defer stop()
-		err = b.CheckSchema(bounded)
-	}
-	if err != nil {
+	if err := ready(ctx, b); err != nil {
 		b.Close()
 		return nil, err
 	}
 	return b, nil
+}
+
+// prepare migrates the schema, or checks it.
+func prepare(ctx context.Context, b Backend, migrate bool) error {
+	if migrate {
+		_, err := bound.MigrateUp(ctx, b, bound.Limit)
+		return err
+	}
+	bounded, stop := context.WithTimeout(ctx, bound.Limit)
+	defer stop()
+	return b.CheckSchema(bounded)
 }
 
 // Connect opens the store without reading its schema.

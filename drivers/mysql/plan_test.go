@@ -195,7 +195,7 @@ func TestAClaimReadsNoBacklog(t *testing.T) {
 	if found, reads := readsOf(t, b, tx, findDuePriorities); found != 9 || reads > 100 {
 		t.Errorf("a look for due priorities found %d, want 9, and read %d rows", found, reads)
 	}
-	if _, reads := readsOf(t, b, tx, findWork); reads > 130 {
+	if _, reads := readsOf(t, b, tx, findWork); reads > 150 {
 		t.Errorf("a look for work read %d rows", reads)
 	}
 }

@@ -201,7 +201,7 @@ func (s *stuck) isTold() {
 	}
 	s.eventually("the problems of the node are listed", func() bool {
 		found := s.problems(client)
-		return len(found) == 2 && found[0].Text == "no" && found[1].Name == "worker-stuck" && found[1].Subject == fmt.Sprintf("job %d", id) && !found[1].Since.Before(now)
+		return len(found) == 2 && found[0].Text == "no" && found[1].Name == "worker-stuck" && found[1].Subject == fmt.Sprintf("job %d", id) && !found[1].Since.Before(begun)
 	})
 	since := s.problems(client)[0].Since
 	file.Text = "not yet"

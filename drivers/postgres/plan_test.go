@@ -168,7 +168,7 @@ func checkPlans(t *testing.T, b *Backend) {
 func TestListingPlans(t *testing.T) {
 	b := fresh(t, MaxConns(2))
 	fill(t, b)
-	execute(t, withSchema("delete from {schema}.history where state >= 4 and id % 100 <> 0; analyze {schema}.job; analyze {schema}.history", b.schema))
+	execute(t, withSchema("delete from {schema}.history where state >= 4 and id % 100 <> 0; reindex table {schema}.history; analyze {schema}.job; analyze {schema}.history", b.schema))
 	for name, c := range map[string]struct {
 		filter store.JobFilter
 		want   []string

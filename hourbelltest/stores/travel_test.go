@@ -153,8 +153,6 @@ func TestDrain(t *testing.T) {
 		must(s.t, err)
 		_, err = kit.Client.Enqueue(s.t.Context(), mail{"after"}, hourbell.After(first.ID, hourbell.OnSuccess, 30*time.Minute))
 		must(s.t, err)
-		_, err = kit.Client.Enqueue(s.t.Context(), alarm{}) // no worker
-		must(s.t, err)
 		want(s.t, len(kit.RunDue()), 0, "attempts at once")
 		ended := kit.Drain()
 		want(s.t, lines(ended), fmt.Sprintf("mail 1 %v; mail 2 %v; mail 1 %v", store.Retry, store.Completed, store.Completed), "attempts")

@@ -1,1 +1,2 @@
 echo 'schedules: []' >schedules.yaml
+hourbell migrate up >/dev/null # the page is about a store that is there

@@ -1,0 +1,1 @@
+hourbell migrate up >/dev/null # the page is about a store that is there

@@ -122,10 +122,10 @@ release-check: ## Builds a release and tries it: deb, upgrade, removal, rpm, ima
 	@scripts/release-check
 
 .PHONY: lint
-lint: ## golangci-lint, and shellcheck for the scripts
+lint: ## golangci-lint, and shellcheck for the scripts; LINTFLAGS for golangci-lint run
 	@scripts/install-deps shellcheck
 	@shellcheck .ci/run scripts/* deploy/packages/*.sh
-	@lint=$$(scripts/tool golangci-lint) && scripts/each-module "$$lint" run ./...
+	@lint=$$(scripts/tool golangci-lint) && scripts/each-module "$$lint" run $(LINTFLAGS) ./...
 
 .PHONY: fmt
 fmt: ## Format all Go files with gofumpt

@@ -25,7 +25,7 @@ var noChange = map[string]bool{
 	"BatchService.Get": true, "BatchService.List": true, "SlotService.List": true, "QueueService.Estimate": true, "QueueService.Get": true, "QueueService.List": true,
 	"KindService.Estimate": true, "KindService.Get": true, "KindService.List": true,
 	"KeyService.Get": true, "KeyService.List": true,
-	"NodeService.List": true, "NodeService.LeaseLeft": true, "NodeService.Position": true,
+	"NodeService.List": true, "NodeService.ReportProblems": true, "NodeService.LeaseLeft": true, "NodeService.Position": true,
 	"EventService.Counts": true, "EventService.Follow": true, "EventService.List": true, "EventService.Subscribe": true,
 	"AuditService.List":          true,
 	"GroupService.Retry":         true, // calls JobService.Retry, for failed jobs

@@ -81,7 +81,7 @@ type Client struct {
 
 	keeps atomic.Pointer[map[string]Keep] // see KeepKinds; nil: none
 
-	unserved sync.Map // of queues: those that warnUnserved has looked at
+	unserved sync.Map // the queues that warnUnserved has looked at
 }
 
 // New returns a client over a driver's backend. It returns every mistake in cfg

@@ -106,7 +106,7 @@ func TestOptionsOfAKindAreCheckedWhenItIsRegistered(t *testing.T) {
 	}
 }
 
-// TestAQueueThatIsNotServedIsReportedOnce enqueues jobs for a queue of which a program with workers has none.
+// TestAQueueThatIsNotServedIsReportedOnce enqueues jobs for a queue that a program with workers does not serve.
 func TestAQueueThatIsNotServedIsReportedOnce(t *testing.T) {
 	c := newCluster(t)
 	client := c.client(noteWorkers(func(context.Context, *hourbell.Job[Note]) error { return nil }))

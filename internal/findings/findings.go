@@ -1,4 +1,4 @@
-// Package findings says what is wrong with a cluster: what it is, since when, and what to do. It is the only place with such rules.
+// Package findings lists what is wrong with a cluster, since when, and what to do. The rules are in this package only.
 // The program (doctor, top), the pages, the API, the metrics and /readyz show its list, and have no rules of their own
 // (docs/adr/0085-what-is-wrong-is-one-list.md).
 //

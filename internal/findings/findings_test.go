@@ -152,7 +152,7 @@ func TestEachRule(t *testing.T) {
 	}
 }
 
-// TestTheMostUrgentFirst checks that findings come in the order of the rules, of which each has a name of its own.
+// TestTheMostUrgentFirst checks that findings come in the order of the rules, and that no two rules have one name.
 func TestTheMostUrgentFirst(t *testing.T) {
 	f := Facts{Now: now, LostAt: now, Queues: queuesOf(store.QueueInfo{Ready: 1, Oldest: now.Add(-time.Hour)}), Failed: []store.JobInfo{{ID: 9, FinishedAt: now}}}
 	names := ""

@@ -97,9 +97,9 @@ type ClaimStep struct {
 	Again bool
 }
 
-// Claim makes one step of a claim: it looks without locks, and where there is something to take or to do, a transaction passes the same
-// gates again, each of which leaves less of the claim, and takes what is left. So a claim that finds nothing writes nothing: other nodes
-// would notice its commit, and look in their turn. The answer is what one of the two transactions has found out, and nothing else.
+// Claim makes one step of a claim. A look without locks passes the gates, and each gate leaves less of the claim. If there is something to
+// take or to do, a transaction passes the same gates again and takes what is left. So a claim that finds nothing writes nothing: other nodes
+// would notice its commit, and look in their turn. The answer is the return value of one of the two transactions.
 func Claim[Tx ClaimTx](ctx context.Context, look, take Transaction[Tx], req store.ClaimRequest, way store.ClaimWay) (ClaimStep, error) {
 	gates := []gate{
 		nodeGate{},    // Is the node alive?

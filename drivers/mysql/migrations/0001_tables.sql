@@ -1,8 +1,8 @@
 -- The tables, in this order: bookkeeping, schedules, jobs, jobs that follow other jobs, limits,
 -- events, changes, nodes, locks. The first rows are at the end.
 --
--- All instants are DATETIME(6) in UTC, NULL for none; all durations are microseconds. The
--- numbers of states, outcomes, origins, events and on_loss are those of package store. Names are
+-- All instants are DATETIME(6) in UTC, NULL for none; all durations are microseconds. States,
+-- outcomes, origins, events and on_loss have the numbers of package store. Names are
 -- compared by their bytes. hourbell_schema_version, which has the steps, is created before the
 -- first step.
 --
@@ -366,7 +366,7 @@ CREATE TABLE IF NOT EXISTS hourbell_batch (
   finally_any TINYINT
 ) {table};
 
--- Which job waits for the end of which job.
+-- An edge: a job waits for the end of another job, its predecessor.
 CREATE TABLE IF NOT EXISTS hourbell_edge (
   on_id  BIGINT NOT NULL,            -- the predecessor
   job_id BIGINT NOT NULL,            -- the job that waits

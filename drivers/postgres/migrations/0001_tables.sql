@@ -123,7 +123,7 @@ CREATE TABLE {schema}.slot (
 CREATE INDEX slot_newest ON {schema}.slot (slot, id);
 CREATE INDEX slot_recorded ON {schema}.slot (recorded_at, id);
 CREATE UNIQUE INDEX slot_fired_once ON {schema}.slot (schedule_id, slot) WHERE outcome = 0;
--- Records of more than one slot: those that can begin before a range of time and reach into it.
+-- Records of more than one slot. Such a record can begin before a range of time and reach into it.
 CREATE INDEX slot_spans ON {schema}.slot (last) WHERE count > 1;
 
 -- Schedules that follow other schedules instead of a rule: which follow which. A row whose
@@ -355,7 +355,7 @@ CREATE TABLE {schema}.batch (
     finally_any boolean
 );
 
--- Which job waits for the end of which job. An edge is updated once, when it is decided: in
+-- An edge: a job waits for the end of another job, its predecessor. An edge is updated once, when it is decided: in
 -- its page, so that no index changes.
 CREATE TABLE {schema}.edge (
     on_id    bigint NOT NULL,                -- the predecessor

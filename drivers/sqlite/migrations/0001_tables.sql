@@ -118,7 +118,7 @@ CREATE UNIQUE INDEX hourbell_slot_fired ON hourbell_slot (schedule_id, slot) WHE
 CREATE INDEX hourbell_slot_schedule ON hourbell_slot (schedule_id, slot);
 CREATE INDEX hourbell_slot_time ON hourbell_slot (slot);
 CREATE INDEX hourbell_slot_recorded ON hourbell_slot (recorded_at);
--- Records of more than one slot: those that can begin before a range of time and reach into it.
+-- Records of more than one slot. Such a record can begin before a range of time and reach into it.
 CREATE INDEX hourbell_slot_spans ON hourbell_slot (last) WHERE count > 1;
 
 -- Schedules that follow other schedules instead of a rule: which follow which. A row whose
@@ -216,9 +216,9 @@ CREATE INDEX hourbell_job_of_batch ON hourbell_job (batch, id) WHERE batch IS NO
 CREATE INDEX hourbell_job_lane ON hourbell_job (lane, priority, state, run_at, id) WHERE lane IS NOT NULL;
 CREATE INDEX hourbell_job_permit ON hourbell_job (id) WHERE permits IS NOT NULL;
 CREATE INDEX hourbell_job_releases ON hourbell_job (id) WHERE releases = 1;
--- A claim finds the kinds that its node takes, and, of a kind of which the node takes only
--- jobs with certain args, these jobs by the digests of their args. It walks over no other
--- jobs. hourbell_job_digested has the jobs with digests for claims that take any args.
+-- A claim finds jobs by the kinds that its node takes. If the node takes only jobs with
+-- certain args of a kind, the claim finds these jobs by the digests of their args. It walks
+-- over no other jobs. hourbell_job_digested has the jobs with digests for claims that take any args.
 CREATE INDEX hourbell_job_suspect ON hourbell_job (queue, priority, run_at, id) WHERE state = 0 AND losses >= 2;
 CREATE INDEX hourbell_job_ready ON hourbell_job (queue, kind, digest, priority, run_at, id, losses) WHERE state = 0;
 CREATE INDEX hourbell_job_digested ON hourbell_job (queue, kind, priority, run_at, id, losses)
@@ -339,7 +339,7 @@ CREATE TABLE hourbell_batch (
   finally_any INTEGER
 ) STRICT;
 
--- Which job waits for the end of which job.
+-- An edge: a job waits for the end of another job, its predecessor.
 CREATE TABLE hourbell_edge (
   on_id  INTEGER NOT NULL,           -- the predecessor
   job_id INTEGER NOT NULL,           -- the job that waits

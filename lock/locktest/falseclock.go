@@ -54,14 +54,14 @@ func must(t testing.TB, err error) {
 // keptToItsEnd checks that a lock that is not renewed is free when its time is
 // over by any correct clock, not earlier and only slightly later.
 func keptToItsEnd(t *testing.T, lockers []*lock.Locker) {
-	const atMost = 500 * time.Millisecond
+	const atMost = 2 * time.Second // a grant takes half a second on a busy machine
 	name := t.Name()
 	start := time.Now()
 	first, err := lockers[0].Try(t.Context(), name, lock.Options{AtMost: atMost, NoKeepAlive: true})
 	must(t, err)
-	second, err := lockers[1].Lock(t.Context(), name, lock.Options{Wait: 10 * time.Second})
+	second, err := lockers[1].Lock(t.Context(), name, lock.Options{Wait: time.Minute})
 	must(t, err)
-	if took := time.Since(start); took < atMost-20*time.Millisecond || took > 5*time.Second {
+	if took := time.Since(start); took < atMost-20*time.Millisecond || took > 10*time.Second {
 		t.Errorf("a lock of %v was taken over after %v", atMost, took)
 	}
 	if first.Context().Err() == nil || second.Token() <= first.Token() {

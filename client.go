@@ -225,6 +225,10 @@ func (c *Client) begin(stop, hurry context.CancelFunc) error {
 	return nil
 }
 
+// Started returns a channel that is closed when Run has registered the node, or has taken it over.
+// If Run fails before, the channel stays open.
+func (c *Client) Started() <-chan struct{} { return c.started }
+
 // Done returns a channel that is closed when Run has returned and no worker of this
 // client runs any more, except of attempts that were abandoned (AbandonAfter). A program that goes on after Run closes the backend after that;
 // if it closes the backend earlier, the node loses its lease while workers run, and

@@ -33,7 +33,7 @@ func (c *Client) HandOver(ctx context.Context, replace func(state []byte, descri
 		return errors.New("hand over the node: this needs Linux")
 	}
 	select {
-	case <-c.started:
+	case <-c.Started():
 	case <-ctx.Done():
 		return fmt.Errorf("hand over the node: the client does not run: %w", context.Cause(ctx))
 	}

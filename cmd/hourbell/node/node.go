@@ -229,7 +229,13 @@ func (n *Node) work(ctx context.Context, client *hourbell.Client, probe *probes,
 	watching.Go(func() { n.followLimits(ctx, client, asks.resize) })
 	probe.client.Store(client)
 	reached.start(client, stores.LocksIn(n.backend), n.files)
-	begun.open()
+	watching.Go(func() {
+		select {
+		case <-client.Started():
+		case <-ctx.Done():
+		}
+		begun.open()
+	})
 	return client.Run(ctx)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/declared"
+	"github.com/hourbell/hourbell/internal/files/yamltree"
 )
 
 // after reads the schedules that a schedule follows: a text or a mapping, or a list of these.
@@ -15,28 +16,28 @@ func (e *entry) after() (edges []hourbell.ScheduleEdge) {
 	if f == nil {
 		return nil
 	}
-	items := []*node{f.value}
-	if f.value.sort == list {
-		items = f.value.items
+	items := []*yamltree.Node{f.Value}
+	if f.Value.Sort == yamltree.List {
+		items = f.Value.Items
 		if len(items) == 0 {
 			e.add("after", "is an empty list", "name a schedule, or write a rule")
 		}
 	}
 	for _, item := range items {
 		one := &entry{reader: e.reader, node: item, label: e.label + ": after"}
-		switch item.sort {
-		case scalar:
-			edge, err := hourbell.ParseScheduleEdge(item.text)
+		switch item.Sort {
+		case yamltree.Scalar:
+			edge, err := hourbell.ParseScheduleEdge(item.Text)
 			for _, field := range declared.Fields(err) {
-				e.addAt(item.line, "after", fmt.Sprintf("%q %s", declared.Label(item.text, 60), field.Problem), field.Remedy)
+				e.addAt(item.Line, "after", fmt.Sprintf("%q %s", declared.Label(item.Text, 60), field.Problem), field.Remedy)
 			}
 			edges = append(edges, edge)
-		case mapping:
+		case yamltree.Mapping:
 			if edge := one.edge(); edge.Schedule != "" {
 				edges = append(edges, edge)
 			}
 		default:
-			e.addAt(item.line, "after", "holds "+item.sort.String(), "write NAME[:OUTCOME[:DELAY]], or schedule, on and delay as keys")
+			e.addAt(item.Line, "after", "holds "+item.Sort.String(), "write NAME[:OUTCOME[:DELAY]], or schedule, on and delay as keys")
 		}
 	}
 	return edges
@@ -46,7 +47,7 @@ func (e *entry) after() (edges []hourbell.ScheduleEdge) {
 func (e *entry) edge() (edge hourbell.ScheduleEdge) {
 	e.checkKeys(afterKeys)
 	if edge.Schedule = e.properName("schedule"); !e.has("schedule") {
-		e.addAt(e.node.line, "schedule", "is missing", "name the schedule that this schedule follows")
+		e.addAt(e.node.Line, "schedule", "is missing", "name the schedule that this schedule follows")
 	}
 	if on := e.text("on"); e.has("on") {
 		edge.On = e.outcome(on, e.lineOf("on"))

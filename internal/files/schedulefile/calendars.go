@@ -11,6 +11,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/declared"
+	"github.com/hourbell/hourbell/internal/files/yamltree"
 	"github.com/hourbell/hourbell/recur"
 )
 
@@ -22,7 +23,7 @@ func ReadCalendars(name string, text []byte) ([]hourbell.Calendar, error) {
 	if !declared.CheckText(name, text, &errs) {
 		return nil, errs.Err()
 	}
-	root := parse(name, text, &errs)
+	root := yamltree.Parse(name, text, &errs)
 	if root == nil {
 		return nil, errs.Err()
 	}
@@ -57,15 +58,15 @@ func (e *entry) calendars() map[string]hourbell.Calendar {
 	switch {
 	case f == nil:
 		return nil
-	case f.value.sort != mapping:
-		e.add("calendars", "is "+f.value.sort.String(), `write the name of each calendar and what it excludes, as in holidays: {dates: ["12-25"]}`)
+	case f.Value.Sort != yamltree.Mapping:
+		e.add("calendars", "is "+f.Value.Sort.String(), `write the name of each calendar and what it excludes, as in holidays: {dates: ["12-25"]}`)
 		return nil
 	}
 	calendars := map[string]hourbell.Calendar{}
-	for _, c := range f.value.fields {
-		one := &entry{reader: e.reader, node: c.value, label: fmt.Sprintf("calendars %q", declared.Label(c.key, 60))}
+	for _, c := range f.Value.Fields {
+		one := &entry{reader: e.reader, node: c.Value, label: fmt.Sprintf("calendars %q", declared.Label(c.Key, 60))}
 		if one.isMapping("", "write dates, weekdays, rules and tz as keys") {
-			calendars[c.key] = one.calendar(c.key)
+			calendars[c.Key] = one.calendar(c.Key)
 		}
 	}
 	return calendars
@@ -87,19 +88,19 @@ func (e *entry) words(key string) []string {
 	switch {
 	case f == nil:
 		return nil
-	case f.value.sort == scalar:
-		return []string{f.value.text}
-	case f.value.sort != list:
-		e.add(key, "is "+f.value.sort.String(), "write a list of texts")
+	case f.Value.Sort == yamltree.Scalar:
+		return []string{f.Value.Text}
+	case f.Value.Sort != yamltree.List:
+		e.add(key, "is "+f.Value.Sort.String(), "write a list of texts")
 		return nil
 	}
 	var words []string
-	for _, item := range f.value.items {
-		if item.sort != scalar {
-			e.addAt(item.line, key, "holds "+item.sort.String(), "write a list of texts")
+	for _, item := range f.Value.Items {
+		if item.Sort != yamltree.Scalar {
+			e.addAt(item.Line, key, "holds "+item.Sort.String(), "write a list of texts")
 			continue
 		}
-		words = append(words, item.text)
+		words = append(words, item.Text)
 	}
 	return words
 }
@@ -110,12 +111,12 @@ func (e *entry) exclusionRules() []recur.Spec {
 	switch {
 	case f == nil:
 		return nil
-	case f.value.sort != list:
-		e.add("rules", "is "+f.value.sort.String(), `write a list, as in [{cron: "* 0-6 * * *"}]`)
+	case f.Value.Sort != yamltree.List:
+		e.add("rules", "is "+f.Value.Sort.String(), `write a list, as in [{cron: "* 0-6 * * *"}]`)
 		return nil
 	}
 	var rules []recur.Spec
-	for i, item := range f.value.items {
+	for i, item := range f.Value.Items {
 		one := &entry{reader: e.reader, node: item, label: fmt.Sprintf("%s: rules[%d]", e.label, i)}
 		if one.isMapping("", "write cron, on_calendar, every or at, and tz as keys") {
 			one.checkKeys(exclusionRuleKeys)

@@ -63,8 +63,7 @@
 // first mistake. keys.go has the keys of each mapping, and schema.go describes
 // them as a JSON Schema.
 //
-// A file is read in three steps: YAML text becomes a small tree (tree.go, after
-// limits.go has checked its shape), the tree becomes schedules (read.go,
-// hooks.go, calendars.go and retention.go), and args become JSON (json.go). write.go is the
+// A file is read in two steps: YAML text becomes a small tree (package yamltree), and
+// the tree becomes schedules (read.go, hooks.go, calendars.go and retention.go). write.go is the
 // reverse.
 package schedulefile

@@ -9,6 +9,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/declared"
+	"github.com/hourbell/hourbell/internal/files/yamltree"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -39,7 +40,7 @@ func ReadGraph(name string, text []byte) (hourbell.Graph, error) {
 	if !declared.CheckText(name, text, &errs) {
 		return graph, errs.Err()
 	}
-	root := parse(name, text, &errs)
+	root := yamltree.Parse(name, text, &errs)
 	if root == nil {
 		return graph, errs.Err()
 	}
@@ -59,17 +60,17 @@ func (e *entry) graphJobs(jobs map[string]hourbell.GraphJob) {
 	case f == nil:
 		e.add("jobs", "is missing", "write jobs: and below it the name of each")
 		return
-	case f.value.sort != mapping:
-		e.add("jobs", "is "+f.value.sort.String(), "write the name of each job and what it runs")
+	case f.Value.Sort != yamltree.Mapping:
+		e.add("jobs", "is "+f.Value.Sort.String(), "write the name of each job and what it runs")
 		return
 	}
-	for _, job := range f.value.fields {
-		one := &entry{reader: e.reader, node: job.value, label: fmt.Sprintf("jobs %q", declared.Label(job.key, 60))}
+	for _, job := range f.Value.Fields {
+		one := &entry{reader: e.reader, node: job.Value, label: fmt.Sprintf("jobs %q", declared.Label(job.Key, 60))}
 		if !one.isMapping("", "write kind and args, command or shell as keys") {
 			continue
 		}
-		one.addFields(check.Name("name", job.key))
-		jobs[job.key] = one.graphJob()
+		one.addFields(check.Name("name", job.Key))
+		jobs[job.Key] = one.graphJob()
 	}
 }
 
@@ -79,7 +80,7 @@ func (e *entry) graphFinally() *hourbell.Finally {
 	if f == nil {
 		return nil
 	}
-	one := &entry{reader: e.reader, node: f.value, label: "finally"}
+	one := &entry{reader: e.reader, node: f.Value, label: "finally"}
 	if !one.isMapping("", "write kind and args, command or shell as keys, and on") {
 		return nil
 	}
@@ -132,20 +133,20 @@ func (e *entry) graphEdges() map[string]hourbell.GraphEdge {
 		return nil
 	}
 	edges := map[string]hourbell.GraphEdge{}
-	if f.value.sort != mapping {
+	if f.Value.Sort != yamltree.Mapping {
 		for _, name := range e.words("after") {
 			edges[name] = hourbell.GraphEdge{}
 		}
 		return edges
 	}
-	for _, field := range f.value.fields {
-		one := &entry{reader: e.reader, node: field.value, label: fmt.Sprintf("%s: after %q", e.label, declared.Label(field.key, 60))}
+	for _, field := range f.Value.Fields {
+		one := &entry{reader: e.reader, node: field.Value, label: fmt.Sprintf("%s: after %q", e.label, declared.Label(field.Key, 60))}
 		var edge hourbell.GraphEdge
-		switch field.value.sort {
-		case null:
-		case scalar:
-			edge.On = one.outcome(field.value.text, field.line)
-		case mapping:
+		switch field.Value.Sort {
+		case yamltree.Null:
+		case yamltree.Scalar:
+			edge.On = one.outcome(field.Value.Text, field.Line)
+		case yamltree.Mapping:
 			one.checkNames(graphEdgeKeys)
 			if on := one.text("on"); one.has("on") {
 				edge.On = one.outcome(on, one.lineOf("on"))
@@ -154,9 +155,9 @@ func (e *entry) graphEdges() map[string]hourbell.GraphEdge {
 				edge.Delay = time.Duration(one.duration("delay"))
 			}
 		default:
-			e.addAt(field.line, "after", "holds "+field.value.sort.String(), "write an outcome, or on and delay as keys")
+			e.addAt(field.Line, "after", "holds "+field.Value.Sort.String(), "write an outcome, or on and delay as keys")
 		}
-		edges[field.key] = edge
+		edges[field.Key] = edge
 	}
 	return edges
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/declared"
+	"github.com/hourbell/hourbell/internal/files/yamltree"
 )
 
 // hookScopes are the hooks that are defined outside the schedules. The nearest
@@ -29,17 +30,17 @@ func (e *entry) hookScopes() hookScopes {
 	switch {
 	case f == nil:
 		return scopes
-	case f.value.sort != mapping:
-		e.add("groups", "is "+f.value.sort.String(), "write the name of each group and its hooks, as in nightly: {on_failure: line}")
+	case f.Value.Sort != yamltree.Mapping:
+		e.add("groups", "is "+f.Value.Sort.String(), "write the name of each group and its hooks, as in nightly: {on_failure: line}")
 		return scopes
 	}
-	for _, g := range f.value.fields {
-		one := &entry{reader: e.reader, node: g.value, label: fmt.Sprintf("groups %q", declared.Label(g.key, 60))}
+	for _, g := range f.Value.Fields {
+		one := &entry{reader: e.reader, node: g.Value, label: fmt.Sprintf("groups %q", declared.Label(g.Key, 60))}
 		if !one.isMapping("", "write its hooks as keys") {
 			continue
 		}
 		one.checkNames(declared.HookKeys())
-		scopes.groups[g.key] = group{one.hookSet(), g.line}
+		scopes.groups[g.Key] = group{one.hookSet(), g.Line}
 	}
 	return scopes
 }
@@ -70,11 +71,11 @@ func (e *entry) hookSet() declared.HookSet {
 		f := e.find(key)
 		switch {
 		case f == nil:
-		case f.value.sort != list:
-			set.Add(key, e.hook(f.key, f.value))
+		case f.Value.Sort != yamltree.List:
+			set.Add(key, e.hook(f.Key, f.Value))
 		default:
 			set.Add(key, nil)
-			for i, item := range f.value.items {
+			for i, item := range f.Value.Items {
 				set.Add(key, e.hook(fmt.Sprintf("%s[%d]", key, i+1), item))
 			}
 		}
@@ -84,20 +85,20 @@ func (e *entry) hookSet() declared.HookSet {
 
 // hook reads one hook; it returns nil for "none", or after recording what is
 // wrong.
-func (e *entry) hook(key string, value *node) hourbell.Args {
+func (e *entry) hook(key string, value *yamltree.Node) hourbell.Args {
 	var (
 		hook hourbell.Args
 		err  error
 	)
-	switch value.sort {
-	case null:
-	case scalar:
-		hook, err = declared.ParseHook(value.text, "")
-	case mapping:
+	switch value.Sort {
+	case yamltree.Null:
+	case yamltree.Scalar:
+		hook, err = declared.ParseHook(value.Text, "")
+	case yamltree.Mapping:
 		one := &entry{reader: e.reader, node: value, label: strings.TrimPrefix(e.label+": "+key, ": ")}
 		return one.hookMapping()
 	default:
-		e.add(key, "is "+value.sort.String(), "write a line for the shell, a URL, a mapping with command, shell or url, or a list of these; none switches it off")
+		e.add(key, "is "+value.Sort.String(), "write a line for the shell, a URL, a mapping with command, shell or url, or a list of these; none switches it off")
 	}
 	for _, problem := range declared.Fields(err) {
 		e.add(key, problem.Problem, problem.Remedy)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/declared"
+	"github.com/hourbell/hourbell/internal/files/yamltree"
 )
 
 // The greatest numbers of a limit.
@@ -24,14 +25,14 @@ func (e *entry) limits() []hourbell.Limit {
 	switch {
 	case f == nil:
 		return limits
-	case f.value.sort != mapping:
-		e.add("limits", "is "+f.value.sort.String(), remedy)
+	case f.Value.Sort != yamltree.Mapping:
+		e.add("limits", "is "+f.Value.Sort.String(), remedy)
 		return limits
 	}
-	for _, l := range f.value.fields {
-		one := &entry{reader: e.reader, node: l.value, label: fmt.Sprintf("limits %q", declared.Label(l.key, 60))}
+	for _, l := range f.Value.Fields {
+		one := &entry{reader: e.reader, node: l.Value, label: fmt.Sprintf("limits %q", declared.Label(l.Key, 60))}
 		if one.isMapping("", "write queue, kind or by_key, and concurrency or rate as keys") {
-			limits = append(limits, one.limit(l.key))
+			limits = append(limits, one.limit(l.Key))
 		}
 	}
 	return limits
@@ -61,15 +62,15 @@ func (e *entry) weights() map[string]int {
 	switch {
 	case f == nil:
 		return nil
-	case f.value.sort != mapping:
-		e.add("weights", "is "+f.value.sort.String(), "write a weight for each key, as in {gold: 3, silver: 2}")
+	case f.Value.Sort != yamltree.Mapping:
+		e.add("weights", "is "+f.Value.Sort.String(), "write a weight for each key, as in {gold: 3, silver: 2}")
 		return nil
 	}
 	weights := map[string]int{}
-	one := &entry{reader: e.reader, node: f.value, label: e.label + ": weights"}
-	for _, w := range f.value.fields {
-		if n := one.number(w.key, 1, mostWeight); n > 0 {
-			weights[w.key] = int(n)
+	one := &entry{reader: e.reader, node: f.Value, label: e.label + ": weights"}
+	for _, w := range f.Value.Fields {
+		if n := one.number(w.Key, 1, mostWeight); n > 0 {
+			weights[w.Key] = int(n)
 		}
 	}
 	return weights
@@ -82,13 +83,13 @@ func (e *entry) truth(key string) bool {
 		return false
 	}
 	const remedy = "write true or false, without quotes"
-	if f.value.sort != scalar {
-		e.add(key, "is "+f.value.sort.String(), remedy)
+	if f.Value.Sort != yamltree.Scalar {
+		e.add(key, "is "+f.Value.Sort.String(), remedy)
 		return false
 	}
-	is, err := strconv.ParseBool(f.value.text)
-	if err != nil || !f.value.plain {
-		e.add(key, fmt.Sprintf("%q is neither true nor false", declared.Label(f.value.text, 60)), remedy)
+	is, err := strconv.ParseBool(f.Value.Text)
+	if err != nil || !f.Value.Plain {
+		e.add(key, fmt.Sprintf("%q is neither true nor false", declared.Label(f.Value.Text, 60)), remedy)
 	}
 	return is
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/declared"
+	"github.com/hourbell/hourbell/internal/files/yamltree"
 	"github.com/hourbell/hourbell/kinds"
 )
 
@@ -25,11 +26,11 @@ func (e *entry) readyMade(key string, known keys, read func(*entry) encodable) h
 	if f == nil {
 		return hourbell.RawArgs{}
 	}
-	if f.value.sort != mapping {
-		e.add(key, "is "+f.value.sort.String(), "write its details as keys")
+	if f.Value.Sort != yamltree.Mapping {
+		e.add(key, "is "+f.Value.Sort.String(), "write its details as keys")
 		return hourbell.RawArgs{}
 	}
-	one := &entry{reader: e.reader, node: f.value, label: strings.TrimPrefix(e.label+": "+key, ": ")}
+	one := &entry{reader: e.reader, node: f.Value, label: strings.TrimPrefix(e.label+": "+key, ": ")}
 	one.checkKeys(known)
 	args := read(one)
 	text, err := args.Encode()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/declared"
+	"github.com/hourbell/hourbell/internal/files/yamltree"
 )
 
 const everyKey = "every"
@@ -13,19 +14,19 @@ const everyKey = "every"
 // {label: role=db} or {every: {label: role=db}}.
 func (e *entry) place(key declared.Key, s *hourbell.Schedule) {
 	f := e.find(key.Name)
-	if f == nil || f.value.sort != mapping {
+	if f == nil || f.Value.Sort != yamltree.Mapping {
 		e.set(key, s)
 		return
 	}
-	one := &entry{reader: e.reader, node: f.value, label: e.label + ": " + key.Name}
+	one := &entry{reader: e.reader, node: f.Value, label: e.label + ": " + key.Name}
 	one.checkKeys(placeKeys)
 	one.exactlyOne(key.Name, "where it runs", placeKeys.names()...)
 	for _, name := range placeKeys.names() {
 		every := one.find(name)
 		switch {
 		case every == nil:
-		case name == everyKey && every.value.sort == mapping:
-			each := &entry{reader: e.reader, node: every.value, label: one.label + ": " + everyKey}
+		case name == everyKey && every.Value.Sort == yamltree.Mapping:
+			each := &entry{reader: e.reader, node: every.Value, label: one.label + ": " + everyKey}
 			each.checkKeys(everyKeys)
 			each.exactlyOne(everyKey, "which hosts", everyKeys.names()...)
 			if each.has("label") {

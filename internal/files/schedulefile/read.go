@@ -1,6 +1,7 @@
 package schedulefile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/declared"
+	"github.com/hourbell/hourbell/internal/files/yamltree"
 	"github.com/hourbell/hourbell/kinds"
 	"github.com/hourbell/hourbell/recur"
 )
@@ -26,7 +28,7 @@ func Read(name string, text []byte) (*declared.File, error) {
 	if !declared.CheckText(name, text, &errs) {
 		return nil, errs.Err()
 	}
-	root := parse(name, text, &errs)
+	root := yamltree.Parse(name, text, &errs)
 	if root == nil {
 		return nil, errs.Err()
 	}
@@ -49,7 +51,7 @@ type reader struct {
 	known    map[string]hourbell.Calendar
 }
 
-func (r *reader) file(root *node) *declared.File {
+func (r *reader) file(root *yamltree.Node) *declared.File {
 	m := &entry{reader: r, node: root}
 	if !m.isMapping("the file", "write owner, revision and schedules as keys") {
 		return nil
@@ -58,7 +60,7 @@ func (r *reader) file(root *node) *declared.File {
 	file := &declared.File{Owner: declared.Owner("file", r.path)}
 	if owner := m.text("owner"); m.has("owner") {
 		file.Owner = owner
-		if owner != "" || m.find("owner").value.sort == scalar {
+		if owner != "" || m.find("owner").Value.Sort == yamltree.Scalar {
 			m.addFields(check.Name("owner", owner))
 		}
 	}
@@ -78,17 +80,17 @@ func (r *reader) schedules(m *entry, file *declared.File) {
 	case all == nil:
 		m.add("schedules", "is missing", "list the schedules, or write schedules: [] for none")
 		return
-	case all.value.sort == null:
+	case all.Value.Sort == yamltree.Null:
 		m.add("schedules", "is empty", "list the schedules, or write schedules: [] for none: all that this owner has would be deleted")
 		return
-	case all.value.sort != list:
-		m.add("schedules", "is "+all.value.sort.String(), "write a list: each schedule begins with - name:")
+	case all.Value.Sort != yamltree.List:
+		m.add("schedules", "is "+all.Value.Sort.String(), "write a list: each schedule begins with - name:")
 		return
 	}
-	for i, item := range all.value.items {
+	for i, item := range all.Value.Items {
 		one := &entry{reader: r, node: item, label: fmt.Sprintf("schedules[%d]", i)}
 		schedule, ok := one.schedule(file.Owner)
-		switch found := (declared.Entry{Schedule: schedule, Line: item.line, Boot: one.startWord() == declared.Reboot}); {
+		switch found := (declared.Entry{Schedule: schedule, Line: item.Line, Boot: one.startWord() == declared.Reboot}); {
 		case !ok:
 		case one.atStart():
 			file.AtStart = append(file.AtStart, found)
@@ -119,7 +121,7 @@ func (e *entry) warnRule(rule recur.Spec, file *declared.File) {
 // entry is a mapping that is being read, and its label in messages.
 type entry struct {
 	*reader
-	node  *node
+	node  *yamltree.Node
 	label string
 }
 
@@ -169,8 +171,8 @@ func (e *entry) rule() recur.Spec {
 // empty: the entry is a schedule.
 func (e *entry) startWord() string {
 	f := e.find("cron")
-	if f != nil && f.value.sort == scalar && (f.value.text == declared.Reboot || f.value.text == declared.Start) {
-		return f.value.text
+	if f != nil && f.Value.Sort == yamltree.Scalar && (f.Value.Text == declared.Reboot || f.Value.Text == declared.Start) {
+		return f.Value.Text
 	}
 	return ""
 }
@@ -183,12 +185,12 @@ func (e *entry) set(key declared.Key, s *hourbell.Schedule) (valid bool) {
 	f := e.find(key.Name)
 	switch {
 	case f == nil:
-	case f.value.sort != scalar:
-		e.add(key.Name, "is "+f.value.sort.String(), key.Remedy)
-	case key.Bare() && !f.value.plain:
-		e.add(key.Name, fmt.Sprintf("%q is in quotes, which make it a text", declared.Label(f.value.text, 60)), key.Remedy)
+	case f.Value.Sort != yamltree.Scalar:
+		e.add(key.Name, "is "+f.Value.Sort.String(), key.Remedy)
+	case key.Bare() && !f.Value.Plain:
+		e.add(key.Name, fmt.Sprintf("%q is in quotes, which make it a text", declared.Label(f.Value.Text, 60)), key.Remedy)
 	default:
-		err := key.Set(s, f.value.text)
+		err := key.Set(s, f.Value.Text)
 		e.addFields(err)
 		return err == nil
 	}
@@ -199,7 +201,7 @@ func (e *entry) set(key declared.Key, s *hourbell.Schedule) (valid bool) {
 // use of the same name.
 func (e *entry) nameIt(name string) {
 	if name == "" {
-		if f := e.find("name"); f == nil || f.value.sort == scalar {
+		if f := e.find("name"); f == nil || f.Value.Sort == yamltree.Scalar {
 			e.add("name", "is missing", "give each schedule a name of its own")
 		}
 		return
@@ -300,10 +302,10 @@ func (e *entry) encode(command kinds.Command) []byte {
 // empty.
 func (e *entry) emptyCommand() bool {
 	if f := e.find("shell"); f != nil {
-		return f.value.sort == scalar
+		return f.Value.Sort == yamltree.Scalar
 	}
 	f := e.find("command")
-	return f != nil && f.value.sort == list && len(f.value.items) == 0
+	return f != nil && f.Value.Sort == yamltree.List && len(f.Value.Items) == 0
 }
 
 func (e *entry) args() []byte {
@@ -311,15 +313,9 @@ func (e *entry) args() []byte {
 	if f == nil {
 		return nil
 	}
-	text, err := toJSON(f.value)
-	var number *numberError
-	switch {
-	case errors.As(err, &number):
-		e.addAt(number.line, "args", fmt.Sprintf("%q is a number to some readers of YAML and a text to others", number.text), "write a decimal number like 12 or 0.5, or put quotes around a text")
-	case errors.Is(err, errTooLarge):
-		e.add("args", "are larger than 1 MiB", "pass a reference to larger data")
-	case err != nil:
-		e.add("args", "are nested too deeply", fmt.Sprintf("use at most %d levels", maxDepth))
+	text, err := f.Value.JSON()
+	if bad := (*yamltree.JSONError)(nil); errors.As(err, &bad) {
+		e.addAt(cmp.Or(bad.Line, e.lineOf("args")), "args", bad.Problem, bad.Remedy)
 	}
 	if e.expanded += len(text); e.expanded > maxExpansion {
 		e.add("args", fmt.Sprintf("of all schedules come to more than %d bytes", maxExpansion), "use fewer aliases or smaller args")
@@ -334,17 +330,17 @@ func (e *entry) texted(key string) map[string]string {
 	if f == nil {
 		return nil
 	}
-	if f.value.sort != mapping {
-		e.add(key, "is "+f.value.sort.String(), "write NAME: value pairs")
+	if f.Value.Sort != yamltree.Mapping {
+		e.add(key, "is "+f.Value.Sort.String(), "write NAME: value pairs")
 		return nil
 	}
-	texts := make(map[string]string, len(f.value.fields))
-	for _, pair := range f.value.fields {
-		if pair.value.sort != scalar {
-			e.addAt(pair.line, fmt.Sprintf("%s %q", key, pair.key), "is "+pair.value.sort.String(), `write a text; "" for an empty one`)
+	texts := make(map[string]string, len(f.Value.Fields))
+	for _, pair := range f.Value.Fields {
+		if pair.Value.Sort != yamltree.Scalar {
+			e.addAt(pair.Line, fmt.Sprintf("%s %q", key, pair.Key), "is "+pair.Value.Sort.String(), `write a text; "" for an empty one`)
 			continue
 		}
-		texts[pair.key] = pair.value.text
+		texts[pair.Key] = pair.Value.Text
 	}
 	return texts
 }
@@ -375,10 +371,10 @@ func (e *entry) validate(s hourbell.Schedule) {
 		case f.Name == "owner": // recorded once for the whole file
 		case !e.has(f.Name) && f.Name != "args": // missing, which is recorded with the key's name in the file
 		case f.Name == "cron" || f.Name == "on_calendar" || f.Name == "every" || f.Name == "at":
-			if e.single(ruleNames...) && e.find(f.Name).value.sort == scalar {
+			if e.single(ruleNames...) && e.find(f.Name).Value.Sort == yamltree.Scalar {
 				e.addField(f)
 			}
-		case f.Name == "name" && s.Name == "", f.Name == "kind" && declared.Raw(s.Job).Name == "" && e.find("kind").value.sort != scalar:
+		case f.Name == "name" && s.Name == "", f.Name == "kind" && declared.Raw(s.Job).Name == "" && e.find("kind").Value.Sort != yamltree.Scalar:
 		default:
 			e.addField(f)
 		}
@@ -398,10 +394,10 @@ func (e *entry) single(keys ...string) bool {
 // The functions below read single values and record mistakes in their form. A
 // missing key gives the zero value.
 
-func (e *entry) find(key string) *field {
-	for i := range e.node.fields {
-		if e.node.fields[i].key == key {
-			return &e.node.fields[i]
+func (e *entry) find(key string) *yamltree.Field {
+	for i := range e.node.Fields {
+		if e.node.Fields[i].Key == key {
+			return &e.node.Fields[i]
 		}
 	}
 	return nil
@@ -416,9 +412,9 @@ func (e *entry) lineOf(name string) int {
 		name = name[:end]
 	}
 	if f := e.find(name); f != nil {
-		return f.line
+		return f.Line
 	}
-	return e.node.line
+	return e.node.Line
 }
 
 func (e *entry) add(name, problem, remedy string) { e.addAt(e.lineOf(name), name, problem, remedy) }
@@ -436,10 +432,10 @@ func (e *entry) addFields(err error) {
 }
 
 func (e *entry) isMapping(what, remedy string) bool {
-	if e.node.sort == mapping {
+	if e.node.Sort == yamltree.Mapping {
 		return true
 	}
-	e.add(what, "is "+e.node.sort.String(), remedy)
+	e.add(what, "is "+e.node.Sort.String(), remedy)
 	return false
 }
 
@@ -447,10 +443,10 @@ func (e *entry) isMapping(what, remedy string) bool {
 func (e *entry) checkKeys(known keys) { e.checkNames(known.names()) }
 
 func (e *entry) checkNames(known []string) {
-	for _, f := range e.node.fields {
-		if !slices.Contains(known, f.key) {
-			label := declared.Label(f.key, 60)
-			e.addAt(f.line, label, "is not a key here"+declared.Suggest(f.key, known), "use "+strings.Join(known, ", "))
+	for _, f := range e.node.Fields {
+		if !slices.Contains(known, f.Key) {
+			label := declared.Label(f.Key, 60)
+			e.addAt(f.Line, label, "is not a key here"+declared.Suggest(f.Key, known), "use "+strings.Join(known, ", "))
 		}
 	}
 }
@@ -461,11 +457,11 @@ func (e *entry) text(key string) string {
 	if f == nil {
 		return ""
 	}
-	if f.value.sort != scalar {
-		e.add(key, "is "+f.value.sort.String(), remedyFor(key))
+	if f.Value.Sort != yamltree.Scalar {
+		e.add(key, "is "+f.Value.Sort.String(), remedyFor(key))
 		return ""
 	}
-	return f.value.text
+	return f.Value.Text
 }
 
 func remedyFor(key string) string {
@@ -478,7 +474,7 @@ func remedyFor(key string) string {
 // properName reads a text that may be missing, but not empty.
 func (e *entry) properName(key string) string {
 	text := e.text(key)
-	if f := e.find(key); text == "" && f != nil && f.value.sort == scalar {
+	if f := e.find(key); text == "" && f != nil && f.Value.Sort == yamltree.Scalar {
 		e.add(key, "is empty", "write a value, or leave the key out")
 	}
 	return text
@@ -490,19 +486,19 @@ func (e *entry) texts(key string) []string {
 	if f == nil {
 		return nil
 	}
-	if f.value.sort != list {
-		e.add(key, "is "+f.value.sort.String(), "list the program and its arguments, as in [echo, hello], or write a line as shell:")
+	if f.Value.Sort != yamltree.List {
+		e.add(key, "is "+f.Value.Sort.String(), "list the program and its arguments, as in [echo, hello], or write a line as shell:")
 		return nil
 	}
-	texts := make([]string, 0, len(f.value.items))
-	for i, item := range f.value.items {
-		if item.sort != scalar {
-			e.addAt(item.line, fmt.Sprintf("%s[%d]", key, i), "is "+item.sort.String(), `write a text; "" for an empty one`)
+	texts := make([]string, 0, len(f.Value.Items))
+	for i, item := range f.Value.Items {
+		if item.Sort != yamltree.Scalar {
+			e.addAt(item.Line, fmt.Sprintf("%s[%d]", key, i), "is "+item.Sort.String(), `write a text; "" for an empty one`)
 			continue
 		}
-		texts = append(texts, item.text)
+		texts = append(texts, item.Text)
 	}
-	if len(texts) < len(f.value.items) {
+	if len(texts) < len(f.Value.Items) {
 		return nil
 	}
 	return texts
@@ -515,13 +511,13 @@ func (e *entry) number(key string, least, most int64) int64 {
 		return 0
 	}
 	remedy := declared.NumberRemedy(least, most)
-	if f.value.sort != scalar {
-		e.add(key, "is "+f.value.sort.String(), remedy)
+	if f.Value.Sort != yamltree.Scalar {
+		e.add(key, "is "+f.Value.Sort.String(), remedy)
 		return 0
 	}
-	n, ok := declared.Number(f.value.text, least, most)
-	if !ok || !f.value.plain {
-		e.add(key, fmt.Sprintf("%q is not a number in the allowed range", declared.Label(f.value.text, 60)), remedy)
+	n, ok := declared.Number(f.Value.Text, least, most)
+	if !ok || !f.Value.Plain {
+		e.add(key, fmt.Sprintf("%q is not a number in the allowed range", declared.Label(f.Value.Text, 60)), remedy)
 		return 0
 	}
 	return n
@@ -529,7 +525,7 @@ func (e *entry) number(key string, least, most int64) int64 {
 
 func (e *entry) choice(key string, choices ...string) string {
 	text := e.text(key)
-	if f := e.find(key); f == nil || f.value.sort != scalar || slices.Contains(choices, text) {
+	if f := e.find(key); f == nil || f.Value.Sort != yamltree.Scalar || slices.Contains(choices, text) {
 		return text
 	}
 	e.add(key, fmt.Sprintf("%q is unknown%s", declared.Label(text, 60), declared.Suggest(text, choices)), "use "+strings.Join(choices, " or "))

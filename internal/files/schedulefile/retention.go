@@ -9,6 +9,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/declared"
+	"github.com/hourbell/hourbell/internal/files/yamltree"
 )
 
 // keepOfKinds reads how long finished jobs of each kind are kept.
@@ -18,23 +19,23 @@ func (e *entry) keepOfKinds() map[string]hourbell.Keep {
 	switch {
 	case f == nil:
 		return nil
-	case f.value.sort != mapping:
-		e.add("kinds", "is "+f.value.sort.String(), remedy)
+	case f.Value.Sort != yamltree.Mapping:
+		e.add("kinds", "is "+f.Value.Sort.String(), remedy)
 		return nil
 	}
 	keep := map[string]hourbell.Keep{}
-	for _, k := range f.value.fields {
-		one := &entry{reader: e.reader, node: k.value, label: fmt.Sprintf("kinds %q", declared.Label(k.key, 60))}
-		one.addFields(check.Name("kind", k.key))
+	for _, k := range f.Value.Fields {
+		one := &entry{reader: e.reader, node: k.Value, label: fmt.Sprintf("kinds %q", declared.Label(k.Key, 60))}
+		one.addFields(check.Name("kind", k.Key))
 		if !one.isMapping("", "write keep: with completed and failed") {
 			continue
 		}
 		one.checkKeys(kindKeys)
 		if times := one.find("keep"); times != nil {
-			in := &entry{reader: e.reader, node: times.value, label: one.label + ": keep"}
+			in := &entry{reader: e.reader, node: times.Value, label: one.label + ": keep"}
 			if in.isMapping("", "write completed and failed as keys") {
 				in.checkKeys(keepKeys)
-				keep[k.key] = hourbell.Keep{Completed: in.keepTime("completed", true), Failed: in.keepTime("failed", false)}
+				keep[k.Key] = hourbell.Keep{Completed: in.keepTime("completed", true), Failed: in.keepTime("failed", false)}
 			}
 		}
 	}
@@ -52,15 +53,15 @@ func (e *entry) keepTime(key string, none bool) time.Duration {
 	switch {
 	case f == nil:
 		return 0
-	case f.value.sort != scalar:
-		e.add(key, "is "+f.value.sort.String(), remedy)
+	case f.Value.Sort != yamltree.Scalar:
+		e.add(key, "is "+f.Value.Sort.String(), remedy)
 		return 0
-	case f.value.text == "none" && none:
+	case f.Value.Text == "none" && none:
 		return hourbell.KeepNone
 	}
-	d, ok := parseKeepTime(f.value.text)
+	d, ok := parseKeepTime(f.Value.Text)
 	if !ok {
-		e.add(key, fmt.Sprintf("%q is not a positive duration", declared.Label(f.value.text, 60)), remedy)
+		e.add(key, fmt.Sprintf("%q is not a positive duration", declared.Label(f.Value.Text, 60)), remedy)
 	}
 	return d
 }

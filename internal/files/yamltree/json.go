@@ -1,9 +1,8 @@
-package schedulefile
+package yamltree
 
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -18,23 +17,18 @@ var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9
 // number and JSON does not: 007, 0x1f, 1_000, +1, .5, .inf.
 var otherNumber = regexp.MustCompile(`^[-+]?(0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|[0-9][0-9_]*|[0-9_]*\.[0-9_]+([eE][-+]?[0-9]+)?|[0-9][0-9_]*\.[0-9_]*([eE][-+]?[0-9]+)?|[0-9][0-9_]*[eE][-+]?[0-9]+|\.(inf|Inf|INF))$|^\.(nan|NaN|NAN)$`)
 
-var (
-	errTooLarge = errors.New("args too large")
-	errTooDeep  = errors.New("args too deep")
-)
-
-// numberError reports a plain scalar that only some readers take for a number.
-type numberError struct {
-	line int
-	text string
+// A JSONError reports a value that cannot be written as JSON.
+type JSONError struct {
+	Line            int // of the part that is wrong; 0: the value as a whole
+	Problem, Remedy string
 }
 
-func (e *numberError) Error() string { return fmt.Sprintf("%s is not a number in JSON", e.text) }
+// Error returns the problem and its remedy.
+func (e *JSONError) Error() string { return e.Problem + "; " + e.Remedy }
 
-// toJSON writes a value as JSON: numbers digit for digit, keys in their order.
-// Because aliases can make a small file mean a large value, it stops at the
-// size limit of args.
-func toJSON(n *node) ([]byte, error) {
+// JSON returns the value as JSON: numbers digit for digit, keys in their order. Because aliases can make a small file
+// mean a large value, it stops at the size limit of args. The error is a *[JSONError].
+func (n *Node) JSON() ([]byte, error) {
 	var out bytes.Buffer
 	if err := writeJSON(&out, n, 0); err != nil {
 		return nil, err
@@ -42,35 +36,38 @@ func toJSON(n *node) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func writeJSON(out *bytes.Buffer, n *node, depth int) error {
+func writeJSON(out *bytes.Buffer, n *Node, depth int) error {
 	switch {
 	case out.Len() > check.MaxArgs:
-		return errTooLarge
+		return &JSONError{Problem: "are larger than 1 MiB", Remedy: "pass a reference to larger data"}
 	case depth > maxDepth:
-		return errTooDeep
+		return &JSONError{Problem: "are nested too deeply", Remedy: fmt.Sprintf("use at most %d levels", maxDepth)}
 	}
-	switch n.sort {
-	case scalar:
+	switch n.Sort {
+	case Scalar:
 		return writeScalar(out, n)
-	case list:
+	case List:
 		return writeList(out, n, depth)
-	case mapping:
+	case Mapping:
 		return writeMapping(out, n, depth)
 	}
 	out.WriteString("null")
 	return nil
 }
 
-func writeScalar(out *bytes.Buffer, n *node) error {
+func writeScalar(out *bytes.Buffer, n *Node) error {
 	switch {
-	case n.plain && (isTrue(n.text) || isFalse(n.text)):
-		out.WriteString(strconv.FormatBool(isTrue(n.text)))
-	case n.plain && jsonNumber.MatchString(n.text):
-		out.WriteString(n.text)
-	case n.plain && otherNumber.MatchString(n.text):
-		return &numberError{n.line, n.text}
+	case n.Plain && (isTrue(n.Text) || isFalse(n.Text)):
+		out.WriteString(strconv.FormatBool(isTrue(n.Text)))
+	case n.Plain && jsonNumber.MatchString(n.Text):
+		out.WriteString(n.Text)
+	case n.Plain && otherNumber.MatchString(n.Text):
+		return &JSONError{
+			Line: n.Line, Problem: fmt.Sprintf("%q is a number to some readers of YAML and a text to others", n.Text),
+			Remedy: "write a decimal number like 12 or 0.5, or put quotes around a text",
+		}
 	default:
-		return writeText(out, n.text)
+		return writeText(out, n.Text)
 	}
 	return nil
 }
@@ -85,9 +82,9 @@ func writeText(out *bytes.Buffer, text string) error {
 	return nil
 }
 
-func writeList(out *bytes.Buffer, n *node, depth int) error {
+func writeList(out *bytes.Buffer, n *Node, depth int) error {
 	out.WriteByte('[')
-	for i, item := range n.items {
+	for i, item := range n.Items {
 		if i > 0 {
 			out.WriteByte(',')
 		}
@@ -99,17 +96,17 @@ func writeList(out *bytes.Buffer, n *node, depth int) error {
 	return nil
 }
 
-func writeMapping(out *bytes.Buffer, n *node, depth int) error {
+func writeMapping(out *bytes.Buffer, n *Node, depth int) error {
 	out.WriteByte('{')
-	for i, f := range n.fields {
+	for i, f := range n.Fields {
 		if i > 0 {
 			out.WriteByte(',')
 		}
-		if err := writeText(out, f.key); err != nil {
+		if err := writeText(out, f.Key); err != nil {
 			return err
 		}
 		out.WriteByte(':')
-		if err := writeJSON(out, f.value, depth+1); err != nil {
+		if err := writeJSON(out, f.Value, depth+1); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package schedulefile
+package yamltree
 
 import "github.com/goccy/go-yaml/token"
 

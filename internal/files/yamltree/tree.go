@@ -1,4 +1,7 @@
-package schedulefile
+// Package yamltree reads YAML text as a small tree whose values know their lines, so that a reader can name every mistake
+// with its line. Files from elsewhere must not harm the process: depth, keys and what aliases expand to are bounded, and
+// keys that are given twice are mistakes.
+package yamltree
 
 import (
 	"bytes"
@@ -15,37 +18,38 @@ import (
 	"github.com/hourbell/hourbell/internal/declared"
 )
 
-// sort is the type of a node.
-type sort int
+// Sort is the type of a node.
+type Sort int
 
+// The types.
 const (
-	null sort = iota
-	scalar
-	list
-	mapping
+	Null Sort = iota
+	Scalar
+	List
+	Mapping
 )
 
 // String returns the word for the type in messages.
-func (s sort) String() string {
+func (s Sort) String() string {
 	return [...]string{"empty", "a single value", "a list", "a mapping"}[s]
 }
 
-// node is a value of the file. Aliases share their anchor's node, so the tree
+// Node is a value of the file. Aliases share their anchor's node, so the tree
 // is never larger than the file, although it may be reached by many paths.
-type node struct {
-	sort   sort
-	line   int
-	text   string // of a scalar, as written
-	plain  bool   // a scalar without quotes, which may mean a number or a truth value
-	items  []*node
-	fields []field
+type Node struct {
+	Sort   Sort
+	Line   int
+	Text   string // of a scalar, as written
+	Plain  bool   // a scalar without quotes, which may mean a number or a truth value
+	Items  []*Node
+	Fields []Field
 }
 
-// field is a key of a mapping and its value.
-type field struct {
-	key   string
-	line  int
-	value *node
+// Field is a key of a mapping and its value.
+type Field struct {
+	Key   string
+	Line  int
+	Value *Node
 }
 
 // builder converts the parser's tree to the tree of this package, and records
@@ -53,30 +57,51 @@ type field struct {
 type builder struct {
 	file    string
 	errs    *declared.FileError
-	anchors map[string]*node
+	anchors map[string]*Node
 	merged  int // fields copied by <<
 }
 
-// parse returns the root of the file's only document, or nil after recording
-// why there is none.
-func parse(name string, text []byte, errs *declared.FileError) *node {
+// Parse returns the root of the file's only document, or nil after recording why there is none.
+func Parse(name string, text []byte, errs *declared.FileError) *Node {
+	switch all := ParseAll(name, text, errs); {
+	case errs.Err() != nil && len(all) == 0:
+	case len(all) == 0:
+		errs.Add(declared.Error{
+			File: name, Problem: "the file declares nothing", Remedy: "write owner, revision and schedules; an empty set is schedules: []",
+		})
+	case len(all) > 1:
+		errs.Add(declared.Error{
+			File: name, Line: all[1].Line, Problem: "a second document begins",
+			Remedy: "keep one document in a file: remove the line --- and what follows, or put it into a file of its own",
+		})
+	default:
+		return all[0]
+	}
+	return nil
+}
+
+// ParseAll returns the roots of the file's documents. A file without a document, or with a mistake that was recorded,
+// may have no root.
+func ParseAll(name string, text []byte, errs *declared.FileError) []*Node {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
-	b := &builder{file: name, errs: errs, anchors: map[string]*node{}}
+	b := &builder{file: name, errs: errs}
 	tree, err := parseYAML(string(text))
 	if err != nil {
 		b.syntax(err)
 		return nil
 	}
-	body := b.onlyDocument(tree)
-	if body == nil {
-		return nil
+	var roots []*Node
+	for _, document := range tree.Docs {
+		b.anchors = map[string]*Node{} // an anchor holds within its document
+		if _, directive := document.Body.(*ast.DirectiveNode); !directive && document.Body != nil {
+			roots = append(roots, b.node(document.Body))
+		}
 	}
-	root := b.node(body)
 	if b.merged > maxMerge {
 		return nil
 	}
-	return root
+	return roots
 }
 
 // parseYAML calls the parser. The parser is a third-party package, and a file
@@ -114,24 +139,6 @@ func (b *builder) syntax(err error) {
 	b.add(line, problem, remedy)
 }
 
-func (b *builder) onlyDocument(tree *ast.File) ast.Node {
-	var body ast.Node
-	for _, document := range tree.Docs {
-		if _, directive := document.Body.(*ast.DirectiveNode); directive || document.Body == nil {
-			continue
-		}
-		if body != nil {
-			b.add(lineOf(document.Body), "a second document begins", "keep one document in a file: remove the line --- and what follows, or put it into a file of its own")
-			return nil
-		}
-		body = document.Body
-	}
-	if body == nil {
-		b.add(0, "the file declares nothing", "write owner, revision and schedules; an empty set is schedules: []")
-	}
-	return body
-}
-
 func lineOf(n ast.Node) int {
 	if n == nil || n.GetToken() == nil || n.GetToken().Position == nil {
 		return 0
@@ -140,18 +147,18 @@ func lineOf(n ast.Node) int {
 }
 
 // node converts one value. It never returns nil.
-func (b *builder) node(n ast.Node) *node {
+func (b *builder) node(n ast.Node) *Node {
 	line := lineOf(n)
 	switch n := n.(type) {
 	case nil, *ast.NullNode:
-		return &node{line: line}
+		return &Node{Line: line}
 	case *ast.StringNode:
 		plain := n.Token.Type != token.SingleQuoteType && n.Token.Type != token.DoubleQuoteType
-		return &node{sort: scalar, line: line, text: n.Value, plain: plain}
+		return &Node{Sort: Scalar, Line: line, Text: n.Value, Plain: plain}
 	case *ast.LiteralNode:
-		return &node{sort: scalar, line: line, text: n.Value.Value}
+		return &Node{Sort: Scalar, Line: line, Text: n.Value.Value}
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
-		return &node{sort: scalar, line: line, text: n.GetToken().Value, plain: true}
+		return &Node{Sort: Scalar, Line: line, Text: n.GetToken().Value, Plain: true}
 	case *ast.SequenceNode:
 		return b.list(n, line)
 	case *ast.MappingNode:
@@ -168,45 +175,45 @@ func (b *builder) node(n ast.Node) *node {
 		return b.tagged(n, line)
 	}
 	b.add(line, "this form of YAML is not accepted here", "write a plain value, list or mapping")
-	return &node{line: line}
+	return &Node{Line: line}
 }
 
-func (b *builder) list(n *ast.SequenceNode, line int) *node {
-	out := &node{sort: list, line: line, items: make([]*node, len(n.Values))}
+func (b *builder) list(n *ast.SequenceNode, line int) *Node {
+	out := &Node{Sort: List, Line: line, Items: make([]*Node, len(n.Values))}
 	for i, value := range n.Values {
-		out.items[i] = b.node(value)
+		out.Items[i] = b.node(value)
 	}
 	return out
 }
 
-func (b *builder) alias(n *ast.AliasNode, line int) *node {
+func (b *builder) alias(n *ast.AliasNode, line int) *Node {
 	name := n.Value.GetToken().Value
 	value, ok := b.anchors[name]
 	if !ok {
 		b.add(line, fmt.Sprintf("*%s refers to no anchor above it", name), fmt.Sprintf("mark the value it stands for with &%s", name))
-		return &node{line: line}
+		return &Node{Line: line}
 	}
 	return value
 }
 
-func (b *builder) tagged(n *ast.TagNode, line int) *node {
+func (b *builder) tagged(n *ast.TagNode, line int) *Node {
 	value := b.node(n.Value)
-	if tag := n.GetToken().Value; tag != "!!str" || value.sort == list || value.sort == mapping {
+	if tag := n.GetToken().Value; tag != "!!str" || value.Sort == List || value.Sort == Mapping {
 		b.add(line, fmt.Sprintf("the tag %s is not accepted", tag), "remove it")
 		return value
 	}
-	return &node{sort: scalar, line: line, text: value.text}
+	return &Node{Sort: Scalar, Line: line, Text: value.Text}
 }
 
 // mapping converts keys and values. Duplicate keys are recorded; keys of merged
 // mappings (<<) give way to the mapping's own keys.
-func (b *builder) mapping(values []*ast.MappingValueNode, line int) *node {
-	out := &node{sort: mapping, line: line}
+func (b *builder) mapping(values []*ast.MappingValueNode, line int) *Node {
+	out := &Node{Sort: Mapping, Line: line}
 	seen := map[string]int{}
-	var merges []field
+	var merges []Field
 	for _, value := range values {
 		if _, merge := value.Key.(*ast.MergeKeyNode); merge {
-			merges = append(merges, field{"<<", lineOf(value.Key), b.node(value.Value)})
+			merges = append(merges, Field{"<<", lineOf(value.Key), b.node(value.Value)})
 			continue
 		}
 		key, ok := b.key(value.Key)
@@ -219,7 +226,7 @@ func (b *builder) mapping(values []*ast.MappingValueNode, line int) *node {
 			continue
 		}
 		seen[key] = at
-		out.fields = append(out.fields, field{key, at, b.node(value.Value)})
+		out.Fields = append(out.Fields, Field{key, at, b.node(value.Value)})
 	}
 	for _, merge := range merges {
 		b.merge(out, seen, merge)
@@ -238,27 +245,27 @@ func (b *builder) key(key ast.MapKeyNode) (string, bool) {
 	return "", false
 }
 
-func (b *builder) merge(into *node, seen map[string]int, from field) {
-	sources := []*node{from.value}
-	if from.value.sort == list {
-		sources = from.value.items
+func (b *builder) merge(into *Node, seen map[string]int, from Field) {
+	sources := []*Node{from.Value}
+	if from.Value.Sort == List {
+		sources = from.Value.Items
 	}
 	for _, source := range sources {
-		if source.sort != mapping {
-			b.add(from.line, "<< is given "+source.sort.String(), "give it a mapping, as in <<: *anchor")
+		if source.Sort != Mapping {
+			b.add(from.Line, "<< is given "+source.Sort.String(), "give it a mapping, as in <<: *anchor")
 			continue
 		}
 		if b.merged > maxMerge {
 			return // recorded as a mistake already
 		}
-		if b.merged += len(source.fields); b.merged > maxMerge {
-			b.add(from.line, "<< copies too much", "write fewer or smaller anchors")
+		if b.merged += len(source.Fields); b.merged > maxMerge {
+			b.add(from.Line, "<< copies too much", "write fewer or smaller anchors")
 			return
 		}
-		for _, f := range source.fields {
-			if _, own := seen[f.key]; !own {
-				seen[f.key] = f.line
-				into.fields = append(into.fields, f)
+		for _, f := range source.Fields {
+			if _, own := seen[f.Key]; !own {
+				seen[f.Key] = f.Line
+				into.Fields = append(into.Fields, f)
 			}
 		}
 	}

@@ -146,7 +146,7 @@ func TestEachChangeIsRecorded(t *testing.T) {
 		for m := range field.Type.NumMethod() {
 			name := field.Type.Elem().Name() + "." + field.Type.Method(m).Name
 			if !known[name] && !noChange[name] {
-				t.Errorf("%s: is it recorded? add it to the calls, or to noChange", name)
+				t.Errorf("%s is it recorded? add it to the calls, or to noChange", name)
 			}
 		}
 	}

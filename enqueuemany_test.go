@@ -93,9 +93,9 @@ func TestOptionsOfOneJobAreChecked(t *testing.T) {
 	client := c.client(nil)
 	tx := c.store.Begin()
 	for want, options := range map[string][]hourbell.Option{
-		`"InTx": are given for one job`: {hourbell.InTx(tx)},
-		"in: is given together with at": {hourbell.In(time.Second), hourbell.At(time.Now())},
-		"priority":                      {hourbell.Priority(10)},
+		`"InTx" are given for one job`: {hourbell.InTx(tx)},
+		"in is given together with at": {hourbell.In(time.Second), hourbell.At(time.Now())},
+		"priority":                     {hourbell.Priority(10)},
 	} {
 		_, err := client.EnqueueMany(t.Context(), []hourbell.Request{{Args: Note{}}, {Args: Note{}, Options: options}})
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "job 2 of 2") {

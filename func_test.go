@@ -67,7 +67,7 @@ func TestMistakesWithFunctions(t *testing.T) {
 	hourbell.Func(workers, "b", func(context.Context) error { return nil })
 	hourbell.Func(workers, "b", func(context.Context) error { return nil })
 	err := hourbell.Config{Workers: workers}.Validate()
-	for _, want := range []string{"worker of kind a: is nil", `kind "b": is registered twice`} {
+	for _, want := range []string{"worker of kind a is nil", `kind "b" is registered twice`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not contain %s", err, want)
 		}

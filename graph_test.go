@@ -105,15 +105,15 @@ func TestGraphsAreRefused(t *testing.T) {
 		graph hourbell.Graph
 		parts []string
 	}{
-		"empty":       {hourbell.Graph{}, []string{"jobs: are missing"}},
-		"unknown":     {graphOf(map[string][]string{"a": {"x"}, "b": {"y"}}), []string{`job "a": after "x": is not a job of the graph`, `job "b": after "y"`}},
+		"empty":       {hourbell.Graph{}, []string{"jobs are missing"}},
+		"unknown":     {graphOf(map[string][]string{"a": {"x"}, "b": {"y"}}), []string{`job "a": after "x" is not a job of the graph`, `job "b": after "y"`}},
 		"itself":      {graphOf(map[string][]string{"a": {"a"}}), []string{"has a cycle: a → a;"}},
 		"cycle":       {graphOf(map[string][]string{"a": {"c"}, "b": {"a"}, "c": {"b"}, "d": {"c"}, "e": nil}), []string{"has a cycle: a → b → c → a;"}},
 		"longCycle":   {graphOf(long), []string{"n00 → n01", "…", "n99 → n00"}},
 		"name":        {graphOf(map[string][]string{"a\x00": nil}), []string{"name"}},
 		"key":         {with(func(j *hourbell.GraphJob) { j.Options = []hourbell.Option{hourbell.Unique("k")} }), []string{`job "b": unique "k"`}},
 		"outcome":     {with(func(j *hourbell.GraphJob) { j.After = map[string]hourbell.GraphEdge{"a": {On: 9}} }), []string{`job "b": after`}},
-		"args":        {with(func(j *hourbell.GraphJob) { j.Args = nil }), []string{`job "b": args: are nil`}},
+		"args":        {with(func(j *hourbell.GraphJob) { j.Args = nil }), []string{`job "b": args are nil`}},
 		"transaction": {with(func(j *hourbell.GraphJob) { j.Options = []hourbell.Option{hourbell.InTx(memory.New().Begin())} }), []string{`job "b": options "InTx"`}},
 		"several":     {graphOf(map[string][]string{"a": {"b"}, "b": {"a"}, "c": {"x"}}), []string{"a → b → a", `after "x"`}},
 	} {

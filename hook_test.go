@@ -125,7 +125,7 @@ func TestRunOnceReportsItsFailure(t *testing.T) {
 			t.Error("an option without meaning was accepted")
 		}
 	}
-	if _, err := client.Schedules.RunOnce(t.Context(), hourbell.Schedule{Name: "s"}); err == nil || !strings.Contains(err.Error(), "job: is nil") {
+	if _, err := client.Schedules.RunOnce(t.Context(), hourbell.Schedule{Name: "s"}); err == nil || !strings.Contains(err.Error(), "job is nil") {
 		t.Errorf("without a job: %v", err)
 	}
 }

@@ -90,7 +90,7 @@ func TestAnInterruptedChangeIsWholeBatches(t *testing.T) {
 func TestChangesNeedAFilter(t *testing.T) {
 	client := newCluster(t).client(nil)
 	enqueueNotes(t, client, "a", 2)
-	if _, err := client.Jobs.Delete(t.Context(), hourbell.JobFilter{}); err == nil || !strings.Contains(err.Error(), "filter: selects all jobs") {
+	if _, err := client.Jobs.Delete(t.Context(), hourbell.JobFilter{}); err == nil || !strings.Contains(err.Error(), "filter selects all jobs") {
 		t.Errorf("an empty filter: %v", err)
 	}
 	if res, err := client.Jobs.Delete(t.Context(), hourbell.JobFilter{IDs: []int64{}}); err != nil || res.Changed != 0 {
@@ -124,7 +124,7 @@ func TestFiltersAreChecked(t *testing.T) {
 			}
 		}
 	}
-	if _, err := client.Jobs.Move(t.Context(), hourbell.JobFilter{All: true}, ""); err == nil || !strings.Contains(err.Error(), "to: ") {
+	if _, err := client.Jobs.Move(t.Context(), hourbell.JobFilter{All: true}, ""); err == nil || !strings.Contains(err.Error(), "to is ") {
 		t.Errorf("a move to no queue: %v", err)
 	}
 	if _, err := client.Jobs.Reprioritise(t.Context(), hourbell.JobFilter{All: true}, 10); err == nil || !strings.Contains(err.Error(), "priority") {

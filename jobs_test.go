@@ -55,7 +55,7 @@ func TestInvalidJobsOfHooksNameTheHook(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	s.Hooks, s.Job = hourbell.Hooks{}, nil
-	if got := fmt.Sprint(s.Validate()); !strings.Contains(got, "job: is nil") {
+	if got := fmt.Sprint(s.Validate()); !strings.Contains(got, "job is nil") {
 		t.Errorf("got %q", got)
 	}
 }

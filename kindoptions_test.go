@@ -99,7 +99,7 @@ func TestOptionsOfAKindAreCheckedWhenItIsRegistered(t *testing.T) {
 	hourbell.Register(workers, func(context.Context, *hourbell.Job[wrong]) error { return nil })
 	hourbell.Register(workers, func(context.Context, *hourbell.Job[keyless]) error { return nil })
 	err := hourbell.Config{Workers: workers}.Validate()
-	for _, want := range []string{`options of kind "wrong"`, `priority "11"`, `options "In": are for other calls`, `options of kind "keyless"`, "unique_for: is given without"} {
+	for _, want := range []string{`options of kind "wrong"`, `priority "11"`, `options "In" are for other calls`, `options of kind "keyless"`, "unique_for is given without"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not contain %s", err, want)
 		}

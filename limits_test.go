@@ -161,19 +161,19 @@ func TestWrongLimits(t *testing.T) {
 		many[strconv.Itoa(i)] = 1
 	}
 	for want, limit := range map[string]hourbell.Limit{
-		"queue: is missing":                   {Name: "l", Concurrency: 1},
-		"concurrency: is missing":             {Name: "l", Queue: "q"},
-		"concurrency \"-1\": is out of range": {Name: "l", Queue: "q", Concurrency: -1},
-		"burst \"2\": is given without":       {Name: "l", Queue: "q", Concurrency: 1, Burst: 2},
-		"burst \"-2\": is out of range":       {Name: "l", Queue: "q", Rate: rate, Burst: -2},
-		"rate \"1/0s\": is out of range":      {Name: "l", Queue: "q", Rate: hourbell.Rate{Jobs: 1}},
-		"weights: are given for a limit":      {Name: "l", Queue: "q", Concurrency: 1, Weights: map[string]int{"a": 2}},
-		"weights: are given for 1001":         {Name: "l", ByKey: true, Concurrency: 1, Weights: many},
-		"weights \"a=0\": is out of range":    {Name: "l", ByKey: true, Concurrency: 1, Weights: map[string]int{"a": 0}},
-		"strict: is given with a rate":        {Name: "l", ByKey: true, Concurrency: 1, Rate: rate, Strict: true},
-		"strict: is given for":                {Name: "l", Queue: "q", Concurrency: 1, Strict: true},
-		"name":                                {Queue: "q", Concurrency: 1},
-		"kind":                                {Name: "l", Kind: "a\nb", Concurrency: 1},
+		"queue is missing":                   {Name: "l", Concurrency: 1},
+		"concurrency is missing":             {Name: "l", Queue: "q"},
+		"concurrency \"-1\" is out of range": {Name: "l", Queue: "q", Concurrency: -1},
+		"burst \"2\" is given without":       {Name: "l", Queue: "q", Concurrency: 1, Burst: 2},
+		"burst \"-2\" is out of range":       {Name: "l", Queue: "q", Rate: rate, Burst: -2},
+		"rate \"1/0s\" is out of range":      {Name: "l", Queue: "q", Rate: hourbell.Rate{Jobs: 1}},
+		"weights are given for a limit":      {Name: "l", Queue: "q", Concurrency: 1, Weights: map[string]int{"a": 2}},
+		"weights are given for 1001":         {Name: "l", ByKey: true, Concurrency: 1, Weights: many},
+		"weights \"a=0\" is out of range":    {Name: "l", ByKey: true, Concurrency: 1, Weights: map[string]int{"a": 0}},
+		"strict is given with a rate":        {Name: "l", ByKey: true, Concurrency: 1, Rate: rate, Strict: true},
+		"strict is given for":                {Name: "l", Queue: "q", Concurrency: 1, Strict: true},
+		"name":                               {Queue: "q", Concurrency: 1},
+		"kind":                               {Name: "l", Kind: "a\nb", Concurrency: 1},
 	} {
 		if err := limit.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %s", limit, err, want)

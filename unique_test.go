@@ -82,21 +82,21 @@ func TestUniqueArgsOfMany(t *testing.T) {
 func TestUniqueRefuses(t *testing.T) {
 	client := newUnique(t)
 	for field, options := range map[string][]hourbell.Option{
-		"unique: hourbell:x":        {hourbell.Unique("hourbell:x")},
-		"unique_args: ":             {hourbell.UniqueArgs("")},
-		"unique_args: a..b":         {hourbell.UniqueArgs("a..b")},
-		"unique_args: b: is not":    {hourbell.UniqueArgs("b")},
-		"unique_args: a: is named":  {hourbell.UniqueArgs("a", "a")},
-		"unique: is given together": {hourbell.Unique("x"), hourbell.UniqueArgs()},
-		"unique_for: is given":      {hourbell.UniqueFor(time.Hour)},
-		"unique_for: no time":       {hourbell.Unique("x"), hourbell.UniqueFor(0)},
-		"unique_until: is given":    {hourbell.UniqueUntilStart()},
-		"unique_until: is start":    {hourbell.Unique("x"), hourbell.UniqueUntilStart(), hourbell.UniqueFor(time.Hour)},
-		"on_conflict: is given":     {hourbell.OnConflict(hourbell.ReplaceOnConflict)},
-		"on_conflict: is unknown":   {hourbell.Unique("x"), hourbell.OnConflict(9)},
-		"push_at_most: is given":    {hourbell.Unique("x"), hourbell.PushAtMost(time.Hour)},
-		"push_at_most: no time":     {hourbell.Unique("x"), hourbell.OnConflict(hourbell.RescheduleOnConflict), hourbell.PushAtMost(0)},
-		"unique_for: out of range":  {hourbell.Unique("x"), hourbell.UniqueFor(-time.Hour)},
+		"unique: hourbell:x":       {hourbell.Unique("hourbell:x")},
+		"unique_args: ":            {hourbell.UniqueArgs("")},
+		"unique_args: a..b":        {hourbell.UniqueArgs("a..b")},
+		"unique_args: b is not":    {hourbell.UniqueArgs("b")},
+		"unique_args: a is named":  {hourbell.UniqueArgs("a", "a")},
+		"unique is given together": {hourbell.Unique("x"), hourbell.UniqueArgs()},
+		"unique_for is given":      {hourbell.UniqueFor(time.Hour)},
+		"unique_for: no time":      {hourbell.Unique("x"), hourbell.UniqueFor(0)},
+		"unique_until is given":    {hourbell.UniqueUntilStart()},
+		"unique_until is start":    {hourbell.Unique("x"), hourbell.UniqueUntilStart(), hourbell.UniqueFor(time.Hour)},
+		"on_conflict is given":     {hourbell.OnConflict(hourbell.ReplaceOnConflict)},
+		"on_conflict is unknown":   {hourbell.Unique("x"), hourbell.OnConflict(9)},
+		"push_at_most is given":    {hourbell.Unique("x"), hourbell.PushAtMost(time.Hour)},
+		"push_at_most: no time":    {hourbell.Unique("x"), hourbell.OnConflict(hourbell.RescheduleOnConflict), hourbell.PushAtMost(0)},
+		"unique_for: out of range": {hourbell.Unique("x"), hourbell.UniqueFor(-time.Hour)},
 	} {
 		_, err := client.Enqueue(t.Context(), order(`{"a":1}`), options...)
 		if err == nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -103,10 +102,7 @@ func invalid(fields []FieldProblem) *Problem {
 	p.Errors = fields
 	var texts []string
 	for _, f := range fields {
-		text := f.Field + ": " + f.Problem
-		if f.Value != "" {
-			text = fmt.Sprintf("%s %q: %s", f.Field, f.Value, f.Problem)
-		}
+		text := check.Sentence(f.Field, f.Value, f.Problem)
 		if f.Remedy != "" {
 			text += "; " + f.Remedy
 		}

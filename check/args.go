@@ -28,7 +28,7 @@ func Args(field string, text []byte) error {
 func EncodedArgs(field string, text []byte) error {
 	switch {
 	case len(text) > MaxArgs:
-		return badArgs(field, text, fmt.Sprintf("are %d bytes long", len(text)), fmt.Sprintf("keep them within %d bytes and pass a reference to larger data", MaxArgs))
+		return badArgs(field, text, fmt.Sprintf("cannot have %d bytes", len(text)), fmt.Sprintf("keep them within %d bytes and pass a reference to larger data", MaxArgs))
 	case !utf8.Valid(text):
 		return badArgs(field, text, "are not valid UTF-8", "JSON is written in UTF-8")
 	}

@@ -5,6 +5,7 @@ package check
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/hourbell/hourbell/internal/plain"
 )
@@ -21,15 +22,26 @@ type FieldError struct {
 
 // Error returns all fields in one line.
 func (e *FieldError) Error() string {
-	text := e.Field + ": "
-	if e.Value != "" {
-		text = fmt.Sprintf("%s %q: ", e.Field, e.Value)
-	}
-	text += e.Problem
+	text := Sentence(e.Field, e.Value, e.Problem)
 	if e.Remedy != "" {
 		text += "; " + e.Remedy
 	}
 	return text
+}
+
+// Sentence returns a sentence about a field and its value; value may be empty. A problem that begins with a verb, such as
+// "is missing", is the rest of the sentence; a problem with a subject of its own follows a colon.
+func Sentence(field, value, problem string) string {
+	text := field
+	if value != "" {
+		text = fmt.Sprintf("%s %q", field, value)
+	}
+	switch verb, _, _ := strings.Cut(problem, " "); verb {
+	case "is", "are", "was", "were", "has", "have", "cannot", "can", "may", "must", "would", "does", "do",
+		"applies", "begins", "belongs", "gives", "leaves", "makes", "names", "needs", "never", "repeats", "selects", "starts":
+		return text + " " + problem
+	}
+	return text + ": " + problem
 }
 
 // Shorten cuts a value to a length that fits in a message.

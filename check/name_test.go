@@ -31,3 +31,16 @@ func TestNamesThatCannotBeStored(t *testing.T) {
 		}
 	}
 }
+
+func TestSentence(t *testing.T) {
+	for _, test := range []struct{ field, value, problem, want string }{
+		{"args", "", "are nil", "args are nil"},
+		{"queue", "a b", "has a space", `queue "a b" has a space`},
+		{"cron", "x", "the rule has 1 field", `cron "x": the rule has 1 field`},
+		{"cron", "x", `minutes "61" is out of range`, `cron "x": minutes "61" is out of range`},
+	} {
+		if got := Sentence(test.field, test.value, test.problem); got != test.want {
+			t.Errorf("got %s, want %s", got, test.want)
+		}
+	}
+}

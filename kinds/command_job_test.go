@@ -43,7 +43,7 @@ func TestCommandAsAJob(t *testing.T) {
 		{"it runs", kinds.Command{Shell: `printf '\000'; echo "$HOURBELL_ATTEMPT"`}, 0, "\x001\n", ""},
 		{"it fails", kinds.Command{Shell: "echo why; exit 3"}, 0, "why\n", "exit code 3"},
 		{"its time is over", kinds.Command{Shell: "echo early; sleep 300"}, 300 * time.Millisecond, "early\n", hourbell.ErrTimeout.Error()},
-		{"it is no command", hourbell.RawArgs{Name: kinds.CommandKind, JSON: []byte("{}")}, 0, "", "argv: is empty"},
+		{"it is no command", hourbell.RawArgs{Name: kinds.CommandKind, JSON: []byte("{}")}, 0, "", "argv is empty"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			job := finish(t, client, test.command, test.timeout)

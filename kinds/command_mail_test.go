@@ -173,7 +173,7 @@ func TestMailIsRefused(t *testing.T) {
 	m.Failed = func(job *hourbell.JobRow, err error) { failed = append(failed, err.Error()) }
 	for _, test := range []struct{ to, want string }{
 		{"root", m.Program + ": exit code 75 no space"},
-		{"root\nBcc: x", "MAILTO: has a control character"},
+		{"root\nBcc: x", "MAILTO has a control character"},
 		{"-t", "begins with -"},
 	} {
 		output, err := m.perform(t.Context(), "s", cronLine("echo x", "MAILTO="+test.to))

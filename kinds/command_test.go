@@ -26,28 +26,28 @@ func TestValidateNamesEveryMistake(t *testing.T) {
 		{"argv", Command{Argv: []string{"true"}}, nil},
 		{"shell", Command{Shell: "true"}, nil},
 		{"everything", Command{Argv: []string{"cat", ""}, Env: map[string]string{"A": "", "b.c-d": "x\ny"}, Dir: "/", Stdin: "\x00", Base: BaseCron, User: "www-data", Detached: KeepDetached}, nil},
-		{"nothing", Command{}, []string{`argv: is empty, and so is shell; give the program and its arguments as argv, or one line as shell`}},
-		{"both", Command{Argv: []string{"a"}, Shell: "b"}, []string{`shell: is given besides argv; give only one of them`}},
-		{"no program", Command{Argv: []string{"", "a"}}, []string{`argv[0]: is empty; begin with the program to run`}},
-		{"blank shell", Command{Shell: " \t"}, []string{`shell: is blank; give the program and its arguments as argv, or one line as shell`}},
+		{"nothing", Command{}, []string{`argv is empty, and so is shell; give the program and its arguments as argv, or one line as shell`}},
+		{"both", Command{Argv: []string{"a"}, Shell: "b"}, []string{`shell is given besides argv; give only one of them`}},
+		{"no program", Command{Argv: []string{"", "a"}}, []string{`argv[0] is empty; begin with the program to run`}},
+		{"blank shell", Command{Shell: " \t"}, []string{`shell is blank; give the program and its arguments as argv, or one line as shell`}},
 		{"NUL", Command{Argv: []string{"a", "b\x00"}, Dir: "\x00", Env: map[string]string{"A": "\x00"}}, []string{
 			`dir: contains a NUL byte, which no system accepts; remove it`,
 			`argv[1]: contains a NUL byte, which no system accepts; remove it`,
 			`env "A": contains a NUL byte, which no system accepts; remove it`,
 		}},
 		{"UTF-8", Command{Shell: "\xff", Stdin: "\xff"}, []string{
-			`shell: is not valid UTF-8; write it in UTF-8, or read other bytes from a file`,
-			`stdin: is not valid UTF-8; write it in UTF-8, or read other bytes from a file`,
+			`shell is not valid UTF-8; write it in UTF-8, or read other bytes from a file`,
+			`stdin is not valid UTF-8; write it in UTF-8, or read other bytes from a file`,
 		}},
 		{"choices", Command{Shell: "a", Base: "crom", Detached: "kept", User: "root:adm"}, []string{
-			`user "root:adm": is not a login name; write the name as it is in the first column of /etc/passwd`,
-			`base "crom": is not a choice; write cron, or leave it out`,
-			`detached "kept": is not a choice; write keep, or leave it out`,
+			`user "root:adm" is not a login name; write the name as it is in the first column of /etc/passwd`,
+			`base "crom" is not a choice; write cron, or leave it out`,
+			`detached "kept" is not a choice; write keep, or leave it out`,
 		}},
 		{"names", Command{Shell: "a", Env: map[string]string{"": "1", "A=B": "2", "C\x00": "3"}}, []string{
-			`env: is not a name of a variable; use a name without =, for example PATH`,
-			`env "A=B": is not a name of a variable; use a name without =, for example PATH`,
-			`env "C\x00": is not a name of a variable; use a name without =, for example PATH`,
+			`env is not a name of a variable; use a name without =, for example PATH`,
+			`env "A=B" is not a name of a variable; use a name without =, for example PATH`,
+			`env "C\x00" is not a name of a variable; use a name without =, for example PATH`,
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestValidateKeepsSecrets(t *testing.T) {
 func TestDecodeIsStrict(t *testing.T) {
 	for args, want := range map[string]string{
 		``:                              "EOF",
-		`null`:                          "argv: is empty",
+		`null`:                          "argv is empty",
 		`[]`:                            "cannot unmarshal array",
 		`{"argv":"ls -l"}`:              "cannot unmarshal string",
 		`{"argv":[1]}`:                  "cannot unmarshal number",

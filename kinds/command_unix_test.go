@@ -83,7 +83,7 @@ func TestCommandThatCannotStart(t *testing.T) {
 		{"no shell in the PATH", Command{Argv: []string{"nosh", "-c", "x"}, Base: BaseCron, Env: map[string]string{"SHELL": "nosh"}}, `shell "nosh": executable file not found in $PATH; install it on this node, or set SHELL to another`},
 		{"no shell of a line", Command{Shell: "x", Base: BaseCron, Env: map[string]string{"SHELL": file("zsh")}}, `shell "` + file("zsh") + `": no such file or directory; install it on this node, or set SHELL to another`},
 		{"no dir", Command{Shell: "pwd", Dir: file("gone")}, `dir "` + file("gone") + `": no such file or directory; create it on this node or correct dir`},
-		{"dir is a file", Command{Shell: "pwd", Dir: file("plain")}, `dir "` + file("plain") + `": is not a directory; correct dir`},
+		{"dir is a file", Command{Shell: "pwd", Dir: file("plain")}, `dir "` + file("plain") + `" is not a directory; correct dir`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if _, err := perform(t.Context(), 0, test.command); message(err) != test.want {

@@ -41,7 +41,7 @@ func TestTryRefusesBadInput(t *testing.T) {
 		opts lock.Options
 		want string
 	}{
-		{"", lock.Options{}, "name: is empty"},
+		{"", lock.Options{}, "name is empty"},
 		{strings.Repeat("x", 201), lock.Options{}, "201 bytes"},
 		{"a\x00b", lock.Options{}, "U+0000"},
 		{"a\nb", lock.Options{}, "U+000A"},
@@ -54,7 +54,7 @@ func TestTryRefusesBadInput(t *testing.T) {
 		{"a", lock.Options{AtMost: 1 << 62}, "use at most"},
 		{"a", lock.Options{AtMost: time.Minute, AtLeast: time.Hour}, "raise at-most to 1h0m0s or more"},
 		{"a", lock.Options{AtLeast: -time.Second}, "use at least 0s"},
-		{"a", lock.Options{Every: time.Millisecond}, "every \"1ms\": is too short; use at least 100ms"},
+		{"a", lock.Options{Every: time.Millisecond}, "every \"1ms\" is too short; use at least 100ms"},
 		{"a", lock.Options{Every: time.Hour + 1}, "whole milliseconds"},
 		{"a", lock.Options{Every: time.Hour, Cron: daily{}}, "give one of both"},
 		{"a", lock.Options{Wait: time.Second}, "does not wait"},

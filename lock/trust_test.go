@@ -58,7 +58,7 @@ func TestTrustRenewal(t *testing.T) {
 			t.Fatalf("at %v: a renewal must be due: %+v", step.due, x)
 		}
 		if got := x.nextHold(step.due); got != step.hold {
-			t.Errorf("at %v: hold for %v, want %v: never beyond at-most", step.due, got, step.hold)
+			t.Errorf("at %v: hold for %v, want %v never beyond at-most", step.due, got, step.hold)
 		}
 		x.renewed(step.due, step.hold)
 	}

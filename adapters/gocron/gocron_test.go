@@ -169,9 +169,9 @@ func TestInventedNameIsRefused(t *testing.T) {
 func TestBadInputIsRefusedAtOnce(t *testing.T) {
 	locks := newLocks(t, memory.New())
 	for want, jobs := range map[string]map[string]lock.Options{
-		"jobs: is empty":        nil,
-		"name: is empty":        {"": {}, "job": {}},
-		`job "b": every "1µs":`: {"a": {}, "b": {Every: time.Microsecond}},
+		"jobs is empty":           nil,
+		"name is empty":           {"": {}, "job": {}},
+		`job "b": every "1µs" is`: {"a": {}, "b": {Every: time.Microsecond}},
 	} {
 		_, err := hourbell.New(locks, hourbell.Config{Jobs: jobs})
 		if field := (*check.FieldError)(nil); !errors.As(err, &field) || !strings.Contains(err.Error(), want) {

@@ -81,5 +81,5 @@ func ExampleOnce_name() {
 	_, err = robfigcron.Once(locks, "", robfigcron.Options{})
 	fmt.Println(err)
 	// Output:
-	// name: is empty; give it a name of 1 to 200 bytes
+	// name is empty; give it a name of 1 to 200 bytes
 }

@@ -140,7 +140,7 @@ func TestBadInputIsRefusedAtOnce(t *testing.T) {
 		opts lock.Options
 		want string
 	}{
-		{"", lock.Options{}, "name: is empty"},
+		{"", lock.Options{}, "name is empty"},
 		{" job", lock.Options{}, "white space"},
 		{"job", lock.Options{Every: time.Microsecond}, "every"},
 	} {

@@ -351,7 +351,7 @@ func TestBadInput(t *testing.T) {
 		{"host", []string{"serve", "--host", "a b"}},
 		{"label", []string{"serve", "--label", "role"}},
 		{"label", []string{"serve", "--label", "role=db", "--label", "role=web"}},
-		{"NAME \"a/../b\": has the segment", []string{"schedules", "put", "a/../b", "--cron", "@daily", "--kind", "k"}},
+		{"NAME \"a/../b\" has the segment", []string{"schedules", "put", "a/../b", "--cron", "@daily", "--kind", "k"}},
 		{"kind \"..\"", []string{"enqueue", ".."}},
 		{"queue \".\"", []string{"enqueue", "k", "--queue", "."}},
 		{"name \"..\"", []string{"calendars", "put", "..", "--weekdays", "sat"}},

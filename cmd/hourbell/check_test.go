@@ -81,8 +81,8 @@ func TestCheckLooksAround(t *testing.T) {
 	writeFile(t, "tab", "HOME="+home+"\nSHELL=/bin/sh\n0 0 * * * a\nHOME=/nowhere/at/all\nSHELL=bash\n0 0 30 2 * b\nHOME=work\nSHELL="+home+"\n0 0 1 1 * c\n")
 	text := b.ok("check", "--crontab", "tab")
 	for _, want := range []string{
-		"tab:4: HOME: is not a directory on this machine", "tab:5: SHELL: is not a path from / on", `tab:6: rule "0 0 30 2 *": never rings`,
-		"tab:7: HOME: is not a path from / on", "tab:8: SHELL: is not a program on this machine",
+		"tab:4: HOME is not a directory on this machine", "tab:5: SHELL is not a path from / on", `tab:6: rule "0 0 30 2 *" never rings`,
+		"tab:7: HOME is not a path from / on", "tab:8: SHELL is not a program on this machine",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("check lacks %q in\n%s", want, text)
@@ -145,7 +145,7 @@ func TestCheckShowsTheGoodFiles(t *testing.T) {
 	writeFile(t, "d/bad", "0 0 * * * root\n")
 	writeFile(t, "d/good", "0 0 * * * root date\n")
 	r := b.run("check", "--crontab-system", "d")
-	if r.code != exitUsage || !strings.Contains(r.out, "d/good: system crontab, 1 schedule") || !strings.Contains(r.err, "d/bad:1: command: is missing") {
+	if r.code != exitUsage || !strings.Contains(r.out, "d/good: system crontab, 1 schedule") || !strings.Contains(r.err, "d/bad:1: command is missing") {
 		t.Errorf("check: %+v", r)
 	}
 	if os.Geteuid() != 0 {

@@ -47,7 +47,7 @@ func TestImport(t *testing.T) {
 			t.Errorf("got\n%+v\nwant\n%+v\nfrom\n%s", got, want, yaml.out)
 		}
 		b.ok("check", "out.yaml")
-		if applied := b.run("apply", "out.yaml"); applied.code != exitDone || in.Path == "tab" && !strings.Contains(applied.err, "@reboot: is not put into the store") {
+		if applied := b.run("apply", "out.yaml"); applied.code != exitDone || in.Path == "tab" && !strings.Contains(applied.err, "@reboot is not put into the store") {
 			t.Errorf("apply: %+v", applied)
 		}
 	}

@@ -23,10 +23,10 @@ func TestDidYouMean(t *testing.T) {
 		{"did you mean `hourbell schedules`? ", []string{"help", "sched"}},
 		{"is unknown; did you mean --queue? `hourbell jobs list --help` lists the flags\n", []string{"jobs", "list", "--qeue", "mail"}},
 		{"did you mean --watch? ", []string{"jobs", "list", "-watch"}},
-		{"state \"not-started\": is unknown; did you mean not_started? use waiting, ", []string{"jobs", "list", "--state", "not-started"}},
-		{"state \"frobnicate\": is unknown; use waiting, ", []string{"jobs", "cancel", "--state", "frobnicate"}},
-		{"\"frobnicate\": is unknown; `hourbell --help` lists them\n", []string{"frobnicate"}},
-		{"\"--frobnicate\": is unknown; `hourbell jobs list --help` lists the flags\n", []string{"jobs", "list", "--frobnicate"}},
+		{"state \"not-started\" is unknown; did you mean not_started? use waiting, ", []string{"jobs", "list", "--state", "not-started"}},
+		{"state \"frobnicate\" is unknown; use waiting, ", []string{"jobs", "cancel", "--state", "frobnicate"}},
+		{"\"frobnicate\" is unknown; `hourbell --help` lists them\n", []string{"frobnicate"}},
+		{"\"--frobnicate\" is unknown; `hourbell jobs list --help` lists the flags\n", []string{"jobs", "list", "--frobnicate"}},
 	} {
 		b.fails(exitUsage, []string{test.text}, test.args...)
 	}

@@ -22,7 +22,7 @@ func TestSnapshotsTellWhatHasEnded(t *testing.T) {
 		}
 	}
 	if s, err := parseSnapshot("7:7:"); err != nil || !s.ended(6) || s.ended(7) || s.ended(1<<63) {
-		t.Errorf("7:7: is read as %+v, %v", s, err)
+		t.Errorf("7:7 is read as %+v, %v", s, err)
 	}
 	if s, err := parseSnapshot(most + ":" + most + ":"); err != nil || !s.ended(1<<64-2) {
 		t.Errorf("a snapshot of great numbers is read as %+v, %v", s, err)

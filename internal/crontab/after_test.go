@@ -25,11 +25,11 @@ func TestAfter(t *testing.T) {
 		t.Errorf("%d lines with jobs", len(file.Entries))
 	}
 	for text, want := range map[string]string{
-		"@after":                                  "@after: has no name",
-		"@after export":                           "command: is missing after @after export",
+		"@after":                                  "@after has no name",
+		"@after export":                           "command is missing after @after export",
 		"@after unknown run":                      `"unknown" is not a schedule of this file`,
 		"@after export:failure:later run":         `has the delay "later", which is not a duration`,
-		"#hourbell: jitter=5m\n@after export run": "jitter: has no meaning for a schedule that starts after other schedules",
+		"#hourbell: jitter=5m\n@after export run": "jitter has no meaning for a schedule that starts after other schedules",
 		"#hourbell: name=a\n@after a run":         `"a → a" is a cycle`,
 	} {
 		_, err := crontab.Read("night", []byte("#hourbell: name=export\n0 2 * * * export\n"+text+"\n"), crontab.User)

@@ -221,7 +221,7 @@ func TestCheckSetting(t *testing.T) {
 		return "", ""
 	}}
 	file := read(t, r, "SHELL=/bin/sh", "HOME=/nowhere", "0 0 * * * date", "0 0 * * * date")
-	if len(file.Warnings) != 1 || file.Warnings[0].Error() != "etc/tab:2: HOME: is bad; mend it" {
+	if len(file.Warnings) != 1 || file.Warnings[0].Error() != "etc/tab:2: HOME is bad; mend it" {
 		t.Errorf("got %+v", file.Warnings)
 	}
 }
@@ -280,10 +280,10 @@ func TestCrontabsOfAHost(t *testing.T) {
 		t.Errorf("the owner of a user's crontab is %s", owner)
 	}
 	for line, want := range map[string]string{
-		"#hourbell: on=one":                  "on: is not a key here",
-		"#hourbell-file: owner=crontab:tab":  "owner: is not a key here",
+		"#hourbell: on=one":                  "on is not a key here",
+		"#hourbell-file: owner=crontab:tab":  "owner is not a key here",
 		"#hourbell: name=own":                `does not begin with "crontab@web1:tab:"`,
-		"#hourbell-file: on=label=role=role": "on: is not a key here",
+		"#hourbell-file: on=label=role=role": "on is not a key here",
 	} {
 		if _, err := web1.Read("etc/tab", []byte(line+"\n1 * * * * root a\n")); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", line, err)

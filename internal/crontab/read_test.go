@@ -212,7 +212,7 @@ func TestHostileFiles(t *testing.T) {
 		"NUL":      {"0 0 * * * a\n0 0 * * * b\x00c\n", "backup.cron:2: contains a NUL byte; remove it"},
 		"UTF-8":    {"# \xff\n0 0 * * * \xfe\n", "backup.cron:1: is not valid UTF-8; save the file in UTF-8\nbackup.cron:2: is not valid UTF-8; save the file in UTF-8"},
 		"size":     {strings.Repeat("\n", declared.MaxSize+1), "backup.cron: the file has 16777217 bytes; split it into files of at most 16777216"},
-		"long":     {"P=hunter2\n0 0 * * * " + strings.Repeat("a", 2<<20), "backup.cron:2: command: are"},
+		"long":     {"P=hunter2\n0 0 * * * " + strings.Repeat("a", 2<<20), "backup.cron:2: command cannot have 2097"},
 		"mistakes": {strings.Repeat("x\n", 100_000), "99000 more mistakes"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -110,16 +110,20 @@ type Error struct {
 	Remedy  string
 }
 
-// Error returns one line: file:line: entry: field: problem; remedy.
+// Error returns one line: file:line: entry: field problem; remedy.
 func (e *Error) Error() string {
 	text := e.File
 	if e.Line > 0 {
 		text = fmt.Sprintf("%s:%d", e.File, e.Line)
 	}
-	for _, part := range []string{e.Entry, e.Field, e.Problem} {
-		if part != "" {
-			text += ": " + part
-		}
+	if e.Entry != "" && e.Field != "" {
+		text += ": " + e.Entry
+	}
+	text += ": "
+	if subject := cmp.Or(e.Field, e.Entry); subject != "" {
+		text += check.Sentence(subject, "", e.Problem)
+	} else {
+		text += e.Problem
 	}
 	if e.Remedy != "" {
 		text += "; " + e.Remedy

@@ -134,9 +134,9 @@ func TestUsersNeedRoot(t *testing.T) {
 	me := Identity{Name: "me", UID: os.Getuid()}
 	s := Source{Path: "tab", Form: SystemCrontab}
 	_, err := Loader{Strict: true, Me: me}.Load(s)
-	equal(t, "refused", messageOf(err), `tab:1: user "ada": needs a node that runs as root, and this one runs as "me"; run the node as root or as this user, or leave the line out of its files`)
+	equal(t, "refused", messageOf(err), `tab:1: user "ada" needs a node that runs as root, and this one runs as "me"; run the node as root or as this user, or leave the line out of its files`)
 	file, err := Loader{Me: me}.Load(s)
-	if err != nil || len(file.Set.Warnings) != 2 || !strings.Contains(file.Set.Warnings[0].Error(), "needs a node that runs as root") || !strings.Contains(file.Set.Warnings[1].Error(), `"me": is not known on this machine`) {
+	if err != nil || len(file.Set.Warnings) != 2 || !strings.Contains(file.Set.Warnings[0].Error(), "needs a node that runs as root") || !strings.Contains(file.Set.Warnings[1].Error(), `"me" is not known on this machine`) {
 		t.Errorf("got %+v, %v", file.Set, err)
 	}
 	filestest.Write(t, "hooks.yaml", "schedules:\n  - {name: a, every: 1m, shell: x, on_failure: {shell: y, user: ada}}\n")

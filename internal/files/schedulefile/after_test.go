@@ -61,15 +61,15 @@ schedules:
 func TestAfterMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		`{name: a, after: exprot, shell: a}`:                                       `schedule "a": after: "exprot" is not a schedule of this file (did you mean "export"?)`,
-		`{name: a, after: export, cron: "* * * * *", shell: a}`:                    `after: is given besides cron`,
-		`{name: a, after: {on: success}, shell: a}`:                                `schedule: is missing`,
+		`{name: a, after: export, cron: "* * * * *", shell: a}`:                    `after is given besides cron`,
+		`{name: a, after: {on: success}, shell: a}`:                                `schedule is missing`,
 		`{name: a, after: {schedule: export, on: sucxess}, shell: a}`:              `on: "sucxess" is unknown (did you mean "success"?)`,
 		`{name: a, after: {schedule: export, delay: soon}, shell: a}`:              `delay: "soon" is not a positive duration`,
 		`{name: a, after: {schedule: export, cancelled: never}, shell: a}`:         `cancelled: "never"`,
 		`{name: a, after: "export:failure:soon", shell: a}`:                        `has the delay "soon", which is not a duration`,
 		`{name: a, after: [export, "export:failure"], shell: a}`:                   `is given twice`,
 		`{name: a, after: [], shell: a}`:                                           `is an empty list`,
-		`{name: a, after: export, shell: a, misfire: once}`:                        `misfire: has no meaning for a schedule that starts after other schedules`,
+		`{name: a, after: export, shell: a, misfire: once}`:                        `misfire has no meaning for a schedule that starts after other schedules`,
 		`{name: a, after: a, shell: a}`:                                            `"a → a" is a cycle`,
 		`{name: a, after: b, shell: a}, {name: b, after: {schedule: a}, shell: b}`: `"a → b → a" is a cycle`,
 	} {

@@ -62,14 +62,14 @@ func TestPoliciesAndCalendars(t *testing.T) {
 
 func TestMistakesInCalendars(t *testing.T) {
 	for text, want := range map[string]string{
-		"calendars: [a]\nschedules: []\n":                                                         "x.yaml:1: calendars: is a list",
-		"calendars:\n  c: {days: [mon]}\nschedules: []\n":                                         `days: is not a key here`,
+		"calendars: [a]\nschedules: []\n":                                                         "x.yaml:1: calendars is a list",
+		"calendars:\n  c: {days: [mon]}\nschedules: []\n":                                         `days is not a key here`,
 		"calendars:\n  c: {dates: [someday]}\nschedules: []\n":                                    `dates "someday": this is not a date`,
 		"calendars:\n  c: {rules: [{cron: x}]}\nschedules: []\n":                                  `cron`,
-		"schedules:\n  - {name: a, every: 1h, kind: k, exclude: [c, 2027-13-01]}\n":               `exclude "2027-13-01": cannot be used: dates "2027-13-01": this is not a date`,
-		"calendars:\n  c: {rules: [{on_calendar: 9:00, dialect: spring}]}\nschedules: []\n":       `dialect: has no meaning with on_calendar`,
-		"schedules:\n  - {name: a, every: 1h, kind: k, exclude: [c, c]}\n":                        `exclude "c": is given twice`,
-		"schedules:\n  - {name: a, cron: \"@reboot\", shell: x, exclude: [c]}\n":                  "exclude: has no meaning for @reboot",
+		"schedules:\n  - {name: a, every: 1h, kind: k, exclude: [c, 2027-13-01]}\n":               `exclude "2027-13-01" cannot be used: dates "2027-13-01": this is not a date`,
+		"calendars:\n  c: {rules: [{on_calendar: 9:00, dialect: spring}]}\nschedules: []\n":       `dialect has no meaning with on_calendar`,
+		"schedules:\n  - {name: a, every: 1h, kind: k, exclude: [c, c]}\n":                        `exclude "c" is given twice`,
+		"schedules:\n  - {name: a, cron: \"@reboot\", shell: x, exclude: [c]}\n":                  "exclude has no meaning for @reboot",
 		"schedules:\n  - {name: a, every: 1h, kind: k, misfire: once, misfire_cap: 3}\n":          "misfire_cap",
 		"schedules:\n  - {name: a, every: 1h, kind: k, grace: 48h}\n":                             "grace",
 		"schedules:\n  - {name: a, every: 1h, kind: k, stop: soon}\n":                             "stop",
@@ -121,8 +121,8 @@ func TestCalendarsAlone(t *testing.T) {
 		t.Errorf("written and read again: %+v, %v", again, err)
 	}
 	for text, want := range map[string]string{
-		"schedules: []\n":                       "calendars: is missing",
-		"[]\n":                                  "x.yaml:1: the file: is a list",
+		"schedules: []\n":                       "calendars is missing",
+		"[]\n":                                  "x.yaml:1: the file is a list",
 		"calender: {}\n":                        `did you mean "calendars"?`,
 		"calendars: {c: {dates: [2027-02-30]}}": "this is not a date",
 	} {

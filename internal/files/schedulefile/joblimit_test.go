@@ -37,15 +37,15 @@ schedules: []
 
 func TestMistakesInLimits(t *testing.T) {
 	for text, want := range map[string]string{
-		`[a]`:                             "limits: is a list; write the name of each limit",
-		`{a: 3}`:                          `limits "a": is a single value; write queue`,
-		`{a: {concurrency: 1}}`:           `limits "a": queue: is missing: the limit would concern all jobs`,
-		`{a: {queue: q}}`:                 `limits "a": concurrency: is missing: the limit would bound nothing`,
+		`[a]`:                             "limits is a list; write the name of each limit",
+		`{a: 3}`:                          `limits "a" is a single value; write queue`,
+		`{a: {concurrency: 1}}`:           `limits "a": queue is missing: the limit would concern all jobs`,
+		`{a: {queue: q}}`:                 `limits "a": concurrency is missing: the limit would bound nothing`,
 		`{a: {queue: q, concurrency: 0}}`: `limits "a": concurrency: "0" is not a number in the allowed range`,
-		`{a: {queue: q, rate: often}}`:    `limits "a": rate "often": is not a rate`,
+		`{a: {queue: q, rate: often}}`:    `limits "a": rate "often" is not a rate`,
 		`{a: {queue: q, concurrency: 5, by_key: yes please}}`:  `limits "a": by_key: "yes please" is neither true nor false`,
 		`{a: {by_key: true, concurrency: 1, weights: {x: 0}}}`: `limits "a": weights: x: "0" is not a number in the allowed range`,
-		`{a: {queue: q, concurrency: 1, weights: {x: 2}}}`:     `limits "a": weights: are given for a limit without a concurrency of each key`,
+		`{a: {queue: q, concurrency: 1, weights: {x: 2}}}`:     `limits "a": weights are given for a limit without a concurrency of each key`,
 		`{a: {queue: q, concurency: 1}}`:                       `did you mean "concurrency"`,
 	} {
 		_, err := Read("x.yaml", []byte("limits: "+text+"\nschedules: []\n"))

@@ -35,14 +35,14 @@ func TestPlaces(t *testing.T) {
 func TestMistakesInPlaces(t *testing.T) {
 	for text, want := range map[string]string{
 		"everywhere":                   `on: "everywhere" is not a place; write one, every, host=NAME, label=KEY=VALUE or every:label=KEY=VALUE`,
-		"{hots: web1}":                 `hots: is not a key here (did you mean "host"?)`,
-		"{}":                           `on: is missing`,
+		"{hots: web1}":                 `hots is not a key here (did you mean "host"?)`,
+		"{}":                           `on is missing`,
 		"{host: a b}":                  `is not the name of a host`,
 		"{label: db}":                  `is not a label`,
-		"{host: web1, label: role=db}": `label: is given besides host`,
-		"[web1]":                       `on: is a list`,
-		"{every: role=db}":             `every: is not a mapping; write on: every, or on: {every: {label: KEY=VALUE}}`,
-		"{every: {host: web1}}":        `host: is not a key here`,
+		"{host: web1, label: role=db}": `label is given besides host`,
+		"[web1]":                       `on is a list`,
+		"{every: role=db}":             `every is not a mapping; write on: every, or on: {every: {label: KEY=VALUE}}`,
+		"{every: {host: web1}}":        `host is not a key here`,
 		"{every: {label: db}}":         `is not a label`,
 	} {
 		_, err := schedulefile.Read("hours.yaml", []byte("owner: test\nschedules: [{name: a, every: 1h, shell: a, on: "+text+"}]\n"))

@@ -67,7 +67,7 @@ type AuditFilter struct {
 	Action  string              // such as store.AuditJobsCancel; empty: any
 	Subject *store.AuditSubject // a job, a schedule, …; nil: any
 	Since   time.Time           // changes at this instant or later; zero: any
-	Before  store.AuditCursor   // the cursor of the last entry of the page before
+	Before  store.Cursor        // the cursor of the last entry of the page before
 	Limit   int                 // rows of a page; default 100
 }
 
@@ -86,8 +86,8 @@ func (s *AuditService) List(ctx context.Context, f AuditFilter) ([]store.AuditEn
 	if err := f.Validate(); err != nil {
 		return nil, fmt.Errorf("list the audit: %w", err)
 	}
-	return s.client.backend.ListAudit(ctx, store.ListAuditRequest{
-		Actor: f.Actor, Action: f.Action, Subject: f.Subject, Since: f.Since, Before: f.Before, Limit: pageSize(f.Limit),
+	return store.List[store.AuditEntry](ctx, s.client.backend, store.ListRequest{
+		Actor: f.Actor, Action: f.Action, Subject: f.Subject, From: f.Since, Before: f.Before, Limit: pageSize(f.Limit),
 	})
 }
 

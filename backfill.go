@@ -180,6 +180,6 @@ func (s *ScheduleService) checkUnfired(ctx context.Context, info ScheduleInfo, r
 		if len(slots) < page.Limit {
 			return nil
 		}
-		page.Before = store.SlotCursor{Slot: slots[len(slots)-1].Slot, ID: slots[len(slots)-1].ID}
+		page.Before = slots[len(slots)-1].Cursor()
 	}
 }

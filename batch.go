@@ -24,13 +24,13 @@ type BatchFilter struct {
 // List returns batches, newest first, a page at a time. All jobs of these batches are read
 // to count them.
 func (s *BatchService) List(ctx context.Context, f BatchFilter) ([]store.Batch, error) {
-	return s.client.backend.ListBatches(ctx, store.ListBatchesRequest{Before: f.Before, Limit: pageSize(f.Limit)})
+	return store.List[store.Batch](ctx, s.client.backend, store.ListRequest{Before: store.Cursor{ID: f.Before}, Limit: pageSize(f.Limit)})
 }
 
 // Get returns a batch, or ErrNotFound if the number was never given or the batch has been
 // pruned.
 func (s *BatchService) Get(ctx context.Context, id int64) (store.Batch, error) {
-	found, err := s.client.backend.ListBatches(ctx, store.ListBatchesRequest{IDs: []int64{id}, Limit: 1})
+	found, err := store.List[store.Batch](ctx, s.client.backend, store.ListRequest{IDs: []int64{id}, Limit: 1})
 	if err != nil {
 		return store.Batch{}, fmt.Errorf("read batch %d: %w", id, err)
 	}

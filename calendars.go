@@ -175,7 +175,7 @@ func (s *CalendarService) List(ctx context.Context, f CalendarFilter) ([]Calenda
 	if err := checkIfGiven("after", f.After); err != nil {
 		return nil, fmt.Errorf("list calendars: %w", err)
 	}
-	return s.list(ctx, store.ListCalendarsRequest{After: f.After, Limit: pageSize(f.Limit)})
+	return s.list(ctx, store.ListRequest{After: f.After, Limit: pageSize(f.Limit)})
 }
 
 // Get returns the store's calendar with that name, or ErrNotFound.
@@ -183,7 +183,7 @@ func (s *CalendarService) Get(ctx context.Context, name string) (CalendarInfo, e
 	if err := check.StoredName("name", name); err != nil {
 		return CalendarInfo{}, fmt.Errorf("read calendar: %w", err)
 	}
-	found, err := s.list(ctx, store.ListCalendarsRequest{Names: []string{name}, Limit: 1})
+	found, err := s.list(ctx, store.ListRequest{Names: []string{name}, Limit: 1})
 	if err != nil {
 		return CalendarInfo{}, err
 	}
@@ -193,8 +193,8 @@ func (s *CalendarService) Get(ctx context.Context, name string) (CalendarInfo, e
 	return found[0], nil
 }
 
-func (s *CalendarService) list(ctx context.Context, req store.ListCalendarsRequest) ([]CalendarInfo, error) {
-	rows, err := s.client.backend.ListCalendars(ctx, req)
+func (s *CalendarService) list(ctx context.Context, req store.ListRequest) ([]CalendarInfo, error) {
+	rows, err := store.List[store.Calendar](ctx, s.client.backend, req)
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +238,7 @@ func (s *CalendarService) inUse(ctx context.Context, calendars []string) error {
 	const shown = 3
 	var errs []error
 	for _, calendar := range calendars {
-		rows, err := s.client.backend.ListSchedules(ctx, store.ListSchedulesRequest{Calendar: calendar, Limit: shown + 1})
+		rows, err := store.List[store.Schedule](ctx, s.client.backend, store.ListRequest{Calendar: calendar, Limit: shown + 1})
 		if err != nil {
 			return err
 		}
@@ -269,7 +269,7 @@ func (s *CalendarService) missing(ctx context.Context, schedules []Schedule) err
 		}
 	}
 	for name := range names {
-		rows, err := s.client.backend.ListCalendars(ctx, store.ListCalendarsRequest{Names: []string{name}, Limit: 1})
+		rows, err := store.List[store.Calendar](ctx, s.client.backend, store.ListRequest{Names: []string{name}, Limit: 1})
 		if err != nil {
 			return err
 		}
@@ -278,7 +278,7 @@ func (s *CalendarService) missing(ctx context.Context, schedules []Schedule) err
 		}
 	}
 	const shown = 10
-	rows, err := s.client.backend.ListCalendars(ctx, store.ListCalendarsRequest{Limit: shown + 1})
+	rows, err := store.List[store.Calendar](ctx, s.client.backend, store.ListRequest{Limit: shown + 1})
 	if err != nil {
 		return err
 	}

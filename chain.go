@@ -189,7 +189,7 @@ func (s *ScheduleService) addWaitsFor(ctx context.Context, infos []ScheduleInfo)
 	names = slices.Compact(names)
 	exists := map[string]bool{}
 	for part := range slices.Chunk(names, 1000) {
-		rows, err := s.client.backend.ListSchedules(ctx, store.ListSchedulesRequest{Names: part, Limit: len(part)})
+		rows, err := store.List[store.Schedule](ctx, s.client.backend, store.ListRequest{Names: part, Limit: len(part)})
 		if err != nil {
 			return err
 		}

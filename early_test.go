@@ -36,7 +36,7 @@ func TestSlotsFireAtTheirInstant(t *testing.T) {
 				time.Sleep(time.Until(at(1, 0, 0).Add(10 * time.Second)))
 				c.put(hourbell.Schedule{Rule: recur.Spec{Cron: "*/20 * * * * *"}})
 				c.until(at(1, 0, 5).Add(time.Second), 1)
-				slots, err := c.ListSlots(t.Context(), store.ListSlotsRequest{Limit: 100})
+				slots, err := store.List[store.SlotInfo](t.Context(), c, store.ListRequest{Limit: 100})
 				if err != nil || len(slots) != 15 {
 					t.Errorf("%d slots are recorded, want 15, %v", len(slots), err)
 				}

@@ -20,7 +20,7 @@ func (s *ScheduleService) OnHosts(ctx context.Context, name string) ([]ScheduleI
 		return nil, fmt.Errorf("read the schedules of hosts: %w", err)
 	}
 	owner := store.EveryOwner(name)
-	req := store.ListSchedulesRequest{Owner: &owner, Limit: maxPage}
+	req := store.ListRequest{Owner: &owner, Limit: maxPage}
 	var all []ScheduleInfo
 	for {
 		page, err := s.list(ctx, req)
@@ -149,7 +149,7 @@ func (s *ScheduleService) known(ctx context.Context, edited []string) (map[strin
 		for i, name := range part {
 			owners[i] = store.EveryOwner(name)
 		}
-		rows, err := s.client.backend.ListOwners(ctx, store.ListOwnersRequest{Names: owners, Limit: len(owners)})
+		rows, err := store.List[store.Owner](ctx, s.client.backend, store.ListRequest{Names: owners, Limit: len(owners)})
 		if err != nil {
 			return nil, err
 		}
@@ -197,9 +197,9 @@ func (s *ScheduleService) spreadNow(ctx context.Context, settler fire.Settler, n
 // followersOnHosts returns the schedules on every host that follow one of these schedules, which have begun or ceased to be on every
 // host: the schedules of their hosts then follow other schedules. It reads all schedules.
 func (s *ScheduleService) followersOnHosts(ctx context.Context, names []string) (followers []string, err error) {
-	req := store.ListSchedulesRequest{Limit: maxPage}
+	req := store.ListRequest{Limit: maxPage}
 	for {
-		rows, err := s.client.backend.ListSchedules(ctx, req)
+		rows, err := store.List[store.Schedule](ctx, s.client.backend, req)
 		if err != nil {
 			return nil, err
 		}

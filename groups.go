@@ -33,7 +33,7 @@ func (s *GroupService) List(ctx context.Context) ([]GroupInfo, error) {
 // very many jobs or schedules then answers with estimates (GroupInfo.Estimated), which are rough for
 // small groups. SQLite counts always.
 func (s *GroupService) Estimate(ctx context.Context) ([]GroupInfo, error) {
-	rows, err := store.Estimates(s.client.backend).EstimateGroups(ctx, store.EstimateRequest{Within: PageTime / 2})
+	rows, err := store.List[store.GroupInfo](ctx, s.client.backend, store.ListRequest{Estimate: true, Within: PageTime / 2})
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (s *GroupService) Estimate(ctx context.Context) ([]GroupInfo, error) {
 
 // list returns groups, or only the group with a name.
 func (s *GroupService) list(ctx context.Context, name string) ([]GroupInfo, error) {
-	rows, err := s.client.backend.ListGroups(ctx, store.ListGroupsRequest{Name: name})
+	rows, err := store.List[store.GroupInfo](ctx, s.client.backend, store.ListRequest{Names: []string{name}})
 	if err != nil {
 		return nil, err
 	}
@@ -156,10 +156,10 @@ func (s *GroupService) Schedules(ctx context.Context, name string) ([]string, er
 		return nil, err
 	}
 	const page = 1000
-	req := store.ListSchedulesRequest{Group: name, Limit: page}
+	req := store.ListRequest{Group: name, Limit: page}
 	var names []string
 	for {
-		rows, err := s.client.backend.ListSchedules(ctx, req)
+		rows, err := store.List[store.Schedule](ctx, s.client.backend, req)
 		if err != nil {
 			return nil, fmt.Errorf("schedules of group %q: %w", name, err)
 		}

@@ -118,7 +118,7 @@ func (s *HandlerService) Get(ctx context.Context, name string) (EventHandlerInfo
 
 // List returns all handlers, by name in byte order.
 func (s *HandlerService) List(ctx context.Context) ([]EventHandlerInfo, error) {
-	rows, err := s.client.backend.ListHandlers(ctx)
+	rows, err := store.List[store.Handler](ctx, s.client.backend, store.ListRequest{})
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func (s *JobService) Graph(ctx context.Context, id int64, limit int) (JobGraph, 
 	var g JobGraph
 	jobs, links := map[int64]bool{id: true}, map[[2]int64]store.Link{}
 	for step := []int64{id}; len(step) > 0; {
-		found, err := s.client.backend.ListLinks(ctx, store.ListLinksRequest{IDs: step, Limit: linksPerJob * limit})
+		found, err := store.List[store.Link](ctx, s.client.backend, store.ListRequest{IDs: step, Limit: linksPerJob * limit})
 		if err != nil {
 			return g, fmt.Errorf("read the graph of job %d: %w", id, err)
 		}

@@ -15,7 +15,7 @@ type KeyService struct{ client *Client }
 
 // List returns the pauses of keys, by key in byte order.
 func (s *KeyService) List(ctx context.Context) ([]store.Pause, error) {
-	pauses, err := s.client.backend.ListPauses(ctx, store.ListPausesRequest{})
+	pauses, err := store.List[store.Pause](ctx, s.client.backend, store.ListRequest{})
 	return slices.DeleteFunc(pauses, func(p store.Pause) bool { return p.Subject != store.SubjectKey }), err
 }
 

@@ -20,7 +20,7 @@ type KindInfo struct {
 // List counts the live jobs of each kind, by name in byte order; also of kinds that are paused and
 // have no jobs. It reads all live jobs: a second or so for a million.
 func (s *KindService) List(ctx context.Context) ([]KindInfo, error) {
-	rows, err := s.client.backend.ListKinds(ctx, store.ListKindsRequest{})
+	rows, err := store.List[store.KindInfo](ctx, s.client.backend, store.ListRequest{})
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func (s *KindService) List(ctx context.Context) ([]KindInfo, error) {
 // then answers with estimates (KindInfo.Estimated), which are rough for kinds with few jobs, and may
 // lack such kinds. SQLite counts always.
 func (s *KindService) Estimate(ctx context.Context) ([]KindInfo, error) {
-	rows, err := store.Estimates(s.client.backend).EstimateKinds(ctx, store.EstimateRequest{Within: PageTime / 2})
+	rows, err := store.List[store.KindInfo](ctx, s.client.backend, store.ListRequest{Estimate: true, Within: PageTime / 2})
 	if err != nil {
 		return nil, err
 	}

@@ -194,7 +194,7 @@ const (
 
 // List returns all limits, by name in byte order.
 func (s *LimitService) List(ctx context.Context) ([]LimitInfo, error) {
-	return s.list(ctx, store.ListLimitsRequest{Lanes: listedKeys})
+	return s.list(ctx, store.ListRequest{Lanes: listedKeys})
 }
 
 // Get returns the limit with that name, or ErrNotFound.
@@ -202,7 +202,7 @@ func (s *LimitService) Get(ctx context.Context, name string) (LimitInfo, error) 
 	if err := check.StoredName("name", name); err != nil {
 		return LimitInfo{}, fmt.Errorf("read limit: %w", err)
 	}
-	found, err := s.list(ctx, store.ListLimitsRequest{Names: []string{name}, Lanes: shownKeys})
+	found, err := s.list(ctx, store.ListRequest{Names: []string{name}, Lanes: shownKeys})
 	if err != nil {
 		return LimitInfo{}, err
 	}
@@ -212,8 +212,8 @@ func (s *LimitService) Get(ctx context.Context, name string) (LimitInfo, error) 
 	return found[0], nil
 }
 
-func (s *LimitService) list(ctx context.Context, req store.ListLimitsRequest) ([]LimitInfo, error) {
-	rows, err := s.client.backend.ListLimits(ctx, req)
+func (s *LimitService) list(ctx context.Context, req store.ListRequest) ([]LimitInfo, error) {
+	rows, err := store.List[store.LimitInfo](ctx, s.client.backend, req)
 	if err != nil {
 		return nil, fmt.Errorf("list limits: %w", err)
 	}

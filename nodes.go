@@ -15,7 +15,7 @@ type NodeService struct{ client *Client }
 
 // List returns living nodes and nodes that ended recently, newest first.
 func (s *NodeService) List(ctx context.Context) ([]store.NodeInfo, error) {
-	return s.client.backend.ListNodes(ctx)
+	return store.List[store.NodeInfo](ctx, s.client.backend, store.ListRequest{})
 }
 
 // LeaseLeft returns how long the node of this client may go on with its jobs without another

@@ -89,7 +89,7 @@ func (s *ScheduleService) Owners(ctx context.Context, f OwnerFilter) ([]store.Ow
 	if err := check.Join(errs...); err != nil {
 		return nil, fmt.Errorf("list owners: %w", err)
 	}
-	return s.client.backend.ListOwners(ctx, store.ListOwnersRequest{Names: f.Names, After: f.After, Limit: pageSize(f.Limit)})
+	return store.List[store.Owner](ctx, s.client.backend, store.ListRequest{Names: f.Names, After: f.After, Limit: pageSize(f.Limit)})
 }
 
 // checkOwner returns what is wrong with the owner of schedules that a caller puts.

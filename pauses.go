@@ -55,7 +55,7 @@ func (s pausing) pause(ctx context.Context, name string, pause Pause, change fun
 func (s pausing) cancelRunning(ctx context.Context, name, reason string) error {
 	names := []string{name}
 	if s.subject == store.SubjectQueue {
-		nodes, err := s.client.backend.ListNodes(ctx)
+		nodes, err := store.List[store.NodeInfo](ctx, s.client.backend, store.ListRequest{})
 		if err != nil {
 			return err
 		}
@@ -143,7 +143,7 @@ func atOnce(call func() error) error { return call() }
 
 // list returns the active pauses of the subjects, by name.
 func (s pausing) list(ctx context.Context) (map[string]store.Pause, error) {
-	rows, err := s.client.backend.ListPauses(ctx, store.ListPausesRequest{})
+	rows, err := store.List[store.Pause](ctx, s.client.backend, store.ListRequest{})
 	pauses := map[string]store.Pause{}
 	for _, row := range rows {
 		if row.Subject == s.subject {

@@ -65,7 +65,7 @@ func TestALimitOfAQueueHolds(t *testing.T) {
 	atMost(100, 4)
 	c.putLimits(store.Limit{Name: "l", Queue: "default", Concurrency: 2})
 	eventually(t, "nodes hold few permits", func() bool { // jobs that were taken before may not have begun
-		infos, err := c.store.ListLimits(t.Context(), store.ListLimitsRequest{})
+		infos, err := store.List[store.LimitInfo](t.Context(), c.store, store.ListRequest{})
 		return err == nil && infos[0].InUse <= 2 && running.Load() <= 2
 	})
 	most.Store(0)
@@ -202,7 +202,7 @@ func TestUnusedPermitsAreReturned(t *testing.T) {
 		enqueueMany(t, client, Note{}, 10)
 		eventually(t, "the jobs have run", func() bool { return done.Load() == jobs })
 		eventually(t, "no permit is in use", func() bool {
-			limits, err := c.store.ListLimits(t.Context(), store.ListLimitsRequest{})
+			limits, err := store.List[store.LimitInfo](t.Context(), c.store, store.ListRequest{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -20,7 +20,7 @@ type QueueInfo struct {
 // List counts the live jobs of each queue, by name in byte order; also of queues that are paused and
 // have no jobs. It reads all live jobs: a second or so for a million.
 func (s *QueueService) List(ctx context.Context) ([]QueueInfo, error) {
-	rows, err := s.client.backend.ListQueues(ctx, store.ListQueuesRequest{})
+	rows, err := store.List[store.QueueInfo](ctx, s.client.backend, store.ListRequest{})
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func (s *QueueService) List(ctx context.Context) ([]QueueInfo, error) {
 // then answers with estimates (QueueInfo.Estimated), which are rough for queues with few jobs.
 // SQLite counts always.
 func (s *QueueService) Estimate(ctx context.Context) ([]QueueInfo, error) {
-	rows, err := store.Estimates(s.client.backend).EstimateQueues(ctx, store.EstimateRequest{Within: PageTime / 2})
+	rows, err := store.List[store.QueueInfo](ctx, s.client.backend, store.ListRequest{Estimate: true, Within: PageTime / 2})
 	if err != nil {
 		return nil, err
 	}

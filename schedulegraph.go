@@ -62,7 +62,7 @@ func (s *ScheduleService) Graph(ctx context.Context, name string, limit int) (Sc
 		}
 	}
 	for part := range slices.Chunk(names, 500) {
-		found, err := s.list(ctx, store.ListSchedulesRequest{Names: part, Limit: len(part)})
+		found, err := s.list(ctx, store.ListRequest{Names: part, Limit: len(part)})
 		if err != nil {
 			return ScheduleGraph{}, fmt.Errorf("read the graph of schedule %q: %w", name, err)
 		}

@@ -192,7 +192,7 @@ func (s *ScheduleService) List(ctx context.Context, f ScheduleFilter) ([]Schedul
 	if err != nil {
 		return nil, fmt.Errorf("list schedules: %w", err)
 	}
-	return s.list(ctx, store.ListSchedulesRequest{
+	return s.list(ctx, store.ListRequest{
 		Owner: f.Owner, Calendar: f.Calendar, Group: f.Group, After: f.After, Limit: pageSize(f.Limit), Deleted: f.Deleted,
 	})
 }
@@ -202,7 +202,7 @@ func (s *ScheduleService) Get(ctx context.Context, name string) (ScheduleInfo, e
 	if err := check.StoredName("name", name); err != nil {
 		return ScheduleInfo{}, fmt.Errorf("read schedule: %w", err)
 	}
-	found, err := s.list(ctx, store.ListSchedulesRequest{Names: []string{name}, Limit: 1})
+	found, err := s.list(ctx, store.ListRequest{Names: []string{name}, Limit: 1})
 	if err != nil {
 		return ScheduleInfo{}, err
 	}
@@ -212,8 +212,8 @@ func (s *ScheduleService) Get(ctx context.Context, name string) (ScheduleInfo, e
 	return found[0], nil
 }
 
-func (s *ScheduleService) list(ctx context.Context, req store.ListSchedulesRequest) ([]ScheduleInfo, error) {
-	rows, err := s.client.backend.ListSchedules(ctx, req)
+func (s *ScheduleService) list(ctx context.Context, req store.ListRequest) ([]ScheduleInfo, error) {
+	rows, err := store.List[store.Schedule](ctx, s.client.backend, req)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -458,7 +458,7 @@ func (s *ScheduleService) triggered(ctx context.Context, tx store.Tx, name strin
 	if err := check.StoredName("name", name); err != nil {
 		return 0, plan.Definition{}, fmt.Errorf("trigger: %w", err)
 	}
-	rows, err := s.client.backend.ListSchedules(ctx, store.ListSchedulesRequest{Tx: tx, Names: []string{name}, Limit: 1})
+	rows, err := store.List[store.Schedule](ctx, s.client.backend, store.ListRequest{Tx: tx, Names: []string{name}, Limit: 1})
 	if err == nil && len(rows) == 0 {
 		err = fmt.Errorf("schedule %q: %w", name, ErrNotFound)
 	}

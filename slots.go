@@ -15,12 +15,12 @@ type SlotService struct{ client *Client }
 
 // SlotFilter selects records of slots. The zero value selects all.
 type SlotFilter struct {
-	Schedule string           // by name; of a schedule on every host the records of all hosts
-	Group    string           // the group that their schedules have now
-	From     time.Time        // inclusive
-	To       time.Time        // exclusive
-	Before   store.SlotCursor // the Slot and ID of the last record of the previous page
-	Limit    int              // rows of a page; default 100
+	Schedule string       // by name; of a schedule on every host the records of all hosts
+	Group    string       // the group that their schedules have now
+	From     time.Time    // inclusive
+	To       time.Time    // exclusive
+	Before   store.Cursor // the cursor of the last record of the previous page
+	Limit    int          // rows of a page; default 100
 }
 
 // List returns the outcomes of slots, newest first, a page at a time.
@@ -32,6 +32,6 @@ func (s *SlotService) List(ctx context.Context, f SlotFilter) ([]store.SlotInfo,
 	if err != nil {
 		return nil, fmt.Errorf("list slots: %w", err)
 	}
-	req := store.ListSlotsRequest{Schedule: schedule, HostsOf: hostsOf, Group: f.Group, From: f.From, To: f.To, Before: f.Before, Limit: pageSize(f.Limit)}
-	return s.client.backend.ListSlots(ctx, req)
+	req := store.ListRequest{Names: []string{schedule}, HostsOf: hostsOf, Group: f.Group, From: f.From, To: f.To, Before: f.Before, Limit: pageSize(f.Limit)}
+	return store.List[store.SlotInfo](ctx, s.client.backend, req)
 }

@@ -48,7 +48,7 @@ func (s *JobService) Waits(ctx context.Context, jobs ...store.JobInfo) (map[int6
 
 // paused adds the reasons of jobs that pauses concern, and returns the other jobs.
 func (s *JobService) paused(ctx context.Context, jobs []store.JobInfo, reasons map[int64]string) ([]store.JobInfo, error) {
-	pauses, err := s.client.backend.ListPauses(ctx, store.ListPausesRequest{})
+	pauses, err := store.List[store.Pause](ctx, s.client.backend, store.ListRequest{})
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (s *JobService) limited(ctx context.Context, jobs []store.JobInfo, reasons 
 	for i, job := range jobs {
 		ids[i] = job.ID
 	}
-	waits, err := s.client.backend.FindLimitWaits(ctx, store.FindLimitWaitsRequest{Jobs: ids})
+	waits, err := store.List[store.LimitWait](ctx, s.client.backend, store.ListRequest{IDs: ids})
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func limitText(w store.LimitWait) string {
 
 // Pauses returns the active pauses that concern a job, of its group, its queue, its kind and its key.
 func (s *JobService) Pauses(ctx context.Context, job store.JobInfo) ([]store.Pause, error) {
-	pauses, err := s.client.backend.ListPauses(ctx, store.ListPausesRequest{})
+	pauses, err := store.List[store.Pause](ctx, s.client.backend, store.ListRequest{})
 	return concerning(job, pauses), err
 }
 

@@ -36,11 +36,9 @@ func (h *handler) listAudit(ctx context.Context, in *listAuditInput) (*listed[vi
 	if filter.Since, err = view.Since(ctx, h.client, in.Since); err != nil {
 		return nil, err
 	}
-	before, err := slotCursor(in.Cursor) // an instant and a number, too
-	if err != nil {
+	if filter.Before, err = instantCursor(in.Cursor); err != nil {
 		return nil, err
 	}
-	filter.Before = store.AuditCursor{At: before.Slot, ID: before.ID}
 	entries, err := h.client.Audit.List(ctx, filter)
 	if err != nil {
 		return nil, err

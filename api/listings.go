@@ -41,7 +41,7 @@ func (h *handler) listSlots(ctx context.Context, in *listSlotsInput) (*listed[vi
 	if filter.To, err = instant("to", in.To, ""); err != nil {
 		return nil, err
 	}
-	if filter.Before, err = slotCursor(in.Cursor); err != nil {
+	if filter.Before, err = instantCursor(in.Cursor); err != nil {
 		return nil, err
 	}
 	slots, err := h.client.Slots.List(ctx, filter)
@@ -52,19 +52,19 @@ func (h *handler) listSlots(ctx context.Context, in *listSlotsInput) (*listed[vi
 	return newPage(in.Limit, slots, cursor, view.NewSlotRecord), nil
 }
 
-// slotCursor reads the cursor of a list of slots; empty: the first page.
-func slotCursor(cursor string) (store.SlotCursor, error) {
+// instantCursor reads the cursor of a list from newest to oldest; empty: the first page.
+func instantCursor(cursor string) (store.Cursor, error) {
 	if cursor == "" {
-		return store.SlotCursor{}, nil
+		return store.Cursor{}, nil
 	}
 	text, err := decodeCursor(cursor)
 	micros, id, _ := strings.Cut(text, " ")
 	at, err1 := strconv.ParseInt(micros, 10, 64)
 	number, err2 := strconv.ParseInt(id, 10, 64)
 	if err != nil || err1 != nil || err2 != nil {
-		return store.SlotCursor{}, badCursor(cursor)
+		return store.Cursor{}, badCursor(cursor)
 	}
-	return store.SlotCursor{Slot: time.UnixMicro(at).UTC(), ID: number}, nil
+	return store.Cursor{At: time.UnixMicro(at).UTC(), ID: number}, nil
 }
 
 // instant reads an instant of a request; empty: the zero time.

@@ -232,7 +232,7 @@ func (p *pages) slots(ctx context.Context, r *http.Request) (*page, error) {
 	f := hourbell.SlotFilter{Schedule: query.Get("schedule"), Limit: pageSize + 1}
 	var err error
 	if text := query.Get("before"); text != "" {
-		if f.Before.Slot, err = view.ParseInstant("before", text, ""); err != nil {
+		if f.Before.At, err = view.ParseInstant("before", text, ""); err != nil {
 			return nil, err
 		}
 		if f.Before.ID, err = number("before_id", query.Get("before_id")); err != nil {

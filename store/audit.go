@@ -17,9 +17,6 @@ import (
 // whose By has no name, and a request that changes nothing, stores no entry. What nodes do by
 // themselves, enqueues and outcomes store none.
 type Audit interface {
-	// ListAudit returns entries, newest first, in pages. It only reads.
-	ListAudit(ctx context.Context, req ListAuditRequest) ([]AuditEntry, error)
-
 	// RecordAudit stores an entry about a change outside of this store, such as the release
 	// of a lock. A repetition stores another entry.
 	RecordAudit(ctx context.Context, req RecordAuditRequest) error
@@ -119,25 +116,7 @@ type AuditEntry struct {
 }
 
 // Cursor returns the position of the entry in listings.
-func (e AuditEntry) Cursor() AuditCursor { return AuditCursor{At: e.At, ID: e.ID} }
-
-// AuditCursor is the position of the last entry read. The zero value: from the newest entry.
-type AuditCursor struct {
-	At time.Time
-	ID int64
-}
-
-// ListAuditRequest selects entries. Conditions that are given must all hold.
-type ListAuditRequest struct {
-	Actor   string        // by name; empty: any
-	Action  string        // empty: any
-	Subject *AuditSubject // one of the subjects of the entry; nil: any
-	Since   time.Time     // at this instant or later; zero: any
-	// Before continues a listing: only entries after the cursor in its order (at descending,
-	// then number descending).
-	Before AuditCursor
-	Limit  int // at least 1
-}
+func (e AuditEntry) Cursor() Cursor { return Cursor{At: e.At, ID: e.ID} }
 
 // RecordAuditRequest stores an entry.
 type RecordAuditRequest struct {

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -71,34 +70,10 @@ func (b *Batch) State() State {
 	return StateCompleted
 }
 
-// Batches reads batches, and which jobs follow which jobs.
-type Batches interface {
-	// ListBatches returns batches, the greatest number first, in pages. Its counts are exact
-	// at one instant, and all jobs of these batches are read for them.
-	ListBatches(ctx context.Context, req ListBatchesRequest) ([]Batch, error)
-
-	// ListLinks returns the edges of jobs, and the edges of their dependents on them, by
-	// dependent and predecessor: of both sorts the first Limit edges.
-	ListLinks(ctx context.Context, req ListLinksRequest) ([]Link, error)
-}
-
-// ListLinksRequest selects edges.
-type ListLinksRequest struct {
-	IDs   []int64
-	Limit int // at least 1
-}
-
 // Link is an edge of a job.
 type Link struct {
 	Dependent int64
 	JobEdge
-}
-
-// ListBatchesRequest selects batches.
-type ListBatchesRequest struct {
-	IDs    []int64 // nil: all
-	Before int64   // only numbers below this; 0: no bound
-	Limit  int     // at least 1
 }
 
 // ErrBatchEnded means that jobs were to be added to a batch that has ended.

@@ -59,13 +59,6 @@ type DeleteCalendarsRequest struct {
 	By    Actor // recorded in the audit
 }
 
-// ListCalendarsRequest selects calendars. Conditions that are given must all hold.
-type ListCalendarsRequest struct {
-	Names []string
-	After string // only names after this one, in byte order
-	Limit int    // at least 1
-}
-
 // CalendarNames returns the names of puts.
 func CalendarNames(puts []PutCalendar) []string {
 	names := make([]string, len(puts))

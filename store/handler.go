@@ -30,9 +30,6 @@ type HandlerStore interface {
 	// DeleteHandlers deletes handlers by name, all or none; ErrNotFound for a name that
 	// does not exist.
 	DeleteHandlers(ctx context.Context, req DeleteHandlersRequest) error
-
-	// ListHandlers returns all handlers, by name in byte order.
-	ListHandlers(ctx context.Context) ([]Handler, error)
 }
 
 // MaxHandlers is how many handlers a store has at most, because each outcome is compared with

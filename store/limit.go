@@ -29,14 +29,6 @@ type LimitStore interface {
 	// exist.
 	DeleteLimits(ctx context.Context, req DeleteLimitsRequest) error
 
-	// ListLimits returns limits, by name in byte order.
-	ListLimits(ctx context.Context, req ListLimitsRequest) ([]LimitInfo, error)
-
-	// FindLimitWaits returns, by job and by number of the limit, why limits let ready jobs wait: the lane
-	// in which a job waits, and each limit of the whole queue of a job. Jobs that no limit concerns are missing.
-	// It only reads.
-	FindLimitWaits(ctx context.Context, req FindLimitWaitsRequest) ([]LimitWait, error)
-
 	// CloseLanes lets nothing start for a while under all limits that concern some jobs, because their workers have asked for
 	// it: in the lane of a job under each of its limits, and in the whole queue if the limit concerns the queue. An instant that is set is
 	// never made earlier. Jobs that may start there and that no node has claimed wait again, first of all. What nodes have
@@ -264,14 +256,6 @@ type DeleteLimitsRequest struct {
 	By    Actor // recorded in the audit
 }
 
-// ListLimitsRequest selects limits.
-type ListLimitsRequest struct {
-	Now   time.Time // for what is due; zero: the store's clock
-	Names []string  // only these; empty: all
-	// Lanes is how many lanes of each limit are returned: the lanes with the most permits in use.
-	Lanes int
-}
-
 // CloseLanesRequest names jobs whose workers have asked that nothing like them starts.
 type CloseLanesRequest struct {
 	Now  time.Time
@@ -288,12 +272,6 @@ type LimitedJob struct {
 
 // MostCounted is how many waiting jobs of a limit are counted; more are reported as that many.
 const MostCounted = 10_000
-
-// FindLimitWaitsRequest names jobs.
-type FindLimitWaitsRequest struct {
-	Now  time.Time // zero: the store's clock
-	Jobs []int64
-}
 
 // LimitWait is what a job waits for under a limit, or may wait for under a limit of its whole queue.
 type LimitWait struct {

@@ -233,16 +233,6 @@ func (n NodeInfo) Runs(kind string) bool {
 // the node runs only the jobs that its own files declare.
 const Restricted = " (restricted)"
 
-// ListQueuesRequest counts the jobs of all queues.
-type ListQueuesRequest struct {
-	Now time.Time // for Ready and Scheduled; zero: the store's clock
-}
-
-// ListKindsRequest counts the jobs of all kinds.
-type ListKindsRequest struct {
-	Now time.Time // for Ready and Scheduled; zero: the store's clock
-}
-
 // QueueInfo counts a queue's live jobs.
 type QueueInfo struct {
 	Name      string
@@ -251,11 +241,22 @@ type QueueInfo struct {
 	Running   int64
 	Waiting   int64
 	Oldest    time.Time // the earliest run_at of the jobs that are due now; zero: none is due
-	Estimated bool      // the counts are estimates; see Estimator
+	Estimated bool      // the counts are estimates; see ListRequest.Estimate
 }
 
 // KindInfo counts a kind's live jobs.
 type KindInfo QueueInfo
+
+// GroupInfo counts the schedules and the live jobs of a group.
+type GroupInfo struct {
+	Name      string
+	Schedules int64 // without deleted schedules
+	Ready     int64 // due now
+	Scheduled int64 // due later
+	Running   int64
+	Waiting   int64
+	Estimated bool // the counts are estimates; see ListRequest.Estimate
+}
 
 // PruneRequest has the ages from which rows are deleted. A zero duration keeps
 // that sort for ever. The ages of jobs do not apply to jobs that ended with an

@@ -71,13 +71,6 @@ func (o Owner) Differing() (copies []Copy) {
 	return copies
 }
 
-// ListOwnersRequest selects owners that were synced.
-type ListOwnersRequest struct {
-	Names []string // only these; empty: all
-	After string   // only names after this name, in byte order
-	Limit int      // rows of a page
-}
-
 // AddOwner adds a row of a listing of owners by name, which is an owner with at most one of
 // its copies.
 func AddOwner(list []Owner, row Owner) []Owner {

@@ -108,11 +108,6 @@ type ResumeResult struct {
 	Resumed bool // the subject was paused
 }
 
-// ListPausesRequest asks for the active pauses.
-type ListPausesRequest struct {
-	Now time.Time // zero: the store's clock
-}
-
 // FollowPause gives s the pause of its group, if the pause is active.
 func (s *Schedule) FollowPause(p Pause, now time.Time) {
 	s.GroupPausedAt, s.GroupPausedUntil = time.Time{}, time.Time{}

@@ -38,7 +38,7 @@ type Schedule struct {
 	UpdatedAt        time.Time // of the definition
 	DeletedAt        time.Time // a tombstone: keeps name, number and mark
 	// FailingSince is when the first FollowUp with Failing was recorded since
-	// the schedule was well; zero: it is well. Only ListSchedules returns it.
+	// the schedule was well; zero: it is well. Only List returns it.
 	FailingSince time.Time
 	// Failures counts the jobs that failed in a row: follow-ups with JobFailed
 	// since the schedule was well, or since the last ResumeSchedules.
@@ -298,7 +298,7 @@ type SlotRecord struct {
 	Outcome SlotOutcome
 	Reason  string // in words
 	// Extend asks to extend the schedule's newest record (the first that
-	// ListSlots returns) instead, if that record has the same outcome and reason
+	// List returns) instead, if that record has the same outcome and reason
 	// and ends before Slot: Last is moved, Count is added, and the time of
 	// recording is now.
 	Extend bool
@@ -428,43 +428,6 @@ type SkippedSlot struct {
 	Record   SlotRecord
 }
 
-// ListSchedulesRequest selects schedules. Conditions that are given must all hold.
-type ListSchedulesRequest struct {
-	Tx    Tx // the caller's transaction, which sees its own changes; nil: one of the driver's own
-	Names []string
-	IDs   []int64
-	Owner *string // nil: any
-	// Calendar, if not empty, is a calendar that they name.
-	Calendar string
-	// Group, if not empty, is their group.
-	Group   string
-	After   string // only names after this one, in byte order
-	Limit   int    // at least 1
-	Deleted bool   // tombstones too
-}
-
-// ListSlotsRequest selects records of slots.
-type ListSlotsRequest struct {
-	Schedule string // by name; empty: all
-	// HostsOf, if not empty, is a schedule by name: records of this schedule, and of the schedules of hosts that are made from it,
-	// also of deleted schedules (EveryOwner).
-	HostsOf string
-	Group   string    // the group that their schedules have now; empty: all
-	From    time.Time // records whose range ends at or after this
-	To      time.Time // … and begins before this
-	// Before continues a listing: only records after the cursor in its order
-	// (slot descending, then number descending).
-	Before SlotCursor
-	Limit  int // at least 1
-}
-
-// SlotCursor is the position of the last record read. The zero value: from the
-// newest.
-type SlotCursor struct {
-	Slot time.Time
-	ID   int64
-}
-
 // SlotInfo is a record as it is shown to users.
 type SlotInfo struct {
 	ID           int64 // the record's number
@@ -479,3 +442,6 @@ type SlotInfo struct {
 	After         int64
 	AfterSchedule string
 }
+
+// Cursor returns the position of the record in listings.
+func (s SlotInfo) Cursor() Cursor { return Cursor{At: s.Slot, ID: s.ID} }

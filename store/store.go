@@ -37,10 +37,9 @@ import (
 // for every method.
 type Backend interface {
 	Jobs
-	Batches
+	Listings
 	Schedules
 	Calendars
-	Groups
 	Pauses
 	HandlerStore
 	LimitStore
@@ -234,16 +233,6 @@ type Schedules interface {
 	// DueEnds returns the ends that due schedules with predecessors have to account for,
 	// by schedule, then by slot.
 	DueEnds(ctx context.Context, req DueEndsRequest) ([]ScheduleEnd, error)
-
-	// ListSchedules returns schedules by name in byte order, in pages.
-	ListSchedules(ctx context.Context, req ListSchedulesRequest) ([]Schedule, error)
-
-	// ListOwners returns the owners that were synced, with the copies of their hosts, by
-	// name in byte order, in pages.
-	ListOwners(ctx context.Context, req ListOwnersRequest) ([]Owner, error)
-
-	// ListSlots returns recorded slots, newest first, in pages.
-	ListSlots(ctx context.Context, req ListSlotsRequest) ([]SlotInfo, error)
 }
 
 // Calendars stores calendars of exclusions, which schedules name
@@ -258,16 +247,6 @@ type Calendars interface {
 	// DeleteCalendars deletes calendars by name, all or none.
 	// DeleteCalendarsRequest lists what it refuses.
 	DeleteCalendars(ctx context.Context, req DeleteCalendarsRequest) error
-
-	// ListCalendars returns calendars by name in byte order, in pages.
-	ListCalendars(ctx context.Context, req ListCalendarsRequest) ([]Calendar, error)
-}
-
-// Groups reads groups, the labels of schedules and jobs.
-type Groups interface {
-	// ListGroups returns the groups that a schedule or a live job has, by name in byte
-	// order.
-	ListGroups(ctx context.Context, req ListGroupsRequest) ([]GroupInfo, error)
 }
 
 // Pauses stores pauses of groups, queues, kinds and keys.
@@ -283,9 +262,6 @@ type Pauses interface {
 	// ResumeSubject ends a pause, and wakes nodes. If the subject is not paused, it
 	// changes nothing.
 	ResumeSubject(ctx context.Context, req ResumeRequest) (ResumeResult, error)
-
-	// ListPauses returns the active pauses, by subject and by name in byte order.
-	ListPauses(ctx context.Context, req ListPausesRequest) ([]Pause, error)
 }
 
 // Nodes stores which nodes are alive.
@@ -343,20 +319,10 @@ type Nodes interface {
 	// Rescue. Leaving twice is harmless.
 	Leave(ctx context.Context, req LeaveRequest) (RescueResult, error)
 
-	// ListNodes returns live nodes and ended nodes that Prune still keeps,
-	// greatest number first.
-	ListNodes(ctx context.Context) ([]NodeInfo, error)
-
 	// ForgetHost deletes the nodes of a host, which have ended, and the copies that the host
 	// declared (Copy). ErrConflict if a node of the host lives, or still holds jobs; ErrNotFound if
 	// nothing is known of the host.
 	ForgetHost(ctx context.Context, req ForgetHostRequest) (ForgetHostResult, error)
-
-	// ListQueues counts the live jobs of each queue, by name.
-	ListQueues(ctx context.Context, req ListQueuesRequest) ([]QueueInfo, error)
-
-	// ListKinds counts the live jobs of each kind, by name in byte order.
-	ListKinds(ctx context.Context, req ListKindsRequest) ([]KindInfo, error)
 }
 
 // Maintenance deletes old rows and reads the clock of the store.

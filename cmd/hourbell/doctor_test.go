@@ -161,7 +161,7 @@ func TestDoctorOnSchedules(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	rows, err := backend.ListSchedules(t.Context(), store.ListSchedulesRequest{Limit: 10})
+	rows, err := store.List[store.Schedule](t.Context(), backend, store.ListRequest{Limit: 10})
 	if err != nil {
 		t.Fatal(err)
 	}

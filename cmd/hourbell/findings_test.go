@@ -88,7 +88,7 @@ func TestFindingsAreEverywhere(t *testing.T) {
 	b.ok("queues", "pause", "held", "--reason", "the mail server moves")
 	held := fmt.Sprint(b.enqueued("mail", "--queue", "held")["id"])
 	lost := fmt.Sprint(b.enqueued("mail", "--queue", "nowhere")["id"])
-	rows, err := backend.ListSchedules(t.Context(), store.ListSchedulesRequest{Names: []string{"nightly"}, Limit: 1})
+	rows, err := store.List[store.Schedule](t.Context(), backend, store.ListRequest{Names: []string{"nightly"}, Limit: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

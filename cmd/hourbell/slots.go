@@ -43,7 +43,7 @@ func (p *program) slotsCommand() *cobra.Command {
 					page := filter
 					page.Limit = size
 					if last != nil {
-						page.Before = store.SlotCursor{Slot: last.Slot, ID: last.ID}
+						page.Before = last.Cursor()
 					}
 					return client.Slots.List(c.Context(), page)
 				}))

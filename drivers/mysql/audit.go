@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
-	"github.com/hourbell/hourbell/store/rowwise"
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
@@ -49,32 +48,30 @@ func (s *session) insertAuditSubjects(ctx context.Context, e store.AuditEntry, k
 	return err
 }
 
-// ListAudit reads the audit; see store.Audit.
-func (b *Backend) ListAudit(ctx context.Context, req store.ListAuditRequest) ([]store.AuditEntry, error) {
-	return rowwise.InTx(b.read(ctx, "list the audit"), func(s *session) (out []store.AuditEntry, err error) {
-		place := map[int64]int{}
-		var ids []int64
-		given, a := sqlrows.AuditConditions(req)
-		err = s.List(ctx, listAudit, given, a, func(r row) error {
-			var e store.AuditEntry
-			err := r.Scan(&e.ID, sqlrows.IntoTime(&e.At), &e.Name, &e.Source, &e.Action, &e.Count, &e.Detail)
-			place[e.ID] = len(out)
-			out, ids = append(out, e), append(ids, e.ID)
-			return err
-		})
-		if err != nil {
-			return out, err
-		}
-		err = s.Each(ctx, listAuditSubjects, args{"ids": ids}, func(r row) error {
-			var id int64
-			var subject store.AuditSubject
-			err := r.Scan(&id, &subject.Kind, &subject.Name)
-			e := &out[place[id]]
-			e.Subjects = append(e.Subjects, subject)
-			return err
-		})
-		return out, err
+// ListAudit implements sqlrows.Tx.
+func (s *session) ListAudit(ctx context.Context, req store.ListRequest) (out []store.AuditEntry, err error) {
+	place := map[int64]int{}
+	var ids []int64
+	given, a := sqlrows.AuditConditions(req)
+	err = s.List(ctx, listAudit, given, a, func(r row) error {
+		var e store.AuditEntry
+		err := r.Scan(&e.ID, sqlrows.IntoTime(&e.At), &e.Name, &e.Source, &e.Action, &e.Count, &e.Detail)
+		place[e.ID] = len(out)
+		out, ids = append(out, e), append(ids, e.ID)
+		return err
 	})
+	if err != nil {
+		return out, err
+	}
+	err = s.Each(ctx, listAuditSubjects, args{"ids": ids}, func(r row) error {
+		var id int64
+		var subject store.AuditSubject
+		err := r.Scan(&id, &subject.Kind, &subject.Name)
+		e := &out[place[id]]
+		e.Subjects = append(e.Subjects, subject)
+		return err
+	})
+	return out, err
 }
 
 // pruneAudit deletes entries that are older than keep, which 0 switches off, with their

@@ -7,43 +7,40 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
-	"github.com/hourbell/hourbell/store/rowwise"
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // laneCandidates is how many lanes of a limit are compared by their waiting jobs.
 const laneCandidates = 1000
 
-// ListLimits lists limits; see store.LimitStore.
-func (b *Backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) ([]store.LimitInfo, error) {
-	return rowwise.InTx(b.read(ctx, "list limits"), func(s *session) (out []store.LimitInfo, err error) {
-		now, err := s.Now(ctx, req.Now)
-		if err != nil {
+// ListLimits implements sqlrows.Tx.
+func (s *session) ListLimits(ctx context.Context, req store.ListRequest) (out []store.LimitInfo, err error) {
+	now, err := s.Now(ctx, req.Now)
+	if err != nil {
+		return out, err
+	}
+	var given []string
+	a := args{}
+	if len(req.Names) > 0 {
+		given, a["names"] = append(given, "names"), req.Names
+	}
+	if err := s.List(ctx, listLimits, given, a, func(r row) error {
+		var info store.LimitInfo
+		err := sqlrows.ScanLimit(r, &info.Limit)
+		out = append(out, info)
+		return err
+	}); err != nil {
+		return out, err
+	}
+	for i := range out {
+		if err := s.countLimit(ctx, &out[i], now); err != nil {
 			return out, err
 		}
-		var given []string
-		a := args{}
-		if len(req.Names) > 0 {
-			given, a["names"] = append(given, "names"), req.Names
-		}
-		if err := s.List(ctx, listLimits, given, a, func(r row) error {
-			var info store.LimitInfo
-			err := sqlrows.ScanLimit(r, &info.Limit)
-			out = append(out, info)
-			return err
-		}); err != nil {
+		if err := s.listLanes(ctx, &out[i], req.Lanes, now); err != nil {
 			return out, err
 		}
-		for i := range out {
-			if err := s.countLimit(ctx, &out[i], now); err != nil {
-				return out, err
-			}
-			if err := s.listLanes(ctx, &out[i], req.Lanes, now); err != nil {
-				return out, err
-			}
-		}
-		return out, nil
-	})
+	}
+	return out, nil
 }
 
 // countLimit counts what a limit holds.
@@ -93,45 +90,43 @@ func (s *session) listLanes(ctx context.Context, limit *store.LimitInfo, most in
 	return nil
 }
 
-// FindLimitWaits finds why limits let jobs wait; see store.LimitStore.
-func (b *Backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequest) ([]store.LimitWait, error) {
-	return rowwise.InTx(b.read(ctx, "find limit waits"), func(s *session) (out []store.LimitWait, err error) {
-		now, err := s.Now(ctx, req.Now)
-		if err != nil {
-			return out, err
-		}
-		var counts []args
-		before := map[int64]int64{}
-		var lanes []store.Lane
-		if err := s.Each(ctx, findLimitWaits, args{"ids": req.Jobs}, func(r row) error {
-			var w store.LimitWait
-			var lane store.Lane
-			var priority, state int
-			var runAt time.Time
-			err := r.Scan(&w.Job, &w.Limit.ID, &w.Key, &w.InUse, &lane.Starts, sqlrows.IntoTime(&lane.TAT), sqlrows.IntoTime(&lane.NotBefore), &lane.ID, &priority, &state, sqlrows.IntoTime(&runAt))
-			out, lanes = append(out, w), append(lanes, lane)
-			if lane.ID != 0 {
-				counts = append(counts, args{"id": w.Job, "lane": lane.ID, "priority": priority, "state": state, "run_at": sqlrows.Micros(runAt), "most": store.MostCounted})
-			}
-			return err
-		}); err != nil || len(out) == 0 {
-			return out, err
-		}
-		if err := s.unite(ctx, countJobsBefore, counts, func(r row) error {
-			var id, jobs int64
-			err := r.Scan(&id, &jobs)
-			before[id] = jobs
-			return err
-		}); err != nil {
-			return out, err
-		}
-		for i := range out {
-			out[i].Before = before[out[i].Job]
-		}
-		limits, err := s.ReadLimits(ctx)
-		out = limits.AddTo(out, lanes, now)
+// ListLimitWaits implements sqlrows.Tx.
+func (s *session) ListLimitWaits(ctx context.Context, req store.ListRequest) (out []store.LimitWait, err error) {
+	now, err := s.Now(ctx, req.Now)
+	if err != nil {
 		return out, err
-	})
+	}
+	var counts []args
+	before := map[int64]int64{}
+	var lanes []store.Lane
+	if err := s.Each(ctx, findLimitWaits, args{"ids": req.IDs}, func(r row) error {
+		var w store.LimitWait
+		var lane store.Lane
+		var priority, state int
+		var runAt time.Time
+		err := r.Scan(&w.Job, &w.Limit.ID, &w.Key, &w.InUse, &lane.Starts, sqlrows.IntoTime(&lane.TAT), sqlrows.IntoTime(&lane.NotBefore), &lane.ID, &priority, &state, sqlrows.IntoTime(&runAt))
+		out, lanes = append(out, w), append(lanes, lane)
+		if lane.ID != 0 {
+			counts = append(counts, args{"id": w.Job, "lane": lane.ID, "priority": priority, "state": state, "run_at": sqlrows.Micros(runAt), "most": store.MostCounted})
+		}
+		return err
+	}); err != nil || len(out) == 0 {
+		return out, err
+	}
+	if err := s.unite(ctx, countJobsBefore, counts, func(r row) error {
+		var id, jobs int64
+		err := r.Scan(&id, &jobs)
+		before[id] = jobs
+		return err
+	}); err != nil {
+		return out, err
+	}
+	for i := range out {
+		out[i].Before = before[out[i].Job]
+	}
+	limits, err := s.ReadLimits(ctx)
+	out = limits.AddTo(out, lanes, now)
+	return out, err
 }
 
 // limitSelect is what {limit_columns} stands for in statements.

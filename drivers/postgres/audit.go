@@ -45,15 +45,12 @@ func (b *Backend) record(ctx context.Context, tx querier, e *store.AuditEntry, a
 	return rowwise.Record(ctx, auditTx{b, tx}, e, at)
 }
 
-// ListAudit reads the audit; see store.Audit.
-func (b *Backend) ListAudit(ctx context.Context, req store.ListAuditRequest) ([]store.AuditEntry, error) {
+func (b *Backend) listAudit(ctx context.Context, tx querier, req store.ListRequest) ([]store.AuditEntry, error) {
 	var kind, name *string
 	if req.Subject != nil {
 		kind, name = &req.Subject.Kind, &req.Subject.Name
 	}
-	return rowwise.InTx(b.list(ctx, "list the audit"), func(tx pgx.Tx) ([]store.AuditEntry, error) {
-		return collect(ctx, tx, scanAudit, b.q(listAudit), orNull(req.Actor), orNull(req.Action), kind, name, when(req.Since), when(req.Before.At), req.Before.ID, req.Limit)
-	})
+	return collect(ctx, tx, scanAudit, b.q(listAudit), orNull(req.Actor), orNull(req.Action), kind, name, when(req.From), when(req.Before.At), req.Before.ID, req.Limit)
 }
 
 func scanAudit(r pgx.CollectableRow) (e store.AuditEntry, err error) {

@@ -108,7 +108,6 @@ type Backend struct {
 var (
 	_ store.Backend        = (*Backend)(nil)
 	_ store.PartialClaimer = (*Backend)(nil)
-	_ store.Estimator      = (*Backend)(nil)
 	_ store.CancelSettler  = (*Backend)(nil)
 	_ store.Releaser       = (*Backend)(nil)
 	_ store.EarlyFirer     = (*Backend)(nil)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
 )
@@ -41,33 +39,27 @@ func (t edgesTx) LockBatchJob(ctx context.Context, batch int64) (found bool, err
 	return found, err
 }
 
-// ListBatches returns batches; see store.Batches.
-func (b *Backend) ListBatches(ctx context.Context, req store.ListBatchesRequest) ([]store.Batch, error) {
-	return rowwise.InTx(b.list(ctx, "list batches"), func(tx pgx.Tx) (out []store.Batch, err error) {
-		var row store.Batch
-		var state *int16
-		var jobs int64
-		err = each(ctx, tx, []any{&row.ID, into(&row.CreatedAt), &row.Finally, (*int16)(&row.FinallyState), &state, &jobs}, func() {
-			if n := len(out); n == 0 || out[n-1].ID != row.ID {
-				out = append(out, row)
-			}
-			if state != nil {
-				out[len(out)-1].Counts[*state] = jobs
-			}
-		}, b.q(listBatches), listOrNull(req.IDs), orNull(req.Before), req.Limit)
-		return out, err
-	})
+func (b *Backend) listBatches(ctx context.Context, tx querier, req store.ListRequest) (out []store.Batch, err error) {
+	var row store.Batch
+	var state *int16
+	var jobs int64
+	err = each(ctx, tx, []any{&row.ID, into(&row.CreatedAt), &row.Finally, (*int16)(&row.FinallyState), &state, &jobs}, func() {
+		if n := len(out); n == 0 || out[n-1].ID != row.ID {
+			out = append(out, row)
+		}
+		if state != nil {
+			out[len(out)-1].Counts[*state] = jobs
+		}
+	}, b.q(listBatches), listOrNull(req.IDs), orNull(req.Before.ID), req.Limit)
+	return out, err
 }
 
-// ListLinks returns edges; see store.Batches.
-func (b *Backend) ListLinks(ctx context.Context, req store.ListLinksRequest) ([]store.Link, error) {
-	return rowwise.InTx(b.list(ctx, "list edges"), func(tx pgx.Tx) (out []store.Link, err error) {
-		var row store.Link
-		var delay int64
-		err = each(ctx, tx, []any{&row.Dependent, &row.Job, &delay, (*int16)(&row.On), (*int16)(&row.State)}, func() {
-			row.Delay = time.Duration(delay) * time.Microsecond
-			out = append(out, row)
-		}, b.q(listLinks), req.IDs, req.Limit)
-		return out, err
-	})
+func (b *Backend) listLinks(ctx context.Context, tx querier, req store.ListRequest) (out []store.Link, err error) {
+	var row store.Link
+	var delay int64
+	err = each(ctx, tx, []any{&row.Dependent, &row.Job, &delay, (*int16)(&row.On), (*int16)(&row.State)}, func() {
+		row.Delay = time.Duration(delay) * time.Microsecond
+		out = append(out, row)
+	}, b.q(listLinks), req.IDs, req.Limit)
+	return out, err
 }

@@ -151,11 +151,8 @@ func (b *Backend) DeleteCalendars(ctx context.Context, req store.DeleteCalendars
 	})
 }
 
-// ListCalendars reads calendars in pages; see store.Calendars.
-func (b *Backend) ListCalendars(ctx context.Context, req store.ListCalendarsRequest) ([]store.Calendar, error) {
-	return rowwise.InTx(b.transact(ctx, nodeConns, "list calendars", listing), func(tx pgx.Tx) ([]store.Calendar, error) {
-		return collect(ctx, tx, scanCalendar, b.q(listCalendars), listOrNull(req.Names), req.After, req.Limit)
-	})
+func (b *Backend) listCalendars(ctx context.Context, tx querier, req store.ListRequest) ([]store.Calendar, error) {
+	return collect(ctx, tx, scanCalendar, b.q(listCalendars), listOrNull(req.Names), req.After, req.Limit)
 }
 
 // calendarColumns are the columns that scanCalendar scans.

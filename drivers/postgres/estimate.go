@@ -17,49 +17,28 @@ const (
 	sampleNumbers = 64
 )
 
-// EstimateQueues counts live jobs by queue, or estimates how many there are; see store.Estimator.
-func (b *Backend) EstimateQueues(ctx context.Context, req store.EstimateRequest) ([]store.QueueInfo, error) {
-	return estimate(ctx, b, req, "queues",
-		func(tx pgx.Tx) ([]store.QueueInfo, error) { return collect(ctx, tx, scanQueue, b.q(listQueues), nil) },
-		func(tx pgx.Tx) ([]store.QueueInfo, error) {
-			return collect(ctx, tx, scanQueueEstimate, b.q(estimateQueues), sampleShares, sampleNumbers)
-		})
-}
-
-// EstimateKinds counts live jobs by kind, or estimates how many there are; see store.Estimator.
-func (b *Backend) EstimateKinds(ctx context.Context, req store.EstimateRequest) ([]store.KindInfo, error) {
-	return estimate(ctx, b, req, "kinds",
-		func(tx pgx.Tx) ([]store.KindInfo, error) { return collect(ctx, tx, scanKind, b.q(listKinds), nil) },
-		func(tx pgx.Tx) ([]store.KindInfo, error) {
-			return collect(ctx, tx, scanKindEstimate, b.q(estimateKinds), sampleShares, sampleNumbers)
-		})
-}
-
-// EstimateGroups counts schedules and live jobs by group, or estimates how many there are; see
-// store.Estimator.
-func (b *Backend) EstimateGroups(ctx context.Context, req store.EstimateRequest) ([]store.GroupInfo, error) {
-	return estimate(ctx, b, req, "groups",
-		func(tx pgx.Tx) ([]store.GroupInfo, error) {
-			return collect(ctx, tx, scanGroup, b.q(listGroups), nil, nil)
-		},
-		func(tx pgx.Tx) ([]store.GroupInfo, error) {
-			return collect(ctx, tx, scanGroupEstimate, b.q(estimateGroups), sampleShares, sampleNumbers)
-		})
-}
-
 // estimate counts for as long as the request allows, and then reads samples.
-func estimate[Row any](ctx context.Context, b *Backend, req store.EstimateRequest, what string, count, sample func(pgx.Tx) ([]Row, error)) (out []Row, err error) {
+func (b *Backend) estimate(ctx context.Context, req store.ListRequest) (out store.Listing, err error) {
 	if req.Within > 0 {
-		out, err = rowwise.InTx(b.listWithin(ctx, req.Within, "count "+what), func(tx pgx.Tx) ([]Row, error) {
-			return count(tx)
-		})
+		out, err = rowwise.InTx(b.listWithin(ctx, req.Within, req.String()), func(tx pgx.Tx) (store.Listing, error) { return b.rows(ctx, tx, req) })
 		if !errors.Is(err, store.ErrSlow) {
 			return out, err
 		}
 	}
-	return rowwise.InTx(b.list(ctx, "estimate "+what), func(tx pgx.Tx) ([]Row, error) {
-		return sample(tx)
-	})
+	return rowwise.InTx(b.list(ctx, req.String()), func(tx pgx.Tx) (store.Listing, error) { return b.samples(ctx, tx, req) })
+}
+
+// samples estimates the counts that a listing asks for.
+func (b *Backend) samples(ctx context.Context, tx querier, req store.ListRequest) (out store.Listing, err error) {
+	switch req.Of {
+	case store.OfGroups:
+		out.Groups, err = collect(ctx, tx, scanGroupEstimate, b.q(estimateGroups), sampleShares, sampleNumbers)
+	case store.OfKinds:
+		out.Kinds, err = collect(ctx, tx, scanKindEstimate, b.q(estimateKinds), sampleShares, sampleNumbers)
+	case store.OfQueues:
+		out.Queues, err = collect(ctx, tx, scanQueueEstimate, b.q(estimateQueues), sampleShares, sampleNumbers)
+	}
+	return out, err
 }
 
 // scanQueueEstimate scans a row of estimate_queues.sql.

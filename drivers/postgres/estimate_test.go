@@ -19,9 +19,9 @@ func TestEstimates(t *testing.T) {
 		values (now() - interval '1 hour', now(), 0, 5, 1, 0, 0, 'rare', 'k', '{}'), (now() + interval '1 hour', now(), 0, 5, 1, 0, 0, 'rarer', 'k', '{}');
 		insert into {schema}.schedule (revision, anchor, mark, created_at, updated_at, name, owner, definition, group_name) values (1, now(), now(), now(), now(), 's', '', '{}', 'small');
 		analyze {schema}.job`, b.schema))
-	want, err := b.ListQueues(t.Context(), store.ListQueuesRequest{})
+	want, err := store.List[store.QueueInfo](t.Context(), b, store.ListRequest{})
 	must(t, err)
-	got, err := b.EstimateQueues(t.Context(), store.EstimateRequest{})
+	got, err := store.List[store.QueueInfo](t.Context(), b, store.ListRequest{Estimate: true})
 	must(t, err)
 	if len(got) != 5 || len(want) != 5 {
 		t.Fatalf("the queues are\n%+v\nnot\n%+v", got, want)
@@ -39,12 +39,12 @@ func TestEstimates(t *testing.T) {
 	if rare := got[3]; rare.Ready < 1 {
 		t.Errorf("a queue has its oldest job, and no due job: %+v", rare)
 	}
-	groups, err := b.EstimateGroups(t.Context(), store.EstimateRequest{})
+	groups, err := store.List[store.GroupInfo](t.Context(), b, store.ListRequest{Estimate: true})
 	must(t, err)
 	if len(groups) != 2 || groups[0].Name != "large" || !groups[0].Estimated || !near(groups[0].Scheduled+groups[0].Ready, 29400) || !near(groups[0].Waiting, 600) {
 		t.Errorf("the groups are %+v", groups)
 	}
-	counted, err := b.EstimateQueues(t.Context(), store.EstimateRequest{Within: time.Minute})
+	counted, err := store.List[store.QueueInfo](t.Context(), b, store.ListRequest{Estimate: true, Within: time.Minute})
 	must(t, err)
 	if !slices.EqualFunc(counted, want, func(a, b store.QueueInfo) bool { return a.Name == b.Name && a.Waiting == b.Waiting && !a.Estimated }) {
 		t.Errorf("with enough time the queues are %+v, not %+v", counted, want)

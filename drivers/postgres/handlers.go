@@ -39,13 +39,6 @@ func (b *Backend) DeleteHandlers(ctx context.Context, req store.DeleteHandlersRe
 	})
 }
 
-// ListHandlers reads handlers; see store.HandlerStore.
-func (b *Backend) ListHandlers(ctx context.Context) ([]store.Handler, error) {
-	return rowwise.InTx(b.list(ctx, "list handlers"), func(tx pgx.Tx) ([]store.Handler, error) {
-		return b.readHandlers(ctx, tx)
-	})
-}
-
 // readHandlers returns all handlers, and remembers whether there are any.
 func (b *Backend) readHandlers(ctx context.Context, tx querier) (store.Handlers, error) {
 	handlers, err := collect(ctx, tx, scanHandler, b.q(listHandlers))

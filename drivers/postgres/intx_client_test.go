@@ -51,7 +51,7 @@ func TestNodesFollowTheTransactionsOfPrograms(t *testing.T) {
 			awaitState(t, b, running.ID, store.StateRunning)
 			_, err = client.Schedules.Put(t.Context(), hourbell.Schedule{Name: "yearly", Rule: recur.Cron("@yearly"), Job: slotJob{}})
 			must(t, err)
-			rows, err := b.ListSchedules(t.Context(), store.ListSchedulesRequest{Names: []string{"yearly"}, Limit: 1})
+			rows, err := store.List[store.Schedule](t.Context(), b, store.ListRequest{Names: []string{"yearly"}, Limit: 1})
 			must(t, err)
 			later := noop(1)
 			later[0].Schedule, later[0].Delay = rows[0].ID, time.Hour

@@ -52,7 +52,7 @@ func TestChangesInTransactionsOfEveryDriver(t *testing.T) {
 				if state := stateOf(t, b, id); (state == store.StateCancelled) != commit {
 					t.Errorf("commit %v: the job is %v", commit, state)
 				}
-				rows, err := b.ListSchedules(t.Context(), store.ListSchedulesRequest{Names: []string{schedule}, Limit: 1})
+				rows, err := store.List[store.Schedule](t.Context(), b, store.ListRequest{Names: []string{schedule}, Limit: 1})
 				must(t, err)
 				if (len(rows) == 1) != commit {
 					t.Errorf("commit %v: %d schedules", commit, len(rows))
@@ -177,7 +177,7 @@ func plannedNow(t *testing.T, b *Backend, name string) store.Schedule {
 	t.Helper()
 	_, err := b.PutSchedules(t.Context(), store.PutSchedulesRequest{Schedules: []store.PutSchedule{{Name: name, Definition: []byte("{}")}}})
 	must(t, err)
-	rows, err := b.ListSchedules(t.Context(), store.ListSchedulesRequest{Names: []string{name}, Limit: 1})
+	rows, err := store.List[store.Schedule](t.Context(), b, store.ListRequest{Names: []string{name}, Limit: 1})
 	must(t, err)
 	return rows[0]
 }
@@ -212,7 +212,7 @@ func TestAnOpenTransactionHoldsUpNoOtherSchedule(t *testing.T) {
 	tx, _ = openTx(t)
 	_, err = tx.Exec(ctx, "select from "+pgx.Identifier{b.schema, "job"}.Sanitize()+" where id = $1 for update", res.Fired[0].Job)
 	must(t, err)
-	rows, err := b.ListSchedules(ctx, store.ListSchedulesRequest{Limit: 2})
+	rows, err := store.List[store.Schedule](ctx, b, store.ListRequest{Limit: 2})
 	must(t, err)
 	far := rows[0].NextAt.Add(time.Minute)
 	res, err = b.Fire(ctx, store.FireRequest{Now: far, Firings: []store.Firing{fires(rows[0]), fires(rows[1])}})

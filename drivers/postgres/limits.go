@@ -43,30 +43,27 @@ func (b *Backend) changeLimits(ctx context.Context, what string, asked time.Time
 	}
 }
 
-// ListLimits lists limits; see store.LimitStore.
-func (b *Backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) ([]store.LimitInfo, error) {
-	return rowwise.InTx(b.transact(ctx, nodeConns, "list limits", listing), func(tx pgx.Tx) (out []store.LimitInfo, err error) {
-		if out, err = collect(ctx, tx, scanLimitInfo, b.q(listLimits), listOrNull(req.Names), when(req.Now), store.MostCounted); err != nil || req.Lanes == 0 {
-			return out, err
-		}
-		places, ids := map[int64]int{}, []int64{}
-		for i, limit := range out {
-			if !limit.WholeQueue() {
-				places[limit.ID], ids = i, append(ids, limit.ID)
-			}
-		}
-		if len(ids) == 0 {
-			return out, nil
-		}
-		var lane store.Lane
-		var waiting int64
-		var now time.Time
-		err = each(ctx, tx, []any{&lane.Limit, &lane.Key, &lane.Used, &waiting, &lane.Starts, into(&lane.TAT), into(&lane.NotBefore), into(&now)}, func() {
-			limit := &out[places[lane.Limit]]
-			limit.Lanes = append(limit.Lanes, limit.LaneInfo(lane, waiting, now))
-		}, b.q(listLanes), ids, req.Lanes, laneCandidates, store.MostCounted, when(req.Now))
+func (b *Backend) listLimits(ctx context.Context, tx querier, req store.ListRequest) (out []store.LimitInfo, err error) {
+	if out, err = collect(ctx, tx, scanLimitInfo, b.q(listLimits), listOrNull(req.Names), when(req.Now), store.MostCounted); err != nil || req.Lanes == 0 {
 		return out, err
-	})
+	}
+	places, ids := map[int64]int{}, []int64{}
+	for i, limit := range out {
+		if !limit.WholeQueue() {
+			places[limit.ID], ids = i, append(ids, limit.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	var lane store.Lane
+	var waiting int64
+	var now time.Time
+	err = each(ctx, tx, []any{&lane.Limit, &lane.Key, &lane.Used, &waiting, &lane.Starts, into(&lane.TAT), into(&lane.NotBefore), into(&now)}, func() {
+		limit := &out[places[lane.Limit]]
+		limit.Lanes = append(limit.Lanes, limit.LaneInfo(lane, waiting, now))
+	}, b.q(listLanes), ids, req.Lanes, laneCandidates, store.MostCounted, when(req.Now))
+	return out, err
 }
 
 // CloseLanes lets nothing start in lanes for a while; see store.LimitStore.
@@ -80,26 +77,24 @@ func (b *Backend) CloseLanes(ctx context.Context, req store.CloseLanesRequest) e
 	})
 }
 
-// FindLimitWaits finds why limits let jobs wait; see store.LimitStore.
-func (b *Backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequest) ([]store.LimitWait, error) {
-	if len(req.Jobs) == 0 {
+// listLimitWaits finds why limits let jobs wait.
+func (b *Backend) listLimitWaits(ctx context.Context, tx querier, req store.ListRequest) (out []store.LimitWait, err error) {
+	if len(req.IDs) == 0 {
 		return nil, nil
 	}
-	return rowwise.InTx(b.list(ctx, "find limit waits"), func(tx pgx.Tx) (out []store.LimitWait, err error) {
-		var w store.LimitWait
-		var lane store.Lane
-		var lanes []store.Lane
-		var now time.Time
-		err = each(ctx, tx, []any{&w.Job, &w.Limit.ID, &w.Key, &w.InUse, &lane.Starts, into(&lane.TAT), into(&lane.NotBefore), into(&now), &w.Before}, func() {
-			out, lanes = append(out, w), append(lanes, lane)
-		}, b.q(findLimitWaits), when(req.Now), store.MostCounted, req.Jobs)
-		if err != nil || len(out) == 0 {
-			return out, err
-		}
-		limits, err := newLimitsTx(b, tx).ReadLimits(ctx)
-		out = limits.AddTo(out, lanes, now)
+	var w store.LimitWait
+	var lane store.Lane
+	var lanes []store.Lane
+	var now time.Time
+	err = each(ctx, tx, []any{&w.Job, &w.Limit.ID, &w.Key, &w.InUse, &lane.Starts, into(&lane.TAT), into(&lane.NotBefore), into(&now), &w.Before}, func() {
+		out, lanes = append(out, w), append(lanes, lane)
+	}, b.q(findLimitWaits), when(req.Now), store.MostCounted, req.IDs)
+	if err != nil || len(out) == 0 {
 		return out, err
-	})
+	}
+	limits, err := newLimitsTx(b, tx).ReadLimits(ctx)
+	out = limits.AddTo(out, lanes, now)
+	return out, err
 }
 
 // limitList is the list "limit_columns" in statements, and limitColumns what limitTargets scan.

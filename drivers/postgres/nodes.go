@@ -298,13 +298,6 @@ func scanLiveNode(r pgx.CollectableRow) (n store.NodeInfo, err error) {
 	return n, err
 }
 
-// ListNodes lists nodes; see store.Nodes.
-func (b *Backend) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
-	return rowwise.InTx(b.list(ctx, "list nodes"), func(tx pgx.Tx) ([]store.NodeInfo, error) {
-		return collect(ctx, tx, scanNode, b.q(listNodes))
-	})
-}
-
 // ForgetHost deletes what is known of a host; see store.Nodes.
 func (b *Backend) ForgetHost(ctx context.Context, req store.ForgetHostRequest) (store.ForgetHostResult, error) {
 	return rowwise.InTxAt(b.within(ctx, "forget host", nil, req.Now), func(tx querier, now time.Time) (store.ForgetHostResult, error) {
@@ -329,20 +322,6 @@ func (t hostsTx) DeleteHost(ctx context.Context, host string) error {
 		}
 	}
 	return nil
-}
-
-// ListQueues counts live jobs; see store.Nodes.
-func (b *Backend) ListQueues(ctx context.Context, req store.ListQueuesRequest) ([]store.QueueInfo, error) {
-	return rowwise.InTx(b.list(ctx, "list queues"), func(tx pgx.Tx) ([]store.QueueInfo, error) {
-		return collect(ctx, tx, scanQueue, b.q(listQueues), when(req.Now))
-	})
-}
-
-// ListKinds counts live jobs; see store.Nodes.
-func (b *Backend) ListKinds(ctx context.Context, req store.ListKindsRequest) ([]store.KindInfo, error) {
-	return rowwise.InTx(b.list(ctx, "list kinds"), func(tx pgx.Tx) ([]store.KindInfo, error) {
-		return collect(ctx, tx, scanKind, b.q(listKinds), when(req.Now))
-	})
 }
 
 func scanKind(r pgx.CollectableRow) (store.KindInfo, error) {

@@ -7,7 +7,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hourbell/hourbell/store"
-	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // ownersTx implements rowwise.OwnersTx.
@@ -23,7 +22,7 @@ func (t ownersTx) LockOwner(ctx context.Context, req store.PutSchedulesRequest, 
 	if err != nil || req.Host == "" {
 		return &owner, now, err
 	}
-	rows, err := t.b.readOwners(ctx, t.tx, store.ListOwnersRequest{Names: []string{req.Owner}, Limit: 1})
+	rows, err := t.b.listOwners(ctx, t.tx, store.ListRequest{Names: []string{req.Owner}, Limit: 1})
 	if err == nil && len(rows) == 1 {
 		owner = rows[0]
 	}
@@ -48,14 +47,7 @@ func (t ownersTx) DeleteCopy(ctx context.Context, owner, host string) error {
 	return err
 }
 
-// ListOwners lists owners; see store.Schedules.
-func (b *Backend) ListOwners(ctx context.Context, req store.ListOwnersRequest) ([]store.Owner, error) {
-	return rowwise.InTx(b.list(ctx, "list owners"), func(tx pgx.Tx) ([]store.Owner, error) {
-		return b.readOwners(ctx, tx, req)
-	})
-}
-
-func (b *Backend) readOwners(ctx context.Context, tx querier, req store.ListOwnersRequest) (list []store.Owner, err error) {
+func (b *Backend) listOwners(ctx context.Context, tx querier, req store.ListRequest) (list []store.Owner, err error) {
 	rows, err := collect(ctx, tx, scanOwner, b.q(listOwners), listOrNull(req.Names), req.After, req.Limit)
 	for _, row := range rows {
 		list = store.AddOwner(list, row)

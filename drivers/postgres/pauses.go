@@ -144,13 +144,6 @@ func (b *Backend) tendPauses(ctx context.Context, asked time.Time, ended, always
 	return err
 }
 
-// ListPauses reads pauses; see store.Pauses.
-func (b *Backend) ListPauses(ctx context.Context, req store.ListPausesRequest) ([]store.Pause, error) {
-	return rowwise.InTx(b.list(ctx, "list pauses"), func(tx pgx.Tx) ([]store.Pause, error) {
-		return collect(ctx, tx, scanPause, b.q(listPauses), when(req.Now))
-	})
-}
-
 // pausesTx is a transaction in which package rowwise changes pauses.
 type pausesTx struct{ auditTx }
 

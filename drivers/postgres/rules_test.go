@@ -140,7 +140,7 @@ func (r *ruleTest) schedules(n int) error {
 	if err != nil {
 		return err
 	}
-	rows, err := r.b.ListSchedules(r.Context(), store.ListSchedulesRequest{Limit: n})
+	rows, err := store.List[store.Schedule](r.Context(), r.b, store.ListRequest{Limit: n})
 	for _, row := range rows {
 		r.table.marks[row.ID] = row.Mark
 	}

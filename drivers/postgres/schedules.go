@@ -272,15 +272,12 @@ func numbersOf(rows []*store.Schedule) []int64 {
 // scheduleFilterParams are the parameters of list_schedules.sql.
 const scheduleFilterParams = "names ids owner after deleted limit calendar group_name"
 
-// ListSchedules reads schedules in pages; see store.Schedules.
-func (b *Backend) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]store.Schedule, error) {
+func (b *Backend) listSchedules(ctx context.Context, tx querier, req store.ListRequest) ([]store.Schedule, error) {
 	name := listSchedules
 	if req.Calendar != "" {
 		name = listCalendarSchedules
 	}
-	return rowwise.InTx(b.listIn(ctx, "list schedules", req.Tx), func(tx querier) ([]store.Schedule, error) {
-		return collect(ctx, tx, scanListed, b.q(name), listOrNull(req.Names), listOrNull(req.IDs), req.Owner, req.After, req.Deleted, req.Limit, orNull(req.Calendar), orNull(req.Group))
-	})
+	return collect(ctx, tx, scanListed, b.q(name), listOrNull(req.Names), listOrNull(req.IDs), req.Owner, req.After, req.Deleted, req.Limit, orNull(req.Calendar), orNull(req.Group))
 }
 
 func scanSchedule(r pgx.CollectableRow) (s store.Schedule, err error) {

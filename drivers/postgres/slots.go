@@ -7,7 +7,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hourbell/hourbell/store"
-	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // record writes what became of the slots of firings that make no job.
@@ -137,11 +136,8 @@ func grownColumns(rows []*slotRow) []any {
 	return []any{schedules, slots, ids, lasts, counts}
 }
 
-// ListSlots reads records in pages; see store.Schedules.
-func (b *Backend) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]store.SlotInfo, error) {
-	return rowwise.InTx(b.list(ctx, "list slots"), func(tx pgx.Tx) ([]store.SlotInfo, error) {
-		return collect(ctx, tx, scanSlot, b.q(listSlots), orNull(req.Schedule), when(req.From), when(req.To), when(req.Before.Slot), req.Before.ID, req.Limit, orNull(req.Group), orNull(req.HostsOf))
-	})
+func (b *Backend) listSlots(ctx context.Context, tx querier, req store.ListRequest) ([]store.SlotInfo, error) {
+	return collect(ctx, tx, scanSlot, b.q(listSlots), orNull(req.Name()), when(req.From), when(req.To), when(req.Before.At), req.Before.ID, req.Limit, orNull(req.Group), orNull(req.HostsOf))
 }
 
 func scanSlot(r pgx.CollectableRow) (s store.SlotInfo, err error) {

@@ -79,7 +79,7 @@ func changedBy(t *testing.T, b *Backend, tx querier, commit func()) string {
 	must(t, err)
 	put, err := b.PutSchedules(ctx, store.PutSchedulesRequest{Now: now.Add(-time.Hour), Schedules: []store.PutSchedule{{Name: other, Definition: []byte("{}")}}})
 	must(t, err)
-	rows, err := b.ListSchedules(ctx, store.ListSchedulesRequest{Names: []string{other}, Limit: 1})
+	rows, err := store.List[store.Schedule](ctx, b, store.ListRequest{Names: []string{other}, Limit: 1})
 	must(t, err)
 	_, err = b.Fire(ctx, store.FireRequest{Now: now, Firings: []store.Firing{{
 		Schedule: rows[0].ID, Revision: put.Revisions[0], Mark: rows[0].Mark, NextAt: rows[0].NextAt, NewMark: now, NewNextAt: now.Add(time.Hour),
@@ -131,9 +131,9 @@ func changedBy(t *testing.T, b *Backend, tx querier, commit func()) string {
 
 	stored, err := b.ListJobs(ctx, store.ListJobsRequest{Limit: 100, Attempts: true})
 	must(t, err)
-	all, err := b.ListSchedules(ctx, store.ListSchedulesRequest{Limit: 100, Deleted: true})
+	all, err := store.List[store.Schedule](ctx, b, store.ListRequest{Limit: 100, Deleted: true})
 	must(t, err)
-	users, err := b.ListSchedules(ctx, store.ListSchedulesRequest{Limit: 100, Calendar: name})
+	users, err := store.List[store.Schedule](ctx, b, store.ListRequest{Limit: 100, Calendar: name})
 	must(t, err)
 	return text(answers) + text(stored) + text(all) + text(users)
 }

@@ -268,7 +268,7 @@ func (b *Backend) completeAndCommit(ctx context.Context, tx *workerTx, req store
 	}
 	ref := store.ClaimRef{ID: o.ID, Token: o.Token}
 	if state, err := b.FindClaim(ctx, ref); err == nil && state == store.ClaimHeld {
-		if handlers, err := b.ListHandlers(ctx); err == nil && len(handlers) > 0 {
+		if handlers, err := store.List[store.Handler](ctx, b, store.ListRequest{}); err == nil && len(handlers) > 0 {
 			return out, errHandled
 		}
 		return out, fmt.Errorf("%w: it is on another database than the client", store.ErrForeignTx)

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
-	"github.com/hourbell/hourbell/store/rowwise"
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
@@ -49,22 +48,20 @@ func (s *session) insertAuditSubjects(ctx context.Context, e store.AuditEntry) e
 	return s.Exec(ctx, insertAuditSubjects, args{"id": e.ID, "subjects": sqlrows.JSON(subjects), "most": store.MostAuditSubjects})
 }
 
-// ListAudit reads the audit; see store.Audit.
-func (b *Backend) ListAudit(ctx context.Context, req store.ListAuditRequest) ([]store.AuditEntry, error) {
-	return rowwise.InTx(b.read(ctx, "list the audit"), func(s *session) (out []store.AuditEntry, err error) {
-		given, a := sqlrows.AuditConditions(req)
-		err = s.List(ctx, listAudit, given, a, func(r row) error {
-			var e store.AuditEntry
-			var subjects []auditSubject
-			err := r.Scan(&e.ID, sqlrows.IntoTime(&e.At), &e.Name, &e.Source, &e.Action, &e.Count, &e.Detail, sqlrows.IntoList(&subjects))
-			for _, subject := range subjects {
-				e.Subjects = append(e.Subjects, store.AuditSubject(subject))
-			}
-			out = append(out, e)
-			return err
-		})
-		return out, err
+// ListAudit implements sqlrows.Tx.
+func (s *session) ListAudit(ctx context.Context, req store.ListRequest) (out []store.AuditEntry, err error) {
+	given, a := sqlrows.AuditConditions(req)
+	err = s.List(ctx, listAudit, given, a, func(r row) error {
+		var e store.AuditEntry
+		var subjects []auditSubject
+		err := r.Scan(&e.ID, sqlrows.IntoTime(&e.At), &e.Name, &e.Source, &e.Action, &e.Count, &e.Detail, sqlrows.IntoList(&subjects))
+		for _, subject := range subjects {
+			e.Subjects = append(e.Subjects, store.AuditSubject(subject))
+		}
+		out = append(out, e)
+		return err
 	})
+	return out, err
 }
 
 // pruneAudit deletes entries that are older than keep, which 0 switches off, with their

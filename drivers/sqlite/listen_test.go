@@ -101,7 +101,7 @@ func TestIdleCallsWriteNothing(t *testing.T) {
 			return err
 		},
 		"MigrateUp": func() error { _, err := a.MigrateUp(t.Context()); return err },
-		"ListNodes": func() error { _, err := a.ListNodes(t.Context()); return err },
+		"ListNodes": func() error { _, err := store.List[store.NodeInfo](t.Context(), a, store.ListRequest{}); return err },
 		"Now":       func() error { _, err := a.Now(t.Context()); return err },
 	} {
 		if err := call(); err != nil {

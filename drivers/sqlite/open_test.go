@@ -359,7 +359,7 @@ func TestSlotFiresOnceAfterReset(t *testing.T) {
 		t.Fatal(err)
 	}
 	fire := func() store.FireResult {
-		list, err := b.ListSchedules(t.Context(), store.ListSchedulesRequest{Limit: 1})
+		list, err := store.List[store.Schedule](t.Context(), b, store.ListRequest{Limit: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 
 // LockOwner implements rowwise.OwnersTx.
 func (s *session) LockOwner(ctx context.Context, req store.PutSchedulesRequest, now time.Time) (*store.Owner, time.Time, error) {
-	rows, err := s.ReadOwners(ctx, store.ListOwnersRequest{Names: []string{req.Owner}, Limit: 1})
+	rows, err := s.ReadOwners(ctx, store.ListRequest{Names: []string{req.Owner}, Limit: 1})
 	if err != nil || len(rows) == 0 {
 		return nil, now, err
 	}

@@ -69,10 +69,14 @@ func bulk(request any, limit time.Duration) time.Duration {
 		if !req.Sync {
 			return limit
 		}
-	case *store.AcceptLossRequest, *store.CountJobsRequest, *store.EstimateRequest, *store.ForgetHostRequest,
-		*store.ListBatchesRequest, *store.ListGroupsRequest, *store.ListKindsRequest, *store.ListQueuesRequest,
-		*store.PauseRequest, *store.PutCalendarsRequest, *store.ReleaseRequest, *store.ResumeRequest,
-		*store.SettleCancelsRequest:
+	case *store.ListRequest:
+		switch req.Of {
+		case store.OfBatches, store.OfGroups, store.OfKinds, store.OfQueues:
+			return unsized * limit
+		}
+		return limit
+	case *store.AcceptLossRequest, *store.CountJobsRequest, *store.ForgetHostRequest, *store.PauseRequest, *store.PutCalendarsRequest,
+		*store.ReleaseRequest, *store.ResumeRequest, *store.SettleCancelsRequest:
 	default:
 		return limit
 	}

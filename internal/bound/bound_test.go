@@ -21,17 +21,6 @@ func (able) ClaimPart(ctx context.Context, _ store.ClaimRequest) (store.PartialC
 	return store.PartialClaim{Again: time.Second}, ctx.Err()
 }
 
-func (able) EstimateGroups(context.Context, store.EstimateRequest) ([]store.GroupInfo, error) {
-	return nil, nil
-}
-
-func (able) EstimateKinds(context.Context, store.EstimateRequest) ([]store.KindInfo, error) {
-	return nil, nil
-}
-
-func (able) EstimateQueues(context.Context, store.EstimateRequest) ([]store.QueueInfo, error) {
-	return nil, nil
-}
 func (able) RoundTrip() time.Duration                                        { return time.Second }
 func (able) SettleCancels(context.Context, store.SettleCancelsRequest) error { return nil }
 func (able) PoolSize() int                                                   { return 1 }
@@ -87,7 +76,6 @@ func TestEveryCallIsBounded(t *testing.T) {
 	roles := map[reflect.Type]any{
 		reflect.TypeFor[store.Backend]():        bounded,
 		reflect.TypeFor[store.PartialClaimer](): store.PartialClaims(bounded),
-		reflect.TypeFor[store.Estimator]():      store.Estimates(bounded),
 		reflect.TypeFor[store.Releaser]():       releaser,
 		reflect.TypeFor[store.CancelSettler]():  settler,
 		reflect.TypeFor[store.EarlyFirer]():     early,

@@ -29,7 +29,7 @@ func Ahead(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend))
 	now, err := client.Now(ctx)
 	e.must(err)
 	wrong := now.Add(time.Hour)
-	rows, err := first.ListSchedules(ctx, store.ListSchedulesRequest{Names: []string{"a", "b"}, Limit: 10})
+	rows, err := store.List[store.Schedule](ctx, first, store.ListRequest{Names: []string{"a", "b"}, Limit: 10})
 	e.must(err)
 	for _, row := range rows {
 		res, err := first.Fire(ctx, store.FireRequest{Now: wrong, Firings: []store.Firing{{

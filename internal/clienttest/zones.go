@@ -36,7 +36,7 @@ func Zones(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend))
 		info, err := client.Schedules.Get(ctx, name)
 		e.must(err)
 		right[name] = info.NextAt
-		rows, err := first.ListSchedules(ctx, store.ListSchedulesRequest{Names: []string{name}, Limit: 1})
+		rows, err := store.List[store.Schedule](ctx, first, store.ListRequest{Names: []string{name}, Limit: 1})
 		e.must(err)
 		row := rows[0]
 		res, err := first.Fire(ctx, store.FireRequest{Firings: []store.Firing{{
@@ -49,7 +49,7 @@ func Zones(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend))
 	}
 	e.start(client)
 	e.eventually("next slots move to where the present data have them", func() bool {
-		rows, err := first.ListSchedules(ctx, store.ListSchedulesRequest{Limit: 10})
+		rows, err := store.List[store.Schedule](ctx, first, store.ListRequest{Limit: 10})
 		e.must(err)
 		for _, row := range rows {
 			if !row.NextAt.Equal(right[row.Name]) {
@@ -59,7 +59,7 @@ func Zones(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend))
 		return len(rows) == len(stored)
 	})
 	e.eventually("the node registers its data", func() bool {
-		nodes, err := first.ListNodes(ctx)
+		nodes, err := store.List[store.NodeInfo](ctx, first, store.ListRequest{})
 		e.must(err)
 		return len(nodes) == 1 && len(nodes[0].Zones) == 1 && strings.HasPrefix(nodes[0].Zones[0], zone+"=")
 	})

@@ -20,9 +20,11 @@ type counting struct {
 	reads atomic.Int32
 }
 
-func (c *counting) ListCalendars(ctx context.Context, req store.ListCalendarsRequest) ([]store.Calendar, error) {
-	c.reads.Add(1)
-	return c.Store.ListCalendars(ctx, req)
+func (c *counting) List(ctx context.Context, req store.ListRequest) (store.Listing, error) {
+	if req.Of == store.OfCalendars {
+		c.reads.Add(1)
+	}
+	return c.Store.List(ctx, req)
 }
 
 // Firing reads calendars only when a schedule that names one, or such a calendar, has changed.

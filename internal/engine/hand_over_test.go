@@ -111,7 +111,7 @@ func TestHandOver(t *testing.T) {
 	if n := next.engine.node.Number(); n != old.engine.node.Number() {
 		t.Errorf("node %d goes on as node %d", old.engine.node.Number(), n)
 	}
-	nodes, err := backend.ListNodes(t.Context())
+	nodes, err := store.List[store.NodeInfo](t.Context(), backend, store.ListRequest{})
 	if err != nil || len(nodes) != 1 || nodes[0].Version != "next" || nodes[0].Running != 4 {
 		t.Errorf("nodes %+v, %v", nodes, err)
 	}

@@ -45,9 +45,7 @@ type Config struct {
 // Store is the part of a store that firing uses.
 type Store interface {
 	store.Schedules
-	store.Calendars
-	// ListNodes returns the nodes; see store.Nodes.
-	ListNodes(ctx context.Context) ([]store.NodeInfo, error)
+	store.Listings
 }
 
 // Run fires slots until ctx ends. Every node fires; of several decisions on the same slots, the
@@ -243,9 +241,9 @@ func (f *firer) read(ctx context.Context, req store.DueSchedulesRequest) (store.
 // now, because the store's clock was set back. Such a schedule does not fire until the store's clock
 // has reached its mark.
 func (f *firer) emitSchedulesAhead(ctx context.Context, now time.Time) error {
-	req := store.ListSchedulesRequest{Limit: fireBatch}
+	req := store.ListRequest{Limit: fireBatch}
 	for {
-		page, err := f.cfg.Store.ListSchedules(ctx, req)
+		page, err := store.List[store.Schedule](ctx, f.cfg.Store, req)
 		if err != nil {
 			return err
 		}

@@ -64,7 +64,7 @@ func (f *firer) readNodes(ctx context.Context) bool {
 	if f.left.nodes != nil && f.left.read.Elapsed() < nodesFor {
 		return true
 	}
-	nodes, err := f.cfg.Store.ListNodes(ctx)
+	nodes, err := store.List[store.NodeInfo](ctx, f.cfg.Store, store.ListRequest{})
 	if err != nil {
 		return false
 	}

@@ -10,7 +10,7 @@ import (
 
 // FilesOf reads the owners of the files that declare schedules, by schedule. Schedules that no file declares are left out. The
 // schedule of a host is declared by the file of the schedule from which it was made.
-func FilesOf(ctx context.Context, backend store.Schedules, schedules []store.Schedule) (map[int64]store.Owner, error) {
+func FilesOf(ctx context.Context, backend store.Listings, schedules []store.Schedule) (map[int64]store.Owner, error) {
 	files := map[int64]store.Owner{}
 	for part := range slices.Chunk(schedules, readBatch) {
 		owners, err := ownersOf(ctx, backend, part)
@@ -25,7 +25,7 @@ func FilesOf(ctx context.Context, backend store.Schedules, schedules []store.Sch
 		if names = slices.Compact(names); len(names) == 0 {
 			continue
 		}
-		rows, err := backend.ListOwners(ctx, store.ListOwnersRequest{Names: names, Limit: len(names)})
+		rows, err := store.List[store.Owner](ctx, backend, store.ListRequest{Names: names, Limit: len(names)})
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +39,7 @@ func FilesOf(ctx context.Context, backend store.Schedules, schedules []store.Sch
 }
 
 // ownersOf returns the names of the owners of schedules, or of the schedules from which these were made, by schedule.
-func ownersOf(ctx context.Context, backend store.Schedules, schedules []store.Schedule) (map[int64]string, error) {
+func ownersOf(ctx context.Context, backend store.Listings, schedules []store.Schedule) (map[int64]string, error) {
 	owners, made := map[int64]string{}, map[string][]int64{} // made: by the schedule from which they were made
 	for _, s := range schedules {
 		if of := store.EveryOf(s.Owner); of != "" {
@@ -55,7 +55,7 @@ func ownersOf(ctx context.Context, backend store.Schedules, schedules []store.Sc
 	for name := range made {
 		names = append(names, name)
 	}
-	rows, err := backend.ListSchedules(ctx, store.ListSchedulesRequest{Names: names, Limit: len(names)})
+	rows, err := store.List[store.Schedule](ctx, backend, store.ListRequest{Names: names, Limit: len(names)})
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (f *firer) explainMissed(ctx context.Context, p plan.Plan, s store.Schedule
 	}
 	files, err := FilesOf(ctx, f.cfg.Store, []store.Schedule{s})
 	if file, declared := files[s.ID]; err == nil && declared {
-		nodes, err := f.cfg.Store.ListNodes(ctx)
+		nodes, err := store.List[store.NodeInfo](ctx, f.cfg.Store, store.ListRequest{})
 		if why := plan.ElsewhereOnly(store.HostOf(s.Name, s.Owner), file, nodes); err == nil && why != "" {
 			firing = p.MissedBecause(s, firing, why)
 		}

@@ -116,7 +116,7 @@ func (s Settler) unattended(ctx context.Context, due []store.Schedule) (func(pla
 	if !slices.ContainsFunc(due, func(row store.Schedule) bool { return plan.HasPlace(row.Definition) }) {
 		return func(plan.Place) bool { return false }, nil
 	}
-	nodes, err := s.Store.ListNodes(ctx)
+	nodes, err := store.List[store.NodeInfo](ctx, s.Store, store.ListRequest{})
 	if err != nil {
 		return nil, fmt.Errorf("read nodes: %w", err)
 	}

@@ -38,7 +38,7 @@ func (s Settler) Spread(ctx context.Context, names []string) (problems map[strin
 				return problems, err
 			}
 		}
-		nodes, err := s.Store.ListNodes(ctx)
+		nodes, err := store.List[store.NodeInfo](ctx, s.Store, store.ListRequest{})
 		if err != nil {
 			return problems, err
 		}
@@ -61,7 +61,7 @@ func (s Settler) Spread(ctx context.Context, names []string) (problems map[strin
 func (s Settler) Find(ctx context.Context, names []string) (map[string]*store.Schedule, error) {
 	found := map[string]*store.Schedule{}
 	for part := range slices.Chunk(names, readBatch) {
-		rows, err := s.Store.ListSchedules(ctx, store.ListSchedulesRequest{Tx: s.Tx, Names: part, Limit: len(part)})
+		rows, err := store.List[store.Schedule](ctx, s.Store, store.ListRequest{Tx: s.Tx, Names: part, Limit: len(part)})
 		if err != nil {
 			return nil, err
 		}
@@ -83,9 +83,9 @@ func sameForHosts(a, b *store.Schedule) bool {
 // OnHosts reads the schedules of hosts that are made from a schedule, by name.
 func (s Settler) OnHosts(ctx context.Context, name string) (rows []store.Schedule, err error) {
 	owner := store.EveryOwner(name)
-	req := store.ListSchedulesRequest{Tx: s.Tx, Owner: &owner, Limit: readBatch}
+	req := store.ListRequest{Tx: s.Tx, Owner: &owner, Limit: readBatch}
 	for {
-		page, err := s.Store.ListSchedules(ctx, req)
+		page, err := store.List[store.Schedule](ctx, s.Store, req)
 		if err != nil {
 			return nil, err
 		}
@@ -245,9 +245,9 @@ func (s Settler) pauseLike(ctx context.Context, row *store.Schedule, definitions
 
 // Spreading returns the schedules whose hosts have, or had, schedules of their own, in byte order.
 func (s Settler) Spreading(ctx context.Context) (names []string, err error) {
-	req := store.ListOwnersRequest{After: store.EveryOwner(""), Limit: readBatch}
+	req := store.ListRequest{After: store.EveryOwner(""), Limit: readBatch}
 	for {
-		owners, err := s.Store.ListOwners(ctx, req)
+		owners, err := store.List[store.Owner](ctx, s.Store, req)
 		if err != nil {
 			return nil, err
 		}

@@ -90,7 +90,7 @@ func (s *spreading) on(want ...string) {
 
 func (s *spreading) schedules() (rows map[string]store.Schedule) {
 	s.Helper()
-	found, err := s.backend.ListSchedules(s.Context(), store.ListSchedulesRequest{Limit: 100})
+	found, err := store.List[store.Schedule](s.Context(), s.backend, store.ListRequest{Limit: 100})
 	s.must(err)
 	rows = map[string]store.Schedule{}
 	for _, row := range found {
@@ -213,7 +213,7 @@ func TestSlotsOfAHostThatIsGone(t *testing.T) {
 		_, err = s.backend.ForgetHost(t.Context(), store.ForgetHostRequest{Host: "web1"})
 		s.must(err)
 		s.spread()
-		slots, err := s.backend.ListSlots(t.Context(), store.ListSlotsRequest{HostsOf: "s", Limit: 100})
+		slots, err := store.List[store.SlotInfo](t.Context(), s.backend, store.ListRequest{HostsOf: "s", Limit: 100})
 		s.must(err)
 		missed := 0
 		for _, slot := range slots {

@@ -68,7 +68,7 @@ func (z *Zones) Run(ctx context.Context) {
 			z.cfg.Wakes.Wake(store.Wake{Kind: store.WakeSchedules}) // the firing loop drops its plans
 		}
 		wait := zonesInterval
-		page, err := z.replanPage(ctx, store.ListSchedulesRequest{After: round.after, Limit: zonesPage})
+		page, err := z.replanPage(ctx, store.ListRequest{After: round.after, Limit: zonesPage})
 		if err == nil {
 			round, wait = round.next(page)
 			err = z.cfg.Node.RegisterZones(ctx, z.prints(round.clock.now()))
@@ -136,10 +136,10 @@ type replanned struct {
 }
 
 // replanPage moves the next slots of a page of schedules, of those whose stored slots differ from the data of their zones.
-func (z *Zones) replanPage(ctx context.Context, req store.ListSchedulesRequest) (done replanned, err error) {
+func (z *Zones) replanPage(ctx context.Context, req store.ListRequest) (done replanned, err error) {
 	ctx, cancel := context.WithTimeout(ctx, z.cfg.CallTimeout)
 	defer cancel()
-	rows, err := z.cfg.Store.ListSchedules(ctx, req)
+	rows, err := store.List[store.Schedule](ctx, z.cfg.Store, req)
 	if err != nil {
 		return done, err
 	}

@@ -118,7 +118,7 @@ func (w *town) check(next string, ran ...string) {
 	if fmt.Sprint(w.ran) != fmt.Sprint(ran) {
 		w.Errorf("ran %q, want %q", w.ran, ran)
 	}
-	rows, err := w.store.ListSchedules(context.Background(), store.ListSchedulesRequest{Names: []string{"noon"}, Limit: 1})
+	rows, err := store.List[store.Schedule](context.Background(), w.store, store.ListRequest{Names: []string{"noon"}, Limit: 1})
 	w.must(err)
 	info, err := w.client.Schedules.Get(context.Background(), "noon")
 	w.must(err)
@@ -204,7 +204,7 @@ func TestASlotStoredWithOtherData(t *testing.T) {
 		}
 		zonetest.Write(w, zone, noon)
 		time.Sleep(2 * time.Minute)
-		rows, err := w.store.ListSchedules(context.Background(), store.ListSchedulesRequest{Limit: 1000})
+		rows, err := store.List[store.Schedule](context.Background(), w.store, store.ListRequest{Limit: 1000})
 		w.must(err)
 		for _, row := range rows {
 			if at := row.NextAt.UTC().Format(clock); names[row.Name] && at != "2000-01-01 00:46" {
@@ -219,7 +219,7 @@ func TestZonesOfNodes(t *testing.T) {
 	inTown(t, func(w *town) {
 		zones := func(want int) string {
 			w.Helper()
-			nodes, err := w.store.ListNodes(context.Background())
+			nodes, err := store.List[store.NodeInfo](context.Background(), w.store, store.ListRequest{})
 			w.must(err)
 			if len(nodes[0].Zones) != want {
 				w.Fatalf("registered: %q, want %d zones", nodes[0].Zones, want)

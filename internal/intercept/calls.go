@@ -98,11 +98,6 @@ func (b backend) FindClaim(ctx context.Context, req store.ClaimRef) (store.Claim
 	return call(ctx, b.each, "find_claim", b.next.FindClaim, req)
 }
 
-// FindLimitWaits implements store.Backend.
-func (b backend) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequest) ([]store.LimitWait, error) {
-	return call(ctx, b.each, "find_limit_waits", b.next.FindLimitWaits, req)
-}
-
 // Finish implements store.Backend.
 func (b backend) Finish(ctx context.Context, req store.FinishRequest) (store.FinishResult, error) {
 	return call(ctx, b.each, "finish", b.next.Finish, req)
@@ -139,19 +134,9 @@ func (b backend) Leave(ctx context.Context, req store.LeaveRequest) (store.Rescu
 	return call(ctx, b.each, "leave", b.next.Leave, req)
 }
 
-// ListAudit implements store.Backend.
-func (b backend) ListAudit(ctx context.Context, req store.ListAuditRequest) ([]store.AuditEntry, error) {
-	return call(ctx, b.each, "list_audit", b.next.ListAudit, req)
-}
-
-// ListBatches implements store.Backend.
-func (b backend) ListBatches(ctx context.Context, req store.ListBatchesRequest) ([]store.Batch, error) {
-	return call(ctx, b.each, "list_batches", b.next.ListBatches, req)
-}
-
-// ListCalendars implements store.Backend.
-func (b backend) ListCalendars(ctx context.Context, req store.ListCalendarsRequest) ([]store.Calendar, error) {
-	return call(ctx, b.each, "list_calendars", b.next.ListCalendars, req)
+// List implements store.Backend.
+func (b backend) List(ctx context.Context, req store.ListRequest) (store.Listing, error) {
+	return call(ctx, b.each, req.Operation(), b.next.List, req)
 }
 
 // ListEvents implements store.Backend.
@@ -159,64 +144,9 @@ func (b backend) ListEvents(ctx context.Context, req store.ListEventsRequest) (s
 	return call(ctx, b.each, "list_events", b.next.ListEvents, req)
 }
 
-// ListGroups implements store.Backend.
-func (b backend) ListGroups(ctx context.Context, req store.ListGroupsRequest) ([]store.GroupInfo, error) {
-	return call(ctx, b.each, "list_groups", b.next.ListGroups, req)
-}
-
-// ListHandlers implements store.Backend.
-func (b backend) ListHandlers(ctx context.Context) ([]store.Handler, error) {
-	return call(ctx, b.each, "list_handlers", plain(b.next.ListHandlers), struct{}{})
-}
-
 // ListJobs implements store.Backend.
 func (b backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]store.JobInfo, error) {
 	return call(ctx, b.each, "list_jobs", b.next.ListJobs, req)
-}
-
-// ListKinds implements store.Backend.
-func (b backend) ListKinds(ctx context.Context, req store.ListKindsRequest) ([]store.KindInfo, error) {
-	return call(ctx, b.each, "list_kinds", b.next.ListKinds, req)
-}
-
-// ListLimits implements store.Backend.
-func (b backend) ListLimits(ctx context.Context, req store.ListLimitsRequest) ([]store.LimitInfo, error) {
-	return call(ctx, b.each, "list_limits", b.next.ListLimits, req)
-}
-
-// ListLinks implements store.Backend.
-func (b backend) ListLinks(ctx context.Context, req store.ListLinksRequest) ([]store.Link, error) {
-	return call(ctx, b.each, "list_links", b.next.ListLinks, req)
-}
-
-// ListNodes implements store.Backend.
-func (b backend) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
-	return call(ctx, b.each, "list_nodes", plain(b.next.ListNodes), struct{}{})
-}
-
-// ListOwners implements store.Backend.
-func (b backend) ListOwners(ctx context.Context, req store.ListOwnersRequest) ([]store.Owner, error) {
-	return call(ctx, b.each, "list_owners", b.next.ListOwners, req)
-}
-
-// ListPauses implements store.Backend.
-func (b backend) ListPauses(ctx context.Context, req store.ListPausesRequest) ([]store.Pause, error) {
-	return call(ctx, b.each, "list_pauses", b.next.ListPauses, req)
-}
-
-// ListQueues implements store.Backend.
-func (b backend) ListQueues(ctx context.Context, req store.ListQueuesRequest) ([]store.QueueInfo, error) {
-	return call(ctx, b.each, "list_queues", b.next.ListQueues, req)
-}
-
-// ListSchedules implements store.Backend.
-func (b backend) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]store.Schedule, error) {
-	return call(ctx, b.each, "list_schedules", b.next.ListSchedules, req)
-}
-
-// ListSlots implements store.Backend.
-func (b backend) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]store.SlotInfo, error) {
-	return call(ctx, b.each, "list_slots", b.next.ListSlots, req)
 }
 
 // Now implements store.Backend.
@@ -316,9 +246,6 @@ func pass(next store.Backend, each Func) store.Backend {
 	if able, ok := store.Able[store.EarlyFirer](next); ok {
 		b = earlyFirer{b, able, each}
 	}
-	if able, ok := store.Able[store.Estimator](next); ok {
-		b = estimator{b, able, each}
-	}
 	if able, ok := store.Able[store.PartialClaimer](next); ok {
 		b = partialClaimer{b, able, each}
 	}
@@ -362,31 +289,6 @@ func (b earlyFirer) FireEarly(ctx context.Context, req store.FireEarlyRequest) (
 // FiredTo implements store.EarlyFirer.
 func (b earlyFirer) FiredTo(ctx context.Context, req store.FiredToRequest) (time.Time, error) {
 	return call(ctx, b.each, "fired_to", b.able.FiredTo, req)
-}
-
-// estimator adds an ability to a backend.
-type estimator struct {
-	store.Backend
-	able store.Estimator
-	each Func
-}
-
-// Unwrap returns the backend below; see store.Able.
-func (b estimator) Unwrap() store.Backend { return b.Backend }
-
-// EstimateGroups implements store.Estimator.
-func (b estimator) EstimateGroups(ctx context.Context, req store.EstimateRequest) ([]store.GroupInfo, error) {
-	return call(ctx, b.each, "estimate_groups", b.able.EstimateGroups, req)
-}
-
-// EstimateKinds implements store.Estimator.
-func (b estimator) EstimateKinds(ctx context.Context, req store.EstimateRequest) ([]store.KindInfo, error) {
-	return call(ctx, b.each, "estimate_kinds", b.able.EstimateKinds, req)
-}
-
-// EstimateQueues implements store.Estimator.
-func (b estimator) EstimateQueues(ctx context.Context, req store.EstimateRequest) ([]store.QueueInfo, error) {
-	return call(ctx, b.each, "estimate_queues", b.able.EstimateQueues, req)
 }
 
 // partialClaimer adds an ability to a backend.

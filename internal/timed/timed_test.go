@@ -26,17 +26,6 @@ func (able) ClaimPart(context.Context, store.ClaimRequest) (store.PartialClaim, 
 	return store.PartialClaim{}, errBroken
 }
 
-func (able) EstimateGroups(context.Context, store.EstimateRequest) ([]store.GroupInfo, error) {
-	return nil, errBroken
-}
-
-func (able) EstimateKinds(context.Context, store.EstimateRequest) ([]store.KindInfo, error) {
-	return nil, errBroken
-}
-
-func (able) EstimateQueues(context.Context, store.EstimateRequest) ([]store.QueueInfo, error) {
-	return nil, errBroken
-}
 func (able) SettleCancels(context.Context, store.SettleCancelsRequest) error { return errBroken }
 func (able) ReleaseDependents(context.Context, store.ReleaseRequest) error   { return errBroken }
 func (able) PoolSize() int                                                   { return 7 }
@@ -81,8 +70,11 @@ func TestEveryCallIsReported(t *testing.T) {
 			seen = nil
 			out := method.Call(args)
 			want := strings.ToLower(strings.Join(word.FindAllString(name, -1), "_"))
-			if name == "ClaimPart" {
+			switch name {
+			case "ClaimPart":
 				want = "claim"
+			case "List":
+				want = "list_audit"
 			}
 			err, _ := out[len(out)-1].Interface().(error)
 			if len(seen) != 1 || seen[0].Operation != want || seen[0].Took < 0 || !errors.Is(seen[0].Err, err) {
@@ -97,8 +89,6 @@ func TestEveryCallIsReported(t *testing.T) {
 	call(settler, reflect.TypeFor[store.CancelSettler]())
 	claimer, _ := store.Able[store.PartialClaimer](b)
 	call(claimer, reflect.TypeFor[store.PartialClaimer]())
-	estimator, _ := store.Able[store.Estimator](b)
-	call(estimator, reflect.TypeFor[store.Estimator]())
 	early, _ := store.Able[store.EarlyFirer](b)
 	call(early, reflect.TypeFor[store.EarlyFirer]())
 }

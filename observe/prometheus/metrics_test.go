@@ -184,8 +184,8 @@ func TestCallsOfTheStoreFail(t *testing.T) {
 // away is a store that does not answer.
 type away struct{ store.Backend }
 
-func (away) ListQueues(context.Context, store.ListQueuesRequest) ([]store.QueueInfo, error) {
-	return nil, errors.New("away")
+func (away) List(context.Context, store.ListRequest) (store.Listing, error) {
+	return store.Listing{}, errors.New("away")
 }
 
 // TestTheStoreIsAway checks that gauges of the store disappear while it cannot be read.

@@ -233,7 +233,7 @@ func (c *cluster) read(t *testing.T) {
 	if c.witness.jobs, err = c.store.ListJobs(ctx, store.ListJobsRequest{Limit: 1 << 30, Attempts: true}); err != nil {
 		t.Fatal(err)
 	}
-	if c.witness.slots, err = c.store.ListSlots(ctx, store.ListSlotsRequest{Limit: 1 << 30}); err != nil {
+	if c.witness.slots, err = store.List[store.SlotInfo](ctx, c.store, store.ListRequest{Limit: 1 << 30}); err != nil {
 		t.Fatal(err)
 	}
 	slices.Reverse(c.witness.jobs)

@@ -29,28 +29,22 @@ func (s *Store) record(e *store.AuditEntry, to int64, now time.Time) int64 {
 	return e.ID
 }
 
-// ListAudit reads the audit; see store.Audit.
-func (s *Store) ListAudit(ctx context.Context, req store.ListAuditRequest) ([]store.AuditEntry, error) {
-	if _, err := s.begin(ctx, "list the audit", time.Time{}); err != nil {
-		return nil, err
-	}
-	defer s.mu.Unlock()
-	var out []store.AuditEntry
+func (s *Store) listAudit(req store.ListRequest) (out []store.AuditEntry) {
 	for _, row := range s.audit {
 		if (req.Actor == "" || req.Actor == row.Name) && (req.Action == "" || req.Action == row.Action) &&
-			(req.Subject == nil || slices.Contains(row.Subjects, *req.Subject)) && !row.At.Before(instant(req.Since)) &&
-			(req.Before == store.AuditCursor{} || later(row.Cursor(), req.Before) > 0) {
+			(req.Subject == nil || slices.Contains(row.Subjects, *req.Subject)) && !row.At.Before(instant(req.From)) &&
+			(req.Before == store.Cursor{} || later(row.Cursor(), req.Before) > 0) {
 			e := *row
 			e.Subjects = slices.Clone(row.Subjects)
 			out = append(out, e)
 		}
 	}
 	slices.SortFunc(out, func(a, b store.AuditEntry) int { return later(a.Cursor(), b.Cursor()) })
-	return out[:min(len(out), req.Limit)], nil
+	return out[:min(len(out), req.Limit)]
 }
 
 // later compares entries in the order of listings.
-func later(a, b store.AuditCursor) int {
+func later(a, b store.Cursor) int {
 	return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.ID, a.ID))
 }
 

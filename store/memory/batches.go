@@ -2,7 +2,6 @@ package memory
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"time"
 
@@ -80,20 +79,14 @@ func (s *Store) needed(j *job) bool {
 		slices.ContainsFunc(s.dependents[j.ID], func(id int64) bool { return s.live[id] != nil })
 }
 
-// ListBatches returns batches; see store.Batches.
-func (s *Store) ListBatches(ctx context.Context, req store.ListBatchesRequest) ([]store.Batch, error) {
-	if _, err := s.begin(ctx, "list batches", time.Time{}); err != nil {
-		return nil, err
-	}
-	defer s.mu.Unlock()
-	var out []store.Batch
+func (s *Store) listBatches(req store.ListRequest) (out []store.Batch) {
 	for _, row := range s.batches {
-		if (len(req.IDs) == 0 || slices.Contains(req.IDs, row.id)) && (req.Before == 0 || row.id < req.Before) {
+		if (len(req.IDs) == 0 || slices.Contains(req.IDs, row.id)) && (req.Before.ID == 0 || row.id < req.Before.ID) {
 			out = append(out, s.counted(row))
 		}
 	}
 	slices.SortFunc(out, func(a, b store.Batch) int { return cmp.Compare(b.ID, a.ID) })
-	return out[:min(len(out), req.Limit)], nil
+	return out[:min(len(out), req.Limit)]
 }
 
 // counted returns a batch with the counts of its jobs.
@@ -128,12 +121,7 @@ func (s *Store) pruneBatches(age time.Duration, limit int, now time.Time) int {
 	return len(gone)
 }
 
-// ListLinks returns edges; see store.Batches.
-func (s *Store) ListLinks(ctx context.Context, req store.ListLinksRequest) ([]store.Link, error) {
-	if _, err := s.begin(ctx, "list edges", time.Time{}); err != nil {
-		return nil, err
-	}
-	defer s.mu.Unlock()
+func (s *Store) listLinks(req store.ListRequest) []store.Link {
 	byDependent := func(a, b store.Link) int {
 		return cmp.Or(cmp.Compare(a.Dependent, b.Dependent), cmp.Compare(a.Job, b.Job))
 	}
@@ -157,5 +145,5 @@ func (s *Store) ListLinks(ctx context.Context, req store.ListLinksRequest) ([]st
 	slices.SortFunc(on, byPredecessor)
 	out := slices.Concat(of[:min(len(of), req.Limit)], on[:min(len(on), req.Limit)])
 	slices.SortFunc(out, byDependent)
-	return slices.Compact(out), nil
+	return slices.Compact(out)
 }

@@ -103,13 +103,7 @@ func (s *Store) DeleteCalendars(ctx context.Context, req store.DeleteCalendarsRe
 	return nil
 }
 
-// ListCalendars reads calendars in pages; see store.Calendars.
-func (s *Store) ListCalendars(ctx context.Context, req store.ListCalendarsRequest) ([]store.Calendar, error) {
-	if _, err := s.begin(ctx, "list calendars", time.Time{}); err != nil {
-		return nil, err
-	}
-	defer s.mu.Unlock()
-	var out []store.Calendar
+func (s *Store) listCalendars(req store.ListRequest) (out []store.Calendar) {
 	for _, row := range s.calendars {
 		if (len(req.Names) == 0 || slices.Contains(req.Names, row.Name)) && row.Name > req.After {
 			calendar := *row
@@ -118,5 +112,5 @@ func (s *Store) ListCalendars(ctx context.Context, req store.ListCalendarsReques
 		}
 	}
 	slices.SortFunc(out, func(a, b store.Calendar) int { return cmp.Compare(a.Name, b.Name) })
-	return out[:min(len(out), req.Limit)], nil
+	return out[:min(len(out), req.Limit)]
 }

@@ -238,12 +238,7 @@ func (s *Store) addSlot(schedule int64, r store.SlotRecord, job int64, now time.
 	})
 }
 
-// ListSlots reads records in pages; see store.Schedules.
-func (s *Store) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]store.SlotInfo, error) {
-	if _, err := s.begin(ctx, "list slots", time.Time{}); err != nil {
-		return nil, err
-	}
-	defer s.mu.Unlock()
+func (s *Store) listSlots(req store.ListRequest) (out []store.SlotInfo) {
 	var rows []*store.SlotInfo
 	for _, row := range s.slots {
 		if s.slotSelected(row, req) {
@@ -251,7 +246,6 @@ func (s *Store) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]st
 		}
 	}
 	slices.SortFunc(rows, compareSlots)
-	var out []store.SlotInfo
 	for _, row := range rows[:min(len(rows), req.Limit)] {
 		info := *row
 		info.ScheduleName = s.scheduleName(row.Schedule)
@@ -263,17 +257,17 @@ func (s *Store) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]st
 		}
 		out = append(out, info)
 	}
-	return out, nil
+	return out
 }
 
-func (s *Store) slotSelected(row *store.SlotInfo, req store.ListSlotsRequest) bool {
-	cursor := store.SlotInfo{ID: req.Before.ID, SlotRecord: store.SlotRecord{Slot: instant(req.Before.Slot)}}
-	return (req.Schedule == "" || req.Schedule == s.scheduleName(row.Schedule)) &&
+func (s *Store) slotSelected(row *store.SlotInfo, req store.ListRequest) bool {
+	cursor := store.SlotInfo{ID: req.Before.ID, SlotRecord: store.SlotRecord{Slot: instant(req.Before.At)}}
+	return (req.Name() == "" || req.Name() == s.scheduleName(row.Schedule)) &&
 		(req.HostsOf == "" || s.ofHosts(row.Schedule, req.HostsOf)) &&
 		(req.Group == "" || s.schedules[row.Schedule] != nil && s.schedules[row.Schedule].Group == req.Group) &&
 		(req.From.IsZero() || !row.Last.Before(req.From)) &&
 		(req.To.IsZero() || row.Slot.Before(req.To)) &&
-		(req.Before == store.SlotCursor{} || compareSlots(row, &cursor) > 0)
+		(req.Before == store.Cursor{} || compareSlots(row, &cursor) > 0)
 }
 
 // ofHosts reports whether a schedule has this name, or is made for a host from the schedule with this name.

@@ -2,23 +2,18 @@ package memory
 
 import (
 	"cmp"
-	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/hourbell/hourbell/store"
 )
 
-// ListGroups counts what is in groups; see store.Groups.
-func (s *Store) ListGroups(ctx context.Context, req store.ListGroupsRequest) ([]store.GroupInfo, error) {
-	now, err := s.begin(ctx, "list groups", req.Now)
-	if err != nil {
-		return nil, err
-	}
-	defer s.mu.Unlock()
+// listGroups counts what is in groups.
+func (s *Store) listGroups(only string, now time.Time) []store.GroupInfo {
 	groups := map[string]store.GroupInfo{}
 	in := func(name string, count func(g *store.GroupInfo)) {
-		if name != "" && (req.Name == "" || req.Name == name) {
+		if name != "" && (only == "" || only == name) {
 			g := groups[name]
 			g.Name = name
 			count(&g)
@@ -44,5 +39,5 @@ func (s *Store) ListGroups(ctx context.Context, req store.ListGroupsRequest) ([]
 			}
 		})
 	}
-	return slices.SortedFunc(maps.Values(groups), func(a, b store.GroupInfo) int { return cmp.Compare(a.Name, b.Name) }), nil
+	return slices.SortedFunc(maps.Values(groups), func(a, b store.GroupInfo) int { return cmp.Compare(a.Name, b.Name) })
 }

@@ -56,17 +56,12 @@ func (s *Store) DeleteHandlers(ctx context.Context, req store.DeleteHandlersRequ
 	return nil
 }
 
-// ListHandlers reads handlers; see store.HandlerStore.
-func (s *Store) ListHandlers(ctx context.Context) ([]store.Handler, error) {
-	if _, err := s.begin(ctx, "list handlers", time.Time{}); err != nil {
-		return nil, err
-	}
-	defer s.mu.Unlock()
+func (s *Store) listHandlers() []store.Handler {
 	out := s.allHandlers()
 	for i := range out {
 		out[i].Job = out[i].Job.Clone()
 	}
-	return out, nil
+	return out
 }
 
 // allHandlers returns all handlers by name.

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"cmp"
-	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -349,16 +348,11 @@ func (s *Store) waitLane(j *job) (lane store.LaneKey, waits bool) {
 	return j.lane, j.waits && s.jobLimits().ByID(j.lane.Limit) != nil
 }
 
-// FindLimitWaits finds why limits let jobs wait; see store.LimitStore.
-func (s *Store) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequest) (out []store.LimitWait, err error) {
-	now, err := s.begin(ctx, "find limit waits", req.Now)
-	if err != nil {
-		return nil, err
-	}
-	defer s.mu.Unlock()
+// listLimitWaits finds why limits let jobs wait.
+func (s *Store) listLimitWaits(jobs []int64, now time.Time) (out []store.LimitWait) {
 	used, starts := s.usedPermits()
 	limits := s.jobLimits()
-	for _, id := range slices.Sorted(slices.Values(req.Jobs)) {
+	for _, id := range slices.Sorted(slices.Values(jobs)) {
 		j := s.live[id]
 		if j == nil {
 			continue
@@ -379,7 +373,7 @@ func (s *Store) FindLimitWaits(ctx context.Context, req store.FindLimitWaitsRequ
 			}
 		}
 	}
-	return out, nil
+	return out
 }
 
 // nextInLanes returns when a job that waits in a lane may start next, for a claim of a queue that such limits concern; zero: it is

@@ -172,13 +172,7 @@ func (s *Store) RecountPermits(ctx context.Context, req store.RecountRequest) (o
 	return out, nil
 }
 
-// ListLimits lists limits; see store.LimitStore.
-func (s *Store) ListLimits(ctx context.Context, req store.ListLimitsRequest) (out []store.LimitInfo, err error) {
-	now, err := s.begin(ctx, "list limits", req.Now)
-	if err != nil {
-		return nil, err
-	}
-	defer s.mu.Unlock()
+func (s *Store) listLimits(req store.ListRequest, now time.Time) (out []store.LimitInfo) {
 	for name, row := range s.limits {
 		if len(req.Names) == 0 || slices.Contains(req.Names, name) {
 			row.Weights = maps.Clone(row.Weights)
@@ -186,5 +180,5 @@ func (s *Store) ListLimits(ctx context.Context, req store.ListLimitsRequest) (ou
 		}
 	}
 	slices.SortFunc(out, func(a, b store.LimitInfo) int { return cmp.Compare(a.Name, b.Name) })
-	return out, nil
+	return out
 }

@@ -313,41 +313,27 @@ func (s *Store) ForgetHost(ctx context.Context, req store.ForgetHostRequest) (st
 	return found, nil
 }
 
-// ListNodes lists nodes; see store.Nodes.
-func (s *Store) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
-	if _, err := s.begin(ctx, "list nodes", time.Time{}); err != nil {
-		return nil, err
-	}
-	defer s.mu.Unlock()
-	var out []store.NodeInfo
+func (s *Store) listNodes() (out []store.NodeInfo) {
 	for _, node := range s.sortedNodes() {
 		out = append(out, s.nodeInfo(node))
 	}
 	slices.Reverse(out)
-	return out, nil
+	return out
 }
 
-// ListQueues counts live jobs; see store.Nodes.
-func (s *Store) ListQueues(ctx context.Context, req store.ListQueuesRequest) ([]store.QueueInfo, error) {
-	return s.countJobs(ctx, "list queues", req.Now, func(j *job) string { return j.Queue })
+func (s *Store) listQueues(now time.Time) []store.QueueInfo {
+	return s.countJobs(now, func(j *job) string { return j.Queue })
 }
 
-// ListKinds counts live jobs; see store.Nodes.
-func (s *Store) ListKinds(ctx context.Context, req store.ListKindsRequest) (out []store.KindInfo, err error) {
-	counts, err := s.countJobs(ctx, "list kinds", req.Now, func(j *job) string { return j.Kind })
-	for _, c := range counts {
+func (s *Store) listKinds(now time.Time) (out []store.KindInfo) {
+	for _, c := range s.countJobs(now, func(j *job) string { return j.Kind }) {
 		out = append(out, store.KindInfo(c))
 	}
-	return out, err
+	return out
 }
 
 // countJobs counts live jobs by a name.
-func (s *Store) countJobs(ctx context.Context, what string, asked time.Time, nameOf func(*job) string) ([]store.QueueInfo, error) {
-	now, err := s.begin(ctx, what, asked)
-	if err != nil {
-		return nil, err
-	}
-	defer s.mu.Unlock()
+func (s *Store) countJobs(now time.Time, nameOf func(*job) string) []store.QueueInfo {
 	counts := map[string]store.QueueInfo{}
 	for _, j := range s.live {
 		c := counts[nameOf(j)]
@@ -367,5 +353,5 @@ func (s *Store) countJobs(ctx context.Context, what string, asked time.Time, nam
 		}
 		counts[c.Name] = c
 	}
-	return slices.SortedFunc(maps.Values(counts), func(a, b store.QueueInfo) int { return cmp.Compare(a.Name, b.Name) }), nil
+	return slices.SortedFunc(maps.Values(counts), func(a, b store.QueueInfo) int { return cmp.Compare(a.Name, b.Name) })
 }

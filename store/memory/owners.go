@@ -2,20 +2,13 @@ package memory
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
 )
 
-// ListOwners lists owners; see store.Schedules.
-func (s *Store) ListOwners(ctx context.Context, req store.ListOwnersRequest) ([]store.Owner, error) {
-	if _, err := s.begin(ctx, "list owners", time.Time{}); err != nil {
-		return nil, err
-	}
-	defer s.mu.Unlock()
-	var out []store.Owner
+func (s *Store) listOwners(req store.ListRequest) (out []store.Owner) {
 	for name, owner := range s.owners {
 		if name > req.After && (len(req.Names) == 0 || slices.Contains(req.Names, name)) {
 			owner.Copies = append([]store.Copy(nil), owner.Copies...) // nil if there are none
@@ -23,7 +16,7 @@ func (s *Store) ListOwners(ctx context.Context, req store.ListOwnersRequest) ([]
 		}
 	}
 	slices.SortFunc(out, func(a, b store.Owner) int { return cmp.Compare(a.Name, b.Name) })
-	return out[:min(len(out), req.Limit)], nil
+	return out[:min(len(out), req.Limit)]
 }
 
 // takes reports whether the copy of a request is or comes in force, or ends the set.

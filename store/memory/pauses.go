@@ -135,16 +135,6 @@ func (s *Store) subjectSettled(of subject, now time.Time) error {
 	return nil
 }
 
-// ListPauses lists pauses; see store.Pauses.
-func (s *Store) ListPauses(ctx context.Context, req store.ListPausesRequest) ([]store.Pause, error) {
-	now, err := s.begin(ctx, "list pauses", req.Now)
-	if err != nil {
-		return nil, err
-	}
-	defer s.mu.Unlock()
-	return s.activePauses(now), nil
-}
-
 // activePauses returns the pauses that have not ended, by subject and name.
 func (s *Store) activePauses(now time.Time) (out []store.Pause) {
 	for of, p := range s.pauses {

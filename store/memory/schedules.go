@@ -249,17 +249,7 @@ func (s *Store) change(row *store.Schedule, req store.ChangeSchedulesRequest, no
 	}
 }
 
-// ListSchedules reads schedules in pages; see store.Schedules.
-func (s *Store) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]store.Schedule, error) {
-	if own, ok := req.Tx.(*Tx); ok && own.changed != nil {
-		req.Tx = nil
-		return own.changed.ListSchedules(ctx, req)
-	}
-	if _, err := s.begin(ctx, "list schedules", time.Time{}); err != nil {
-		return nil, err
-	}
-	defer s.mu.Unlock()
-	var out []store.Schedule
+func (s *Store) listSchedules(req store.ListRequest) (out []store.Schedule) {
 	for _, row := range s.schedules {
 		if (len(req.Names) == 0 || slices.Contains(req.Names, row.Name)) &&
 			(len(req.IDs) == 0 || slices.Contains(req.IDs, row.ID)) &&
@@ -274,7 +264,7 @@ func (s *Store) ListSchedules(ctx context.Context, req store.ListSchedulesReques
 		}
 	}
 	slices.SortFunc(out, func(a, b store.Schedule) int { return cmp.Compare(a.Name, b.Name) })
-	return out[:min(len(out), req.Limit)], nil
+	return out[:min(len(out), req.Limit)]
 }
 
 func (s *Store) copySchedule(row *store.Schedule) store.Schedule {

@@ -133,7 +133,7 @@ func (p *firePlan) readDelays(ctx context.Context, tx Tx, now time.Time) (err er
 	if p.delays.Nodes, err = tx.FindLivingNodes(ctx); err != nil {
 		return err
 	}
-	p.delays.Pauses, err = tx.ListPauses(ctx, store.ListPausesRequest{Now: now})
+	p.delays.Pauses, err = tx.ActivePauses(ctx, now)
 	return err
 }
 

@@ -181,11 +181,11 @@ type Slots interface {
 	// backfilled jobs, ordered by number.
 	LockLiveJobs(ctx context.Context, schedules []int64, now time.Time) (map[int64][]store.LiveJob, error)
 
-	// ListPauses returns the active pauses; see store.Pauses.
-	ListPauses(ctx context.Context, req store.ListPausesRequest) ([]store.Pause, error)
+	// ActivePauses returns the active pauses by subject and name.
+	ActivePauses(ctx context.Context, now time.Time) ([]store.Pause, error)
 
 	// NewestSlots returns the newest record of each schedule that has records: the
-	// first that ListSlots returns.
+	// first that a listing returns.
 	NewestSlots(ctx context.Context, schedules []int64) ([]Slot, error)
 
 	// FiredSlots returns the slots among these that have a record with

@@ -20,7 +20,6 @@ func Abilities() []Ability {
 		{"CancelSettler", has[store.CancelSettler]},
 		{"Distant", has[store.Distant]},
 		{"EarlyFirer", has[store.EarlyFirer]},
-		{"Estimator", has[store.Estimator]},
 		{"Flusher", has[store.Flusher]},
 		{"Listener", has[store.Listener]},
 		{"Migrator", has[store.Migrator]},

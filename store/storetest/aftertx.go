@@ -208,7 +208,7 @@ func afterTxRollback(e *env) {
 	e.linked()
 	e.ok(!e.heartbeat(node).Releases, "no note is left of an insert that was rolled back")
 	e.want(e.listIDs(store.ListJobsRequest{}), []int64{ended, p}, "no job is left of an insert that was rolled back")
-	links, err := e.b.ListLinks(e.ctx, store.ListLinksRequest{IDs: []int64{p, ended, own}, Limit: 10})
+	links, err := store.List[store.Link](e.ctx, e.b, store.ListRequest{IDs: []int64{p, ended, own}, Limit: 10})
 	e.must(err)
 	e.want(len(links), 0, "no edge is left of an insert that was rolled back")
 	e.finishWell(outcome(c[0], store.Completed))

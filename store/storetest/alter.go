@@ -91,13 +91,13 @@ func changeUnsettled(e *env) {
 	e.fire(firing(e.schedule("settled"), e.now, e.now.Add(time.Hour)))
 	e.due("s")
 	e.fire(firing(e.schedule("settled"), e.now, e.now.Add(time.Hour)))
-	before := e.schedules(store.ListSchedulesRequest{Deleted: true})
+	before := e.schedules(store.ListRequest{Deleted: true})
 	for action, names := range map[store.ScheduleAction][]string{
 		store.PauseSchedules: {"settled", "s"}, store.DeleteSchedules: {"settled", "s"}, store.ResumeSchedules: {"settled", "paused"},
 		store.ResetSchedules: {"settled", "s"},
 	} {
 		e.is(e.tryChangeSchedules(action, names...), store.ErrUnsettled, "pause, resume, delete and reset of a schedule with a due slot that is not accounted for must be refused")
-		e.want(e.schedules(store.ListSchedulesRequest{Deleted: true}), before, "a refused change must change nothing")
+		e.want(e.schedules(store.ListRequest{Deleted: true}), before, "a refused change must change nothing")
 	}
 	e.fire(ringing(e.schedule("s")))
 	e.is(e.tryChangeSchedules(store.PauseSchedules, "s"), nil, "once the slot is accounted for, the change must succeed")
@@ -125,7 +125,7 @@ func changeMany(e *env) {
 	e.want([]time.Time{e.schedule("a").PausedAt, e.schedule("b").PausedAt}, []time.Time{e.now, e.now}, "all named schedules must be paused")
 	e.want(e.schedule("c"), c, "a schedule that was not named must be left alone")
 	e.must(e.tryChangeSchedules(store.DeleteSchedules))
-	e.want(len(e.schedules(store.ListSchedulesRequest{})), 3, "a change that names nothing must change nothing")
+	e.want(len(e.schedules(store.ListRequest{})), 3, "a change that names nothing must change nothing")
 }
 
 func pauseUntil(e *env) {

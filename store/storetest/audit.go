@@ -28,12 +28,12 @@ var auditTests = []scenario{
 var operator = store.Actor{Name: "ada'\"\\ \x1b[31m", Source: "192.0.2.1"}
 
 // audit returns the entries of a request, newest first.
-func (e *env) audit(req store.ListAuditRequest) []store.AuditEntry {
+func (e *env) audit(req store.ListRequest) []store.AuditEntry {
 	e.t.Helper()
 	if req.Limit == 0 {
 		req.Limit = 1000
 	}
-	list, err := e.b.ListAudit(e.ctx, req)
+	list, err := store.List[store.AuditEntry](e.ctx, e.b, req)
 	e.must(err)
 	return list
 }
@@ -41,7 +41,7 @@ func (e *env) audit(req store.ListAuditRequest) []store.AuditEntry {
 // entries returns all entries, oldest first, without numbers.
 func (e *env) entries() []store.AuditEntry {
 	e.t.Helper()
-	list := e.audit(store.ListAuditRequest{})
+	list := e.audit(store.ListRequest{})
 	out := make([]store.AuditEntry, len(list))
 	for i, one := range list {
 		e.ok(one.ID > 0, "an entry must have a number")
@@ -340,7 +340,7 @@ func auditFilters(e *env) {
 		entry := e.entry(action, "", kind, names...)
 		entry.Actor = by
 		e.must(e.a.RecordAudit(e.ctx, store.RecordAuditRequest{Now: e.now, Entry: entry}))
-		return e.audit(store.ListAuditRequest{Limit: 1})[0].ID
+		return e.audit(store.ListRequest{Limit: 1})[0].ID
 	}
 	first := record(ada, store.AuditJobsCancel, store.AuditJob, "1", "2")
 	second := record(bob, store.AuditJobsRetry, store.AuditJob, "2")
@@ -348,18 +348,18 @@ func auditFilters(e *env) {
 	third := record(bob, store.AuditSchedulesPause, store.AuditSchedule, "2")
 	fourth := record(ada, store.AuditSchedulesPause, store.AuditSchedule, "s")
 	for name, test := range map[string]struct {
-		req  store.ListAuditRequest
+		req  store.ListRequest
 		want []int64
 	}{
-		"all":          {store.ListAuditRequest{}, []int64{fourth, third, second, first}},
-		"actor":        {store.ListAuditRequest{Actor: ada.Name}, []int64{fourth, first}},
-		"action":       {store.ListAuditRequest{Action: store.AuditSchedulesPause}, []int64{fourth, third}},
-		"subject":      {store.ListAuditRequest{Subject: &store.AuditSubject{Kind: store.AuditJob, Name: "2"}}, []int64{second, first}},
-		"other kind":   {store.ListAuditRequest{Subject: &store.AuditSubject{Kind: store.AuditSchedule, Name: "2"}}, []int64{third}},
-		"since":        {store.ListAuditRequest{Since: since}, []int64{fourth, third, second}},
-		"together":     {store.ListAuditRequest{Actor: "bob", Action: store.AuditSchedulesPause, Since: since, Subject: &store.AuditSubject{Kind: store.AuditSchedule, Name: "2"}}, []int64{third}},
-		"nothing":      {store.ListAuditRequest{Actor: "bob", Action: store.AuditJobsCancel}, nil},
-		"unknown name": {store.ListAuditRequest{Actor: "b%"}, nil},
+		"all":          {store.ListRequest{}, []int64{fourth, third, second, first}},
+		"actor":        {store.ListRequest{Actor: ada.Name}, []int64{fourth, first}},
+		"action":       {store.ListRequest{Action: store.AuditSchedulesPause}, []int64{fourth, third}},
+		"subject":      {store.ListRequest{Subject: &store.AuditSubject{Kind: store.AuditJob, Name: "2"}}, []int64{second, first}},
+		"other kind":   {store.ListRequest{Subject: &store.AuditSubject{Kind: store.AuditSchedule, Name: "2"}}, []int64{third}},
+		"since":        {store.ListRequest{From: since}, []int64{fourth, third, second}},
+		"together":     {store.ListRequest{Actor: "bob", Action: store.AuditSchedulesPause, From: since, Subject: &store.AuditSubject{Kind: store.AuditSchedule, Name: "2"}}, []int64{third}},
+		"nothing":      {store.ListRequest{Actor: "bob", Action: store.AuditJobsCancel}, nil},
+		"unknown name": {store.ListRequest{Actor: "b%"}, nil},
 	} {
 		var got []int64
 		for _, one := range e.audit(test.req) {
@@ -376,8 +376,8 @@ func auditPages(e *env) {
 		}
 		e.must(e.a.RecordAudit(e.ctx, store.RecordAuditRequest{Now: e.now, Entry: e.entry(store.AuditJobsCancel, idText(int64(i)), store.AuditJob, "1")}))
 	}
-	all := e.audit(store.ListAuditRequest{})
-	req := store.ListAuditRequest{Limit: 2, Actor: operator.Name}
+	all := e.audit(store.ListRequest{})
+	req := store.ListRequest{Limit: 2, Actor: operator.Name}
 	var paged []store.AuditEntry
 	for range 10 {
 		page := e.audit(req)
@@ -396,11 +396,11 @@ func auditPrune(e *env) {
 		e.tick(time.Hour)
 	}
 	e.want(e.prune(store.PruneRequest{Limit: 10}).Audit, 0, "without an age entries must be kept for ever")
-	kept := e.audit(store.ListAuditRequest{})[:3]
+	kept := e.audit(store.ListRequest{})[:3]
 	e.want(e.prune(store.PruneRequest{Audit: 3 * time.Hour, Limit: 1}), store.PruneResult{Audit: 1, More: true}, "Limit must bound a step")
 	e.want(e.prune(store.PruneRequest{Audit: 3 * time.Hour, Limit: 10}), store.PruneResult{Audit: 1}, "entries older than the age must be deleted")
-	e.want(e.audit(store.ListAuditRequest{}), kept, "other entries must be kept, with their subjects")
-	e.want(len(e.audit(store.ListAuditRequest{Subject: &store.AuditSubject{Kind: store.AuditJob, Name: "2"}})), 3, "subjects must be deleted with their entries")
+	e.want(e.audit(store.ListRequest{}), kept, "other entries must be kept, with their subjects")
+	e.want(len(e.audit(store.ListRequest{Subject: &store.AuditSubject{Kind: store.AuditJob, Name: "2"}})), 3, "subjects must be deleted with their entries")
 }
 
 func auditClock(e *env) {

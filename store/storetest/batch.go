@@ -42,7 +42,7 @@ func (e *env) insertBatch(finally *store.Finally, jobs ...store.NewJob) (batch i
 // batch returns a batch.
 func (e *env) batch(id int64) store.Batch {
 	e.t.Helper()
-	list, err := e.b.ListBatches(e.ctx, store.ListBatchesRequest{IDs: []int64{id}, Limit: 10})
+	list, err := store.List[store.Batch](e.ctx, e.b, store.ListRequest{IDs: []int64{id}, Limit: 10})
 	e.must(err)
 	if len(list) != 1 {
 		e.t.Fatalf("batch %d is listed %d times", id, len(list))
@@ -79,10 +79,10 @@ func batchCounts(e *env) {
 	b = e.batch(first)
 	e.want(b.Total(), int64(3), "a deleted job does not count")
 	e.want(b.State(), store.StateFailed, "a batch with a failed job")
-	list, err := e.b.ListBatches(e.ctx, store.ListBatchesRequest{Limit: 1})
+	list, err := store.List[store.Batch](e.ctx, e.b, store.ListRequest{Limit: 1})
 	e.must(err)
 	e.want(list[0].ID, second, "the newest first")
-	list, err = e.b.ListBatches(e.ctx, store.ListBatchesRequest{Before: second, Limit: 5})
+	list, err = store.List[store.Batch](e.ctx, e.b, store.ListRequest{Before: store.Cursor{ID: second}, Limit: 5})
 	e.must(err)
 	e.want(len(list), 1, "a page")
 	e.want(list[0].ID, first, "a page")
@@ -137,7 +137,7 @@ func batchTx(e *env) {
 	_, err = e.a.Insert(e.ctx, req)
 	e.must(err)
 	e.must(tx.Rollback())
-	list, err := e.b.ListBatches(e.ctx, store.ListBatchesRequest{Limit: 10})
+	list, err := store.List[store.Batch](e.ctx, e.b, store.ListRequest{Limit: 10})
 	e.must(err)
 	e.want(len(list), 0, "nothing is left of a batch that was rolled back")
 	tx, err = e.Begin(e.ctx)
@@ -263,7 +263,7 @@ func batchRefused(e *env) {
 	e.ok(err != nil, "an older batch in a transaction of the program")
 	e.must(tx.Rollback())
 	e.want(len(e.list(store.ListJobsRequest{})), 0, "a refused request stores nothing")
-	list, err := e.b.ListBatches(e.ctx, store.ListBatchesRequest{Limit: 10})
+	list, err := store.List[store.Batch](e.ctx, e.b, store.ListRequest{Limit: 10})
 	e.must(err)
 	e.want(len(list), 0, "a refused request stores nothing")
 }
@@ -281,7 +281,7 @@ func keyedGraph(key string) ([]store.NewJob, *store.Finally) {
 func (e *env) refusedFor(holder int64, conflict store.Conflict, finally *store.Finally, jobs ...store.NewJob) {
 	e.t.Helper()
 	batches := func() int {
-		list, err := e.b.ListBatches(e.ctx, store.ListBatchesRequest{Limit: 100})
+		list, err := store.List[store.Batch](e.ctx, e.b, store.ListRequest{Limit: 100})
 		e.must(err)
 		return len(list)
 	}
@@ -431,7 +431,7 @@ func batchPruned(e *env) {
 		_, err := e.a.Prune(e.ctx, store.PruneRequest{Now: e.now, Completed: time.Hour, Failed: 2 * time.Hour, Limit: 100})
 		e.must(err)
 	}
-	list, err := e.b.ListBatches(e.ctx, store.ListBatchesRequest{IDs: []int64{id, open}, Limit: 10})
+	list, err := store.List[store.Batch](e.ctx, e.b, store.ListRequest{IDs: []int64{id, open}, Limit: 10})
 	e.must(err)
 	e.want(fmt.Sprint(len(list), list[0].ID), fmt.Sprint(1, open), "a batch goes when its jobs are gone")
 }
@@ -606,7 +606,7 @@ func batchLinks(e *env) {
 	e.insert(diamond()...)
 	e.end(e.nodeFor("n", time.Hour), ids[0], store.Completed)
 	links := func(limit int, ids ...int64) []store.Link {
-		list, err := e.b.ListLinks(e.ctx, store.ListLinksRequest{IDs: ids, Limit: limit})
+		list, err := store.List[store.Link](e.ctx, e.b, store.ListRequest{IDs: ids, Limit: limit})
 		e.must(err)
 		return list
 	}

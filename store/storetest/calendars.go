@@ -39,19 +39,19 @@ func (e *env) putCalendar(name, definition string) store.Calendar {
 	return e.calendar(name)
 }
 
-func (e *env) calendars(req store.ListCalendarsRequest) []store.Calendar {
+func (e *env) calendars(req store.ListRequest) []store.Calendar {
 	e.t.Helper()
 	if req.Limit == 0 {
 		req.Limit = 1000
 	}
-	rows, err := e.b.ListCalendars(e.ctx, req)
+	rows, err := store.List[store.Calendar](e.ctx, e.b, req)
 	e.must(err)
 	return rows
 }
 
 func (e *env) calendar(name string) store.Calendar {
 	e.t.Helper()
-	rows := e.calendars(store.ListCalendarsRequest{Names: []string{name}})
+	rows := e.calendars(store.ListRequest{Names: []string{name}})
 	if len(rows) != 1 {
 		e.t.Fatalf("calendar %q must be listed once: got %d", name, len(rows))
 	}
@@ -115,7 +115,7 @@ func calendarIfRevision(e *env) {
 	e.is(try("new", "1", row.Revision), store.ErrConflict, "a put with a revision of a calendar that does not exist must be refused")
 	e.is(try("c", "2", store.OnlyNew), store.ErrExists, "a put that only creates must be refused for a name that exists")
 	e.is(try("c", "1", store.OnlyNew), store.ErrExists, "a put that only creates must be refused also where nothing would change")
-	e.want(e.calendars(store.ListCalendarsRequest{}), []store.Calendar{row}, "a refused put must write nothing")
+	e.want(e.calendars(store.ListRequest{}), []store.Calendar{row}, "a refused put must write nothing")
 	e.is(try("only new", "1", store.OnlyNew), nil, "a put that only creates must create")
 	e.is(try("c", "2", row.Revision), nil, "a put with the row's revision must succeed")
 	e.is(try("c", "3", row.Revision), store.ErrConflict, "a put with an old revision must be refused")
@@ -185,17 +185,17 @@ func calendarUnsettled(e *env) {
 
 func calendarAllOrNone(e *env) {
 	e.putCalendar("c", "1")
-	before := e.calendars(store.ListCalendarsRequest{})
+	before := e.calendars(store.ListRequest{})
 	_, err := e.tryPutCalendars(store.PutCalendar{Name: "a", Definition: []byte("1")}, store.PutCalendar{Name: "c", Definition: []byte("2"), IfRevision: 77777})
 	e.is(err, store.ErrConflict, "one that cannot be put must refuse the whole put")
 	e.is(e.a.DeleteCalendars(e.ctx, store.DeleteCalendarsRequest{Names: []string{"c", "nobody"}}), store.ErrNotFound, "an unknown name must refuse the whole delete")
-	e.want(e.calendars(store.ListCalendarsRequest{}), before, "a refused call must write nothing")
+	e.want(e.calendars(store.ListRequest{}), before, "a refused call must write nothing")
 }
 
 func calendarUnknown(e *env) {
 	e.putCalendar("c", "1")
 	e.is(e.tryPutNaming("s", "1", "c", "d"), store.ErrNotFound, "a schedule that names a calendar which is not there must be refused")
-	e.want(len(e.schedules(store.ListSchedulesRequest{Deleted: true})), 0, "a refused put must write nothing")
+	e.want(len(e.schedules(store.ListRequest{Deleted: true})), 0, "a refused put must write nothing")
 	e.is(e.tryPutNaming("s", "1", "C"), store.ErrNotFound, "names of calendars are compared byte by byte")
 	e.is(e.tryPutNaming("s", "1", "c"), nil, "a schedule that names a calendar which is there must be put")
 }
@@ -209,7 +209,7 @@ func calendarDelete(e *env) {
 	e.plannedNaming("s", "c")
 	e.is(remove("nobody"), store.ErrNotFound, "an unknown calendar cannot be deleted")
 	e.is(remove("d", "c"), store.ErrInUse, "a calendar that a schedule names must not be deleted")
-	e.want(len(e.calendars(store.ListCalendarsRequest{})), 2, "a refused delete must delete nothing")
+	e.want(len(e.calendars(store.ListRequest{})), 2, "a refused delete must delete nothing")
 	e.is(remove("d"), nil, "a calendar that no schedule names must be deleted")
 	e.is(remove("d"), store.ErrNotFound, "a deleted calendar is not there")
 	e.put("s", "without it")
@@ -233,14 +233,14 @@ func calendarMany(e *env) {
 	e.must(err)
 	e.want(res.Changed, n, "many schedules may name one calendar")
 	var firings []store.Firing
-	rows := e.schedules(store.ListSchedulesRequest{Limit: n})
+	rows := e.schedules(store.ListRequest{Limit: n})
 	for _, row := range rows {
 		firings = append(firings, firing(row, e.now, e.now.Add(time.Minute)))
 	}
 	e.fire(firings...)
 	e.putCalendar("c", "2")
 	later := map[string]int64{}
-	for _, row := range e.schedules(store.ListSchedulesRequest{Limit: n, Calendar: "c"}) {
+	for _, row := range e.schedules(store.ListRequest{Limit: n, Calendar: "c"}) {
 		later[row.Name] = row.Revision
 	}
 	for _, row := range rows {
@@ -254,20 +254,20 @@ func listCalendars(e *env) {
 	for _, name := range []string{"b", "a", "ä", "B"} {
 		e.putCalendar(name, "1")
 	}
-	list := func(req store.ListCalendarsRequest) (names []string) {
+	list := func(req store.ListRequest) (names []string) {
 		for _, row := range e.calendars(req) {
 			names = append(names, row.Name)
 		}
 		return names
 	}
-	e.want(list(store.ListCalendarsRequest{}), []string{"B", "a", "b", "ä"}, "calendars must be listed by name in byte order")
-	e.want(list(store.ListCalendarsRequest{After: "B", Limit: 2}), []string{"a", "b"}, "a page must begin after After and end at Limit")
-	e.want(list(store.ListCalendarsRequest{Names: []string{"ä", "nobody", "B"}}), []string{"B", "ä"}, "calendars must be found by name")
+	e.want(list(store.ListRequest{}), []string{"B", "a", "b", "ä"}, "calendars must be listed by name in byte order")
+	e.want(list(store.ListRequest{After: "B", Limit: 2}), []string{"a", "b"}, "a page must begin after After and end at Limit")
+	e.want(list(store.ListRequest{Names: []string{"ä", "nobody", "B"}}), []string{"B", "ä"}, "calendars must be found by name")
 	e.plannedNaming("one", "a")
 	e.plannedNaming("two", "a", "b")
 	e.planned("none")
-	e.want(scheduleNames(e.schedules(store.ListSchedulesRequest{Calendar: "a"})), []string{"one", "two"}, "schedules must be found by a calendar that they name")
-	e.want(scheduleNames(e.schedules(store.ListSchedulesRequest{Calendar: "b", Names: []string{"one"}})), []string(nil), "all given conditions must hold")
+	e.want(scheduleNames(e.schedules(store.ListRequest{Calendar: "a"})), []string{"one", "two"}, "schedules must be found by a calendar that they name")
+	e.want(scheduleNames(e.schedules(store.ListRequest{Calendar: "b", Names: []string{"one"}})), []string(nil), "all given conditions must hold")
 }
 
 // calendarFireRace edits a calendar while a firing is written that was decided
@@ -317,9 +317,9 @@ func calendarNameRace(e *env) {
 				return
 			}
 			_, err := client.PutSchedules(e.ctx, store.PutSchedulesRequest{Now: e.now, Schedules: []store.PutSchedule{{Name: row.Name, Definition: []byte("names c"), Calendars: []string{"c"}}}})
-			rows, listErr := client.ListSchedules(e.ctx, store.ListSchedulesRequest{Names: []string{row.Name}, Limit: 1})
+			rows, listErr := store.List[store.Schedule](e.ctx, client, store.ListRequest{Names: []string{row.Name}, Limit: 1})
 			var readErr error
-			calendars, readErr = client.ListCalendars(e.ctx, store.ListCalendarsRequest{Names: []string{"c"}, Limit: 1})
+			calendars, readErr = store.List[store.Calendar](e.ctx, client, store.ListRequest{Names: []string{"c"}, Limit: 1})
 			if errs[1] = errors.Join(err, listErr, readErr); errs[1] == nil {
 				seen = rows[0]
 			}

@@ -122,7 +122,7 @@ func chainEnds(e *env) {
 	e.ok(e.schedule("report").NextAt.IsZero(), "the end is accounted for")
 	e.want(len(e.ends("report")), 0, "the end is accounted for")
 	e.want(e.fire(f).Lost, []int64{row.ID}, "a second firing of the end is lost")
-	slots := e.slots(store.ListSlotsRequest{Schedule: "report"})
+	slots := e.slots(store.ListRequest{Names: []string{"report"}})
 	e.want(len(slots), 1, "one record")
 	e.want([]any{slots[0].Outcome, slots[0].Job, slots[0].After, slots[0].AfterSchedule}, []any{store.SlotFired, job.ID, id, "export"}, "the record names the job that ended")
 	e.want(e.schedule("report").Fired, int64(1), "the slot is counted")
@@ -170,7 +170,7 @@ func chainSlots(e *env) {
 		e.want(end.Slot, e.now.Add(time.Duration(i)*time.Microsecond), "slots of the same instant are a microsecond apart")
 	}
 	e.want(len(e.follow("both")), 3, "each end makes a job")
-	e.want(len(e.slots(store.ListSlotsRequest{Schedule: "both"})), 3, "each end is recorded")
+	e.want(len(e.slots(store.ListRequest{Names: []string{"both"}})), 3, "each end is recorded")
 }
 
 func chainAllEnds(e *env) {
@@ -449,7 +449,7 @@ func chainCascade(e *env) {
 		f.Slots = []store.SlotRecord{{Slot: end.Slot, Last: end.Slot, Count: 1, Outcome: store.SlotNotStarted, Reason: "because", Extend: true}}
 		f.NotStarted = []store.Ended{{ID: id, State: store.StateNotStarted, At: end.At, Reason: "because"}}
 		e.want(len(e.fire(f).Slots), 1, "the record is an event")
-		slots := e.slots(store.ListSlotsRequest{Schedule: name})
+		slots := e.slots(store.ListRequest{Names: []string{name}})
 		e.want(len(slots), 1, "one record")
 		e.want([]any{slots[0].Outcome, slots[0].After}, []any{store.SlotNotStarted, id}, "the record names the first job")
 		last := e.feed()
@@ -521,7 +521,7 @@ func chainCycles(e *env) {
 		{Name: "m", Definition: []byte("m"), After: []string{"n"}}, {Name: "n", Definition: []byte("n"), After: []string{"m"}},
 	}})
 	cycle(err, "m → n → m")
-	e.want(len(e.schedules(store.ListSchedulesRequest{Names: []string{"m", "n"}})), 0, "a refused put changes nothing")
+	e.want(len(e.schedules(store.ListRequest{Names: []string{"m", "n"}})), 0, "a refused put changes nothing")
 	e.fire(following(e.schedule("b"), nil))
 	e.changeSchedules(store.DeleteSchedules, "b")
 	e.fire(following(e.schedule("a"), nil))
@@ -611,7 +611,7 @@ func chainPrune(e *env) {
 	e.tick(100 * time.Hour)
 	_, err := e.a.Prune(e.ctx, store.PruneRequest{Now: e.now, Slots: time.Hour, Limit: 100})
 	e.must(err)
-	e.want(len(e.slots(store.ListSlotsRequest{Schedule: "report"})), 0, "records are pruned")
+	e.want(len(e.slots(store.ListRequest{Names: []string{"report"}})), 0, "records are pruned")
 	ends := e.ends("report")
 	e.want([]any{len(ends), ends[0].ID}, []any{1, open}, "an end is kept that is not accounted for")
 }

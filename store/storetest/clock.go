@@ -97,7 +97,7 @@ func clockSchedules(e *env) {
 	if len(res.Fired) != 1 {
 		e.t.Fatalf("a slot that is due by the store's clock must fire: %+v", res)
 	}
-	e.between("the time of recording", before, e.slots(store.ListSlotsRequest{})[0].RecordedAt)
+	e.between("the time of recording", before, e.slots(store.ListRequest{})[0].RecordedAt)
 	e.want(e.fire(ringing(e.schedule("s"))).Lost, []int64{row.ID}, "a slot that is not due by the store's clock must not fire")
 	e.changeSchedules(store.PauseSchedules, "s")
 	e.between("paused_at", before, e.schedule("s").PausedAt)

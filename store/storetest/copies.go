@@ -42,7 +42,7 @@ func (e *env) declareCopy(host string, revision int64, names ...string) bool {
 	e.ok(known && c.Path == req.Path && c.Digest == req.Digest() && c.Revision == revision, "the copy of a host must be stored in any case")
 	if res.Kept == nil {
 		e.want(owner.Version.Digest, req.Digest(), "a copy that is not kept out must be the version in force")
-		e.want(scheduleNames(e.schedules(store.ListSchedulesRequest{})), slices.Sorted(slices.Values(names)), "the schedules must equal the version in force")
+		e.want(scheduleNames(e.schedules(store.ListRequest{})), slices.Sorted(slices.Values(names)), "the schedules must equal the version in force")
 		e.plan(names...)
 		return true
 	}
@@ -56,7 +56,7 @@ func (e *env) declareCopy(host string, revision int64, names ...string) bool {
 // owner returns an owner that was synced.
 func (e *env) owner(name string) store.Owner {
 	e.t.Helper()
-	list, err := e.a.ListOwners(e.ctx, store.ListOwnersRequest{Names: []string{name}, Limit: 10})
+	list, err := store.List[store.Owner](e.ctx, e.a, store.ListRequest{Names: []string{name}, Limit: 10})
 	e.must(err)
 	if len(list) != 1 {
 		e.t.Fatalf("owner %q is listed %d times", name, len(list))
@@ -95,11 +95,11 @@ func copyChange(e *env) {
 func copyRepeated(e *env) {
 	e.declareCopy("one", 0, "a")
 	e.declareCopy("two", 0, "a")
-	before, rows := e.owner("o"), e.schedules(store.ListSchedulesRequest{})
+	before, rows := e.owner("o"), e.schedules(store.ListRequest{})
 	e.tick(time.Minute)
 	e.ok(e.declareCopy("two", 0, "a") && e.declareCopy("one", 0, "a"), "a repetition is in force")
 	e.want(e.owner("o"), before, "a repetition must not change when a copy changed, nor the version")
-	e.want(e.schedules(store.ListSchedulesRequest{}), rows, "a repetition must leave the schedules as they are")
+	e.want(e.schedules(store.ListRequest{}), rows, "a repetition must leave the schedules as they are")
 	e.declareCopy("two", 0, "b")
 	owner := e.owner("o")
 	e.tick(time.Minute)
@@ -169,7 +169,7 @@ func copyGone(e *env) {
 		e.ok(!known, "a host that has no copy any more must not be listed with one")
 		return res.Kept == nil
 	}
-	living := func() []string { return scheduleNames(e.schedules(store.ListSchedulesRequest{})) }
+	living := func() []string { return scheduleNames(e.schedules(store.ListRequest{})) }
 	e.ok(!gone("one"), "a copy that was never declared ends nothing")
 	e.declareCopy("one", 3, "a")
 	e.declareCopy("two", 3, "a")
@@ -233,19 +233,19 @@ func copyList(e *env) {
 	e.must(err)
 	_, err = e.tryPut(store.PutSchedulesRequest{Owner: "unsynced", Schedules: []store.PutSchedule{{Name: "x", Definition: []byte("x")}}})
 	e.must(err)
-	list := func(req store.ListOwnersRequest) (names []string) {
+	list := func(req store.ListRequest) (names []string) {
 		e.t.Helper()
-		owners, err := e.b.ListOwners(e.ctx, req)
+		owners, err := store.List[store.Owner](e.ctx, e.b, req)
 		e.must(err)
 		for _, o := range owners {
 			names = append(names, fmt.Sprintf("%s%d%v", o.Name, o.Revision, hostsOf(o.Copies)))
 		}
 		return names
 	}
-	e.want(list(store.ListOwnersRequest{Limit: 10}), []string{"Z0[One one two]", "a0[One one two]", "b0[One one two]", "c7[]"}, "owners that were synced must be listed by name, with their copies by host, in byte order")
-	e.want(list(store.ListOwnersRequest{Limit: 2}), []string{"Z0[One one two]", "a0[One one two]"}, "a page has as many owners as asked, with all of their copies")
-	e.want(list(store.ListOwnersRequest{Limit: 2, After: "a"}), []string{"b0[One one two]", "c7[]"}, "a page goes on after a name")
-	e.want(list(store.ListOwnersRequest{Limit: 10, Names: []string{"c", "none", "a"}}), []string{"a0[One one two]", "c7[]"}, "names must select")
+	e.want(list(store.ListRequest{Limit: 10}), []string{"Z0[One one two]", "a0[One one two]", "b0[One one two]", "c7[]"}, "owners that were synced must be listed by name, with their copies by host, in byte order")
+	e.want(list(store.ListRequest{Limit: 2}), []string{"Z0[One one two]", "a0[One one two]"}, "a page has as many owners as asked, with all of their copies")
+	e.want(list(store.ListRequest{Limit: 2, After: "a"}), []string{"b0[One one two]", "c7[]"}, "a page goes on after a name")
+	e.want(list(store.ListRequest{Limit: 10, Names: []string{"c", "none", "a"}}), []string{"a0[One one two]", "c7[]"}, "names must select")
 }
 
 func copyRace(e *env) {
@@ -264,7 +264,7 @@ func copyRace(e *env) {
 		if owner.Declaring()[0] == "h1" {
 			winner = 1
 		}
-		e.want(scheduleNames(e.schedules(store.ListSchedulesRequest{})), slices.Sorted(slices.Values(names(winner))), "the schedules must be the schedules of the version in force")
+		e.want(scheduleNames(e.schedules(store.ListRequest{})), slices.Sorted(slices.Values(names(winner))), "the schedules must be the schedules of the version in force")
 	}
 }
 

@@ -74,7 +74,7 @@ func (e *env) leftOut(req store.FireEarlyRequest, busy bool, rule string) {
 	e.t.Helper()
 	state := func() []any {
 		return []any{
-			e.schedules(store.ListSchedulesRequest{Deleted: true}), e.slots(store.ListSlotsRequest{}), e.list(store.ListJobsRequest{}),
+			e.schedules(store.ListRequest{Deleted: true}), e.slots(store.ListRequest{}), e.list(store.ListJobsRequest{}),
 		}
 	}
 	before := state()
@@ -101,7 +101,7 @@ func earlyFires(e *env) {
 	want := row
 	want.Mark, want.NextAt, want.Fired = slot, slot.Add(time.Minute), 1
 	e.want(e.schedule("s"), want, "an early firing must move mark and next_at and count the slot")
-	slots := e.slots(store.ListSlotsRequest{})
+	slots := e.slots(store.ListRequest{})
 	if len(slots) != 1 {
 		e.t.Fatalf("a slot that fired early must be recorded once: %+v", slots)
 	}

@@ -301,19 +301,19 @@ func (e *env) due(name string) store.Schedule {
 // schedule reads one schedule, also a deleted one.
 func (e *env) schedule(name string) store.Schedule {
 	e.t.Helper()
-	rows := e.schedules(store.ListSchedulesRequest{Names: []string{name}, Deleted: true})
+	rows := e.schedules(store.ListRequest{Names: []string{name}, Deleted: true})
 	if len(rows) != 1 {
 		e.t.Fatalf("schedule %q must be listed once: got %d", name, len(rows))
 	}
 	return rows[0]
 }
 
-func (e *env) schedules(req store.ListSchedulesRequest) []store.Schedule {
+func (e *env) schedules(req store.ListRequest) []store.Schedule {
 	e.t.Helper()
 	if req.Limit == 0 {
 		req.Limit = 1000
 	}
-	rows, err := e.b.ListSchedules(e.ctx, req)
+	rows, err := store.List[store.Schedule](e.ctx, e.b, req)
 	e.must(err)
 	return rows
 }
@@ -380,12 +380,12 @@ func (e *env) ring(name string) int64 {
 	return res.Fired[0].Job
 }
 
-func (e *env) slots(req store.ListSlotsRequest) []store.SlotInfo {
+func (e *env) slots(req store.ListRequest) []store.SlotInfo {
 	e.t.Helper()
 	if req.Limit == 0 {
 		req.Limit = 1000
 	}
-	slots, err := e.b.ListSlots(e.ctx, req)
+	slots, err := store.List[store.SlotInfo](e.ctx, e.b, req)
 	e.must(err)
 	return slots
 }
@@ -429,7 +429,7 @@ func (e *env) claims(node int64, cancelled bool) []store.ClaimRef {
 
 func (e *env) nodes() map[int64]store.NodeInfo {
 	e.t.Helper()
-	nodes, err := e.b.ListNodes(e.ctx)
+	nodes, err := store.List[store.NodeInfo](e.ctx, e.b, store.ListRequest{})
 	e.must(err)
 	out := map[int64]store.NodeInfo{}
 	for _, n := range nodes {

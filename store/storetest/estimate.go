@@ -6,7 +6,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// estimateTests test counts that may be estimates; see store.Estimator.
+// estimateTests test counts that may be estimates; see ListRequest.Estimate.
 var estimateTests = []scenario{
 	{"CountsFewJobs", estimatesFew},
 }
@@ -14,23 +14,22 @@ var estimateTests = []scenario{
 // estimatesFew checks that a store with few jobs is counted exactly, however long that may take.
 func estimatesFew(e *env) {
 	node := e.nodeFor("n", time.Hour)
-	estimates := e.a.(store.Estimator)
 	compare := func(what string) {
 		e.t.Helper()
-		want, err := e.b.ListQueues(e.ctx, store.ListQueuesRequest{})
+		want, err := store.List[store.QueueInfo](e.ctx, e.b, store.ListRequest{})
 		e.must(err)
-		kinds, err := e.b.ListKinds(e.ctx, store.ListKindsRequest{})
+		kinds, err := store.List[store.KindInfo](e.ctx, e.b, store.ListRequest{})
 		e.must(err)
-		groups, err := e.b.ListGroups(e.ctx, store.ListGroupsRequest{})
+		groups, err := store.List[store.GroupInfo](e.ctx, e.b, store.ListRequest{})
 		e.must(err)
-		for _, req := range []store.EstimateRequest{{}, {Within: reachLimit}} {
-			got, err := estimates.EstimateQueues(e.ctx, req)
+		for _, req := range []store.ListRequest{{Estimate: true}, {Estimate: true, Within: reachLimit}} {
+			got, err := store.List[store.QueueInfo](e.ctx, e.a, req)
 			e.must(err)
 			e.want(got, want, what+": few jobs must be counted")
-			ofKinds, err := estimates.EstimateKinds(e.ctx, req)
+			ofKinds, err := store.List[store.KindInfo](e.ctx, e.a, req)
 			e.must(err)
 			e.want(ofKinds, kinds, what+": few jobs must be counted by kind")
-			inGroups, err := estimates.EstimateGroups(e.ctx, req)
+			inGroups, err := store.List[store.GroupInfo](e.ctx, e.a, req)
 			e.must(err)
 			e.want(inGroups, groups, what+": few jobs and schedules must be counted")
 		}

@@ -38,14 +38,14 @@ func hostSlots(e *env) {
 	}
 	e.changeSchedules(store.DeleteSchedules, "s@web2")
 	for _, c := range []struct {
-		req  store.ListSlotsRequest
+		req  store.ListRequest
 		want []string
 	}{
-		{store.ListSlotsRequest{HostsOf: "s"}, []string{"4 s@web2 web2", "3 s@web1 web1", "0 s "}},
-		{store.ListSlotsRequest{HostsOf: "s2"}, []string{"5 s2@web1 web1", "2 s2 "}},
-		{store.ListSlotsRequest{HostsOf: "s@web1"}, []string{"3 s@web1 web1"}},
-		{store.ListSlotsRequest{HostsOf: "s", From: epoch.Add(3 * time.Minute), Limit: 1}, []string{"4 s@web2 web2"}},
-		{store.ListSlotsRequest{Schedule: "s@other"}, []string{"1 s@other "}},
+		{store.ListRequest{HostsOf: "s"}, []string{"4 s@web2 web2", "3 s@web1 web1", "0 s "}},
+		{store.ListRequest{HostsOf: "s2"}, []string{"5 s2@web1 web1", "2 s2 "}},
+		{store.ListRequest{HostsOf: "s@web1"}, []string{"3 s@web1 web1"}},
+		{store.ListRequest{HostsOf: "s", From: epoch.Add(3 * time.Minute), Limit: 1}, []string{"4 s@web2 web2"}},
+		{store.ListRequest{Names: []string{"s@other"}}, []string{"1 s@other "}},
 	} {
 		var got []string
 		for _, s := range e.slots(c.req) {
@@ -134,7 +134,7 @@ func (e *env) copyOn(owner, host string) {
 // hostsWithCopies returns the hosts that have a copy of an owner's set.
 func (e *env) hostsWithCopies(owner string) (hosts []string) {
 	e.t.Helper()
-	owners, err := e.b.ListOwners(e.ctx, store.ListOwnersRequest{Names: []string{owner}, Limit: 1})
+	owners, err := store.List[store.Owner](e.ctx, e.b, store.ListRequest{Names: []string{owner}, Limit: 1})
 	e.must(err)
 	for _, c := range owners[0].Copies {
 		hosts = append(hosts, c.Host)
@@ -173,7 +173,7 @@ func hostForget(e *env) {
 	e.is(err, store.ErrNotFound, "a host is forgotten once")
 	_, err = forget(store.ForgetHostRequest{Host: "web1", Ended: 1})
 	e.must(err)
-	e.want(len(e.schedules(store.ListSchedulesRequest{})), 1, "schedules stay")
+	e.want(len(e.schedules(store.ListRequest{})), 1, "schedules stay")
 }
 
 func hostPrune(e *env) {

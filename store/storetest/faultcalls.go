@@ -385,17 +385,17 @@ var faultCalls = []faultCall{
 	}, reads: true},
 
 	// Batches.
-	{name: "ListBatches", prepare: func(e *env) faultTry {
+	{name: "List/Batches", prepare: func(e *env) faultTry {
 		e.insertBatch(&store.Finally{}, newJobs(2)...)
 		return e.calls(func(ctx context.Context) (any, error) {
-			return e.a.ListBatches(ctx, store.ListBatchesRequest{Limit: 9})
+			return store.List[store.Batch](ctx, e.a, store.ListRequest{Limit: 9})
 		})
 	}, reads: true},
-	{name: "ListLinks", prepare: func(e *env) faultTry {
+	{name: "List/Links", prepare: func(e *env) faultTry {
 		id := e.insertOne(newJob())
 		e.insert(follows(on(id, store.OnSuccess)))
 		return e.calls(func(ctx context.Context) (any, error) {
-			return e.a.ListLinks(ctx, store.ListLinksRequest{IDs: []int64{id}, Limit: 9})
+			return store.List[store.Link](ctx, e.a, store.ListRequest{IDs: []int64{id}, Limit: 9})
 		})
 	}, reads: true},
 
@@ -535,20 +535,24 @@ var faultCalls = []faultCall{
 			return e.a.DueEnds(ctx, store.DueEndsRequest{Schedules: []int64{id}, Limit: 9})
 		})
 	}, reads: true},
-	{name: "ListSchedules", prepare: func(e *env) faultTry {
+	{name: "List/Schedules", prepare: func(e *env) faultTry {
 		e.planned("a")
 		return e.calls(func(ctx context.Context) (any, error) {
-			return e.a.ListSchedules(ctx, store.ListSchedulesRequest{Limit: 9})
+			return store.List[store.Schedule](ctx, e.a, store.ListRequest{Limit: 9})
 		})
 	}, reads: true},
-	{name: "ListOwners", prepare: func(e *env) faultTry {
+	{name: "List/Owners", prepare: func(e *env) faultTry {
 		e.declareCopy("one", 0, "a")
-		return e.calls(func(ctx context.Context) (any, error) { return e.a.ListOwners(ctx, store.ListOwnersRequest{Limit: 9}) })
+		return e.calls(func(ctx context.Context) (any, error) {
+			return store.List[store.Owner](ctx, e.a, store.ListRequest{Limit: 9})
+		})
 	}, reads: true},
-	{name: "ListSlots", prepare: func(e *env) faultTry {
+	{name: "List/Slots", prepare: func(e *env) faultTry {
 		e.put("s", "1")
 		e.account("s", missed(0, 9))
-		return e.calls(func(ctx context.Context) (any, error) { return e.a.ListSlots(ctx, store.ListSlotsRequest{Limit: 9}) })
+		return e.calls(func(ctx context.Context) (any, error) {
+			return store.List[store.SlotInfo](ctx, e.a, store.ListRequest{Limit: 9})
+		})
 	}, reads: true},
 
 	// Calendars, groups, pauses and handlers.
@@ -567,16 +571,16 @@ var faultCalls = []faultCall{
 			return e.a.DeleteCalendars(ctx, store.DeleteCalendarsRequest{Now: e.now, Names: []string{"c"}, By: operator})
 		})
 	}},
-	{name: "ListCalendars", prepare: func(e *env) faultTry {
+	{name: "List/Calendars", prepare: func(e *env) faultTry {
 		e.putCalendar("c", "1")
 		return e.calls(func(ctx context.Context) (any, error) {
-			return e.a.ListCalendars(ctx, store.ListCalendarsRequest{Limit: 9})
+			return store.List[store.Calendar](ctx, e.a, store.ListRequest{Limit: 9})
 		})
 	}, reads: true},
-	{name: "ListGroups", prepare: func(e *env) faultTry {
+	{name: "List/Groups", prepare: func(e *env) faultTry {
 		e.insert(inGroup("g"))
 		return e.calls(func(ctx context.Context) (any, error) {
-			return e.a.ListGroups(ctx, store.ListGroupsRequest{Now: e.now})
+			return store.List[store.GroupInfo](ctx, e.a, store.ListRequest{Now: e.now})
 		})
 	}, reads: true},
 	{name: "PauseSubject/group", prepare: func(e *env) faultTry {
@@ -606,10 +610,10 @@ var faultCalls = []faultCall{
 		e.pauseOf(store.SubjectKind, "k", time.Time{})
 		return e.resuming(store.ResumeRequest{Subject: store.SubjectKind, Name: "k"})
 	}, steps: true},
-	{name: "ListPauses", prepare: func(e *env) faultTry {
+	{name: "List/Pauses", prepare: func(e *env) faultTry {
 		e.pause("g", time.Time{})
 		return e.calls(func(ctx context.Context) (any, error) {
-			return e.a.ListPauses(ctx, store.ListPausesRequest{Now: e.now})
+			return store.List[store.Pause](ctx, e.a, store.ListRequest{Now: e.now})
 		})
 	}, reads: true},
 	{name: "PutHandler", prepare: func(e *env) faultTry {
@@ -629,9 +633,11 @@ var faultCalls = []faultCall{
 			return e.a.DeleteHandlers(ctx, store.DeleteHandlersRequest{Now: e.now, Names: []string{"h"}, By: operator})
 		})
 	}},
-	{name: "ListHandlers", prepare: func(e *env) faultTry {
+	{name: "List/Handlers", prepare: func(e *env) faultTry {
 		e.putHandler(handler("h", store.HandleFailure))
-		return e.calls(func(ctx context.Context) (any, error) { return e.a.ListHandlers(ctx) })
+		return e.calls(func(ctx context.Context) (any, error) {
+			return store.List[store.Handler](ctx, e.a, store.ListRequest{})
+		})
 	}, reads: true},
 
 	// Limits and permits.
@@ -662,20 +668,20 @@ var faultCalls = []faultCall{
 			return e.a.DeleteLimits(ctx, store.DeleteLimitsRequest{Now: e.now, Names: []string{"per key"}, By: operator})
 		})
 	}, steps: true},
-	{name: "ListLimits", prepare: func(e *env) faultTry {
+	{name: "List/Limits", prepare: func(e *env) faultTry {
 		e.putLimits(perKey(1))
 		e.insert(limited("x"), limited("x"))
 		e.claim(e.node("n"), 9)
 		return e.calls(func(ctx context.Context) (any, error) {
-			return e.a.ListLimits(ctx, store.ListLimitsRequest{Now: e.now, Lanes: 9})
+			return store.List[store.LimitInfo](ctx, e.a, store.ListRequest{Now: e.now, Lanes: 9})
 		})
 	}, reads: true},
-	{name: "FindLimitWaits", prepare: func(e *env) faultTry {
+	{name: "List/LimitWaits", prepare: func(e *env) faultTry {
 		e.putLimits(perKey(1))
 		ids := e.insert(limited("x"), limited("x"))
 		e.claim(e.node("n"), 9)
 		return e.calls(func(ctx context.Context) (any, error) {
-			return e.a.FindLimitWaits(ctx, store.FindLimitWaitsRequest{Now: e.now, Jobs: ids})
+			return store.List[store.LimitWait](ctx, e.a, store.ListRequest{Now: e.now, IDs: ids})
 		})
 	}, reads: true},
 	{name: "CloseLanes", prepare: func(e *env) faultTry {
@@ -772,9 +778,11 @@ var faultCalls = []faultCall{
 		e.claim(n, 9)
 		return e.calls(func(ctx context.Context) (any, error) { return e.a.Leave(ctx, store.LeaveRequest{Now: e.now, Node: n}) })
 	}, steps: true},
-	{name: "ListNodes", prepare: func(e *env) faultTry {
+	{name: "List/Nodes", prepare: func(e *env) faultTry {
 		e.node("n")
-		return e.calls(func(ctx context.Context) (any, error) { return e.a.ListNodes(ctx) })
+		return e.calls(func(ctx context.Context) (any, error) {
+			return store.List[store.NodeInfo](ctx, e.a, store.ListRequest{})
+		})
 	}, reads: true},
 	{name: "ForgetHost", prepare: func(e *env) faultTry {
 		n := e.nodeOf("web1")
@@ -785,34 +793,36 @@ var faultCalls = []faultCall{
 			return e.a.ForgetHost(ctx, store.ForgetHostRequest{Now: e.now, Host: "web1", By: operator})
 		})
 	}},
-	{name: "ListQueues", prepare: func(e *env) faultTry {
+	{name: "List/Queues", prepare: func(e *env) faultTry {
 		e.insertN(2)
 		return e.calls(func(ctx context.Context) (any, error) {
-			return e.a.ListQueues(ctx, store.ListQueuesRequest{Now: e.now})
+			return store.List[store.QueueInfo](ctx, e.a, store.ListRequest{Now: e.now})
 		})
 	}, reads: true},
-	{name: "ListKinds", prepare: func(e *env) faultTry {
+	{name: "List/Kinds", prepare: func(e *env) faultTry {
 		e.insertN(2)
-		return e.calls(func(ctx context.Context) (any, error) { return e.a.ListKinds(ctx, store.ListKindsRequest{Now: e.now}) })
+		return e.calls(func(ctx context.Context) (any, error) {
+			return store.List[store.KindInfo](ctx, e.a, store.ListRequest{Now: e.now})
+		})
 	}, reads: true},
-	{name: "EstimateQueues", prepare: func(e *env) faultTry {
+	{name: "List/EstimateQueues", prepare: func(e *env) faultTry {
 		e.insertN(2)
 		return e.calls(func(ctx context.Context) (any, error) {
-			return e.a.(store.Estimator).EstimateQueues(ctx, store.EstimateRequest{})
+			return store.List[store.QueueInfo](ctx, e.a, store.ListRequest{Estimate: true})
 		})
-	}, needs: has[store.Estimator], reads: true},
-	{name: "EstimateKinds", prepare: func(e *env) faultTry {
+	}, reads: true},
+	{name: "List/EstimateKinds", prepare: func(e *env) faultTry {
 		e.insertN(2)
 		return e.calls(func(ctx context.Context) (any, error) {
-			return e.a.(store.Estimator).EstimateKinds(ctx, store.EstimateRequest{})
+			return store.List[store.KindInfo](ctx, e.a, store.ListRequest{Estimate: true})
 		})
-	}, needs: has[store.Estimator], reads: true},
-	{name: "EstimateGroups", prepare: func(e *env) faultTry {
+	}, reads: true},
+	{name: "List/EstimateGroups", prepare: func(e *env) faultTry {
 		e.insert(inGroup("g"))
 		return e.calls(func(ctx context.Context) (any, error) {
-			return e.a.(store.Estimator).EstimateGroups(ctx, store.EstimateRequest{})
+			return store.List[store.GroupInfo](ctx, e.a, store.ListRequest{Estimate: true})
 		})
-	}, needs: has[store.Estimator], reads: true},
+	}, reads: true},
 
 	// Upkeep.
 	{name: "Prune", prepare: func(e *env) faultTry {
@@ -890,9 +900,11 @@ var faultCalls = []faultCall{
 			return e.a.KeepEvents(ctx, store.KeepEventsRequest{Now: e.now, Keep: 100 * time.Hour, By: operator})
 		})
 	}},
-	{name: "ListAudit", prepare: func(e *env) faultTry {
+	{name: "List/Audit", prepare: func(e *env) faultTry {
 		e.cancel(e.insertOne(newJob()))
-		return e.calls(func(ctx context.Context) (any, error) { return e.a.ListAudit(ctx, store.ListAuditRequest{Limit: 9}) })
+		return e.calls(func(ctx context.Context) (any, error) {
+			return store.List[store.AuditEntry](ctx, e.a, store.ListRequest{Limit: 9})
+		})
 	}, reads: true},
 	{name: "RecordAudit", prepare: func(e *env) faultTry {
 		entry := e.entry("a", "detail", store.AuditSchedule, "s", "t")

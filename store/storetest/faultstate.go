@@ -56,14 +56,14 @@ func (e *env) everything(answer any) (stored, whole string) {
 		}
 	}
 	if len(ids) > 0 {
-		all.Links, err = e.b.ListLinks(e.ctx, store.ListLinksRequest{IDs: ids, Limit: 10_000})
+		all.Links, err = store.List[store.Link](e.ctx, e.b, store.ListRequest{IDs: ids, Limit: 10_000})
 		read(err)
-		all.Waits, err = e.b.FindLimitWaits(e.ctx, store.FindLimitWaitsRequest{Now: e.now, Jobs: ids})
+		all.Waits, err = store.List[store.LimitWait](e.ctx, e.b, store.ListRequest{Now: e.now, IDs: ids})
 		read(err)
 	}
-	all.Batches, err = e.b.ListBatches(e.ctx, store.ListBatchesRequest{Limit: 1000})
+	all.Batches, err = store.List[store.Batch](e.ctx, e.b, store.ListRequest{Limit: 1000})
 	read(err)
-	all.Schedules = e.schedules(store.ListSchedulesRequest{Deleted: true})
+	all.Schedules = e.schedules(store.ListRequest{Deleted: true})
 	var scheduled []int64
 	for i, row := range all.Schedules {
 		scheduled = append(scheduled, row.ID)
@@ -73,18 +73,18 @@ func (e *env) everything(answer any) (stored, whole string) {
 		all.Ends, err = e.b.DueEnds(e.ctx, store.DueEndsRequest{Schedules: scheduled, Limit: 1000})
 		read(err)
 	}
-	all.Owners, err = e.b.ListOwners(e.ctx, store.ListOwnersRequest{Limit: 1000})
+	all.Owners, err = store.List[store.Owner](e.ctx, e.b, store.ListRequest{Limit: 1000})
 	read(err)
-	all.Slots = e.slots(store.ListSlotsRequest{})
-	all.Calendars = e.calendars(store.ListCalendarsRequest{})
+	all.Slots = e.slots(store.ListRequest{})
+	all.Calendars = e.calendars(store.ListRequest{})
 	all.Groups = e.groups("")
-	all.Pauses, err = e.b.ListPauses(e.ctx, store.ListPausesRequest{Now: e.now})
+	all.Pauses, err = store.List[store.Pause](e.ctx, e.b, store.ListRequest{Now: e.now})
 	read(err)
-	all.Handlers, err = e.b.ListHandlers(e.ctx)
+	all.Handlers, err = store.List[store.Handler](e.ctx, e.b, store.ListRequest{})
 	read(err)
-	all.Limits, err = e.b.ListLimits(e.ctx, store.ListLimitsRequest{Now: e.now, Lanes: 100})
+	all.Limits, err = store.List[store.LimitInfo](e.ctx, e.b, store.ListRequest{Now: e.now, Lanes: 100})
 	read(err)
-	all.Nodes, err = e.b.ListNodes(e.ctx)
+	all.Nodes, err = store.List[store.NodeInfo](e.ctx, e.b, store.ListRequest{})
 	read(err)
 	for _, node := range all.Nodes {
 		for _, req := range []store.ClaimsRequest{{}, {Cancelled: true}, {Paused: true}} {
@@ -94,9 +94,9 @@ func (e *env) everything(answer any) (stored, whole string) {
 			all.Claims = append(all.Claims, nodeClaims{node.ID, req.Cancelled, req.Paused, refs})
 		}
 	}
-	all.Queues, err = e.b.ListQueues(e.ctx, store.ListQueuesRequest{Now: e.now})
+	all.Queues, err = store.List[store.QueueInfo](e.ctx, e.b, store.ListRequest{Now: e.now})
 	read(err)
-	all.Kinds, err = e.b.ListKinds(e.ctx, store.ListKindsRequest{Now: e.now})
+	all.Kinds, err = store.List[store.KindInfo](e.ctx, e.b, store.ListRequest{Now: e.now})
 	read(err)
 	position := e.position()
 	all.Accepted, all.LostAt = position.Accepted, position.LostAt
@@ -104,7 +104,7 @@ func (e *env) everything(answer any) (stored, whole string) {
 	read(err)
 	all.Kept = kept.Keep
 	all.Events = e.feed()
-	all.Audit = e.audit(store.ListAuditRequest{})
+	all.Audit = e.audit(store.ListRequest{})
 	return ranked(all), ranked(all, answer)
 }
 

@@ -157,7 +157,7 @@ func fireOne(e *env) {
 	info := e.job(id)
 	e.want([]any{info.State, info.Schedule, info.ScheduleName, info.Slot, info.RunAt, info.Origin, info.CreatedAt, string(info.Args)},
 		[]any{store.StateReady, row.ID, "s", slot, slot, store.OriginSchedule, e.now, "{}"}, "a slot's job must be as asked")
-	slots := e.slots(store.ListSlotsRequest{})
+	slots := e.slots(store.ListRequest{})
 	if len(slots) != 1 {
 		e.t.Fatalf("a fired slot must be recorded once: %+v", slots)
 	}
@@ -171,12 +171,12 @@ func fireOne(e *env) {
 // lostFiring checks that a firing is refused and changes nothing.
 func (e *env) lostFiring(f store.Firing, rule string) {
 	e.t.Helper()
-	before := e.schedules(store.ListSchedulesRequest{Deleted: true})
+	before := e.schedules(store.ListRequest{Deleted: true})
 	f.Slots = []store.SlotRecord{{Slot: f.NextAt, Last: f.NextAt, Count: 1, Outcome: store.SlotMissed, Reason: "x"}}
 	res := e.fire(f)
 	e.want([]any{res.Lost, len(res.Fired), len(res.Slots)}, []any{[]int64{f.Schedule}, 0, 0}, rule)
-	e.want(e.schedules(store.ListSchedulesRequest{Deleted: true}), before, "a lost firing must not touch the schedule")
-	e.want(len(e.slots(store.ListSlotsRequest{})), 0, "a lost firing must record nothing")
+	e.want(e.schedules(store.ListRequest{Deleted: true}), before, "a lost firing must not touch the schedule")
+	e.want(len(e.slots(store.ListRequest{})), 0, "a lost firing must record nothing")
 	e.want(len(e.list(store.ListJobsRequest{})), 0, "a lost firing must make no job")
 }
 
@@ -298,7 +298,7 @@ func fireRepeated(e *env) {
 	res := e.fire(f)
 	e.want([]any{res.Lost, len(res.Fired)}, []any{[]int64{row.ID}, 0}, "a repeated firing must be lost")
 	e.want(e.schedule("s"), after, "a repeated firing must touch nothing")
-	e.want([]int{len(e.list(store.ListJobsRequest{})), len(e.slots(store.ListSlotsRequest{}))}, []int{1, 1}, "one slot, one job: a repeated firing must not make another")
+	e.want([]int{len(e.list(store.ListJobsRequest{})), len(e.slots(store.ListRequest{}))}, []int{1, 1}, "one slot, one job: a repeated firing must not make another")
 }
 
 // rewind resets a schedule with a clock that is ahead by d, and then restores
@@ -327,7 +327,7 @@ func fireAfterReset(e *env) {
 	n := e.node("n")
 	id := e.ring("s")
 	slot := e.schedule("s").Mark
-	records := e.slots(store.ListSlotsRequest{})
+	records := e.slots(store.ListRequest{})
 	silent := func(overlap store.Overlap, state string) {
 		before := e.list(store.ListJobsRequest{})
 		row := e.rewind("s", time.Hour)
@@ -336,7 +336,7 @@ func fireAfterReset(e *env) {
 			"a slot that has made a job must be passed over in silence after a reset, its job "+state)
 		row.Mark, row.NextAt = slot, slot.Add(time.Minute)
 		e.want(e.schedule("s"), row, "a slot that is passed over must move mark and next_at, and not count as fired")
-		e.want(e.slots(store.ListSlotsRequest{}), records, "a slot that is passed over must not be recorded again")
+		e.want(e.slots(store.ListRequest{}), records, "a slot that is passed over must not be recorded again")
 		e.want(e.list(store.ListJobsRequest{}), before, "one slot, one job, also after a reset: nothing may be made, and no job superseded")
 	}
 	for _, overlap := range []store.Overlap{store.OverlapAllow, store.OverlapSkip} {
@@ -389,7 +389,7 @@ func fireLostAmongOthers(e *env) {
 	res := e.fire(firings...)
 	slices.Sort(res.Lost)
 	e.want(res.Lost, []int64{firings[1].Schedule, firings[3].Schedule}, "exactly the firings whose comparison fails must be lost")
-	e.want([]int{len(res.Fired), len(e.slots(store.ListSlotsRequest{}))}, []int{3, 3}, "the others of the request must be done")
+	e.want([]int{len(res.Fired), len(e.slots(store.ListRequest{}))}, []int{3, 3}, "the others of the request must be done")
 }
 
 func fireRecords(e *env) {
@@ -407,7 +407,7 @@ func fireRecords(e *env) {
 	for i, s := range res.Slots {
 		e.want(s, store.SkippedSlot{Schedule: row.ID, Record: f.Slots[i]}, "a record without a job must be returned as asked")
 	}
-	got := e.slots(store.ListSlotsRequest{})
+	got := e.slots(store.ListRequest{})
 	if len(got) != 3 {
 		e.t.Fatalf("every slot must be accounted for: %+v", got)
 	}
@@ -436,7 +436,7 @@ func fireExtend(e *env) {
 	skip(store.SlotMissed, "exclusion", false) // Extend is not set
 	e.ring("s")
 	skip(store.SlotMissed, "exclusion", true) // the newest record is a fired slot
-	got := e.slots(store.ListSlotsRequest{Schedule: "s"})
+	got := e.slots(store.ListRequest{Names: []string{"s"}})
 	slices.Reverse(got)
 	var counts []int64
 	for _, s := range got {
@@ -461,7 +461,7 @@ func fireSeveral(e *env) {
 	for _, fired := range res.Fired {
 		e.want(e.job(fired.Job).Slot, fired.Slot, "a fired slot must be returned with its own job")
 	}
-	for _, s := range e.slots(store.ListSlotsRequest{}) {
+	for _, s := range e.slots(store.ListRequest{}) {
 		e.want(e.job(s.Job).Slot, s.Slot, "a slot's record must bear its own job")
 	}
 	e.want(e.schedule("s").Fired, int64(3), "each slot that fires counts")
@@ -480,7 +480,7 @@ func fireEnd(e *env) {
 	f = ringing(after)
 	f.NewNextAt = e.now
 	e.want(e.fire(f).Lost, []int64{row.ID}, "an ended schedule must not fire")
-	e.want(scheduleNames(e.schedules(store.ListSchedulesRequest{})), []string{"s"}, "an ended schedule must stay in the list")
+	e.want(scheduleNames(e.schedules(store.ListRequest{})), []string{"s"}, "an ended schedule must stay in the list")
 	e.is(e.putAs("", "s", "changed"), nil, "an ended schedule may be changed")
 	e.want(e.schedule("s").NextAt, e.now, "a changed schedule must be planned again")
 }
@@ -542,7 +542,7 @@ func fireRace(e *env) {
 		})
 		e.want([]int{fired[0] + fired[1], lost[0] + lost[1]}, []int{schedules, schedules}, "of two nodes that fire a slot at once exactly one must win")
 	}
-	slots := e.slots(store.ListSlotsRequest{})
+	slots := e.slots(store.ListRequest{})
 	e.want([]int{len(slots), len(e.list(store.ListJobsRequest{}))}, []int{schedules * rounds, schedules * rounds}, "one slot, one job")
 }
 

@@ -13,7 +13,7 @@ var groupTests = []scenario{
 // groups lists groups; name is the name of the only group, or empty.
 func (e *env) groups(name string) []store.GroupInfo {
 	e.t.Helper()
-	groups, err := e.b.ListGroups(e.ctx, store.ListGroupsRequest{Now: e.now, Name: name})
+	groups, err := store.List[store.GroupInfo](e.ctx, e.b, store.ListRequest{Now: e.now, Names: []string{name}})
 	e.must(err)
 	return groups
 }
@@ -50,13 +50,13 @@ func listGroups(e *env) {
 
 // groupsBoth compares groups.
 func (w *world) groupsBoth() {
-	req := store.ListGroupsRequest{Now: w.now}
+	req := store.ListRequest{Now: w.now}
 	if w.chance(3) {
-		req.Name = pick(w, groupNames...)
+		req.Names = []string{pick(w, groupNames...)}
 	}
-	want, err := w.model.ListGroups(w.ctx, req)
+	want, err := store.List[store.GroupInfo](w.ctx, w.model, req)
 	w.must(err)
-	got, err := w.client.ListGroups(w.ctx, req)
+	got, err := store.List[store.GroupInfo](w.ctx, w.client, req)
 	w.must(err)
 	w.compare("ListGroups", req, got, want)
 }

@@ -44,7 +44,7 @@ func (e *env) putHandler(h store.Handler) {
 
 func (e *env) handlers() []store.Handler {
 	e.t.Helper()
-	list, err := e.a.ListHandlers(e.ctx)
+	list, err := store.List[store.Handler](e.ctx, e.a, store.ListRequest{})
 	e.must(err)
 	return list
 }

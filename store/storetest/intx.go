@@ -149,7 +149,7 @@ func inTxSchedules(e *env) {
 	e.planned("old")
 	e.planned("gone")
 	names := func(tx store.Tx) (out []string) {
-		rows, err := e.a.ListSchedules(e.ctx, store.ListSchedulesRequest{Tx: tx, Limit: 10})
+		rows, err := store.List[store.Schedule](e.ctx, e.a, store.ListRequest{Tx: tx, Limit: 10})
 		e.must(err)
 		for _, row := range rows {
 			if !row.PausedAt.IsZero() {
@@ -164,7 +164,7 @@ func inTxSchedules(e *env) {
 		e.want(e.putTx(tx, "new", "{}").Changed, 1, "a schedule must be put in a transaction")
 		e.must(e.changeSchedulesTx(tx, store.PauseSchedules, "old"))
 		e.must(e.changeSchedulesTx(tx, store.DeleteSchedules, "gone"))
-		e.want(len(e.schedules(store.ListSchedulesRequest{})), 2, "before its commit a transaction's edits must not be seen by others")
+		e.want(len(e.schedules(store.ListRequest{})), 2, "before its commit a transaction's edits must not be seen by others")
 		e.want(names(tx.Tx), []string{"new", "old paused"}, "a transaction must see its own edits")
 		if !commit {
 			e.must(tx.Rollback())
@@ -182,7 +182,7 @@ func inTxPutWithJob(e *env) {
 		tx := e.begin()
 		e.insertTx(tx.Tx, newJob())
 		e.putTx(tx, "s", "{}")
-		rows, err := e.a.ListSchedules(e.ctx, store.ListSchedulesRequest{Tx: tx.Tx, Names: []string{"s"}, Limit: 1})
+		rows, err := store.List[store.Schedule](e.ctx, e.a, store.ListRequest{Tx: tx.Tx, Names: []string{"s"}, Limit: 1})
 		e.must(err)
 		e.insertTx(tx.Tx, with(func(j *store.NewJob) { j.Schedule, j.Origin = rows[0].ID, store.OriginTrigger }))
 		end := tx.Rollback
@@ -192,7 +192,7 @@ func inTxPutWithJob(e *env) {
 		e.must(end())
 		want := map[bool]int{false: 0, true: 1}[commit]
 		e.want(len(e.list(store.ListJobsRequest{})), 2*want, "jobs and schedules of a transaction must be there together, or not at all")
-		e.want(len(e.schedules(store.ListSchedulesRequest{})), want, "jobs and schedules of a transaction must be there together, or not at all")
+		e.want(len(e.schedules(store.ListRequest{})), want, "jobs and schedules of a transaction must be there together, or not at all")
 	}
 }
 
@@ -250,7 +250,7 @@ func inTxRefusals(e *env) {
 	refused(err, store.ErrStale)
 	e.must(tx.Commit())
 	e.want(e.listIDs(store.ListJobsRequest{}), id, "a transaction must go on after refusals")
-	e.want(len(e.schedules(store.ListSchedulesRequest{Deleted: true})), 1, "a refused call must leave nothing in the transaction")
+	e.want(len(e.schedules(store.ListRequest{Deleted: true})), 1, "a refused call must leave nothing in the transaction")
 	_, err = e.a.PutSchedules(e.ctx, store.PutSchedulesRequest{Now: e.now, SyncRevision: 1})
 	e.must(err)
 }
@@ -277,5 +277,5 @@ func inTxEnded(e *env) {
 		}
 	}
 	e.want(e.state(id), store.StateReady, "a refused transaction must change nothing")
-	e.want(len(e.schedules(store.ListSchedulesRequest{})), 1, "a refused transaction must change nothing")
+	e.want(len(e.schedules(store.ListRequest{})), 1, "a refused transaction must change nothing")
 }

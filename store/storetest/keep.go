@@ -86,7 +86,7 @@ func keepForgottenGroup(e *env) {
 	e.finishWell(keeping(running, store.Completed, store.Forget))
 	e.gone(running.ID, "a schedule's job that ends with Forget must leave no row")
 	e.released(node, waiting, "a job that waits must be released when a job is forgotten")
-	e.want(len(e.slots(store.ListSlotsRequest{Schedule: "s"})), 2, "the records of the slots must stay")
+	e.want(len(e.slots(store.ListRequest{Names: []string{"s"}})), 2, "the records of the slots must stay")
 }
 
 func keepForgottenFollowUp(e *env) {

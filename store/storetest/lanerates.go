@@ -261,13 +261,13 @@ func laneRatesWaits(e *env) {
 	e.wantStarted(n, "one job starts", ids[0])
 	e.tick(30 * time.Millisecond)
 	next := e.now.Add(70 * time.Millisecond)
-	waits, err := e.b.FindLimitWaits(e.ctx, store.FindLimitWaitsRequest{Now: e.now, Jobs: ids})
+	waits, err := store.List[store.LimitWait](e.ctx, e.b, store.ListRequest{Now: e.now, IDs: ids})
 	e.must(err)
 	e.want(waits, []store.LimitWait{
 		{Job: ids[1], Limit: limit, Key: "x", InUse: 1, Until: next},
 		{Job: ids[2], Limit: limit, Key: "x", InUse: 1, Before: 1, Until: next},
 	}, "a job that waits for a start knows when the next job may start")
-	infos, err := e.b.ListLimits(e.ctx, store.ListLimitsRequest{Now: e.now, Lanes: 5})
+	infos, err := store.List[store.LimitInfo](e.ctx, e.b, store.ListRequest{Now: e.now, Lanes: 5})
 	e.must(err)
 	e.want(infos[0].Lanes, []store.LaneInfo{{Key: "x", InUse: 1, Waiting: 2, Until: next}}, "and so does its lane")
 }
@@ -287,7 +287,7 @@ func queueRateChanged(e *env) {
 		return res
 	}
 	e.want(len(claim().Jobs), 4, "the burst")
-	waits, err := e.b.FindLimitWaits(e.ctx, store.FindLimitWaitsRequest{Now: e.now, Jobs: ids[19:]})
+	waits, err := store.List[store.LimitWait](e.ctx, e.b, store.ListRequest{Now: e.now, IDs: ids[19:]})
 	e.must(err)
 	e.ok(len(waits) == 1 && waits[0].Until.Equal(e.now.Add(slackOf(slow))), "a job of the queue must know when the next job may start:", waits)
 	fast := rated("l")
@@ -364,7 +364,7 @@ func lanesClosed(e *env) {
 	e.close(30*time.Second, jobs[0])
 	e.close(10*time.Second, jobs[0])
 	e.wantStarted(n, "no job of the key starts, also no job that might have started; other keys go on", ids[3:]...)
-	infos, err := e.b.ListLimits(e.ctx, store.ListLimitsRequest{Now: e.now, Names: []string{"per key"}, Lanes: 5})
+	infos, err := store.List[store.LimitInfo](e.ctx, e.b, store.ListRequest{Now: e.now, Names: []string{"per key"}, Lanes: 5})
 	e.must(err)
 	lane := infos[0].Lanes[0]
 	e.want([]any{lane.Key, lane.Until}, []any{"x", e.now.Add(30 * time.Second)}, "the lane lists until when nothing starts")
@@ -373,7 +373,7 @@ func lanesClosed(e *env) {
 	e.finishWell(snooze)
 	urgent := e.insertOne(limited("x", func(j *store.NewJob) { j.Priority = 1 }))
 	e.wantNext(n, 30*time.Second, "a new job of the key waits, too")
-	waits, err := e.b.FindLimitWaits(e.ctx, store.FindLimitWaitsRequest{Now: e.now, Jobs: []int64{urgent}})
+	waits, err := store.List[store.LimitWait](e.ctx, e.b, store.ListRequest{Now: e.now, IDs: []int64{urgent}})
 	e.must(err)
 	e.ok(len(waits) == 1 && waits[0].Until.Equal(e.now.Add(30*time.Second)), "a job that waits knows until when:", waits)
 	e.tick(30*time.Second - time.Millisecond)

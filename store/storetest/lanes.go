@@ -59,7 +59,7 @@ func limited(key string, more ...func(*store.NewJob)) store.NewJob {
 // inUse returns how many permits of a limit jobs hold.
 func (e *env) inUse(name string) int64 {
 	e.t.Helper()
-	infos, err := e.b.ListLimits(e.ctx, store.ListLimitsRequest{Now: e.now, Names: []string{name}})
+	infos, err := store.List[store.LimitInfo](e.ctx, e.b, store.ListRequest{Now: e.now, Names: []string{name}})
 	e.must(err)
 	if len(infos) != 1 {
 		e.t.Fatalf("limit %q must be listed once: got %d", name, len(infos))
@@ -142,7 +142,7 @@ func lanesOfPlaces(e *env) {
 	e.want(append(e.claimIn(n, "q@host"), e.claimIn(n, "q")...), more, "without the limit all of them run")
 	e.putLimits(store.Limit{Name: "whole", Queue: "q", Concurrency: 1})
 	e.insert(in("q", ""), in("q@host", ""), in("qq@host", ""), limited("", func(j *store.NewJob) { j.Queue, j.Delay = "q@host", time.Minute }))
-	whole, err := e.b.ListLimits(e.ctx, store.ListLimitsRequest{Now: e.now, Names: []string{"whole"}})
+	whole, err := store.List[store.LimitInfo](e.ctx, e.b, store.ListRequest{Now: e.now, Names: []string{"whole"}})
 	e.must(err)
 	e.want(whole[0].Waiting, int64(2), "due jobs of places wait for a limit of the whole queue, too")
 }

@@ -40,7 +40,7 @@ func (e *env) putLimits(limits ...store.Limit) []store.Limit {
 // limits returns all limits without what they hold.
 func (e *env) limits(names ...string) (limits []store.Limit) {
 	e.t.Helper()
-	infos, err := e.b.ListLimits(e.ctx, store.ListLimitsRequest{Now: e.now, Names: names})
+	infos, err := store.List[store.LimitInfo](e.ctx, e.b, store.ListRequest{Now: e.now, Names: names})
 	e.must(err)
 	for _, info := range infos {
 		limits = append(limits, info.Limit)
@@ -236,13 +236,13 @@ func limitsWaits(e *env) {
 	ids := e.insert(keyed("a", 5), keyed("a", 5), keyed("a", 5), keyed("a", 4), keyed("wide", 5), keyed("wide", 5), keyed("wide", 5), newJob())
 	waits := func(ids ...int64) []store.LimitWait {
 		e.t.Helper()
-		found, err := e.b.FindLimitWaits(e.ctx, store.FindLimitWaitsRequest{Now: e.now, Jobs: ids})
+		found, err := store.List[store.LimitWait](e.ctx, e.b, store.ListRequest{Now: e.now, IDs: ids})
 		e.must(err)
 		return found
 	}
 	info := func() store.LimitInfo {
 		e.t.Helper()
-		list, err := e.b.ListLimits(e.ctx, store.ListLimitsRequest{Now: e.now, Lanes: 10})
+		list, err := store.List[store.LimitInfo](e.ctx, e.b, store.ListRequest{Now: e.now, Lanes: 10})
 		e.must(err)
 		e.want(len(list), 1, "there is one limit")
 		return list[0]

@@ -261,7 +261,7 @@ func lossSuspects(e *env) {
 	e.want(len(e.claim(n, 9)), 0, "a suspect that is retried by hand must stay a suspect")
 	e.want(claimedIDs(e.claimSuspect(n).Jobs), ids[1:2], "a suspect that is retried by hand must stay a suspect")
 	e.want(e.lose(alive)[ids[0]], false, "a suspect that was claimed ahead has not begun")
-	queues, err := e.b.ListQueues(e.ctx, store.ListQueuesRequest{Now: e.now})
+	queues, err := store.List[store.QueueInfo](e.ctx, e.b, store.ListRequest{Now: e.now})
 	e.must(err)
 	e.want(queues[0].Ready+queues[0].Scheduled, int64(4), "suspects must be counted with their queue")
 }

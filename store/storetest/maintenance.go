@@ -53,7 +53,7 @@ func pruneAge(e *env) {
 	ids := e.old()
 	all := store.PruneRequest{Completed: time.Hour, Failed: 2 * time.Hour, Slots: 3 * time.Hour, Nodes: 4 * time.Hour}
 	left := func() []int {
-		return []int{len(e.list(store.ListJobsRequest{})), len(e.slots(store.ListSlotsRequest{})), len(e.nodes())}
+		return []int{len(e.list(store.ListJobsRequest{})), len(e.slots(store.ListRequest{})), len(e.nodes())}
 	}
 	e.tick(time.Hour)
 	e.want(e.prune(all), store.PruneResult{}, "what is exactly as old as asked must stay, by the request's Now")
@@ -154,7 +154,7 @@ func pruneLeaves(e *env) {
 	e.want(ids, []int64{id, ready}, "living jobs must stay, however old")
 	e.want(len(e.job(id).Attempts), 1, "attempts of living jobs must stay")
 	e.want([]int64{e.nodes()[n].ID, e.nodes()[dead].ID}, []int64{n, dead}, "nodes that have not ended must stay")
-	e.want(scheduleNames(e.schedules(store.ListSchedulesRequest{Deleted: true})), []string{"gone", "kept", "s"}, "schedules and tombstones must stay")
+	e.want(scheduleNames(e.schedules(store.ListRequest{Deleted: true})), []string{"gone", "kept", "s"}, "schedules and tombstones must stay")
 	e.want([]any{e.schedule("s").Mark, e.schedule("s").Fired}, []any{mark, int64(1)}, "the mark and the counter must outlive the records")
 	_, err = e.trySync("o", 6, "kept")
 	e.is(err, store.ErrStale, "an owner's sync revision must stay")

@@ -203,7 +203,7 @@ func listNodes(e *env) {
 	e.must(err)
 	e.tick(time.Minute)
 	e.rescue(b)
-	nodes, err := e.b.ListNodes(e.ctx)
+	nodes, err := store.List[store.NodeInfo](e.ctx, e.b, store.ListRequest{})
 	e.must(err)
 	type row struct {
 		id    int64
@@ -232,13 +232,13 @@ func listQueues(e *env) {
 			oldest[j.Queue] = j.RunAt
 		}
 	}
-	queues, err := e.b.ListQueues(e.ctx, store.ListQueuesRequest{Now: e.now})
+	queues, err := store.List[store.QueueInfo](e.ctx, e.b, store.ListRequest{Now: e.now})
 	e.must(err)
 	e.want(queues, []store.QueueInfo{
 		{Name: "a", Ready: 1, Oldest: oldest["a"]}, {Name: "b", Scheduled: 1}, {Name: "q", Ready: 1, Scheduled: 2, Running: 1, Oldest: oldest["q"]},
 	}, "each queue's live jobs must be counted, by name: ready (due), scheduled (due later), running; with the earliest run_at of the due jobs")
 	e.insertOne(with(func(j *store.NewJob) { j.Kind, j.RunAt = "a", e.now.Add(time.Hour) }))
-	all, err := e.b.ListKinds(e.ctx, store.ListKindsRequest{Now: e.now})
+	all, err := store.List[store.KindInfo](e.ctx, e.b, store.ListRequest{Now: e.now})
 	e.must(err)
 	first := oldest["a"]
 	if oldest["q"].Before(first) {

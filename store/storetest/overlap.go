@@ -37,7 +37,7 @@ func overlapSkip(e *env) {
 	record := store.SlotRecord{Slot: row.NextAt, Last: row.NextAt, Count: 1, Outcome: store.SlotSkipped, Reason: fmt.Sprintf("overlap: job %d was still running", id)}
 	e.want([]any{len(res.Fired), len(res.Lost), len(res.Superseded)}, []any{0, 0, 0}, "a slot must not fire while a job of its schedule runs")
 	e.want(res.Slots, []store.SkippedSlot{{Schedule: row.ID, Record: f.Slots[0]}, {Schedule: row.ID, Record: record}}, "a skipped slot must be returned with its reason, after the other records")
-	got := e.slots(store.ListSlotsRequest{})
+	got := e.slots(store.ListRequest{})
 	e.want([]any{len(got), got[0].SlotRecord, got[0].Job}, []any{3, record, int64(0)}, "a skipped slot must be recorded with its reason")
 	after := e.schedule("s")
 	e.want([]any{after.Mark, after.NextAt, after.Fired}, []any{row.NextAt, row.NextAt.Add(time.Minute), int64(1)}, "a skipped slot is accounted for, but has not fired")
@@ -93,7 +93,7 @@ func (e *env) wantSkipped(name, reason string) {
 	record := store.SlotRecord{Slot: row.NextAt, Last: row.NextAt, Count: 1, Outcome: store.SlotSkipped, Reason: reason}
 	e.want([]any{len(res.Fired), res.Slots, res.Superseded, len(e.list(store.ListJobsRequest{}))},
 		[]any{0, []store.SkippedSlot{{Schedule: row.ID, Record: record}}, []int64(nil), jobs}, "a slot must be skipped while a job that is due has not started")
-	e.want(e.slots(store.ListSlotsRequest{Schedule: name})[0].SlotRecord, record, "a skipped slot must be recorded with its reason")
+	e.want(e.slots(store.ListRequest{Names: []string{name}})[0].SlotRecord, record, "a skipped slot must be recorded with its reason")
 }
 
 func overlapReleased(e *env) {

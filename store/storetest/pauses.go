@@ -124,7 +124,7 @@ func pauseEnds(e *env) {
 	later := e.insertOne(newJob())
 	e.want(e.claimedIDs(n, 1), ids[:1], "at its end by the store's clock the pause is over, and the jobs come in their order")
 	e.want(e.claimedIDs(n, 1), []int64{later}, "the next job")
-	pauses, err := e.b.ListPauses(e.ctx, store.ListPausesRequest{Now: e.now})
+	pauses, err := store.List[store.Pause](e.ctx, e.b, store.ListRequest{Now: e.now})
 	e.must(err)
 	e.want(pauses, []store.Pause(nil), "a pause that has ended is not listed")
 	e.ok(!e.resume("g"), "a pause that has ended cannot be ended")
@@ -141,7 +141,7 @@ func (e *env) claimHundred(node int64) store.ClaimResult {
 func pauseInAdvance(e *env) {
 	n := e.node("n")
 	e.pause("ü", time.Time{})
-	pauses, err := e.b.ListPauses(e.ctx, store.ListPausesRequest{Now: e.now})
+	pauses, err := store.List[store.Pause](e.ctx, e.b, store.ListRequest{Now: e.now})
 	e.must(err)
 	e.want(pauses, []store.Pause{{Name: "ü", At: e.now, Reason: "why", Actor: "me"}}, "a group may be paused before it has anything")
 	e.insert(inGroup("ü"))
@@ -153,13 +153,13 @@ func pauseAgain(e *env) {
 	e.pause("g", time.Time{})
 	e.tick(time.Second)
 	e.must(e.b.PauseSubject(e.ctx, store.PauseRequest{Now: e.now, Name: "g", Until: e.now.Add(time.Hour), Reason: "other", Actor: "you"}))
-	pauses, err := e.b.ListPauses(e.ctx, store.ListPausesRequest{Now: e.now})
+	pauses, err := store.List[store.Pause](e.ctx, e.b, store.ListRequest{Now: e.now})
 	e.must(err)
 	e.want(pauses, []store.Pause{{Name: "g", At: since, Until: e.now.Add(time.Hour), Reason: "other", Actor: "you"}}, "a repetition changes all but the beginning")
 	e.resume("g")
 	e.tick(time.Second)
 	e.pause("g", time.Time{})
-	pauses, err = e.b.ListPauses(e.ctx, store.ListPausesRequest{Now: e.now})
+	pauses, err = store.List[store.Pause](e.ctx, e.b, store.ListRequest{Now: e.now})
 	e.must(err)
 	e.want(pauses, []store.Pause{{Name: "g", At: e.now, Reason: "why", Actor: "me"}}, "a new pause begins now")
 }
@@ -172,7 +172,7 @@ func pauseState(e *env) {
 	e.want(e.state(id), store.StateReady, "a job of a paused group is ready")
 	e.want(e.matching(store.JobFilter{States: []store.State{store.StateReady}}), []int64{id}, "it is listed as ready")
 	e.want(e.groups("g"), []store.GroupInfo{{Name: "g", Ready: 1}}, "its group counts it as ready")
-	queues, err := e.b.ListQueues(e.ctx, store.ListQueuesRequest{Now: e.now})
+	queues, err := store.List[store.QueueInfo](e.ctx, e.b, store.ListRequest{Now: e.now})
 	e.must(err)
 	e.want(queues[0].Ready+queues[0].Scheduled, int64(1), "its queue counts it")
 }
@@ -259,7 +259,7 @@ func pauseUnsettled(e *env) {
 	e.tick(time.Minute)
 	err := e.a.PauseSubject(e.ctx, store.PauseRequest{Now: e.now, Name: "g"})
 	e.ok(errors.Is(err, store.ErrUnsettled), "slots before the pause have to be accounted for first", err)
-	pauses, err := e.b.ListPauses(e.ctx, store.ListPausesRequest{Now: e.now})
+	pauses, err := store.List[store.Pause](e.ctx, e.b, store.ListRequest{Now: e.now})
 	e.must(err)
 	e.want(pauses, []store.Pause(nil), "a refused pause changes nothing")
 	e.fire(firing(e.schedule("s"), e.now, e.now.Add(time.Minute)))
@@ -311,7 +311,7 @@ func pauseQueue(e *env) {
 	e.finishWell(outcome(running, store.Retry))
 	e.want(e.claimIn(n, "q"), []int64(nil), "what becomes due or is retried waits, too")
 	e.want(e.state(due), store.StateReady, "a job of a paused queue is ready")
-	queues, err := e.b.ListQueues(e.ctx, store.ListQueuesRequest{Now: e.now})
+	queues, err := store.List[store.QueueInfo](e.ctx, e.b, store.ListRequest{Now: e.now})
 	e.must(err)
 	e.want(queues[0].Ready+queues[0].Scheduled, int64(3), "the queue counts its jobs")
 	e.change(store.ChangeJobsRequest{Action: store.MoveJobs, IDs: []int64{later}, Queue: "r"})
@@ -397,7 +397,7 @@ func pauseSubjects(e *env) {
 	for _, subject := range []store.PauseSubject{store.SubjectKind, store.SubjectGroup, store.SubjectQueue} {
 		e.pauseOf(subject, "x", time.Time{})
 	}
-	pauses, err := e.b.ListPauses(e.ctx, store.ListPausesRequest{Now: e.now})
+	pauses, err := store.List[store.Pause](e.ctx, e.b, store.ListRequest{Now: e.now})
 	e.must(err)
 	e.want(pauses, []store.Pause{
 		{Subject: store.SubjectGroup, Name: "x", At: since, Reason: "why", Actor: "me"},
@@ -429,7 +429,7 @@ func pauseEndsOthers(e *env) {
 		e.want(e.claimIn(n, "q"), []int64(nil), subject.String()+": the pause lasts to its end")
 		e.tick(time.Microsecond)
 		e.want(e.claimIn(n, "q"), []int64{id}, subject.String()+": at its end by the store's clock the pause is over")
-		pauses, err := e.b.ListPauses(e.ctx, store.ListPausesRequest{Now: e.now})
+		pauses, err := store.List[store.Pause](e.ctx, e.b, store.ListRequest{Now: e.now})
 		e.must(err)
 		e.want(pauses, []store.Pause(nil), "a pause that has ended is not listed")
 	}
@@ -628,10 +628,10 @@ func (w *world) changePause() {
 	}
 	wantErr := w.model.PauseSubject(w.ctx, req)
 	w.agree("PauseSubject", req, w.client.PauseSubject(w.ctx, req), wantErr, false)
-	list := store.ListPausesRequest{Now: w.now}
-	want, err := w.model.ListPauses(w.ctx, list)
+	list := store.ListRequest{Now: w.now}
+	want, err := store.List[store.Pause](w.ctx, w.model, list)
 	w.must(err)
-	got, err := w.client.ListPauses(w.ctx, list)
+	got, err := store.List[store.Pause](w.ctx, w.client, list)
 	w.must(err)
 	w.compare("ListPauses", list, got, want)
 	w.auditBoth(req.By)

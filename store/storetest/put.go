@@ -68,7 +68,7 @@ func putGroup(e *env) {
 	e.putIn("", "c")
 	e.want(e.schedule("b").Group, "ü", "a schedule has the group of its put")
 	names := func(group string) (names []string) {
-		rows, err := e.b.ListSchedules(e.ctx, store.ListSchedulesRequest{Group: group, Limit: 10})
+		rows, err := store.List[store.Schedule](e.ctx, e.b, store.ListRequest{Group: group, Limit: 10})
 		e.must(err)
 		for _, row := range rows {
 			names = append(names, row.Name)
@@ -84,7 +84,7 @@ func putGroup(e *env) {
 		e.fire(f)
 	}
 	slots := func(group string) (of []string) {
-		rows, err := e.b.ListSlots(e.ctx, store.ListSlotsRequest{Group: group, Limit: 10})
+		rows, err := store.List[store.SlotInfo](e.ctx, e.b, store.ListRequest{Group: group, Limit: 10})
 		e.must(err)
 		for _, row := range rows {
 			of = append(of, row.ScheduleName)
@@ -155,7 +155,7 @@ func putIfRevision(e *env) {
 	e.is(try("new", "1", row.Revision), store.ErrConflict, "a put with a revision of a schedule that does not exist must be refused")
 	e.is(try("s", "2", store.OnlyNew), store.ErrExists, "a put that only creates must be refused for a name that exists")
 	e.is(try("s", "1", store.OnlyNew), store.ErrExists, "a put that only creates must be refused also where nothing would change")
-	e.want(e.schedules(store.ListSchedulesRequest{Deleted: true}), []store.Schedule{row}, "a refused put must write nothing")
+	e.want(e.schedules(store.ListRequest{Deleted: true}), []store.Schedule{row}, "a refused put must write nothing")
 	e.is(try("only new", "1", store.OnlyNew), nil, "a put that only creates must create")
 	e.is(try("s", "2", row.Revision), nil, "a put with the row's revision must succeed")
 	e.is(try("s", "3", row.Revision), store.ErrConflict, "a put with an old revision must be refused")
@@ -265,7 +265,7 @@ func putUndelete(e *env) {
 		ID: before.ID, Name: "s", Owner: "o", Revision: row.Revision, Definition: before.Definition, Anchor: e.now, Mark: e.now,
 		NextAt: e.now, Fired: 1, CreatedAt: before.CreatedAt, UpdatedAt: e.now,
 	}, "a schedule that comes back must keep number, counter and first put, with mark = max(mark, now), a new anchor, and not paused")
-	e.want([]any{len(e.slots(store.ListSlotsRequest{Schedule: "s"})), e.job(job).ScheduleName}, []any{1, "s"}, "slots and jobs from before must stay")
+	e.want([]any{len(e.slots(store.ListRequest{Names: []string{"s"}})), e.job(job).ScheduleName}, []any{1, "s"}, "slots and jobs from before must stay")
 }
 
 func putUnsettled(e *env) {
@@ -289,7 +289,7 @@ func putUnsettled(e *env) {
 func putAllOrNone(e *env) {
 	e.due("unsettled")
 	e.must(e.putAs("other", "taken", "1"))
-	before := e.schedules(store.ListSchedulesRequest{Deleted: true})
+	before := e.schedules(store.ListRequest{Deleted: true})
 	for bad, sentinel := range map[string]error{"unsettled": store.ErrUnsettled, "taken": store.ErrConflict} {
 		for _, names := range [][]string{{"new", bad}, {bad, "new"}} {
 			var puts []store.PutSchedule
@@ -298,7 +298,7 @@ func putAllOrNone(e *env) {
 			}
 			_, err := e.tryPut(store.PutSchedulesRequest{Schedules: puts})
 			e.is(err, sentinel, "one refused schedule must refuse the whole put")
-			e.want(e.schedules(store.ListSchedulesRequest{Deleted: true}), before, "a refused put must write nothing at all")
+			e.want(e.schedules(store.ListRequest{Deleted: true}), before, "a refused put must write nothing at all")
 		}
 	}
 }
@@ -314,7 +314,7 @@ func putMany(e *env) {
 	e.want([]int{len(res.Revisions), res.Changed}, []int{n, n}, "any number of schedules may be put at once")
 	seen := map[string]store.Schedule{}
 	for after := ""; ; {
-		page := e.schedules(store.ListSchedulesRequest{After: after, Limit: 700})
+		page := e.schedules(store.ListRequest{After: after, Limit: 700})
 		if len(page) == 0 || len(seen) > 0 && after == page[len(page)-1].Name {
 			break
 		}
@@ -381,16 +381,16 @@ func listSchedules(e *env) {
 		e.must(e.putAs(owner, name, "1"))
 	}
 	e.changeSchedules(store.DeleteSchedules, "c")
-	list := func(req store.ListSchedulesRequest) []string { return scheduleNames(e.schedules(req)) }
-	e.want(list(store.ListSchedulesRequest{}), []string{"B", "Z", "a", "a b", "b", "ä"}, "schedules must be listed by name in byte order, without tombstones")
-	e.want(list(store.ListSchedulesRequest{Deleted: true}), []string{"B", "Z", "a", "a b", "b", "c", "ä"}, "tombstones must be listed on request")
-	e.want(list(store.ListSchedulesRequest{After: "Z", Limit: 2}), []string{"a", "a b"}, "a page must begin after After and end at Limit")
+	list := func(req store.ListRequest) []string { return scheduleNames(e.schedules(req)) }
+	e.want(list(store.ListRequest{}), []string{"B", "Z", "a", "a b", "b", "ä"}, "schedules must be listed by name in byte order, without tombstones")
+	e.want(list(store.ListRequest{Deleted: true}), []string{"B", "Z", "a", "a b", "b", "c", "ä"}, "tombstones must be listed on request")
+	e.want(list(store.ListRequest{After: "Z", Limit: 2}), []string{"a", "a b"}, "a page must begin after After and end at Limit")
 	owner, none := "o", ""
-	e.want(list(store.ListSchedulesRequest{Owner: &owner}), []string{"B", "Z"}, "schedules must be filtered by owner")
-	e.want(list(store.ListSchedulesRequest{Owner: &none}), []string{"a", "a b", "b", "ä"}, "the empty owner is an owner like others")
-	e.want(list(store.ListSchedulesRequest{Names: []string{"b", "Z", "nobody", "c"}}), []string{"Z", "b"}, "schedules must be found by name")
-	e.want(list(store.ListSchedulesRequest{Names: []string{"b", "Z"}, Owner: &owner}), []string{"Z"}, "all given conditions must hold")
+	e.want(list(store.ListRequest{Owner: &owner}), []string{"B", "Z"}, "schedules must be filtered by owner")
+	e.want(list(store.ListRequest{Owner: &none}), []string{"a", "a b", "b", "ä"}, "the empty owner is an owner like others")
+	e.want(list(store.ListRequest{Names: []string{"b", "Z", "nobody", "c"}}), []string{"Z", "b"}, "schedules must be found by name")
+	e.want(list(store.ListRequest{Names: []string{"b", "Z"}, Owner: &owner}), []string{"Z"}, "all given conditions must hold")
 	ids := []int64{e.schedule("a").ID, e.schedule("c").ID}
-	e.want(list(store.ListSchedulesRequest{IDs: ids}), []string{"a"}, "schedules must be found by number")
-	e.want(list(store.ListSchedulesRequest{IDs: ids, Deleted: true}), []string{"a", "c"}, "tombstones must be found by number")
+	e.want(list(store.ListRequest{IDs: ids}), []string{"a"}, "schedules must be found by number")
+	e.want(list(store.ListRequest{IDs: ids, Deleted: true}), []string{"a", "c"}, "tombstones must be found by number")
 }

@@ -35,7 +35,7 @@ func (w *world) putCalendars() {
 
 // pairRevisions records the new revisions of schedules.
 func (w *world) pairRevisions() {
-	real, err := w.client.ListSchedules(w.ctx, store.ListSchedulesRequest{Deleted: true, Limit: 1000})
+	real, err := store.List[store.Schedule](w.ctx, w.client, store.ListRequest{Deleted: true, Limit: 1000})
 	w.must(err)
 	model := w.rows()
 	w.compare("ListSchedules", nil, len(real), len(model))
@@ -52,10 +52,10 @@ func (w *world) deleteCalendars() {
 }
 
 func (w *world) calendarsBoth() {
-	req := store.ListCalendarsRequest{Limit: 10}
-	want, err := w.model.ListCalendars(w.ctx, req)
+	req := store.ListRequest{Limit: 10}
+	want, err := store.List[store.Calendar](w.ctx, w.model, req)
 	w.must(err)
-	got, err := w.client.ListCalendars(w.ctx, req)
+	got, err := store.List[store.Calendar](w.ctx, w.client, req)
 	w.must(err)
 	for i := range want {
 		want[i].Revision = 0
@@ -65,10 +65,10 @@ func (w *world) calendarsBoth() {
 	}
 	w.compare("ListCalendars", req, got, want)
 	for _, name := range calendarNamesOf {
-		req := store.ListSchedulesRequest{Calendar: name, Limit: 100}
-		want, err := w.model.ListSchedules(w.ctx, req)
+		req := store.ListRequest{Calendar: name, Limit: 100}
+		want, err := store.List[store.Schedule](w.ctx, w.model, req)
 		w.must(err)
-		got, err := w.client.ListSchedules(w.ctx, req)
+		got, err := store.List[store.Schedule](w.ctx, w.client, req)
 		w.must(err)
 		w.compare("ListSchedules", req, scheduleNames(got), scheduleNames(want))
 	}

@@ -34,9 +34,9 @@ func (w *world) changeHandlers() {
 		w.must(err)
 		w.compare("PutHandler", req, got, want)
 	}
-	want, err := w.model.ListHandlers(w.ctx)
+	want, err := store.List[store.Handler](w.ctx, w.model, store.ListRequest{})
 	w.must(err)
-	got, err := w.client.ListHandlers(w.ctx)
+	got, err := store.List[store.Handler](w.ctx, w.client, store.ListRequest{})
 	w.must(err)
 	w.handled = len(want) > 0
 	w.compare("ListHandlers", nil, got, slices.Clip(want))
@@ -121,10 +121,10 @@ func (w *world) auditBoth(by store.Actor) {
 }
 
 func (w *world) compareAudit(limit int) {
-	req := store.ListAuditRequest{Limit: limit}
-	want, err := w.model.ListAudit(w.ctx, req)
+	req := store.ListRequest{Limit: limit}
+	want, err := store.List[store.AuditEntry](w.ctx, w.model, req)
 	w.must(err)
-	got, err := w.client.ListAudit(w.ctx, req)
+	got, err := store.List[store.AuditEntry](w.ctx, w.client, req)
 	w.must(err)
 	for i := range got {
 		for j, subject := range got[i].Subjects {

@@ -201,7 +201,7 @@ func (w *world) someNode() int64 {
 }
 
 func (w *world) livingNode() int64 {
-	nodes, err := w.model.ListNodes(w.ctx)
+	nodes, err := store.List[store.NodeInfo](w.ctx, w.model, store.ListRequest{})
 	w.must(err)
 	var living []int64
 	for _, n := range nodes {
@@ -259,9 +259,9 @@ func (w *world) claim() {
 			b.refs = append(b.refs, store.ClaimRef{ID: want.Jobs[i].ID, Token: want.Jobs[i].Token})
 		}
 	}
-	pauses, err := w.model.ListPauses(w.ctx, store.ListPausesRequest{Now: w.now})
+	pauses, err := store.List[store.Pause](w.ctx, w.model, store.ListRequest{Now: w.now})
 	w.must(err)
-	limits, err := w.model.ListLimits(w.ctx, store.ListLimitsRequest{Now: w.now})
+	limits, err := store.List[store.LimitInfo](w.ctx, w.model, store.ListRequest{Now: w.now})
 	w.must(err)
 	if len(pauses)+len(limits) > 0 { // when a paused job would be due is of no use to a node
 		got.NextDue, want.NextDue = time.Time{}, time.Time{}
@@ -290,7 +290,7 @@ func (w *world) allDue(req store.ClaimRequest) (due int) {
 	if req.Starts || req.DueFor > 0 { // then a store looks at many more
 		return 0
 	}
-	limits, err := w.model.ListLimits(w.ctx, store.ListLimitsRequest{Now: w.now})
+	limits, err := store.List[store.LimitInfo](w.ctx, w.model, store.ListRequest{Now: w.now})
 	w.must(err)
 	if len(limits) == 0 {
 		return 0
@@ -589,7 +589,7 @@ func (w *world) listBoth(req store.ListJobsRequest) {
 
 // nodeNames returns the names of the nodes that are listed.
 func (w *world) nodeNames() map[string]bool {
-	nodes, err := w.model.ListNodes(w.ctx)
+	nodes, err := store.List[store.NodeInfo](w.ctx, w.model, store.ListRequest{})
 	w.must(err)
 	names := map[string]bool{}
 	for _, n := range nodes {

@@ -64,9 +64,9 @@ func (w *world) recountBoth() {
 
 // compareInUse compares how many permits jobs hold, which the reference counts.
 func (w *world) compareInUse() {
-	req := store.ListLimitsRequest{Now: w.now}
+	req := store.ListRequest{Now: w.now}
 	inUse := func(b store.Backend) map[string]int64 {
-		list, err := b.ListLimits(w.ctx, req)
+		list, err := store.List[store.LimitInfo](w.ctx, b, req)
 		w.must(err)
 		used := map[string]int64{}
 		for _, l := range list {

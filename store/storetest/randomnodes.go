@@ -9,7 +9,7 @@ import (
 )
 
 func (w *world) register() {
-	nodes, err := w.model.ListNodes(w.ctx)
+	nodes, err := store.List[store.NodeInfo](w.ctx, w.model, store.ListRequest{})
 	w.must(err)
 	if len(nodes) > 12 {
 		return
@@ -126,7 +126,7 @@ func (w *world) rescue() {
 
 // beats returns how many heartbeats a node has sent.
 func (w *world) beats(node int64) int64 {
-	nodes, err := w.model.ListNodes(w.ctx)
+	nodes, err := store.List[store.NodeInfo](w.ctx, w.model, store.ListRequest{})
 	w.must(err)
 	for _, n := range nodes {
 		if n.ID == node {
@@ -213,7 +213,7 @@ func (w *world) compareAll() {
 	w.listBoth(store.ListJobsRequest{Limit: 10000, Attempts: true})
 	w.schedulesBoth()
 	w.calendarsBoth()
-	w.slotsBoth(store.ListSlotsRequest{Limit: 10000})
+	w.slotsBoth(store.ListRequest{Limit: 10000})
 	w.nodesBoth()
 	w.queuesBoth()
 	w.feedBoth()
@@ -224,7 +224,7 @@ func (w *world) compareAll() {
 }
 
 func (w *world) schedulesBoth() {
-	got, err := w.client.ListSchedules(w.ctx, store.ListSchedulesRequest{Deleted: true, Limit: 1000})
+	got, err := store.List[store.Schedule](w.ctx, w.client, store.ListRequest{Deleted: true, Limit: 1000})
 	w.must(err)
 	var rows, want []store.Schedule
 	for _, row := range got {
@@ -237,9 +237,9 @@ func (w *world) schedulesBoth() {
 }
 
 func (w *world) nodesBoth() {
-	want, err := w.model.ListNodes(w.ctx)
+	want, err := store.List[store.NodeInfo](w.ctx, w.model, store.ListRequest{})
 	w.must(err)
-	got, err := w.client.ListNodes(w.ctx)
+	got, err := store.List[store.NodeInfo](w.ctx, w.client, store.ListRequest{})
 	w.must(err)
 	var nodes []store.NodeInfo
 	for _, n := range got {
@@ -250,14 +250,14 @@ func (w *world) nodesBoth() {
 }
 
 func (w *world) queuesBoth() {
-	want, err := w.model.ListQueues(w.ctx, store.ListQueuesRequest{Now: w.now})
+	want, err := store.List[store.QueueInfo](w.ctx, w.model, store.ListRequest{Now: w.now})
 	w.must(err)
-	got, err := w.client.ListQueues(w.ctx, store.ListQueuesRequest{Now: w.now})
+	got, err := store.List[store.QueueInfo](w.ctx, w.client, store.ListRequest{Now: w.now})
 	w.must(err)
 	w.compare("ListQueues", nil, got, want)
-	wantKinds, err := w.model.ListKinds(w.ctx, store.ListKindsRequest{Now: w.now})
+	wantKinds, err := store.List[store.KindInfo](w.ctx, w.model, store.ListRequest{Now: w.now})
 	w.must(err)
-	gotKinds, err := w.client.ListKinds(w.ctx, store.ListKindsRequest{Now: w.now})
+	gotKinds, err := store.List[store.KindInfo](w.ctx, w.client, store.ListRequest{Now: w.now})
 	w.must(err)
 	w.compare("ListKinds", nil, gotKinds, wantKinds)
 }

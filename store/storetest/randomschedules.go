@@ -23,7 +23,7 @@ func (w *world) someSchedule() int64 {
 
 // rows reads the reference's schedules.
 func (w *world) rows(names ...string) []store.Schedule {
-	rows, err := w.model.ListSchedules(w.ctx, store.ListSchedulesRequest{Names: names, Deleted: true, Limit: 100})
+	rows, err := store.List[store.Schedule](w.ctx, w.model, store.ListRequest{Names: names, Deleted: true, Limit: 100})
 	w.must(err)
 	return rows
 }
@@ -77,10 +77,10 @@ func (w *world) sync() {
 
 // ownersBoth compares the owners, and returns the revision of an owner.
 func (w *world) ownersBoth(name string) (revision int64) {
-	req := store.ListOwnersRequest{Limit: 10}
-	want, err := w.model.ListOwners(w.ctx, req)
+	req := store.ListRequest{Limit: 10}
+	want, err := store.List[store.Owner](w.ctx, w.model, req)
 	w.must(err)
-	got, err := w.client.ListOwners(w.ctx, req)
+	got, err := store.List[store.Owner](w.ctx, w.client, req)
 	w.must(err)
 	w.compare("ListOwners", req, got, want)
 	for _, owner := range want {
@@ -136,7 +136,7 @@ func (w *world) pairSchedules(puts []store.PutSchedule) {
 			continue
 		}
 		model := w.rows(put.Name)
-		real, err := w.client.ListSchedules(w.ctx, store.ListSchedulesRequest{Names: []string{put.Name}, Deleted: true, Limit: 2})
+		real, err := store.List[store.Schedule](w.ctx, w.client, store.ListRequest{Names: []string{put.Name}, Deleted: true, Limit: 2})
 		w.must(err)
 		w.compare("ListSchedules", put.Name, len(real), len(model))
 		w.names.schedules.add(real[0].ID, model[0].ID)
@@ -332,7 +332,7 @@ func (w *world) firing(row store.Schedule, jobs bool) store.Firing {
 // firedSince returns the first slot after a time that has fired before; there
 // is one only if the mark was moved back.
 func (w *world) firedSince(row store.Schedule, from time.Time) (time.Time, bool) {
-	slots, err := w.model.ListSlots(w.ctx, store.ListSlotsRequest{Schedule: row.Name, From: from, Limit: 10000})
+	slots, err := store.List[store.SlotInfo](w.ctx, w.model, store.ListRequest{Names: []string{row.Name}, From: from, Limit: 10000})
 	w.must(err)
 	for _, s := range slices.Backward(slots) {
 		if s.Outcome == store.SlotFired {
@@ -345,7 +345,7 @@ func (w *world) firedSince(row store.Schedule, from time.Time) (time.Time, bool)
 // mayExtend reports whether it is unambiguous which record Extend extends;
 // sometimes it returns false anyway.
 func (w *world) mayExtend(row store.Schedule, r store.SlotRecord) bool {
-	newest, err := w.model.ListSlots(w.ctx, store.ListSlotsRequest{Schedule: row.Name, Limit: 2})
+	newest, err := store.List[store.SlotInfo](w.ctx, w.model, store.ListRequest{Names: []string{row.Name}, Limit: 2})
 	w.must(err)
 	if len(newest) == 2 && newest[0].Slot.Equal(newest[1].Slot) || w.chance(3) {
 		return false
@@ -371,9 +371,9 @@ func (w *world) realFire(req store.FireRequest) store.FireRequest {
 }
 
 func (w *world) listSlots() {
-	req := store.ListSlotsRequest{Limit: 10000}
+	req := store.ListRequest{Limit: 10000}
 	if w.chance(2) {
-		req.Schedule = pick(w, scheduleNamesOf...)
+		req.Names = []string{pick(w, scheduleNamesOf...)}
 	}
 	if w.chance(2) {
 		req.From = w.now.Add(-w.within(2 * time.Minute))
@@ -385,21 +385,21 @@ func (w *world) listSlots() {
 }
 
 // slotsBoth compares records; the store's are read in pages.
-func (w *world) slotsBoth(req store.ListSlotsRequest) {
-	want, err := w.model.ListSlots(w.ctx, req)
+func (w *world) slotsBoth(req store.ListRequest) {
+	want, err := store.List[store.SlotInfo](w.ctx, w.model, req)
 	w.must(err)
 	var got []store.SlotInfo
 	page := req
 	page.Limit = max(1, len(want)/2)
 	for {
-		rows, err := w.client.ListSlots(w.ctx, page)
+		rows, err := store.List[store.SlotInfo](w.ctx, w.client, page)
 		w.must(err)
 		if len(rows) == 0 || len(got) > len(want) {
 			break
 		}
 		got = append(got, rows...)
 		last := rows[len(rows)-1]
-		page.Before = store.SlotCursor{Slot: last.Slot, ID: last.ID}
+		page.Before = last.Cursor()
 	}
 	w.compare("ListSlots", req, w.names.modelSlots(got), sortSlots(want))
 }

@@ -45,7 +45,7 @@ func (e *env) ringAs(name string, overlap store.Overlap) store.FireResult {
 // for it.
 func (e *env) queued() (node int64, running store.Claimed, waiting int64) {
 	e.t.Helper()
-	if len(e.schedules(store.ListSchedulesRequest{})) == 0 {
+	if len(e.schedules(store.ListRequest{})) == 0 {
 		e.planned("s")
 	}
 	node = e.nodeFor("n", time.Hour)

@@ -36,20 +36,20 @@ func slotsRange(e *env) {
 	e.account("t", missed(5, 5))
 	at := func(m int) time.Time { return epoch.Add(time.Duration(m) * time.Minute) }
 	for _, c := range []struct {
-		req  store.ListSlotsRequest
+		req  store.ListRequest
 		want []int
 	}{
-		{store.ListSlotsRequest{}, []int{20, 10, 5, 0}},
-		{store.ListSlotsRequest{Schedule: "s"}, []int{20, 10, 0}},
-		{store.ListSlotsRequest{Schedule: "nobody"}, nil},
-		{store.ListSlotsRequest{Schedule: "s", From: at(9)}, []int{20, 10, 0}},
-		{store.ListSlotsRequest{Schedule: "s", From: at(9).Add(time.Microsecond)}, []int{20, 10}},
-		{store.ListSlotsRequest{From: at(29)}, []int{20}},
-		{store.ListSlotsRequest{From: at(29).Add(time.Microsecond)}, nil},
-		{store.ListSlotsRequest{To: at(20)}, []int{10, 5, 0}},
-		{store.ListSlotsRequest{To: at(20).Add(time.Microsecond)}, []int{20, 10, 5, 0}},
-		{store.ListSlotsRequest{From: at(6), To: at(15)}, []int{10, 0}},
-		{store.ListSlotsRequest{Limit: 2}, []int{20, 10}},
+		{store.ListRequest{}, []int{20, 10, 5, 0}},
+		{store.ListRequest{Names: []string{"s"}}, []int{20, 10, 0}},
+		{store.ListRequest{Names: []string{"nobody"}}, nil},
+		{store.ListRequest{Names: []string{"s"}, From: at(9)}, []int{20, 10, 0}},
+		{store.ListRequest{Names: []string{"s"}, From: at(9).Add(time.Microsecond)}, []int{20, 10}},
+		{store.ListRequest{From: at(29)}, []int{20}},
+		{store.ListRequest{From: at(29).Add(time.Microsecond)}, nil},
+		{store.ListRequest{To: at(20)}, []int{10, 5, 0}},
+		{store.ListRequest{To: at(20).Add(time.Microsecond)}, []int{20, 10, 5, 0}},
+		{store.ListRequest{From: at(6), To: at(15)}, []int{10, 0}},
+		{store.ListRequest{Limit: 2}, []int{20, 10}},
 	} {
 		var got []int
 		for _, s := range e.slots(c.req) {
@@ -65,7 +65,7 @@ func slotsPages(e *env) {
 		e.put(name, "1")
 		e.account(name, missed(0, 0), missed(1, 1), missed(2, 2))
 	}
-	all := e.slots(store.ListSlotsRequest{})
+	all := e.slots(store.ListRequest{})
 	e.want(len(all), 12, "all records are listed")
 	for i := 1; i < len(all); i++ {
 		a, b := all[i-1], all[i]
@@ -73,15 +73,15 @@ func slotsPages(e *env) {
 	}
 	for _, size := range []int{1, 3, 5, 12} {
 		var got []store.SlotInfo
-		var cursor store.SlotCursor
+		var cursor store.Cursor
 		for {
-			page := e.slots(store.ListSlotsRequest{Before: cursor, Limit: size})
+			page := e.slots(store.ListRequest{Before: cursor, Limit: size})
 			if len(page) == 0 || len(got) > len(all) {
 				break
 			}
 			got = append(got, page...)
 			last := page[len(page)-1]
-			cursor = store.SlotCursor{Slot: last.Slot, ID: last.ID}
+			cursor = last.Cursor()
 		}
 		e.want(got, all, "pages must give every record once, in order, also where many have the same slot")
 	}
@@ -91,6 +91,6 @@ func slotsDeleted(e *env) {
 	e.put("s", "1")
 	e.account("s", missed(0, 0))
 	e.changeSchedules(store.DeleteSchedules, "s")
-	got := e.slots(store.ListSlotsRequest{Schedule: "s"})
+	got := e.slots(store.ListRequest{Names: []string{"s"}})
 	e.want([]any{len(got), got[0].ScheduleName}, []any{1, "s"}, "records of a deleted schedule must stay, under its name")
 }

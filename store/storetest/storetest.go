@@ -121,7 +121,7 @@ func suite() []group {
 		{"UniqueConflict", uniqueConflictTests, nil},
 		{"Claim", claimTests, nil},
 		{"ClaimPart", claimPartTests, has[store.PartialClaimer]},
-		{"Estimate", estimateTests, has[store.Estimator]},
+		{"Estimate", estimateTests, nil},
 		{"Finish", finishTests, nil},
 		{"Progress", progressTests, nil},
 		{"Output", outputTests, nil},

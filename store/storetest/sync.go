@@ -44,7 +44,7 @@ func syncEqual(e *env) {
 	slices.Sort(res.Edited)
 	e.want(res, store.PutSchedulesResult{Revisions: []int64{e.schedule("d").Revision, a.Revision}, Changed: 1, Deleted: 2, Edited: []string{"b", "c", "d"}},
 		"a sync must report what it created and deleted")
-	e.want(scheduleNames(e.schedules(store.ListSchedulesRequest{})), []string{"a", "d"}, "a sync must make the owner's set equal")
+	e.want(scheduleNames(e.schedules(store.ListRequest{})), []string{"a", "d"}, "a sync must make the owner's set equal")
 	e.want(e.schedule("a"), a, "an unchanged entry of a sync must keep its row, anchor and mark")
 	want := b
 	want.DeletedAt, want.NextAt = e.now, time.Time{}
@@ -77,21 +77,21 @@ func syncOthers(e *env) {
 	e.must(err)
 	_, err = e.trySync("one", 2)
 	e.must(err)
-	e.want(scheduleNames(e.schedules(store.ListSchedulesRequest{})), []string{"b", "free"}, "a sync must delete its own owner's schedules alone")
+	e.want(scheduleNames(e.schedules(store.ListRequest{})), []string{"b", "free"}, "a sync must delete its own owner's schedules alone")
 	_, err = e.tryPut(store.PutSchedulesRequest{Owner: "two", Schedules: []store.PutSchedule{{Name: "c", Definition: []byte("c")}}})
 	e.must(err)
-	e.want(scheduleNames(e.schedules(store.ListSchedulesRequest{})), []string{"b", "c", "free"}, "a put without Sync must delete nothing")
+	e.want(scheduleNames(e.schedules(store.ListRequest{})), []string{"b", "c", "free"}, "a put without Sync must delete nothing")
 }
 
 func syncStale(e *env) {
 	_, err := e.trySync("o", 5, "a")
 	e.must(err)
-	before := e.schedules(store.ListSchedulesRequest{Deleted: true})
+	before := e.schedules(store.ListRequest{Deleted: true})
 	_, err = e.trySync("o", 4, "b")
 	e.is(err, store.ErrStale, "a sync of an older revision must be refused")
 	_, err = e.trySync("o", 4, "a")
 	e.is(err, store.ErrStale, "a sync of an older revision must be refused also where nothing would change")
-	e.want(e.schedules(store.ListSchedulesRequest{Deleted: true}), before, "a refused sync must write nothing")
+	e.want(e.schedules(store.ListRequest{Deleted: true}), before, "a refused sync must write nothing")
 	_, err = e.trySync("other", 1, "c")
 	e.is(err, nil, "each owner has revisions of its own")
 	_, err = e.trySync("o", 5, "a", "b")
@@ -109,12 +109,12 @@ func syncAllOrNone(e *env) {
 	e.fire(firing(row, e.now, e.now.Add(time.Minute)))
 	e.tick(time.Minute)
 	e.must(e.putAs("other", "taken", "1"))
-	before := e.schedules(store.ListSchedulesRequest{Deleted: true})
+	before := e.schedules(store.ListRequest{Deleted: true})
 	_, err = e.trySync("o", 2, "b", "c")
 	e.is(err, store.ErrUnsettled, "a sync that would delete a schedule with an unaccounted slot must be refused")
 	_, err = e.trySync("o", 2, "a", "c", "taken")
 	e.is(err, store.ErrConflict, "a sync of a name that lives under another owner must be refused")
-	e.want(e.schedules(store.ListSchedulesRequest{Deleted: true}), before, "a refused sync must write nothing")
+	e.want(e.schedules(store.ListRequest{Deleted: true}), before, "a refused sync must write nothing")
 	_, err = e.trySync("o", 1, "a", "b", "c")
 	e.is(err, nil, "a refused sync must not leave its revision behind, and an unchanged unsettled entry is no hindrance")
 }
@@ -128,7 +128,7 @@ func syncEmpty(e *env) {
 	res, err = e.trySync("o", 2)
 	e.must(err)
 	e.want(res.Deleted, 2, "an empty sync must delete all of the owner's schedules")
-	e.want(len(e.schedules(store.ListSchedulesRequest{Deleted: true})), 2, "tombstones stay")
+	e.want(len(e.schedules(store.ListRequest{Deleted: true})), 2, "tombstones stay")
 }
 
 func syncRace(e *env) {
@@ -145,7 +145,7 @@ func syncRace(e *env) {
 		if errs[0] != nil {
 			e.is(errs[0], store.ErrStale, "the older of two syncs at once may only be stale")
 		}
-		e.want(scheduleNames(e.schedules(store.ListSchedulesRequest{Owner: &owner})), []string{owner + "-both", name(1)}, "after two syncs at once the newer revision's set must be in place")
+		e.want(scheduleNames(e.schedules(store.ListRequest{Owner: &owner})), []string{owner + "-both", name(1)}, "after two syncs at once the newer revision's set must be in place")
 	}
 }
 

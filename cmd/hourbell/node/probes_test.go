@@ -18,9 +18,9 @@ import (
 // deaf is a store that does not answer.
 type deaf struct{ *memory.Store }
 
-func (deaf) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
+func (deaf) List(ctx context.Context, _ store.ListRequest) (store.Listing, error) {
 	<-ctx.Done()
-	return nil, ctx.Err()
+	return store.Listing{}, ctx.Err()
 }
 
 func TestReadyzSaysWhyNot(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/hourbell/hourbell/store"
@@ -18,7 +19,6 @@ import (
 var abilities = []reflect.Type{
 	reflect.TypeFor[store.CancelSettler](),
 	reflect.TypeFor[store.EarlyFirer](),
-	reflect.TypeFor[store.Estimator](),
 	reflect.TypeFor[store.PartialClaimer](),
 	reflect.TypeFor[store.Releaser](),
 }
@@ -108,7 +108,11 @@ func writeMethods(text *bytes.Buffer, receiver, field string, of reflect.Type) {
 		if adapt != "" {
 			do = adapt + "(" + do + ")"
 		}
-		made := fmt.Sprintf("call(ctx, b.each, %q, %s, %s)", operation(method.Name), do, request)
+		name := strconv.Quote(operation(method.Name))
+		if method.Name == "List" {
+			name = "req.Operation()"
+		}
+		made := fmt.Sprintf("call(ctx, b.each, %s, %s, %s)", name, do, request)
 		head := fmt.Sprintf("\n// %[1]s implements %[2]s.\nfunc (b %[3]s) %[1]s(%[4]s)", method.Name, of, receiver, params)
 		if result == "" {
 			fmt.Fprintf(text, "%s error {\n_, err := %s\nreturn err\n}\n", head, made)
@@ -120,7 +124,7 @@ func writeMethods(text *bytes.Buffer, receiver, field string, of reflect.Type) {
 
 var word = regexp.MustCompile("[A-Z][a-z]+")
 
-// operation returns the name of a method in lower case. ClaimPart has the name of Claim, because both are reported as claims.
+// operation returns the name of a method in lower case; a listing names itself. ClaimPart has the name of Claim, because both are reported as claims.
 func operation(method string) string {
 	if method == "ClaimPart" {
 		return "claim"

@@ -5,7 +5,7 @@ import (
 )
 
 // AuditConditions are the conditions of list_audit.sql that a request gives.
-func AuditConditions(req store.ListAuditRequest) (given []string, a Args) {
+func AuditConditions(req store.ListRequest) (given []string, a Args) {
 	a = Args{"limit": req.Limit}
 	if req.Actor != "" {
 		given, a["actor"] = append(given, "actor"), req.Actor
@@ -16,10 +16,10 @@ func AuditConditions(req store.ListAuditRequest) (given []string, a Args) {
 	if req.Subject != nil {
 		given, a["kind"], a["name"] = append(given, "subject"), req.Subject.Kind, req.Subject.Name
 	}
-	if !req.Since.IsZero() {
-		given, a["since"] = append(given, "since"), Instant(req.Since).UnixMicro()
+	if !req.From.IsZero() {
+		given, a["since"] = append(given, "since"), Instant(req.From).UnixMicro()
 	}
-	if req.Before != (store.AuditCursor{}) {
+	if req.Before != (store.Cursor{}) {
 		given = append(given, "before")
 		a["before_at"], a["before_id"] = req.Before.At.UnixMicro(), req.Before.ID
 	}

@@ -14,6 +14,11 @@ type Tx interface {
 	rowwise.BeginTx
 	rowwise.Hosts
 
+	// ListAudit, ListLimits and ListLimitWaits return the rows that a listing asks for.
+	ListAudit(ctx context.Context, req store.ListRequest) ([]store.AuditEntry, error)
+	ListLimits(ctx context.Context, req store.ListRequest) ([]store.LimitInfo, error)
+	ListLimitWaits(ctx context.Context, req store.ListRequest) ([]store.LimitWait, error)
+
 	// Base returns the Session.
 	Base() *Session
 }
@@ -96,19 +101,9 @@ func (c Calls[S]) BeginJobs(ctx context.Context, req store.BeginRequest) (store.
 	return rowwise.InTx(c.Write(ctx, "begin jobs", nil), func(s S) (store.BeginResult, error) { return rowwise.BeginJobs(ctx, s, req) })
 }
 
-// ListBatches returns batches; see store.Batches.
-func (c Calls[S]) ListBatches(ctx context.Context, req store.ListBatchesRequest) ([]store.Batch, error) {
-	return rowwise.InTx(c.Read(ctx, "list batches", nil), func(s S) ([]store.Batch, error) { return s.Base().ListBatches(ctx, req) })
-}
-
-// ListLinks returns edges; see store.Batches.
-func (c Calls[S]) ListLinks(ctx context.Context, req store.ListLinksRequest) ([]store.Link, error) {
-	return rowwise.InTx(c.Read(ctx, "list edges", nil), func(s S) ([]store.Link, error) { return s.Base().ListLinks(ctx, req) })
-}
-
-// ListGroups counts what is in groups; see store.Groups.
-func (c Calls[S]) ListGroups(ctx context.Context, req store.ListGroupsRequest) ([]store.GroupInfo, error) {
-	return rowwise.InTx(c.Read(ctx, "list groups", nil), func(s S) ([]store.GroupInfo, error) { return s.Base().ListGroups(ctx, req) })
+// List reads rows; see store.Listings. The counts are always exact.
+func (c Calls[S]) List(ctx context.Context, req store.ListRequest) (store.Listing, error) {
+	return rowwise.InTx(c.Read(ctx, req.String(), req.Tx), func(s S) (store.Listing, error) { return list(ctx, s, req) })
 }
 
 // InsertLinked inserts jobs, some of them with predecessors, or into a batch.
@@ -146,18 +141,6 @@ func (c Calls[S]) ChangeSchedules(ctx context.Context, req store.ChangeSchedules
 	})
 }
 
-// ListSchedules reads schedules in pages; see store.Schedules.
-func (c Calls[S]) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]store.Schedule, error) {
-	return rowwise.InTx(c.Read(ctx, "list schedules", req.Tx), func(s S) ([]store.Schedule, error) {
-		return s.Base().ListSchedules(ctx, req)
-	})
-}
-
-// ListSlots reads records in pages; see store.Schedules.
-func (c Calls[S]) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]store.SlotInfo, error) {
-	return rowwise.InTx(c.Read(ctx, "list slots", nil), func(s S) ([]store.SlotInfo, error) { return s.Base().ListSlots(ctx, req) })
-}
-
 // FiredTo returns up to when schedules have fired early; see store.EarlyFirer.
 func (c Calls[S]) FiredTo(ctx context.Context, req store.FiredToRequest) (time.Time, error) {
 	return rowwise.InTx(c.Read(ctx, "read early firings", nil), func(s S) (time.Time, error) { return s.Base().FiredTo(ctx, req) })
@@ -184,11 +167,6 @@ func (c Calls[S]) DeleteCalendars(ctx context.Context, req store.DeleteCalendars
 	})
 }
 
-// ListCalendars reads calendars in pages; see store.Calendars.
-func (c Calls[S]) ListCalendars(ctx context.Context, req store.ListCalendarsRequest) ([]store.Calendar, error) {
-	return rowwise.InTx(c.Read(ctx, "list calendars", nil), func(s S) ([]store.Calendar, error) { return s.Base().ListCalendars(ctx, req) })
-}
-
 // PutHandler creates or replaces a handler; see store.HandlerStore.
 func (c Calls[S]) PutHandler(ctx context.Context, req store.PutHandlerRequest) (store.PutHandlerResult, error) {
 	return rowwise.InTxAt(c.WriteAt(ctx, "put handler", nil, req.Now), func(s S, now time.Time) (store.PutHandlerResult, error) {
@@ -201,11 +179,6 @@ func (c Calls[S]) DeleteHandlers(ctx context.Context, req store.DeleteHandlersRe
 	return c.WriteAt(ctx, "delete handlers", nil, req.Now)(func(s S, now time.Time) error {
 		return rowwise.DeleteHandlers(ctx, s, req, now)
 	})
-}
-
-// ListHandlers reads handlers; see store.HandlerStore.
-func (c Calls[S]) ListHandlers(ctx context.Context) ([]store.Handler, error) {
-	return rowwise.InTx(c.Read(ctx, "list handlers", nil), func(s S) (store.Handlers, error) { return s.ReadHandlers(ctx) })
 }
 
 // PutLimits creates or changes limits; see store.LimitStore.
@@ -232,31 +205,6 @@ func (c Calls[S]) ExchangePermits(ctx context.Context, req store.ExchangePermits
 	return rowwise.InTxAt(c.WriteAt(ctx, "exchange permits", nil, req.Now), func(s S, now time.Time) (store.QueuePermits, error) {
 		return rowwise.ExchangePermits(ctx, s, req, now)
 	})
-}
-
-// ListPauses reads pauses; see store.Pauses.
-func (c Calls[S]) ListPauses(ctx context.Context, req store.ListPausesRequest) ([]store.Pause, error) {
-	return rowwise.InTx(c.Read(ctx, "list pauses", nil), func(s S) ([]store.Pause, error) { return s.ListPauses(ctx, req) })
-}
-
-// ListOwners lists owners; see store.Schedules.
-func (c Calls[S]) ListOwners(ctx context.Context, req store.ListOwnersRequest) ([]store.Owner, error) {
-	return rowwise.InTx(c.Read(ctx, "list owners", nil), func(s S) ([]store.Owner, error) { return s.Base().ReadOwners(ctx, req) })
-}
-
-// ListNodes lists nodes; see store.Nodes.
-func (c Calls[S]) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
-	return rowwise.InTx(c.Read(ctx, "list nodes", nil), func(s S) ([]store.NodeInfo, error) { return s.Base().ListNodes(ctx) })
-}
-
-// ListQueues counts live jobs; see store.Nodes.
-func (c Calls[S]) ListQueues(ctx context.Context, req store.ListQueuesRequest) ([]store.QueueInfo, error) {
-	return rowwise.InTx(c.Read(ctx, "list queues", nil), func(s S) ([]store.QueueInfo, error) { return s.Base().ListQueues(ctx, req) })
-}
-
-// ListKinds counts live jobs; see store.Nodes.
-func (c Calls[S]) ListKinds(ctx context.Context, req store.ListKindsRequest) ([]store.KindInfo, error) {
-	return rowwise.InTx(c.Read(ctx, "list kinds", nil), func(s S) ([]store.KindInfo, error) { return s.Base().ListKinds(ctx, req) })
 }
 
 // Leave ends a registration; see store.Nodes.

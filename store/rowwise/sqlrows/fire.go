@@ -69,10 +69,10 @@ func (s *Session) CountFailing(ctx context.Context, schedules []rowwise.Failing)
 }
 
 // slotConditions are the conditions of list_slots.sql that a request gives.
-func slotConditions(req store.ListSlotsRequest) (given []string, a Args) {
+func slotConditions(req store.ListRequest) (given []string, a Args) {
 	a = Args{"limit": req.Limit}
-	if req.Schedule != "" {
-		given, a["schedule"] = append(given, "schedule"), req.Schedule
+	if name := req.Name(); name != "" {
+		given, a["schedule"] = append(given, "schedule"), name
 	}
 	if req.HostsOf != "" {
 		given, a["hosts_of"] = append(given, "hosts"), req.HostsOf
@@ -86,9 +86,9 @@ func slotConditions(req store.ListSlotsRequest) (given []string, a Args) {
 	if !req.To.IsZero() {
 		given, a["to"] = append(given, "to"), req.To.UnixMicro()
 	}
-	if req.Before != (store.SlotCursor{}) {
+	if req.Before != (store.Cursor{}) {
 		given = append(given, "before")
-		a["before_slot"], a["before_id"] = req.Before.Slot.UnixMicro(), req.Before.ID
+		a["before_slot"], a["before_id"] = req.Before.At.UnixMicro(), req.Before.ID
 	}
 	return given, a
 }

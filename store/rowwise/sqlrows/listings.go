@@ -10,9 +10,46 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// ListBatches returns batches; see store.Batches.
-func (s *Session) ListBatches(ctx context.Context, req store.ListBatchesRequest) (out []store.Batch, err error) {
-	a := Args{"before": cmp.Or(req.Before, math.MaxInt64), "limit": req.Limit}
+// list reads the rows that a listing asks for.
+func list(ctx context.Context, tx Tx, req store.ListRequest) (out store.Listing, err error) {
+	s := tx.Base()
+	switch req.Of {
+	case store.OfAudit:
+		out.Audit, err = tx.ListAudit(ctx, req)
+	case store.OfBatches:
+		out.Batches, err = s.listBatches(ctx, req)
+	case store.OfCalendars:
+		out.Calendars, err = s.listCalendars(ctx, req)
+	case store.OfGroups:
+		out.Groups, err = s.listGroups(ctx, req)
+	case store.OfHandlers:
+		out.Handlers, err = tx.ReadHandlers(ctx)
+	case store.OfKinds:
+		out.Kinds, err = s.listKinds(ctx, req.Now)
+	case store.OfLimits:
+		out.Limits, err = tx.ListLimits(ctx, req)
+	case store.OfLimitWaits:
+		out.LimitWaits, err = tx.ListLimitWaits(ctx, req)
+	case store.OfLinks:
+		out.Links, err = s.listLinks(ctx, req)
+	case store.OfNodes:
+		out.Nodes, err = s.ReadNodes(ctx, ListNodes, nil)
+	case store.OfOwners:
+		out.Owners, err = s.ReadOwners(ctx, req)
+	case store.OfPauses:
+		out.Pauses, err = s.ActivePauses(ctx, req.Now)
+	case store.OfQueues:
+		out.Queues, err = s.countLive(ctx, ListQueues, req.Now)
+	case store.OfSchedules:
+		out.Schedules, err = s.listSchedules(ctx, req)
+	case store.OfSlots:
+		out.Slots, err = s.listSlots(ctx, req)
+	}
+	return out, err
+}
+
+func (s *Session) listBatches(ctx context.Context, req store.ListRequest) (out []store.Batch, err error) {
+	a := Args{"before": cmp.Or(req.Before.ID, math.MaxInt64), "limit": req.Limit}
 	var given []string
 	if len(req.IDs) > 0 {
 		given, a["ids"] = []string{"ids"}, req.IDs
@@ -38,16 +75,14 @@ func (s *Session) ListBatches(ctx context.Context, req store.ListBatchesRequest)
 	return out, nil
 }
 
-// ListLinks returns edges; see store.Batches.
-func (s *Session) ListLinks(ctx context.Context, req store.ListLinksRequest) ([]store.Link, error) {
+func (s *Session) listLinks(ctx context.Context, req store.ListRequest) ([]store.Link, error) {
 	return collect(ctx, s, ListLinks, nil, Args{"ids": req.IDs, "limit": req.Limit}, func(r Row) (l store.Link, err error) {
 		err = r.Scan(&l.Dependent, &l.Job, IntoDuration(&l.Delay), &l.On, &l.State)
 		return l, err
 	})
 }
 
-// ListCalendars reads calendars in pages; see store.Calendars.
-func (s *Session) ListCalendars(ctx context.Context, req store.ListCalendarsRequest) ([]store.Calendar, error) {
+func (s *Session) listCalendars(ctx context.Context, req store.ListRequest) ([]store.Calendar, error) {
 	var given []string
 	a := Args{"after": req.After, "limit": req.Limit}
 	if len(req.Names) > 0 {
@@ -64,19 +99,19 @@ func (s *Session) DueEnds(ctx context.Context, req store.DueEndsRequest) ([]stor
 	})
 }
 
-// groupColumns are the columns that ListGroups scans.
+// groupColumns are the columns that listGroups scans.
 const groupColumns = "name schedules ready scheduled running waiting"
 
-// ListGroups counts what is in groups; see store.Groups.
-func (s *Session) ListGroups(ctx context.Context, req store.ListGroupsRequest) ([]store.GroupInfo, error) {
+// listGroups counts what is in groups.
+func (s *Session) listGroups(ctx context.Context, req store.ListRequest) ([]store.GroupInfo, error) {
 	now, err := s.Now(ctx, req.Now)
 	if err != nil {
 		return nil, err
 	}
 	var given []string
 	a := Args{"now": Micros(now)}
-	if req.Name != "" {
-		given, a["name"] = append(given, "name"), req.Name
+	if name := req.Name(); name != "" {
+		given, a["name"] = append(given, "name"), name
 	}
 	return collect(ctx, s, ListGroups, given, a, func(r Row) (g store.GroupInfo, err error) {
 		err = r.Scan(&g.Name, &g.Schedules, &g.Ready, &g.Scheduled, &g.Running, &g.Waiting)
@@ -84,9 +119,9 @@ func (s *Session) ListGroups(ctx context.Context, req store.ListGroupsRequest) (
 	})
 }
 
-// ListPauses reads pauses; see store.Pauses.
-func (s *Session) ListPauses(ctx context.Context, req store.ListPausesRequest) ([]store.Pause, error) {
-	now, err := s.Now(ctx, req.Now)
+// ActivePauses implements rowwise.Slots.
+func (s *Session) ActivePauses(ctx context.Context, asked time.Time) ([]store.Pause, error) {
+	now, err := s.Now(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
@@ -109,8 +144,7 @@ func (s *Session) FiredTo(ctx context.Context, req store.FiredToRequest) (time.T
 	return store.LatestFiredTo(marks, now), nil
 }
 
-// ListSchedules reads schedules in pages; see store.Schedules.
-func (s *Session) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]store.Schedule, error) {
+func (s *Session) listSchedules(ctx context.Context, req store.ListRequest) ([]store.Schedule, error) {
 	given, a := scheduleConditions(req)
 	return collect(ctx, s, ListSchedules, given, a, func(r Row) (store.Schedule, error) {
 		var since time.Time
@@ -120,8 +154,7 @@ func (s *Session) ListSchedules(ctx context.Context, req store.ListSchedulesRequ
 	})
 }
 
-// ListSlots reads records in pages; see store.Schedules.
-func (s *Session) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]store.SlotInfo, error) {
+func (s *Session) listSlots(ctx context.Context, req store.ListRequest) ([]store.SlotInfo, error) {
 	given, a := slotConditions(req)
 	return collect(ctx, s, ListSlots, given, a, func(r Row) (x store.SlotInfo, err error) {
 		var owner string
@@ -131,14 +164,8 @@ func (s *Session) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]
 	})
 }
 
-// ListQueues counts live jobs by their queues; see store.Nodes.
-func (s *Session) ListQueues(ctx context.Context, req store.ListQueuesRequest) ([]store.QueueInfo, error) {
-	return s.countLive(ctx, ListQueues, req.Now)
-}
-
-// ListKinds counts live jobs by their kinds; see store.Nodes.
-func (s *Session) ListKinds(ctx context.Context, req store.ListKindsRequest) (out []store.KindInfo, err error) {
-	counts, err := s.countLive(ctx, ListKinds, req.Now)
+func (s *Session) listKinds(ctx context.Context, asked time.Time) (out []store.KindInfo, err error) {
+	counts, err := s.countLive(ctx, ListKinds, asked)
 	for _, c := range counts {
 		out = append(out, store.KindInfo(c))
 	}
@@ -155,11 +182,6 @@ func (s *Session) countLive(ctx context.Context, list Statement, asked time.Time
 		err = r.Scan(&q.Name, &q.Ready, &q.Scheduled, &q.Running, &q.Waiting, IntoTime(&q.Oldest))
 		return q, err
 	})
-}
-
-// ListNodes lists nodes; see store.Nodes.
-func (s *Session) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
-	return s.ReadNodes(ctx, ListNodes, nil)
 }
 
 // ListClaims lists what a node holds; see store.Nodes.

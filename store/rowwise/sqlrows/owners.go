@@ -25,8 +25,8 @@ func (s *Session) DeleteCopy(ctx context.Context, owner, host string) error {
 	return s.Exec(ctx, DeleteCopy, Args{"owner": owner, "host": host})
 }
 
-// ReadOwners reads owners in pages; see store.Schedules.
-func (s *Session) ReadOwners(ctx context.Context, req store.ListOwnersRequest) (list []store.Owner, err error) {
+// ReadOwners reads owners in pages.
+func (s *Session) ReadOwners(ctx context.Context, req store.ListRequest) (list []store.Owner, err error) {
 	var given []string
 	a := Args{"after": req.After, "limit": req.Limit}
 	if len(req.Names) > 0 {

@@ -66,7 +66,7 @@ func scanSchedule(r Row, more ...any) (store.Schedule, error) {
 }
 
 // scheduleConditions are the conditions of list_schedules.sql that a request gives.
-func scheduleConditions(req store.ListSchedulesRequest) (given []string, a Args) {
+func scheduleConditions(req store.ListRequest) (given []string, a Args) {
 	a = Args{"after": req.After, "limit": req.Limit}
 	if len(req.Names) > 0 {
 		given, a["names"] = append(given, "names"), req.Names

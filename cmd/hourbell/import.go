@@ -1,62 +1,160 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/cmd/hourbell/imports/draft"
+	"github.com/hourbell/hourbell/cmd/hourbell/imports/kubernetes"
+	"github.com/hourbell/hourbell/cmd/hourbell/imports/ofelia"
+	"github.com/hourbell/hourbell/cmd/hourbell/imports/ruby"
+	"github.com/hourbell/hourbell/cmd/hourbell/imports/supercronic"
+	"github.com/hourbell/hourbell/cmd/hourbell/imports/systemd"
 	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/internal/files"
 	"github.com/hourbell/hourbell/internal/files/schedulefile"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/recur"
 )
+
+// formats are the formats of other schedulers that import reads, besides crontabs. They are tried in this order.
+var formats = []struct {
+	name  string
+	about string
+	is    func(path string, text []byte) bool // nil: the format looks like a crontab, and has to be named
+	read  func(src draft.Source) (*declared.File, error)
+}{
+	{"kubernetes", "CronJobs of Kubernetes", kubernetes.Is, kubernetes.Read},
+	{"systemd", "a timer of systemd, with its service beside it", systemd.Is, systemd.Read},
+	{"ofelia", "the configuration of Ofelia", ofelia.Is, ofelia.Read},
+	{"sidekiq-cron", "schedule.yml", ruby.IsSidekiqCron, ruby.SidekiqCron},
+	{"solid-queue", "recurring.yml", ruby.IsSolidQueue, ruby.SolidQueue},
+	{"supercronic", "a crontab of supercronic, which has to be named", nil, supercronic.Read},
+}
 
 func (p *program) importCommand() *cobra.Command {
 	var (
-		f    fileFlags
-		into string
+		f  fileFlags
+		in importer
 	)
+	var list, names strings.Builder
+	for i, one := range formats {
+		fmt.Fprintf(&list, "  %-14s%s\n", one.name, one.about)
+		if i > 0 {
+			names.WriteString(", ")
+		}
+		names.WriteString(one.name)
+	}
 	c := &cobra.Command{
-		Use: "import FILE… [--crontab FILE] [--crontab-system FILE] [--into DIR]", Short: "Writes crontabs as schedule files (YAML)",
-		Long: "Writes a crontab as a schedule file to standard output, with the same owner, revision, names, rules and\n" +
-			"commands: a node that gets it instead of the crontab changes nothing. It contains the values of environments,\n" +
-			"also secret values. With several crontabs, or a directory, each is written to a file of its own in --into DIR;\n" +
-			"existing files are not changed. No store is opened.",
+		Use: "import FILE… [--format FORMAT] [--crontab FILE] [--crontab-system FILE] [--into DIR]", Short: "Writes files of cron and other schedulers as schedule files (YAML)",
+		Long: "Writes a file of another scheduler as a schedule file to standard output. FILE is a crontab, or\n" + list.String() +
+			"Its format is found from its name and text, or given by --format. Nothing is guessed: what has no equal here is\n" +
+			"named with its line, as a warning if the schedules ring and run as before without it, and otherwise as a mistake,\n" +
+			"and then nothing is written.\n\n" +
+			"A schedule file made of a crontab has the same owner, revision, names, rules and commands: a node that gets it instead\n" +
+			"of the crontab changes nothing. It contains the values of environments, also secret values. With several files, or a\n" +
+			"directory of crontabs, each is written to a file of its own in --into DIR; existing files are not changed. No store is opened.",
 		Example: "  hourbell import --crontab /var/spool/cron/crontabs/ops > ops.yaml\n" +
+			"  hourbell import cronjobs.yaml --tz Europe/Prague > schedules.yaml\n" +
+			"  hourbell import /etc/systemd/system/*.timer --into /etc/hourbell\n" +
 			"  hourbell import --crontab-system /etc/cron.d --into /etc/hourbell",
 		DisableFlagsInUseLine: true,
 		Args:                  f.args,
 		RunE: func(_ *cobra.Command, args []string) error {
-			read, left, err := p.loader().LoadAll(f.inputs(args))
+			foreign, crontabs, err := p.foreign(args, in)
+			if err != nil {
+				return err
+			}
+			read, left, err := p.loader().LoadAll(f.inputs(crontabs))
 			if err != nil {
 				return err
 			}
 			for _, s := range left {
 				fmt.Fprintf(p.stderr, "hourbell: %s: left alone: %s\n", plain.Clean(s.Path), s.Reason)
 			}
-			return p.importFiles(read, into)
+			return p.importFiles(append(foreign, read...), in.into)
 		},
 	}
 	f.addTo(c)
-	c.Flags().StringVar(&into, "into", "", "write a file NAME.yaml for each crontab into this directory")
+	c.Flags().StringVar(&in.format, "format", "", "the format of FILE: "+names.String())
+	c.Flags().StringVar(&in.zone, "tz", "", "the zone of rules that name none, in other files than crontabs; default UTC, with a warning")
+	c.Flags().StringVar(&in.section, "section", "", "the environment to read of a file that has several, such as production")
+	c.Flags().StringVar(&in.into, "into", "", "write a file NAME.yaml for each file into this directory")
 	return c
+}
+
+// importer is the choices of import.
+type importer struct{ format, zone, section, into string }
+
+// foreign reads the files of other schedulers. The paths that it returns are of crontabs.
+func (p *program) foreign(paths []string, in importer) (read []files.Loaded, crontabs []string, err error) {
+	if in.format != "" && formatOf(in.format, "", nil) < 0 {
+		return nil, nil, &check.FieldError{Field: "format", Value: check.Shorten(in.format), Problem: "is unknown", Remedy: "use a format that hourbell import --help lists"}
+	}
+	if err := (recur.Spec{Cron: "@daily", Zone: in.zone}).Validate(); err != nil {
+		return nil, nil, err
+	}
+	loader := p.loader()
+	var errs []error
+	for _, path := range paths {
+		info := files.Look(path)
+		if in.format == "" && info != nil && info.IsDir() {
+			crontabs = append(crontabs, path)
+			continue
+		}
+		text, err := loader.Text(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		i := formatOf(in.format, path, text)
+		if i < 0 {
+			if path == "-" {
+				p.stdin = bytes.NewReader(text) // to be read again
+			}
+			crontabs = append(crontabs, path)
+			continue
+		}
+		set, err := formats[i].read(draft.Source{Path: path, Text: text, Zone: in.zone, Section: in.section, Other: loader.Text})
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		read = append(read, files.Loaded{Source: files.Source{Path: path, Form: files.Form(formats[i].name)}, Set: set})
+	}
+	if errs = append(errs, files.CheckTogether(read)); errors.Join(errs...) != nil {
+		return nil, nil, files.MistakesError{Err: errors.Join(errs...)}
+	}
+	return read, crontabs, nil
+}
+
+// formatOf returns the number of the format with this name, or, without a name, of the format that a file looks like; -1: none.
+func formatOf(name, path string, text []byte) int {
+	for i, one := range formats {
+		if one.name == name || name == "" && one.is != nil && one.is(path, text) {
+			return i
+		}
+	}
+	return -1
 }
 
 func (p *program) importFiles(read []files.Loaded, into string) error {
 	if into == "" && len(read) != 1 {
 		return &check.FieldError{
-			Field: "FILE", Value: fmt.Sprint(len(read)), Problem: "is the number of crontabs, but standard output can get only one, because each has an owner of its own",
+			Field: "FILE", Value: fmt.Sprint(len(read)), Problem: "is the number of files, but standard output can get only one, because each has an owner of its own",
 			Remedy: "name one file, or give --into DIR",
 		}
 	}
 	for _, f := range read {
 		if f.Form == files.YAML {
-			return files.MistakesError{Err: &declared.Error{File: f.Path, Problem: "is a schedule file already", Remedy: "name a crontab; --crontab and --crontab-system mark a file as a crontab"}}
+			return files.MistakesError{Err: &declared.Error{File: f.Path, Problem: "is a schedule file already", Remedy: "name a file of another scheduler; --format, --crontab and --crontab-system say what a file is"}}
 		}
 	}
 	for _, f := range read {
@@ -77,7 +175,11 @@ func (p *program) importFile(f files.Loaded, into string) error {
 		_, err := p.stdout.Write(text)
 		return err
 	}
-	path := filepath.Join(into, filepath.Base(f.Path)+".yaml")
+	base := filepath.Base(f.Path)
+	for _, ending := range []string{".yaml", ".yml"} {
+		base = strings.TrimSuffix(base, ending)
+	}
+	path := filepath.Join(into, base+".yaml")
 	if err := writeNew(path, text); err != nil {
 		return fmt.Errorf("import %s: %w", f.Path, err)
 	}

@@ -56,7 +56,12 @@ func (f *File) All() []Entry {
 
 // SortWarnings sorts the warnings by line.
 func (f *File) SortWarnings() {
-	slices.SortStableFunc(f.Warnings, func(a, b Error) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(f.Warnings, func(a, b Error) int { return byLine(&a, &b) })
+}
+
+// byLine orders mistakes by their place. A file that names another file has mistakes in both.
+func byLine(a, b *Error) int {
+	return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 }
 
 // Entry is one schedule, or one job for the start of a node, and its position
@@ -181,7 +186,7 @@ func (e *FileError) Err() error {
 	if len(e.list) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(e.list, func(a, b *Error) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(e.list, byLine)
 	return e
 }
 

@@ -394,14 +394,7 @@ func (e *entry) single(keys ...string) bool {
 // The functions below read single values and record mistakes in their form. A
 // missing key gives the zero value.
 
-func (e *entry) find(key string) *yamltree.Field {
-	for i := range e.node.Fields {
-		if e.node.Fields[i].Key == key {
-			return &e.node.Fields[i]
-		}
-	}
-	return nil
-}
+func (e *entry) find(key string) *yamltree.Field { return e.node.Find(key) }
 
 func (e *entry) has(key string) bool { return e.find(key) != nil }
 

@@ -52,6 +52,27 @@ type Field struct {
 	Value *Node
 }
 
+// Find returns the field of a mapping with this key, or nil. n may be nil.
+func (n *Node) Find(key string) *Field {
+	if n == nil {
+		return nil
+	}
+	for i := range n.Fields {
+		if n.Fields[i].Key == key {
+			return &n.Fields[i]
+		}
+	}
+	return nil
+}
+
+// Value returns the value of the field of a mapping with this key, or nil. n may be nil.
+func (n *Node) Value(key string) *Node {
+	if f := n.Find(key); f != nil {
+		return f.Value
+	}
+	return nil
+}
+
 // builder converts the parser's tree to the tree of this package, and records
 // what is wrong with it.
 type builder struct {

@@ -36,6 +36,9 @@ type row struct {
 	Choice string
 }
 
+// longest is how many bytes of a text the cell of a table shows; the page about the thing has all.
+const longest = 80
+
 // cell is one value of a table, or of a list of facts.
 type cell struct {
 	Text   string
@@ -66,7 +69,7 @@ func tableOf[T any](l view.Listing[T], items []T, links linker[T]) table {
 	for _, item := range items {
 		var r row
 		for i, text := range l.Row(item) {
-			c := cellOf(l.Columns[i], text)
+			c := cellOf(l.Columns[i], plain.Cut(text, longest))
 			if links != nil && text != "-" {
 				c.Href = links(item, l.Columns[i])
 			}

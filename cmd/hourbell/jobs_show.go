@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
@@ -87,11 +88,12 @@ func (p *program) printJob(out *bufio.Writer, j view.Job, now time.Time) {
 // printAttempts prints a table of attempts, and then their errors and outputs.
 func (p *program) printAttempts(out *bufio.Writer, all []store.Attempt) {
 	listing := view.AttemptListing()
-	attempts := newTable(listing.Columns)
+	var rows []table.Row
 	for _, a := range all {
-		attempts.AppendRow(p.cells(listing.Columns, listing.Row(a)))
+		rows = append(rows, p.cells(listing.Columns, listing.Row(a)))
 	}
-	fmt.Fprintf(out, "\n%s\n", attempts.Render())
+	shown, _ := p.render(listing.Columns, listing.Minor, rows)
+	fmt.Fprintf(out, "\n%s\n", shown)
 	for _, a := range all {
 		printAttempt(out, a)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -111,7 +112,11 @@ func printArray[T any](out *bufio.Writer, l view.Listing[T], items iter.Seq2[T, 
 }
 
 func printTable[T any](p *program, out *bufio.Writer, l view.Listing[T], items iter.Seq2[T, error]) error {
-	t := newTable(l.Columns)
+	l, err := chosen(p.table, l)
+	if err != nil {
+		return err
+	}
+	var rows []table.Row
 	var more error
 	for item, err := range items {
 		if errors.Is(err, errMore) {
@@ -121,10 +126,17 @@ func printTable[T any](p *program, out *bufio.Writer, l view.Listing[T], items i
 		if err != nil {
 			return err
 		}
-		t.AppendRow(p.cells(l.Columns, l.Row(item)))
+		rows = append(rows, p.cells(l.Columns, l.Row(item)))
 	}
-	p.empty = t.Length() == 0
-	fmt.Fprintln(out, t.Render())
+	p.empty = len(rows) == 0
+	shown, left := p.render(l.Columns, l.Minor, rows)
+	fmt.Fprintln(out, shown)
+	if len(left) > 0 {
+		if err := out.Flush(); err != nil {
+			return err
+		}
+		fmt.Fprintf(p.stderr, "hourbell: not shown for want of room: %s; --wide shows all, --columns chooses\n", strings.Join(left, ", "))
+	}
 	return more
 }
 

@@ -30,6 +30,7 @@ type program struct {
 	page   int              // how many items of a long listing are read at a time
 
 	color   colorMode        // of the flag --color
+	table   tableFlags       // of a listing
 	clock   func() time.Time // the store's clock, if it was read to show times relative to now
 	watched *watched         // set for each reading of a listing with --watch
 	asked   []asked          // the names that the command looks up

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
@@ -113,11 +114,12 @@ func printSection[T any](p *program, out *bufio.Writer, heading string, l view.L
 	if len(items) == 0 {
 		return
 	}
-	t := newTable(l.Columns)
+	var rows []table.Row
 	for _, item := range items {
-		t.AppendRow(p.cells(l.Columns, l.Row(item)))
+		rows = append(rows, p.cells(l.Columns, l.Row(item)))
 	}
-	fmt.Fprintln(out, t.Render())
+	shown, _ := p.render(l.Columns, l.Minor, rows)
+	fmt.Fprintln(out, shown)
 }
 
 // topRoom returns how many rows of each list there is room for on the terminal, below the

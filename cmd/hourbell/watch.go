@@ -56,11 +56,13 @@ func (w *watchFlag) Set(value string) error {
 type listFlags struct {
 	format format
 	watch  watchFlag
+	table  tableFlags
 }
 
 func (l *listFlags) addTo(c *cobra.Command) {
 	l.format.addTo(c)
 	l.addWatch(c)
+	l.table.addTo(c)
 }
 
 // addWatch adds the flag --watch alone.
@@ -71,6 +73,9 @@ func (l *listFlags) addWatch(c *cobra.Command) {
 
 // check returns what is wrong with the flags together.
 func (l *listFlags) check() error {
+	if len(l.table.columns) > 0 && l.format != asTable {
+		return &check.FieldError{Field: "columns", Value: check.Shorten(strings.Join(l.table.columns, ",")), Problem: "is for tables; records have all fields", Remedy: "leave out --columns or --output"}
+	}
 	if l.watch != 0 && l.format == asJSON {
 		return &check.FieldError{Field: "output", Value: "json", Problem: "is one array, which never ends with --watch", Remedy: "use --output ndjson"}
 	}
@@ -118,6 +123,7 @@ type display interface {
 // repeat reads a listing: once, or with --watch until the program is interrupted, which is
 // no failure. An error of the first reading ends it; after a later error it tries again.
 func (p *program) repeat(c *cobra.Command, l listFlags, read func(*program) error) error {
+	p.table = l.table
 	if l.watch == 0 {
 		return read(p)
 	}

@@ -52,7 +52,13 @@ func (term *terminal) start(args ...string) chan int {
 // show runs a command on a new terminal, and returns what the terminal shows.
 func (b *bench) show(args ...string) string {
 	b.t.Helper()
-	term := newTerminal(b, 40, 200)
+	return b.showOn(200, args...)
+}
+
+// showOn is show on a terminal with the given number of columns.
+func (b *bench) showOn(columns uint16, args ...string) string {
+	b.t.Helper()
+	term := newTerminal(b, 40, columns)
 	if code := <-term.start(args...); code != exitDone {
 		b.t.Fatalf("%q: exit code %d, %s", args, code, term.shown.String())
 	}
@@ -198,7 +204,7 @@ func TestWatchThroughAnOutage(t *testing.T) {
 	c.SetContext(t.Context())
 	readings := 0
 	gone := errors.New("the server\nhas gone")
-	err := p.repeat(c, listFlags{asTable, watchFlag(time.Millisecond)}, func(p *program) error {
+	err := p.repeat(c, listFlags{format: asTable, watch: watchFlag(time.Millisecond)}, func(p *program) error {
 		readings++
 		switch readings {
 		case 2, 3, 5:
@@ -222,7 +228,7 @@ func TestWatchThroughAnOutage(t *testing.T) {
 	note := "hourbell: the server; has gone; trying again\n"
 	equal(t, "notes", notes.String(), note+note)
 	c.SetContext(t.Context())
-	if err := p.repeat(c, listFlags{asTable, watchFlag(time.Millisecond)}, func(*program) error { return gone }); !errors.Is(err, gone) {
+	if err := p.repeat(c, listFlags{format: asTable, watch: watchFlag(time.Millisecond)}, func(*program) error { return gone }); !errors.Is(err, gone) {
 		t.Errorf("the first reading failed: %v", err)
 	}
 }

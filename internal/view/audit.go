@@ -14,6 +14,7 @@ import (
 func AuditListing() Listing[store.AuditEntry] {
 	return Listing[store.AuditEntry]{
 		Columns: []string{"AT", "ACTOR", "FROM", "ACTION", "SUBJECTS", "DETAIL"},
+		Minor:   []string{"FROM"},
 		Row: func(e store.AuditEntry) []string {
 			return []string{plain.Stamp(e.At), e.Name, plain.Dash(e.Source), e.Action, plain.Dash(AuditSubjects(e, 3)), plain.Dash(e.Detail)}
 		},

@@ -12,6 +12,7 @@ import (
 func BatchListing() Listing[store.Batch] {
 	return Listing[store.Batch]{
 		Columns: []string{"BATCH", "STATE", "ENDED", "FAILED", "CANCELLED", "NOT STARTED", "FINALLY", "CREATED"},
+		Minor:   []string{"FINALLY", "CREATED", "NOT STARTED"},
 		Row: func(b store.Batch) []string {
 			return []string{
 				fmt.Sprint(b.ID), b.State().String(), fmt.Sprintf("%d of %d", b.Ended(), b.Total()),

@@ -17,8 +17,9 @@ const MostCalendarUsers = 20
 func CalendarListing() Listing[hourbell.CalendarInfo] {
 	return Listing[hourbell.CalendarInfo]{
 		Columns: []string{"NAME", "EXCLUDES", "ZONE", "REVISION", "UPDATED"},
+		Minor:   []string{"UPDATED", "REVISION"},
 		Row: func(c hourbell.CalendarInfo) []string {
-			return []string{c.Name, plain.Cut(excluded(c), 70), plain.Dash(c.Zone), fmt.Sprint(c.Revision), plain.Stamp(c.UpdatedAt)}
+			return []string{c.Name, excluded(c), plain.Dash(c.Zone), fmt.Sprint(c.Revision), plain.Stamp(c.UpdatedAt)}
 		},
 		Record: func(c hourbell.CalendarInfo) any { return NewCalendarRecord(c) },
 	}

@@ -2,7 +2,7 @@ package view
 
 import "slices"
 
-// The columns and facts that hold instants, numbers, or words for states. Other columns
+// The columns and facts that hold instants, numbers, sentences, or words for states. Other columns
 // hold texts of users.
 var (
 	instants = []string{
@@ -11,6 +11,7 @@ var (
 		"locked_at", "lock_until", "granted_at",
 	}
 	numbers = []string{"ID", "JOB", "ATTEMPT", "TOKEN", "COUNT", "FIRED", "REVISION", "READY", "SCHEDULED", "RUNNING", "WAITING", "SCHEDULES", "TOOK"}
+	prose   = []string{"RESULT", "REASON", "ERROR", "PROGRESS", "DETAIL", "PAUSED", "FOUND", "RULE"}
 	states  = []string{"STATE", "OUTCOME", "state"}
 )
 
@@ -25,6 +26,9 @@ func IsSlot(column string) bool {
 
 // IsNumber reports whether a column has numbers.
 func IsNumber(column string) bool { return slices.Contains(numbers, column) }
+
+// IsProse reports whether a column has sentences, such as errors. A terminal shows them in full.
+func IsProse(column string) bool { return slices.Contains(prose, column) }
 
 // IsState reports whether a column or a fact has words for states.
 func IsState(column string) bool { return slices.Contains(states, column) }

@@ -13,6 +13,7 @@ import (
 func EventListing() Listing[hourbell.FeedEvent] {
 	return Listing[hourbell.FeedEvent]{
 		Columns: []string{"CURSOR", "AT", "EVENT", "JOB", "KIND", "SCHEDULE", "SLOT", "NODE", "REASON"},
+		Minor:   []string{"CURSOR", "NODE", "SLOT", "KIND", "SCHEDULE"},
 		Row: func(e hourbell.FeedEvent) []string {
 			job, slot := "-", "-"
 			if e.Job != 0 {

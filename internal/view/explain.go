@@ -48,6 +48,7 @@ func ExplainRecords(e hourbell.Explanation, zone string) []ExplainRecord {
 func ExplainListing() Listing[ExplainRecord] {
 	return Listing[ExplainRecord]{
 		Columns: []string{"SLOT", "OUTCOME", "JOB", "STARTS", "COUNT", "LAST", "REASON"},
+		Minor:   []string{"LAST", "COUNT", "STARTS"},
 		Row: func(r ExplainRecord) []string {
 			job, starts, count, last, reason := "-", "-", "-", "-", "-"
 			if r.Job != nil {

@@ -24,8 +24,7 @@ func GroupListing() Listing[hourbell.GroupInfo] {
 	}
 }
 
-// shownPause returns since when and by whom something is paused, until when, and why, in at most
-// 80 bytes; empty if it is not paused.
+// shownPause returns since when and by whom something is paused, until when, and why; empty if it is not paused.
 func shownPause(p store.Pause) string {
 	if p.At.IsZero() {
 		return ""
@@ -41,7 +40,7 @@ func shownPause(p store.Pause) string {
 	if p.Reason != "" {
 		text += ": " + p.Reason
 	}
-	return plain.Cut(text, 80)
+	return text
 }
 
 // GroupRecord is a group in machine-readable output: how many schedules it has, how many

@@ -16,9 +16,10 @@ import (
 func HandlerListing(secrets bool) Listing[hourbell.EventHandlerInfo] {
 	return Listing[hourbell.EventHandlerInfo]{
 		Columns: []string{"NAME", "ON", "KIND", "GROUP", "JOB", "UPDATED"},
+		Minor:   []string{"UPDATED", "GROUP"},
 		Row: func(h hourbell.EventHandlerInfo) []string {
 			return []string{
-				h.Name, strings.Join(h.On, ","), plain.Dash(h.Kind), plain.Dash(h.Group), plain.Cut(hookText(h.Job, secrets), 60), plain.Stamp(h.UpdatedAt),
+				h.Name, strings.Join(h.On, ","), plain.Dash(h.Kind), plain.Dash(h.Group), hookText(h.Job, secrets), plain.Stamp(h.UpdatedAt),
 			}
 		},
 		Record: func(h hourbell.EventHandlerInfo) any { return NewHandlerRecord(h, secrets) },

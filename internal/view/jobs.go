@@ -83,10 +83,11 @@ func ParseJobStates(words []string, given bool) (f hourbell.JobFilter, err error
 func JobListing(now time.Time) Listing[Job] {
 	return Listing[Job]{
 		Columns: []string{"ID", "STATE", "KIND", "QUEUE", "ATTEMPT", "RUN AT", "TOOK", "SCHEDULE", "RESULT"},
+		Minor:   []string{"QUEUE", "TOOK", "ATTEMPT", "SCHEDULE"},
 		Row: func(j Job) []string {
 			return []string{
 				fmt.Sprint(j.ID), JobState(j.JobInfo, now), j.Kind, j.Queue, fmt.Sprintf("%d/%d", j.Attempt, j.MaxAttempts),
-				plain.Stamp(j.RunAt), took(j.JobInfo), plain.Dash(shownSchedule(j.JobInfo)), plain.Dash(plain.FirstLine(jobResult(j))),
+				plain.Stamp(j.RunAt), took(j.JobInfo), plain.Dash(shownSchedule(j.JobInfo)), plain.Dash(plain.OneLine(jobResult(j))),
 			}
 		},
 		Record: func(j Job) any { return NewJobRecord(j) },
@@ -107,6 +108,7 @@ func FilteredJobListing(f hourbell.JobFilter, now time.Time) Listing[Job] {
 func AttemptListing() Listing[store.Attempt] {
 	return Listing[store.Attempt]{
 		Columns: []string{"ATTEMPT", "TOKEN", "NODE", "STARTED AT", "FINISHED AT", "OUTCOME", "ERROR"},
+		Minor:   []string{"TOKEN", "NODE", "FINISHED AT"},
 		Row: func(a store.Attempt) []string {
 			return []string{
 				fmt.Sprint(a.Attempt), fmt.Sprint(a.Token), plain.Dash(a.Node), plain.Stamp(a.StartedAt), plain.Stamp(a.FinishedAt),

@@ -16,12 +16,13 @@ import (
 func LimitListing() Listing[hourbell.LimitInfo] {
 	return Listing[hourbell.LimitInfo]{
 		Columns: []string{"NAME", "JOBS", "AT A TIME", "RATE", "IN USE", "WAITING", "KEYS", "FULLEST"},
+		Minor:   []string{"KEYS", "FULLEST"},
 		Row: func(l hourbell.LimitInfo) []string {
 			keys, fullest := "-", "-"
 			if l.ByKey {
 				keys = fmt.Sprint(l.Keys)
 				if len(l.Fullest) > 0 {
-					fullest = plain.Cut(l.Fullest[0].Key, 30) + " " + keyUse(l.Fullest[0])
+					fullest = l.Fullest[0].Key + " " + keyUse(l.Fullest[0])
 				}
 			}
 			return []string{l.Name, limited(l.Limit), plain.Dash(atATime(l.Limit)), plain.Dash(rateText(l.Limit)), fmt.Sprint(l.InUse), Counted(l.Waiting), keys, fullest}

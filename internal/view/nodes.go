@@ -31,6 +31,7 @@ func NodeState(n store.NodeInfo, now time.Time, suspended bool) string {
 func NodeListing(now time.Time, suspended bool) Listing[store.NodeInfo] {
 	return Listing[store.NodeInfo]{
 		Columns: []string{"ID", "NAME", "HOST", "LABELS", "STATE", "RUNNING", "QUEUES", "KINDS", "STARTED", "SEEN", "VERSION"},
+		Minor:   []string{"KINDS", "LABELS", "STARTED", "HOST", "VERSION", "ID", "QUEUES"},
 		Row: func(n store.NodeInfo) []string {
 			return []string{
 				fmt.Sprint(n.ID), n.Name, plain.Dash(n.Host), plain.Dash(strings.Join(n.Labels, ",")), NodeState(n, now, suspended), fmt.Sprint(n.Running),

@@ -32,6 +32,7 @@ func (l Listing[T]) Only(columns ...string) Listing[T] {
 func RunningListing() Listing[store.JobInfo] {
 	return Listing[store.JobInfo]{
 		Columns: []string{"ID", "KIND", "QUEUE", "NODE", "SINCE", "TOKEN", "ATTEMPT", "SCHEDULE", "PROGRESS"},
+		Minor:   []string{"TOKEN", "QUEUE", "ATTEMPT", "SCHEDULE"},
 		Row: func(j store.JobInfo) []string {
 			return []string{
 				fmt.Sprint(j.ID), j.Kind, j.Queue, plain.Dash(j.Node), plain.Stamp(j.StartedAt), fmt.Sprint(j.Token), fmt.Sprintf("%d/%d", j.Attempt, j.MaxAttempts),
@@ -45,10 +46,11 @@ func RunningListing() Listing[store.JobInfo] {
 func FailedListing() Listing[store.JobInfo] {
 	return Listing[store.JobInfo]{
 		Columns: []string{"ID", "KIND", "QUEUE", "FINISHED AT", "ATTEMPT", "SCHEDULE", "REASON"},
+		Minor:   []string{"QUEUE", "ATTEMPT", "SCHEDULE"},
 		Row: func(j store.JobInfo) []string {
 			return []string{
 				fmt.Sprint(j.ID), j.Kind, j.Queue, plain.Stamp(j.FinishedAt), fmt.Sprintf("%d/%d", j.Attempt, j.MaxAttempts),
-				plain.Dash(shownSchedule(j)), plain.Dash(plain.FirstLine(j.Reason)),
+				plain.Dash(shownSchedule(j)), plain.Dash(plain.OneLine(j.Reason)),
 			}
 		},
 	}

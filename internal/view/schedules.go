@@ -68,8 +68,9 @@ func followsInWords(s hourbell.ScheduleInfo) string {
 func ScheduleListing() Listing[Schedule] {
 	return Listing[Schedule]{
 		Columns: []string{"NAME", "RULE", "STATE", "NEXT", "FIRED", "RUNS", "OWNER"},
+		Minor:   []string{"OWNER", "FIRED"},
 		Row: func(s Schedule) []string {
-			return []string{s.Name, plain.Cut(s.When(), 50), s.State(), plain.Stamp(s.NextAt), fmt.Sprint(s.Fired), plain.Cut(whatRuns(s.Schedule), 50), plain.Dash(s.Owner)}
+			return []string{s.Name, s.When(), s.State(), plain.Stamp(s.NextAt), fmt.Sprint(s.Fired), whatRuns(s.Schedule), plain.Dash(s.Owner)}
 		},
 		Record: func(s Schedule) any { return NewScheduleRecord(s) },
 	}

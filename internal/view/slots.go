@@ -12,6 +12,7 @@ import (
 func SlotListing() Listing[store.SlotInfo] {
 	return Listing[store.SlotInfo]{
 		Columns: []string{"SCHEDULE", "HOST", "SLOT", "OUTCOME", "JOB", "COUNT", "LAST", "REASON"},
+		Minor:   []string{"LAST", "HOST", "COUNT"},
 		Row: func(s store.SlotInfo) []string {
 			job, count, last := "-", "-", "-"
 			if s.Job != 0 {

@@ -18,6 +18,8 @@ import (
 // Listing describes how items of one type are shown.
 type Listing[T any] struct {
 	Columns []string
+	// Minor has the columns that a narrow terminal has no room for, the least important first.
+	Minor []string
 	// Row returns the cells of a table. They may contain any characters:
 	// plain.Clean makes them safe for a terminal.
 	Row func(T) []string

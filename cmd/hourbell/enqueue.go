@@ -99,6 +99,7 @@ func (p *program) enqueue(c *cobra.Command, f enqueueFlags, kind string, argv []
 			p.noteConflict(f.unique, job)
 		} else {
 			p.noteWaits(c.Context(), client, job.ID)
+			p.noteRefused(c.Context(), client, f.store, kind)
 			if len(f.after) > 0 {
 				p.warnLateJobs(c.Context(), client, job.ID)
 			}

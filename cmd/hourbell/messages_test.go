@@ -49,6 +49,31 @@ func TestStoredCommandsThatNoNodeAllows(t *testing.T) {
 	}
 }
 
+// TestNoNodeRunsStoredCommands checks that stored commands on a shared database are remarked on while no node is alive.
+func TestNoNodeRunsStoredCommands(t *testing.T) {
+	const said = "runs no stored command by default: start a node with --commands any"
+	url := postgresURL(t)
+	b := newBench(t)
+	for _, args := range [][]string{{"enqueue", "command", "--", "true"}, {"schedules", "put", "x", "--every", "1h", "--", "true"}} {
+		b.ok(args...) // any user of a SQLite file may start commands anyway
+	}
+	schema := newSchemaName()
+	b.env[storeVariable] = url
+	t.Cleanup(func() { dropSchema(t, url, schema) })
+	for _, test := range []struct {
+		args []string
+		want bool
+	}{
+		{[]string{"enqueue", "command", "--schema", schema, "--", "true"}, true},
+		{[]string{"schedules", "put", "x", "--schema", schema, "--every", "1h", "--", "true"}, true},
+		{[]string{"enqueue", "mail", "--schema", schema}, false},
+	} {
+		if r := b.run(test.args...); r.code != exitDone || strings.Contains(r.err, said) != test.want || strings.Count(r.err, "\n") > 1 {
+			t.Errorf("%q: %+v", test.args, r)
+		}
+	}
+}
+
 // TestRulesWithoutAnInstant checks the warnings about rules that never ring from now on.
 func TestRulesWithoutAnInstant(t *testing.T) {
 	b := newBench(t)

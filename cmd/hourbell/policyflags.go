@@ -4,13 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/cmd/hourbell/node"
 	"github.com/hourbell/hourbell/internal/declared"
+	"github.com/hourbell/hourbell/kinds"
 	"github.com/hourbell/hourbell/recur"
+	"github.com/hourbell/hourbell/store"
 )
 
 // policyFlags are the policies of a schedule. Each flag is a key of schedule
@@ -76,6 +80,25 @@ func (p *program) warnLeft(ctx context.Context, client *hourbell.Client, s hourb
 	if s, err := client.Schedules.Get(ctx, s.Name); err == nil && s.Waits != "" {
 		printError(p.stderr, fmt.Errorf("warning: schedule %q: %s", s.Name, s.Waits))
 	}
+}
+
+// noteRefused says that nodes refuse a stored job of this kind by default, while no node lives that could say it itself. A
+// failure to find it out is ignored, because the job or the schedule is stored.
+func (p *program) noteRefused(ctx context.Context, client *hourbell.Client, f storeFlags, kind string) {
+	at, err := p.locate(f)
+	if err != nil {
+		return
+	}
+	byDefault, err := node.ParseCommands("", false, at)
+	if err != nil || byDefault == node.AnyCommands || !slices.Contains([]string{kinds.CommandKind, kinds.HTTPKind, kinds.SQLKind}, kind) {
+		return
+	}
+	nodes, err := client.Nodes.List(ctx)
+	if err != nil || slices.ContainsFunc(nodes, func(n store.NodeInfo) bool { return n.EndedAt.IsZero() }) {
+		return
+	}
+	fmt.Fprintf(p.stderr, "hourbell: no node is alive, and on a shared database `hourbell serve` runs no stored %s by default: "+
+		"start a node with --commands any, or with a --file that declares the same job\n", kind)
 }
 
 // warnEnded warns about a schedule that was put and makes no job.

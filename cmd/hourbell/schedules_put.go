@@ -80,6 +80,7 @@ func (p *program) schedulesPut(c *cobra.Command, f storeFlags, s putFlags, name 
 		p.warnWaits(info)
 		p.warnLateFailures(c.Context(), client, info)
 		p.warnLeft(c.Context(), client, info)
+		p.noteRefused(c.Context(), client, f, info.Job.Kind())
 		return p.show(s.format, view.NewScheduleRecord(view.NewSchedule(info, false)), func(out *bufio.Writer) {
 			fmt.Fprintf(out, "schedule %q: revision %d, %s\n", name, put.Revision, view.NextOfSchedule(info))
 		})

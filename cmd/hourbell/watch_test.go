@@ -169,7 +169,7 @@ func TestWatchOnATerminal(t *testing.T) {
 	for range 12 {
 		b.ok("enqueue", "mail", "--in", "1h")
 	}
-	term := newTerminal(b, 8, 60)
+	term := newTerminal(b, 8, 70)
 	ended := term.start("jobs", "list", "--watch=100ms")
 	eventually(t, "the first reading", func() bool { return strings.Contains(term.shown.String(), "… 7 more lines") })
 	b.ok("jobs", "cancel", "12")
@@ -189,7 +189,7 @@ func TestWatchOnATerminal(t *testing.T) {
 		t.Errorf("left: %q", last)
 	}
 	for line := range strings.SplitSeq(shown[strings.LastIndex(shown, "\x1b[H"):], "\r\n") {
-		if text := escapes.ReplaceAllString(line, ""); len([]rune(text)) > 60 {
+		if text := escapes.ReplaceAllString(line, ""); len([]rune(text)) > 70 {
 			t.Errorf("a line is wider than the terminal: %q", text)
 		}
 	}

@@ -102,7 +102,7 @@ func source(folder string) ([]byte, error) {
 	}
 	fmt.Fprintf(&text, "%s\n)\n\n%s = %s\n", f.last, f.variable, f.open)
 	for _, s := range all {
-		fmt.Fprintf(&text, "%s: {%s: %q", s.name, f.keys[0], s.file)
+		fields := []string{fmt.Sprintf("%s: %q", f.keys[0], s.file)}
 		for i, words := range []string{s.given, s.params, s.columns} {
 			if words == "" {
 				continue
@@ -110,12 +110,16 @@ func source(folder string) ([]byte, error) {
 			if f.keys[i+1] == "" {
 				return nil, fmt.Errorf("statement %s: the parameters are read from the text; leave out takes", s.name)
 			}
-			fmt.Fprintf(&text, ", %s: %s", f.keys[i+1], expression(words))
+			fields = append(fields, fmt.Sprintf("%s: %s", f.keys[i+1], expression(words)))
 		}
 		if s.listing {
-			fmt.Fprintf(&text, ", %s: true", f.keys[4])
+			fields = append(fields, f.keys[4]+": true")
 		}
-		text.WriteString("},\n")
+		entry := strings.Join(fields, ", ")
+		if len(s.name)+len(entry) > maxLine {
+			entry = "\n" + strings.Join(fields, ",\n") + ",\n"
+		}
+		fmt.Fprintf(&text, "%s: {%s},\n", s.name, entry)
 	}
 	text.WriteString(f.end + "\n")
 	return format.Source(text.Bytes())
@@ -203,6 +207,9 @@ func constant(file string) string {
 	return strings.Join(words, "")
 }
 
+// maxText is the length of a literal, and maxLine of an entry, from which the next line begins.
+const maxText, maxLine = 90, 120
+
 // expression returns words as an expression of Go.
 func expression(words string) string {
 	var parts []string
@@ -213,7 +220,9 @@ func expression(words string) string {
 			between = ""
 		}
 		if !strings.HasSuffix(word, "Columns") && !strings.HasSuffix(word, "Params") {
-			text += between + word
+			if text += between + word; len(text) > maxText {
+				parts, text = append(parts, fmt.Sprintf("%q", text)), ""
+			}
 			continue
 		}
 		if text += between; text != "" {
@@ -223,6 +232,9 @@ func expression(words string) string {
 	}
 	if text != "" {
 		parts = append(parts, fmt.Sprintf("%q", text))
+	}
+	if len(words) > maxText {
+		return strings.Join(parts, " +\n")
 	}
 	return strings.Join(parts, " + ")
 }

@@ -324,6 +324,60 @@ func TestPasswordsAreRationed(t *testing.T) {
 	}
 }
 
+// TestOneCallerLocksOutNoOther checks attempts behind a trusted proxy, and a caller with more addresses than are
+// remembered.
+func TestOneCallerLocksOutNoOther(t *testing.T) {
+	path, _ := usersFile(t)
+	var reported []string
+	g, err := NewGuard(Config{File: path, Trust: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}, Report: func(err error) { reported = append(reported, err.Error()) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	through := func(proxy, password string, forwarded ...string) *httptest.ResponseRecorder {
+		return logIn(g, "adam", password, "", func(r *http.Request) {
+			r.RemoteAddr = proxy
+			r.Header["X-Forwarded-For"] = forwarded
+			r.Header.Set("X-Forwarded-Proto", "https")
+		})
+	}
+	for i := range triesAtOnce {
+		through("10.1.0.1:1", "wrong", fmt.Sprintf("203.0.113.%d, 192.0.2.1", i)) // the client chooses what stands first
+	}
+	if w := through("10.1.0.1:1", "battery staple", "192.0.2.1"); w.Code != 429 {
+		t.Errorf("a client that has used up its attempts: %d", w.Code)
+	}
+	if w := through("10.1.0.1:1", "battery staple", "192.0.2.2"); w.Code != 303 || !w.Result().Cookies()[0].Secure {
+		t.Errorf("another client of the proxy: %d, cookies %v", w.Code, w.Result().Cookies())
+	}
+	if len(reported) != 0 {
+		t.Errorf("reported %q", reported)
+	}
+	for range 2 {
+		if w := through("198.51.100.1:1", "battery staple", "192.0.2.3"); w.Code != 303 || w.Result().Cookies()[0].Secure {
+			t.Errorf("a proxy that is not trusted: %d, cookies %v", w.Code, w.Result().Cookies())
+		}
+	}
+	if len(reported) != 1 || !strings.Contains(reported[0], "--trust-proxy 198.51.100.1") {
+		t.Errorf("reported %q", reported)
+	}
+
+	var r ration
+	now := time.Now()
+	first := netip.MustParseAddr("10.0.0.0")
+	for addr, i := first, 0; i < mostTriers; addr, i = addr.Next(), i+1 {
+		r.take(addr, now)
+	}
+	other := netip.MustParseAddr("192.0.2.9")
+	for range triesAtOnce {
+		if !r.take(other, now) {
+			t.Fatal("a caller is locked out by the attempts of others")
+		}
+	}
+	if r.take(other, now) || len(r.next) > mostTriers {
+		t.Errorf("%d callers are remembered, and one has more attempts than others", len(r.next))
+	}
+}
+
 func TestAProxyNamesTheCaller(t *testing.T) {
 	path, _ := usersFile(t)
 	g := newGuard(t, Config{File: path, Trust: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}, UserHeader: "X-Remote-User"})

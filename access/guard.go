@@ -16,7 +16,9 @@ import (
 type Config struct {
 	// File is the path of a file of users; empty: there are no users and no tokens.
 	File string
-	// Trust are the addresses of proxies that name the caller in UserHeader.
+	// Trust are the addresses of proxies. Their headers X-Forwarded-For and
+	// X-Forwarded-Proto say where a request came from, and whether it came with TLS;
+	// from other addresses these headers have no effect.
 	Trust []netip.Prefix
 	// UserHeader is the header in which a trusted proxy sends the name of the
 	// caller. A caller who is a user of the file has the role of that user, any
@@ -36,6 +38,8 @@ type Guard struct {
 	sessions sessions
 	attempts ration
 	hashing  chan struct{} // a place for each password that is hashed at the same time
+
+	untrusted sync.Once // see reportProxy
 
 	mu      sync.Mutex
 	users   *Users
@@ -103,9 +107,18 @@ func (g *Guard) Authorize(r *http.Request) (Identity, error) {
 	return id, err
 }
 
-// address returns the address of the caller. A trusted proxy appends to X-Forwarded-For the
-// address from which it got the request; what stands before that, the caller can choose.
+// address returns the address of the caller as a text.
 func (g *Guard) address(r *http.Request) string {
+	if from := g.sender(r); from.IsValid() {
+		return from.String()
+	}
+	return r.RemoteAddr
+}
+
+// sender returns the address of the caller; it is not valid if the server does not listen on TCP. A
+// trusted proxy appends to X-Forwarded-For the address from which it got the request; what stands
+// before that, the caller can choose.
+func (g *Guard) sender(r *http.Request) netip.Addr {
 	from := remote(r)
 	parts := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for i := len(parts) - 1; i >= 0 && g.trusts(from); i-- {
@@ -115,10 +128,23 @@ func (g *Guard) address(r *http.Request) string {
 		}
 		from = before.Unmap()
 	}
-	if !from.IsValid() {
-		return r.RemoteAddr
+	return from
+}
+
+// secure reports whether the caller's connection has TLS: to this server, or to a trusted proxy that says so.
+func (g *Guard) secure(r *http.Request) bool {
+	return r.TLS != nil || g.trusts(remote(r)) && strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
+}
+
+// reportProxy reports once that a log-in came through a proxy that is not trusted: all clients of the proxy
+// have one ration of attempts.
+func (g *Guard) reportProxy(r *http.Request) {
+	if from := remote(r); forwarded(r) && !g.trusts(from) {
+		g.untrusted.Do(func() {
+			g.cfg.Report(fmt.Errorf("a log-in was forwarded by %[1]s, which is not trusted: "+
+				"all clients of this address share their attempts; if it is a proxy, give --trust-proxy %[1]s", senderOf(r)))
+		})
 	}
-	return from.String()
 }
 
 // trusts reports whether an address belongs to a trusted proxy.

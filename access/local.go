@@ -20,7 +20,7 @@ func Local() Authorize {
 		case !remote(r).IsLoopback():
 			return Identity{}, &RefusedError{Status: http.StatusForbidden, Problem: "the request comes from another computer", Remedy: "give the server users with --auth"}
 		case forwarded(r):
-			return Identity{}, &RefusedError{Status: http.StatusForbidden, Problem: "a proxy has forwarded the request", Remedy: "give the server users with --auth, or --trust-proxy"}
+			return Identity{}, &RefusedError{Status: http.StatusForbidden, Problem: "a proxy has forwarded the request", Remedy: "give the server users with --auth, and the address of the proxy with --trust-proxy"}
 		}
 		return Identity{Role: Operator, Source: SourceLocal}, nil
 	}

@@ -41,10 +41,10 @@ func (g *Guard) Handler(prefix string) http.Handler {
 	})
 	mux.HandleFunc("POST "+prefix+"/login", func(w http.ResponseWriter, r *http.Request) { g.logIn(w, r, prefix) })
 	mux.HandleFunc("POST "+prefix+"/logout", func(w http.ResponseWriter, r *http.Request) {
-		if sent, err := r.Cookie(cookieName(r)); err == nil {
+		if sent, err := r.Cookie(g.cookieName(r)); err == nil {
 			g.sessions.end(sent.Value)
 		}
-		http.SetCookie(w, cookie(r, ""))
+		http.SetCookie(w, g.cookie(r, ""))
 		http.Redirect(w, r, prefix+"/login", http.StatusSeeOther)
 	})
 	return Protect(mux, Options{Authorize: anyone, MaxBody: 8 << 10})
@@ -61,7 +61,8 @@ func (g *Guard) logIn(w http.ResponseWriter, r *http.Request, prefix string) {
 	}
 	name, password := r.PostForm.Get("name"), r.PostForm.Get("password")
 	form := loginForm{Prefix: prefix, To: local(r.PostForm.Get("to"), prefix)}
-	if !g.attempts.take(remote(r), time.Now()) {
+	g.reportProxy(r)
+	if !g.attempts.take(g.sender(r), time.Now()) {
 		w.Header().Set("Retry-After", "60")
 		form.Problem = "There were too many attempts from this address. Wait a minute, and try again."
 		showLogin(w, http.StatusTooManyRequests, form)
@@ -73,10 +74,10 @@ func (g *Guard) logIn(w http.ResponseWriter, r *http.Request, prefix string) {
 		showLogin(w, http.StatusUnauthorized, form)
 		return
 	}
-	if sent, err := r.Cookie(cookieName(r)); err == nil {
+	if sent, err := r.Cookie(g.cookieName(r)); err == nil {
 		g.sessions.end(sent.Value)
 	}
-	http.SetCookie(w, cookie(r, g.sessions.begin(user, time.Now())))
+	http.SetCookie(w, g.cookie(r, g.sessions.begin(user, time.Now())))
 	http.Redirect(w, r, form.To, http.StatusSeeOther)
 }
 

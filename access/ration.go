@@ -37,18 +37,27 @@ func (r *ration) take(from netip.Addr, now time.Time) bool {
 	if next = next.Add(tryEvery); next.Sub(now) > triesAtOnce*tryEvery {
 		return false
 	}
-	if len(r.next) >= mostTriers {
-		for other, until := range r.next {
-			if until.Before(now) {
-				delete(r.next, other)
-			}
-		}
-		if len(r.next) >= mostTriers {
-			return false
-		}
+	if _, known := r.next[key]; !known && len(r.next) >= mostTriers {
+		r.makeRoom(now)
 	}
 	r.next[key] = next
 	return true
+}
+
+// makeRoom forgets the callers who have not tried for long, or else the caller who would be forgotten first. A caller
+// with very many addresses must not lock out all other callers.
+func (r *ration) makeRoom(now time.Time) {
+	var first netip.Prefix
+	for key, until := range r.next {
+		if until.Before(now) {
+			delete(r.next, key)
+		} else if least, found := r.next[first]; !found || until.Before(least) {
+			first = key
+		}
+	}
+	if len(r.next) >= mostTriers {
+		delete(r.next, first)
+	}
 }
 
 // neighbours returns the addresses that count as one caller: one IPv4 address, or

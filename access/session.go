@@ -73,17 +73,17 @@ func (s *sessions) end(id string) {
 
 // cookieName returns the name of the cookie. With TLS its prefix makes browsers
 // refuse a cookie that another host or an answer without TLS has set.
-func cookieName(r *http.Request) string {
-	if r.TLS != nil {
+func (g *Guard) cookieName(r *http.Request) string {
+	if g.secure(r) {
 		return "__Host-hourbell"
 	}
 	return "hourbell"
 }
 
 // cookie returns the cookie of a session; an empty value deletes it.
-func cookie(r *http.Request, value string) *http.Cookie {
+func (g *Guard) cookie(r *http.Request, value string) *http.Cookie {
 	//nolint:gosec // G124: without TLS, a browser would drop a Secure cookie
-	c := &http.Cookie{Name: cookieName(r), Value: value, Path: "/", HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode, MaxAge: int(sessionTime / time.Second)}
+	c := &http.Cookie{Name: g.cookieName(r), Value: value, Path: "/", HttpOnly: true, Secure: g.secure(r), SameSite: http.SameSiteStrictMode, MaxAge: int(sessionTime / time.Second)}
 	if value == "" {
 		c.MaxAge = -1
 	}
@@ -92,7 +92,7 @@ func cookie(r *http.Request, value string) *http.Cookie {
 
 // bySession returns the user who has logged in, with the user's present role.
 func (g *Guard) bySession(r *http.Request) (Identity, bool) {
-	sent, err := r.Cookie(cookieName(r))
+	sent, err := r.Cookie(g.cookieName(r))
 	if err != nil {
 		return Identity{}, false
 	}

@@ -30,11 +30,11 @@ type webFlags struct {
 
 func (f *webFlags) addTo(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&f.listen, "listen", "", "serve pages at / and the API below /api/v1 on this address: without --auth and --trust-proxy a loopback address, such as 127.0.0.1:8080")
+	flags.StringVar(&f.listen, "listen", "", "serve pages at / and the API below /api/v1 on this address: without --auth and --user-header a loopback address, such as 127.0.0.1:8080")
 	flags.StringVar(&f.auth, "auth", "", "the file of the users and tokens who may use the pages and the API; `hourbell auth` writes it")
 	flags.StringVar(&f.cert, "tls-cert", "", "the file of the certificate (PEM), with the certificates of its issuers")
 	flags.StringVar(&f.key, "tls-key", "", "the file of the key of --tls-cert (PEM)")
-	flags.StringSliceVar(&f.trust, "trust-proxy", nil, "addresses of proxies, such as 10.0.0.0/8, that name the user in --user-header; may be repeated")
+	flags.StringSliceVar(&f.trust, "trust-proxy", nil, "addresses of proxies, such as 10.0.0.0/8, whose X-Forwarded-For and X-Forwarded-Proto are believed; may be repeated")
 	flags.StringVar(&f.userHeader, "user-header", "", "the header in which a trusted proxy names the user, such as X-Remote-User")
 }
 
@@ -57,7 +57,7 @@ func (f *webFlags) read(c *cobra.Command, log *slog.Logger) (node.Web, error) {
 	}
 	w.Guard, err = access.NewGuard(access.Config{
 		File: f.auth, Trust: trust, UserHeader: f.userHeader,
-		Report: func(err error) { log.Error("the file of users cannot be used", "file", f.auth, "error", err) },
+		Report: func(err error) { log.Warn("access to the pages and the API", "error", err) },
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		err = &check.FieldError{Field: "auth", Value: check.Shorten(f.auth), Problem: "does not exist", Remedy: "make it with `hourbell auth add`"}
@@ -75,11 +75,11 @@ func (f *webFlags) needListen(c *cobra.Command) error {
 	return nil
 }
 
-// prefixes reads --trust-proxy and --user-header, which need each other.
+// prefixes reads --trust-proxy, which needs users from --auth or --user-header, and --user-header, which needs --trust-proxy.
 func (f *webFlags) prefixes(c *cobra.Command) ([]netip.Prefix, error) {
 	switch given := c.Flags().Changed; {
-	case given("trust-proxy") && !given("user-header"):
-		return nil, &check.FieldError{Field: "user-header", Problem: "is missing", Remedy: "name the header in which the proxy of --trust-proxy sends the user"}
+	case given("trust-proxy") && !given("user-header") && !given("auth"):
+		return nil, &check.FieldError{Field: "user-header", Problem: "is missing, and so are users", Remedy: "name the header in which the proxy sends the user, or give --auth with a file of users"}
 	case !given("trust-proxy") && given("user-header"):
 		return nil, &check.FieldError{Field: "trust-proxy", Problem: "is missing", Remedy: "give the addresses of the proxies that set --user-header"}
 	case given("user-header") && !validHeader(f.userHeader):

@@ -8,11 +8,14 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"fmt"
 	"io"
 	"math/big"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"os"
 	"strings"
@@ -156,6 +159,61 @@ func TestServeForUsers(t *testing.T) {
 	}
 	b.ok("auth", "remove", "operator-token", "--auth", "users.json")
 	b.fails(exitFailed, []string{"neither a user nor a token"}, "auth", "remove", "operator-token", "--auth", "users.json")
+}
+
+// TestServeBehindATLSProxy checks a node with users behind a proxy that has the certificate: attempts to log in are
+// rationed for each client of the proxy, whatever the client says about itself.
+func TestServeBehindATLSProxy(t *testing.T) {
+	b := newBench(t)
+	b.stdin = "correct horse\n"
+	b.ok("auth", "add", "ada", "--role", "operator", "--auth", "users.json")
+	p := b.serve("--listen", "127.0.0.1:0", "--auth", "users.json", "--trust-proxy", "127.0.0.1")
+	node, err := url.Parse("http://" + p.apiAddress())
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httptest.NewTLSServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(node)
+		r.Out.Host = r.In.Host
+		r.Out.Header["X-Forwarded-For"] = r.In.Header["X-Forwarded-For"] // as most proxies do: they append
+		r.SetXForwarded()
+	}})
+	defer proxy.Close()
+	client := func(from string) *http.Client { // a browser on another computer
+		jar, err := cookiejar.New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		transport := proxy.Client().Transport.(*http.Transport).Clone()
+		transport.DialContext = (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}).DialContext
+		return &http.Client{Transport: transport, Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	}
+	logIn := func(c *http.Client, password, says string) int {
+		t.Helper()
+		code, _ := call(t, c, "POST", proxy.URL+"/login", url.Values{"name": {"ada"}, "password": {password}}.Encode(),
+			"Content-Type", "application/x-www-form-urlencoded", "X-Forwarded-For", says, "Origin", proxy.URL, "Sec-Fetch-Site", "same-origin")
+		return code
+	}
+	guesser, ada := client("127.0.0.2"), client("127.0.0.3")
+	codes := map[int]int{}
+	for i := range 8 {
+		codes[logIn(guesser, "wrong", fmt.Sprintf("203.0.113.%d", i))]++
+	}
+	if codes[http.StatusUnauthorized] != 5 || codes[http.StatusTooManyRequests] != 3 {
+		t.Errorf("the answers to a client that guesses: %v", codes)
+	}
+	if code := logIn(ada, "correct horse", "127.0.0.2"); code != http.StatusSeeOther {
+		t.Errorf("the log-in of another client: %d", code)
+	}
+	if cookies := ada.Jar.Cookies(&url.URL{Scheme: "https", Host: proxy.Listener.Addr().String()}); len(cookies) != 1 || !strings.HasPrefix(cookies[0].Name, "__Host-") {
+		t.Errorf("cookies %v, not one that is only sent with TLS", cookies)
+	}
+	if code, body := call(t, ada, "POST", proxy.URL+"/api/v1/jobs", `{"kind":"idle"}`, "Origin", proxy.URL); code != http.StatusCreated {
+		t.Errorf("with the session: %d %s", code, body)
+	}
+	if !strings.Contains(p.logged(), "source=session from=127.0.0.3") {
+		t.Error("the log does not have the address of the client")
+	}
 }
 
 // checkSession logs in with a password.

@@ -10,6 +10,9 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
+// leastSearched is how many numbers of jobs Page searches at least, however long the store takes.
+const leastSearched = 16_384
+
 // PageTime is how long JobService.Page and JobService.Estimate look for jobs, unless
 // JobFilter.Within is another time. A single read of the store can make the call a little
 // longer.
@@ -20,8 +23,9 @@ type JobPage struct {
 	Jobs []store.JobInfo // newest first
 	// Next is JobFilter.Before of the next page; 0: this is the last page.
 	Next int64
-	// Partial means that the search stopped at Next, because its time was over. The page then
-	// has fewer jobs than asked for, also none, although older jobs may match.
+	// Partial means that the search stopped at Next, because its time was over after it had looked at
+	// more than 16,000 numbers of jobs. The page then has fewer jobs than asked for, also none, although
+	// older jobs may match. A store that is slow to answer makes no page partial.
 	Partial bool
 }
 
@@ -47,14 +51,15 @@ func (s *JobService) Page(ctx context.Context, f JobFilter) (JobPage, error) {
 		return JobPage{}, err
 	}
 	jobs = nil
-	for parts := 0; !search.Over() && len(jobs) <= size && (parts == 0 || time.Since(began) < within); {
+	first := search.Before()
+	for !search.Over() && len(jobs) <= size && (first-search.Before() < leastSearched || time.Since(began) < within) {
 		req.After, req.Before = search.Part()
 		req.Limit = size + 1 - len(jobs)
 		asked := time.Now()
 		found, err := s.client.backend.ListJobs(ctx, req)
 		if errors.Is(err, store.ErrSlow) {
 			if !search.Slow() {
-				return JobPage{}, err
+				req.Within = 0 // the store is slow, and not the search
 			}
 			continue
 		}
@@ -62,8 +67,8 @@ func (s *JobService) Page(ctx context.Context, f JobFilter) (JobPage, error) {
 			return JobPage{}, err
 		}
 		search.Done(time.Since(asked))
+		req.Within = within / 2
 		jobs = append(jobs, found...)
-		parts++
 	}
 	page := newJobPage(jobs, size)
 	if page.Next == 0 && !search.Over() {

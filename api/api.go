@@ -14,6 +14,8 @@ import (
 	"maps"
 	"net/http"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -89,7 +91,7 @@ func newHandler(client *hourbell.Client, o Options) *handler {
 	h.api = humago.NewWithPrefix(h.mux, o.Prefix, huma.Config{
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
-			Info:    &huma.Info{Title: "Hourbell", Version: hourbell.Version, Description: description},
+			Info:    &huma.Info{Title: "Hourbell", Version: hourbell.Version, Description: description, License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}},
 			Servers: []*huma.Server{{URL: server}},
 			Components: &huma.Components{
 				Schemas: registry,
@@ -167,6 +169,9 @@ func add[I, O any](h *handler, r route, do func(context.Context, *I) (*O, error)
 		problemType: {Schema: h.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Problem](), true, "Problem")},
 	}}
 	op.Responses["default"] = problem
+	for _, status := range r.refusals(reflect.TypeFor[I]()) {
+		op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status) + ": " + refusalTexts[status], Content: problem.Content}
+	}
 	huma.Register(h.api, op, func(ctx context.Context, in *I) (*O, error) {
 		at := exchangeOf(ctx)
 		changes := r.role > access.Viewer && r.method != http.MethodGet
@@ -187,16 +192,50 @@ func add[I, O any](h *handler, r route, do func(context.Context, *I) (*O, error)
 	shapeParameters(reflect.TypeFor[I](), operationsOf(h.api.OpenAPI().Paths[r.path])[r.method])
 }
 
+// refusalTexts describes the statuses with which routes refuse requests.
+var refusalTexts = map[int]string{
+	http.StatusBadRequest:            "the request cannot be read.",
+	http.StatusUnauthorized:          "the caller is not known.",
+	http.StatusForbidden:             "the caller may not do this.",
+	http.StatusNotFound:              "there is no such thing.",
+	http.StatusRequestTimeout:        "the body did not arrive in time.",
+	http.StatusPreconditionFailed:    "the condition of the request does not hold.",
+	http.StatusConflict:              "the present state does not allow it.",
+	http.StatusRequestEntityTooLarge: "the body is too large.",
+	http.StatusUnsupportedMediaType:  "the body is not JSON.",
+	http.StatusUnprocessableEntity:   "a parameter or a field is not valid.",
+	http.StatusServiceUnavailable:    "the store did not answer in time; the same request may be sent again.",
+	http.StatusGatewayTimeout:        "the store did not say whether the change was made.",
+}
+
+// refusals returns the statuses with which a route refuses requests. in is the type of its input.
+func (r route) refusals(in reflect.Type) []int {
+	statuses := []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusServiceUnavailable}
+	if strings.Contains(r.path, "{") || r.tag == "slots" || r.tag == "locks" {
+		statuses = append(statuses, http.StatusNotFound)
+	}
+	if conditions(in) != nil {
+		statuses = append(statuses, http.StatusPreconditionFailed)
+	}
+	if r.method != http.MethodGet {
+		statuses = append(statuses, http.StatusConflict, http.StatusNotFound, http.StatusGatewayTimeout)
+	}
+	if strings.HasPrefix(r.path, "/api/v1/schedules/{name}/") || r.tag == "events" {
+		statuses = append(statuses, http.StatusConflict)
+	}
+	if _, body := in.FieldByName("Body"); body {
+		statuses = append(statuses, http.StatusUnsupportedMediaType)
+	}
+	return statuses
+}
+
 // refuseConditions returns the middleware of a route that refuses a change with a condition that the route does not take: it would be
 // made although the caller has excluded it.
 func (h *handler) refuseConditions(method string, in reflect.Type) func(huma.Context, func(huma.Context)) {
-	taken := map[string]bool{}
-	for _, field := range reflect.VisibleFields(in) {
-		taken[field.Tag.Get("header")] = true
-	}
+	taken := conditions(in)
 	return func(ctx huma.Context, next func(huma.Context)) {
-		for _, name := range []string{"If-Match", "If-None-Match"} {
-			if value := ctx.Header(name); method != http.MethodGet && value != "" && !taken[name] {
+		for _, name := range []string{ifMatch, ifNoneMatch} {
+			if value := ctx.Header(name); method != http.MethodGet && value != "" && !slices.Contains(taken, name) {
 				r, w := humago.Unwrap(ctx)
 				writeProblem(w, h.problem(r, fieldError(name, value, "is not taken by this route", "leave it out")))
 				return
@@ -204,6 +243,23 @@ func (h *handler) refuseConditions(method string, in reflect.Type) func(huma.Con
 		}
 		next(ctx)
 	}
+}
+
+// The headers of conditions.
+const (
+	ifMatch     = "If-Match"
+	ifNoneMatch = "If-None-Match"
+)
+
+// conditions returns the headers of conditions that an input takes.
+func conditions(in reflect.Type) []string {
+	var taken []string
+	for _, field := range reflect.VisibleFields(in) {
+		if name := field.Tag.Get("header"); name == ifMatch || name == ifNoneMatch {
+			taken = append(taken, name)
+		}
+	}
+	return taken
 }
 
 // operationsOf returns the operations of a path by their methods.
@@ -221,6 +277,9 @@ func (h *handler) note(r *http.Request, what string) {
 
 // addOpenAPI serves the description of all routes that were added.
 func (h *handler) addOpenAPI() {
+	for _, unused := range []string{"ErrorModel", "ErrorDetail"} { // huma adds its own errors, which no route answers; see transformProblem
+		delete(h.api.OpenAPI().Components.Schemas.Map(), unused)
+	}
 	text, err := json.Marshal(h.api.OpenAPI())
 	if err != nil {
 		panic(err) // a mistake in this package

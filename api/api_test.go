@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -35,6 +36,10 @@ type bench struct {
 	client *hourbell.Client
 	h      http.Handler
 	log    *strings.Builder
+
+	options Options
+	once    sync.Once
+	routes  *handler // of described
 }
 
 // roleHeader names the role of the caller in tests.
@@ -67,7 +72,7 @@ func newBench(t *testing.T, o Options) *bench {
 	if o.Authorize == nil {
 		o.Authorize = testAuthorize
 	}
-	b.h = Handler(client, o)
+	b.h, b.options = Handler(client, o), o
 	return b
 }
 
@@ -87,7 +92,28 @@ func (b *bench) send(method, target, body string, headers ...string) *httptest.R
 	}
 	w := httptest.NewRecorder()
 	b.h.ServeHTTP(w, r)
+	if w.Code >= http.StatusBadRequest {
+		b.described(r, w.Code)
+	}
 	return w
+}
+
+// described checks that the description of a route has a status with which it has refused a request.
+func (b *bench) described(r *http.Request, status int) {
+	b.t.Helper()
+	b.once.Do(func() { b.routes = newHandler(b.client, b.options) })
+	var route string
+	if named := b.routes.nameInPath(r); b.routes.allowed(named.URL.Path) == nil || slices.Contains(b.routes.allowed(named.URL.Path), r.Method) {
+		_, route = b.routes.mux.Handler(named)
+	}
+	method, path, _ := strings.Cut(route, " ")
+	item := b.routes.api.OpenAPI().Paths[strings.TrimPrefix(path, b.options.Prefix)]
+	if item == nil {
+		return // no route
+	}
+	if op := operationsOf(item)[method]; op != nil && op.Responses[strconv.Itoa(status)] == nil {
+		b.t.Errorf("%s %.100s: the description of %s does not have the status %d", r.Method, r.URL, route, status)
+	}
 }
 
 // ok returns the body of a success, as the type of out.

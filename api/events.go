@@ -146,7 +146,10 @@ func (h *handler) addEvents() {
 	record, ofOne := schemas.Schema(reflect.TypeFor[view.EventRecord](), true, "EventRecord"), schemas.Schema(reflect.TypeFor[Event](), true, "Event")
 	op.Responses["200"] = &huma.Response{
 		Description: "Events; the field data of each is an object like EventRecord and the field id its cursor or, with of=process, an object like Event.",
-		Content:     map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: "string", Description: "data: JSON of " + record.Ref + " or " + ofOne.Ref}}},
+		Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: "string", Extensions: map[string]any{
+			"contentMediaType": "application/json", // of the data of each event
+			"contentSchema":    &huma.Schema{AnyOf: []*huma.Schema{record, ofOne}},
+		}}}},
 	}
 }
 

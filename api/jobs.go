@@ -81,7 +81,7 @@ type listJobsInput struct {
 type listedJobs struct {
 	Body struct {
 		PageOf[view.JobRecord]
-		Partial bool `json:"partial" doc:"The search stopped, because few of very many jobs match and there is no index for the conditions. next continues it; the page may have no items."`
+		Partial bool `json:"partial" doc:"The search stopped after it had looked at more than 16,000 jobs, because few of very many jobs match and there is no index for the conditions. next continues it; the page may have no items."`
 	}
 }
 
@@ -107,8 +107,13 @@ func (h *handler) listJobs(ctx context.Context, in *listJobsInput) (*listedJobs,
 	if err != nil {
 		return nil, err
 	}
+	now, err := h.client.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	record := func(j view.Job) view.JobRecord { return view.NewJobRecord(j, now) }
 	out := &listedJobs{}
-	out.Body.PageOf = newPage(in.Limit, jobs, func(j view.Job) string { return fmt.Sprint(j.ID) }, view.NewJobRecord).Body
+	out.Body.PageOf = newPage(in.Limit, jobs, func(j view.Job) string { return fmt.Sprint(j.ID) }, record).Body
 	out.Body.Partial = page.Partial
 	if page.Next != 0 {
 		out.Body.Next = given(encodeCursor(fmt.Sprint(page.Next)))
@@ -169,7 +174,11 @@ func (h *handler) getJob(ctx context.Context, in *struct {
 	if err := view.AddOutput(ctx, h.client, &jobs[0]); err != nil {
 		return nil, err
 	}
-	return &jobOutput{view.NewJobRecord(jobs[0])}, nil
+	now, err := h.client.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &jobOutput{view.NewJobRecord(jobs[0], now)}, nil
 }
 
 type printedOutput struct{ Body view.OutputRecord }

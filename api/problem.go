@@ -62,6 +62,7 @@ var refusals = []struct {
 	{hourbell.ErrTxRequired, http.StatusConflict, "let the program enqueue: its client makes jobs in transactions only"},
 	{hourbell.ErrRejected, http.StatusUnprocessableEntity, "send a value that the database accepts"},
 	{hourbell.ErrUnknown, http.StatusGatewayTimeout, "read the state, or repeat the request with the same Idempotency-Key"},
+	{store.ErrSlow, http.StatusServiceUnavailable, "give more conditions, such as the state or the time, or try again later"},
 	{context.DeadlineExceeded, http.StatusServiceUnavailable, "give more conditions, such as the state or the time, or try again later"},
 }
 

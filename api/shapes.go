@@ -29,16 +29,18 @@ var shapes = map[string]string{
 	"etag":     `^("[1-9][0-9]*")?$`,
 	"any":      `^\*?$`,
 	"cursor":   `^[A-Za-z0-9_-]+$`,
-	"state":    `^(` + strings.Join(view.ListedStates(), "|") + `)$`,
 }
 
-// shaped returns the shapes of the fields of a type by their names, which the tag where has.
+// choices are lists of words, by the values of the tag shape. As with shapes, huma does not compare them with requests.
+var choices = map[string][]string{"state": view.ListedStates()}
+
+// shaped returns the names of the shapes of the fields of a type by their names, which the tag where has.
 func shaped(t reflect.Type, where string) map[string]string {
 	found := map[string]string{}
 	for _, field := range reflect.VisibleFields(t) {
 		name, _, _ := strings.Cut(field.Tag.Get(where), ",")
 		if shape := field.Tag.Get("shape"); shape != "" {
-			found[name] = shapes[shape]
+			found[name] = shape
 		}
 	}
 	return found
@@ -46,8 +48,8 @@ func shaped(t reflect.Type, where string) map[string]string {
 
 // shapeBody adds the shapes of the fields of a body to its schema.
 func shapeBody(t reflect.Type, schema *huma.Schema) {
-	for name, pattern := range shaped(t, "json") {
-		shapeText(schema.Properties[name], pattern)
+	for name, shape := range shaped(t, "json") {
+		shapeText(schema.Properties[name], shape)
 	}
 }
 
@@ -58,18 +60,30 @@ func shapeParameters(t reflect.Type, op *huma.Operation) {
 		maps.Copy(all, shaped(t, where))
 	}
 	for _, p := range op.Parameters {
-		if pattern := all[p.Name]; pattern != "" {
-			shapeText(p.Schema, pattern)
+		if shape := all[p.Name]; shape != "" {
+			shapeText(p.Schema, shape)
 		} else if one := 1; p.In == "query" && p.Schema.Type == huma.TypeString && p.Schema.Enum == nil {
 			p.Schema.MinLength = &one // see checkQuery
 		}
 	}
 }
 
-// shapeText adds the pattern of a text, or of each text of a list.
-func shapeText(schema *huma.Schema, pattern string) {
+// shapeText adds the shape of a text, or of each text of a list.
+func shapeText(schema *huma.Schema, shape string) {
 	if schema.Items != nil {
 		schema = schema.Items
 	}
-	schema.Pattern = pattern
+	words, isChoice := choices[shape]
+	if !isChoice {
+		schema.Pattern = shapes[shape]
+		return
+	}
+	enum := []any{}
+	for _, word := range words {
+		enum = append(enum, word)
+	}
+	if schema.Nullable {
+		enum = append(enum, nil)
+	}
+	schema.Extensions = map[string]any{"enum": enum} // huma would compare requests with the field Enum
 }

@@ -15,6 +15,7 @@ const (
 	firstPart = 16384                 // numbers
 	shortPart = 5 * time.Millisecond  // after a shorter part the next part is wider
 	longPart  = 15 * time.Millisecond // after a longer part the next part is narrower
+	narrowest = 4096                  // numbers: a store that is not slow searches so few quickly
 )
 
 // NewJobSearch begins a search at the numbers below before.
@@ -37,15 +38,15 @@ func (s *JobSearch) Done(took time.Duration) {
 	case took < shortPart:
 		s.width *= 4
 	case took > longPart:
-		s.width = max(s.width/2, 1)
+		s.width = max(s.width/2, narrowest)
 	}
 }
 
 // Slow records that the part took too long, and reports whether a narrower part can be tried.
 func (s *JobSearch) Slow() bool {
-	if s.width == 1 {
+	if s.width == narrowest {
 		return false
 	}
-	s.width = max(s.width/8, 1)
+	s.width = max(s.width/8, narrowest)
 	return true
 }

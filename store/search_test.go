@@ -14,7 +14,7 @@ func TestASearchMeetsEachNumberOnce(t *testing.T) {
 		"between": func(int) time.Duration { return 10 * time.Millisecond },
 		"mixed":   func(part int) time.Duration { return time.Duration(part%3) * 10 * time.Millisecond },
 	} {
-		const newest = 100_000
+		const newest = 1_000_000
 		s := NewJobSearch(newest + 1)
 		next, parts := int64(newest), 0
 		for ; !s.Over(); parts++ {

@@ -70,7 +70,7 @@ func (p *program) showJob(ctx context.Context, client *hourbell.Client, f format
 	if err := view.AddOutput(ctx, client, &views[0]); err != nil {
 		return err
 	}
-	return p.show(f, view.NewJobRecord(views[0]), func(out *bufio.Writer) { p.printJob(out, views[0], now) })
+	return p.show(f, view.NewJobRecord(views[0], now), func(out *bufio.Writer) { p.printJob(out, views[0], now) })
 }
 
 // printJob prints a job as text, with a table of its attempts, and then their

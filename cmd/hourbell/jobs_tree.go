@@ -90,7 +90,7 @@ func (p *program) jobsTreeCommand(f *storeFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return p.draw(o, view.JobTree(graph, ids[0], now), view.NewJobTreeRecord(graph, ids[0]))
+				return p.draw(o, view.JobTree(graph, ids[0], now), view.NewJobTreeRecord(graph, ids[0], now))
 			})
 		},
 	}

@@ -52,7 +52,7 @@ func Tone(word string) string {
 		return Busy
 	case "ready", "scheduled", "waiting", "due":
 		return Wait
-	case "retrying", "retry", "cancelling", "silent", "ahead", "paused", "snoozed", "clock":
+	case "retrying", "retry", "silent", "ahead", "paused", "snoozed", "clock":
 		return Warn
 	case "failed", "missed", "died", "broken", "suspended", "lost", "error", "timeout":
 		return Bad

@@ -21,8 +21,8 @@ type JobRecord struct {
 	Group       *string `json:"group"`
 	Key         *string `json:"key"`
 	Batch       *int64  `json:"batch"`
-	Name        *string `json:"name"` // in its graph
-	State       string  `json:"state"`
+	Name        *string `json:"name"`                // in its graph
+	State       string  `json:"state" shape:"state"` // a word of JobState
 	Priority    int16   `json:"priority"`
 	Attempt     int16   `json:"attempt"`
 	MaxAttempts int16   `json:"max_attempts"`
@@ -102,10 +102,10 @@ type AttemptErrorRecord struct {
 // JobName returns the name of a job in its graph; empty: it has none.
 func JobName(j store.JobInfo) string { return header(j, hourbell.NameHeader) }
 
-// NewJobRecord returns the record of a job.
-func NewJobRecord(j Job) JobRecord {
+// NewJobRecord returns the record of a job. now is the time of the store's clock.
+func NewJobRecord(j Job, now time.Time) JobRecord {
 	r := JobRecord{
-		ID: j.ID, Kind: j.Kind, Queue: j.Queue, Group: orNull(j.Group), Key: orNull(j.Key), Batch: orNull(j.Batch), Name: orNull(JobName(j.JobInfo)), State: j.State.String(),
+		ID: j.ID, Kind: j.Kind, Queue: j.Queue, Group: orNull(j.Group), Key: orNull(j.Key), Batch: orNull(j.Batch), Name: orNull(JobName(j.JobInfo)), State: JobState(j.JobInfo, now),
 		Priority: j.Priority, Attempt: j.Attempt, MaxAttempts: j.MaxAttempts, Losses: j.Losses, Snoozes: j.Snoozes, Token: orNull(j.Token),
 		RunAt: timeOrNull(j.RunAt), CreatedAt: timeOrNull(j.CreatedAt),
 		StartedAt: timeOrNull(j.StartedAt), FinishedAt: timeOrNull(j.FinishedAt),
@@ -165,6 +165,7 @@ func JobFacts(j Job, now time.Time) []Fact {
 		{"state", JobState(j.JobInfo, now)},
 		{"reason", j.Reason},
 		{"waits", j.Waits},
+		{"cancel", cancelAsked(j.JobInfo)},
 		{"after", afterText(j.JobInfo)},
 		{"kind", j.Kind},
 		{"args", string(j.Args)},

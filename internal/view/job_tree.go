@@ -44,7 +44,7 @@ type TreeJobRecord struct {
 	ID     int64   `json:"id"`
 	Name   *string `json:"name"`
 	Kind   *string `json:"kind"`
-	State  *string `json:"state"`
+	State  *string `json:"state" shape:"state"` // a word of JobState
 	Reason *string `json:"reason"`
 	Batch  *int64  `json:"batch"`
 }
@@ -58,14 +58,14 @@ type TreeEdgeRecord struct {
 	State string `json:"state"` // open, matched or missed
 }
 
-// NewJobTreeRecord returns the record of a graph.
-func NewJobTreeRecord(g hourbell.JobGraph, root int64) JobTreeRecord {
+// NewJobTreeRecord returns the record of a graph. now is the time of the store's clock.
+func NewJobTreeRecord(g hourbell.JobGraph, root int64, now time.Time) JobTreeRecord {
 	r := JobTreeRecord{Job: root, More: g.More, Jobs: []TreeJobRecord{}, Edges: []TreeEdgeRecord{}}
 	for _, job := range g.Jobs {
 		one := TreeJobRecord{ID: job.ID}
 		if job.Kind != "" {
 			one = TreeJobRecord{
-				ID: job.ID, Name: orNull(JobName(job)), Kind: &job.Kind, State: orNull(job.State.String()),
+				ID: job.ID, Name: orNull(JobName(job)), Kind: &job.Kind, State: orNull(JobState(job, now)),
 				Reason: orNull(job.Reason), Batch: orNull(job.Batch),
 			}
 		}

@@ -51,8 +51,7 @@ func shownTimeout(d time.Duration) string {
 	return d.String()
 }
 
-// ListedStates returns the words for the states by which jobs are listed: the words of JobState,
-// except cancelling.
+// ListedStates returns the words for the states of jobs: the words of JobState, by which jobs are also listed.
 func ListedStates() []string {
 	return []string{"waiting", scheduled, "ready", retrying, "running", "completed", "failed", "cancelled", "not_started"}
 }
@@ -90,7 +89,7 @@ func JobListing(now time.Time) Listing[Job] {
 				plain.Stamp(j.RunAt), took(j.JobInfo), plain.Dash(shownSchedule(j.JobInfo)), plain.Dash(plain.OneLine(jobResult(j))),
 			}
 		},
-		Record: func(j Job) any { return NewJobRecord(j) },
+		Record: func(j Job) any { return NewJobRecord(j, now) },
 	}
 }
 
@@ -125,17 +124,14 @@ const (
 	scheduled = "scheduled"
 )
 
-// JobState returns the word for a job's state: a state of the store, scheduled or
-// retrying for a ready job, or cancelling for a running job that was asked to
-// stop. now is the time of the store's clock.
+// JobState returns the word for a job's state: a state of the store, or scheduled or
+// retrying for a ready job. now is the time of the store's clock.
 func JobState(j store.JobInfo, now time.Time) string {
 	switch {
 	case j.Retrying():
 		return retrying
 	case j.Scheduled(now):
 		return scheduled
-	case j.State == store.StateRunning && j.CancelAsked:
-		return "cancelling"
 	}
 	return j.State.String()
 }
@@ -157,10 +153,18 @@ func took(j store.JobInfo) string {
 	return plain.Brief(j.FinishedAt.Sub(j.StartedAt))
 }
 
+// cancelAsked returns a remark about a running job that was asked to stop, otherwise nothing.
+func cancelAsked(j store.JobInfo) string {
+	if j.State == store.StateRunning && j.CancelAsked {
+		return "was asked to stop"
+	}
+	return ""
+}
+
 // jobResult returns why the job ended, waits or was tried again, otherwise its
 // result, otherwise its last line of output.
 func jobResult(j Job) string {
-	if reason := cmp.Or(j.Reason, j.Waits); reason != "" {
+	if reason := cmp.Or(j.Reason, j.Waits, cancelAsked(j.JobInfo)); reason != "" {
 		return reason
 	}
 	if n := len(j.Attempts); n > 0 && j.Attempts[n-1].Error != "" && j.State != store.StateCompleted {

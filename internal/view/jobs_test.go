@@ -22,11 +22,11 @@ import (
 // attempt, not of an earlier attempt.
 func TestLastOutput(t *testing.T) {
 	earlier := store.JobInfo{State: store.StateCompleted, Token: 8, Attempts: []store.Attempt{{Token: 7, Error: "exit code 1", Output: []byte("half")}}}
-	if r := NewJobRecord(Job{JobInfo: earlier}); r.Output != nil || len(r.Errors) != 1 {
+	if r := NewJobRecord(Job{JobInfo: earlier}, time.Time{}); r.Output != nil || len(r.Errors) != 1 {
 		t.Errorf("a silent second attempt: %+v", r)
 	}
 	earlier.Token = 7
-	if r := NewJobRecord(Job{JobInfo: earlier}); r.Output == nil || *r.Output != "half" {
+	if r := NewJobRecord(Job{JobInfo: earlier}, time.Time{}); r.Output == nil || *r.Output != "half" {
 		t.Errorf("the attempt itself: %+v", r)
 	}
 }
@@ -44,12 +44,11 @@ func TestShownSchedule(t *testing.T) {
 func TestJobState(t *testing.T) {
 	now := time.Date(2027, 3, 1, 12, 0, 0, 0, time.UTC)
 	for want, job := range map[string]store.JobInfo{
-		"ready":      {State: store.StateReady, RunAt: now},
-		"scheduled":  {State: store.StateReady, RunAt: now.Add(time.Second)},
-		"retrying":   {State: store.StateReady, RunAt: now.Add(time.Second), Attempt: 1},
-		"running":    {State: store.StateRunning, Attempt: 1},
-		"cancelling": {State: store.StateRunning, Attempt: 1, CancelAsked: true},
-		"completed":  {State: store.StateCompleted, Attempt: 1},
+		"ready":     {State: store.StateReady, RunAt: now},
+		"scheduled": {State: store.StateReady, RunAt: now.Add(time.Second)},
+		"retrying":  {State: store.StateReady, RunAt: now.Add(time.Second), Attempt: 1},
+		"running":   {State: store.StateRunning, Attempt: 1, CancelAsked: true},
+		"completed": {State: store.StateCompleted, Attempt: 1},
 	} {
 		if got := JobState(job, now); got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -100,7 +99,7 @@ func TestSecretsAreHidden(t *testing.T) {
 		}
 		one := NewSchedule(schedule, secrets)
 		for name, shown := range map[string]any{
-			"job's row": JobListing(now).Row(jobs[0]), "job's facts": JobFacts(jobs[0], now), "job's record": NewJobRecord(jobs[0]),
+			"job's row": JobListing(now).Row(jobs[0]), "job's facts": JobFacts(jobs[0], now), "job's record": NewJobRecord(jobs[0], now),
 			"schedule's row": ScheduleListing().Row(one), "schedule's facts": ScheduleFacts(one), "schedule's record": NewScheduleRecord(one),
 			"entry's facts": EntryFacts(entry, now, secrets), "entry's record": NewEntryRecord(entry, now, secrets),
 		} {

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -36,7 +37,7 @@ func RunningListing() Listing[store.JobInfo] {
 		Row: func(j store.JobInfo) []string {
 			return []string{
 				fmt.Sprint(j.ID), j.Kind, j.Queue, plain.Dash(j.Node), plain.Stamp(j.StartedAt), fmt.Sprint(j.Token), fmt.Sprintf("%d/%d", j.Attempt, j.MaxAttempts),
-				plain.Dash(shownSchedule(j)), plain.Dash(runningProgress(j)),
+				plain.Dash(shownSchedule(j)), plain.Dash(cmp.Or(cancelAsked(j), runningProgress(j))),
 			}
 		},
 	}

@@ -14,7 +14,7 @@ import (
 // OutputRecord is a part of the output of an attempt at a job.
 type OutputRecord struct {
 	Job     int64  `json:"job"`
-	State   string `json:"state"`   // of the job
+	State   string `json:"state"`   // of the job in the store: ready is also the word for scheduled and retrying
 	Token   *int64 `json:"token"`   // of the attempt's claim; null: the job was never claimed
 	Last    *int64 `json:"last"`    // the token of the job's last claim
 	Attempt *int16 `json:"attempt"` // null: the attempt has ended and left no record

@@ -120,8 +120,8 @@ func (s *CalendarService) PutAll(ctx context.Context, calendars []Calendar) (Syn
 	return SyncResult{Changed: res.Changed, Unchanged: len(calendars) - res.Changed}, nil
 }
 
-func (s *CalendarService) put(ctx context.Context, calendars []Calendar, ifRevision int64) (res store.PutCalendarsResult, err error) {
-	req := store.PutCalendarsRequest{By: s.client.actor(ctx)}
+func (s *CalendarService) put(ctx context.Context, calendars []Calendar, ifRevision int64) (res store.PutResult, err error) {
+	req := store.PutRequest{By: s.client.actor(ctx)}
 	seen := map[string]bool{}
 	var errs []error
 	for _, calendar := range calendars {
@@ -144,7 +144,7 @@ func (s *CalendarService) put(ctx context.Context, calendars []Calendar, ifRevis
 		return res, err
 	}
 	err = s.client.settler(nil).Change(ctx, nil, func() (edited []string, err error) {
-		res, err = s.client.backend.PutCalendars(ctx, req)
+		res, err = s.client.backend.Put(ctx, req)
 		return res.Revised, err
 	})
 	return res, err
@@ -222,7 +222,7 @@ func (s *CalendarService) Delete(ctx context.Context, names ...string) error {
 			return fmt.Errorf("delete calendar: %w", err)
 		}
 	}
-	err := s.client.backend.DeleteCalendars(ctx, store.DeleteCalendarsRequest{Names: names, By: s.client.actor(ctx)})
+	err := s.client.backend.Delete(ctx, store.DeleteRequest{Of: store.OfCalendars, Names: names, By: s.client.actor(ctx)})
 	if errors.Is(err, store.ErrInUse) {
 		err = cmp.Or(s.inUse(ctx, names), err)
 	}

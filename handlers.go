@@ -96,8 +96,8 @@ func (s *HandlerService) put(ctx context.Context, handler EventHandler, onlyNew 
 	if err != nil {
 		return false, fmt.Errorf("put handler %q: %w", check.Shorten(handler.Name), err)
 	}
-	res, err := s.client.backend.PutHandler(ctx, store.PutHandlerRequest{Handler: row, OnlyNew: onlyNew, By: s.client.actor(ctx)})
-	return res.Changed, err
+	res, err := s.client.backend.Put(ctx, store.PutRequest{Handlers: []store.PutHandler{{Handler: row, OnlyNew: onlyNew}}, By: s.client.actor(ctx)})
+	return res.Changed > 0, err
 }
 
 // Get returns a handler, or ErrNotFound.
@@ -141,5 +141,5 @@ func (s *HandlerService) Delete(ctx context.Context, names ...string) error {
 			return fmt.Errorf("delete handler: %w", err)
 		}
 	}
-	return s.client.backend.DeleteHandlers(ctx, store.DeleteHandlersRequest{Names: names, By: s.client.actor(ctx)})
+	return s.client.backend.Delete(ctx, store.DeleteRequest{Of: store.OfHandlers, Names: names, By: s.client.actor(ctx)})
 }

@@ -177,7 +177,7 @@ func (s *LimitService) Put(ctx context.Context, limit Limit, ifRevision int64) (
 	if err := limit.Validate(); err != nil {
 		return 0, fmt.Errorf("put limit %q: %w", check.Shorten(limit.Name), err)
 	}
-	res, err := s.client.backend.PutLimits(ctx, store.PutLimitsRequest{
+	res, err := s.client.backend.Put(ctx, store.PutRequest{
 		Limits: []store.PutLimit{{Limit: limit.row(), IfRevision: ifRevision}}, By: s.client.actor(ctx),
 	})
 	if err != nil {
@@ -248,7 +248,7 @@ func (s *LimitService) Delete(ctx context.Context, names ...string) error {
 			return fmt.Errorf("delete limit: %w", err)
 		}
 	}
-	return s.client.backend.DeleteLimits(ctx, store.DeleteLimitsRequest{Names: names, By: s.client.actor(ctx)}) // it names the call
+	return s.client.backend.Delete(ctx, store.DeleteRequest{Of: store.OfLimits, Names: names, By: s.client.actor(ctx)}) // it names the call
 }
 
 // Limits gives Sync, SyncCopy and PutAll of schedules the limits of the owner, in the same transaction: Sync also deletes the owner's

@@ -16,11 +16,11 @@ import (
 // putLimits puts limits, without a client.
 func (c *cluster) putLimits(limits ...store.Limit) {
 	c.t.Helper()
-	var req store.PutLimitsRequest
+	var req store.PutRequest
 	for _, l := range limits {
 		req.Limits = append(req.Limits, store.PutLimit{Limit: l})
 	}
-	if _, err := c.store.PutLimits(c.t.Context(), req); err != nil {
+	if _, err := c.store.Put(c.t.Context(), req); err != nil {
 		c.t.Fatal(err)
 	}
 }
@@ -73,7 +73,7 @@ func TestALimitOfAQueueHolds(t *testing.T) {
 	c.putLimits(store.Limit{Name: "l", Queue: "default", Concurrency: 11})
 	atMost(150, 11)
 	eventually(t, "as many jobs run as may", func() bool { return most.Load() == 11 })
-	if err := c.store.DeleteLimits(t.Context(), store.DeleteLimitsRequest{Names: []string{"l"}}); err != nil {
+	if err := c.store.Delete(t.Context(), store.DeleteRequest{Of: store.OfLimits, Names: []string{"l"}}); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the limit is gone", func() bool { return most.Load() > 11 || done.Load() == jobs })

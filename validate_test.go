@@ -85,7 +85,7 @@ func TestStoredNamesWithSegmentsOfDotsCanBeDeleted(t *testing.T) {
 	}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.store.PutCalendars(t.Context(), store.PutCalendarsRequest{Calendars: []store.PutCalendar{{Name: name, Definition: []byte(`{}`)}}}); err != nil {
+	if _, err := c.store.Put(t.Context(), store.PutRequest{Calendars: []store.PutCalendar{{Name: name, Definition: []byte(`{}`)}}}); err != nil {
 		t.Fatal(err)
 	}
 	res, err := c.store.Insert(t.Context(), store.InsertRequest{Jobs: []store.NewJob{{JobSpec: store.JobSpec{Kind: "..", Queue: ".", MaxAttempts: 1}}}})

@@ -323,9 +323,9 @@ func untilWords(until time.Time) string {
 	return "until " + until.UTC().Format(time.RFC3339)
 }
 
-// Entry returns the entry about calendars that a put creates or changes, which may be given in any
+// CalendarsEntry returns the entry about calendars that a put creates or changes, which may be given in any
 // order; nil: nothing is to be recorded.
-func (r PutCalendarsRequest) Entry(changed []string, revised int) *AuditEntry {
+func (r PutRequest) CalendarsEntry(changed []string, revised int) *AuditEntry {
 	detail := ""
 	if revised > 0 {
 		detail = fmt.Sprintf("schedules that name it: %d", revised)
@@ -334,25 +334,25 @@ func (r PutCalendarsRequest) Entry(changed []string, revised int) *AuditEntry {
 	return r.By.entry(AuditCalendarsPut, AuditCalendar, names, detail)
 }
 
-// Entry returns the entry about deleted calendars; nil: nothing is to be recorded.
-func (r DeleteCalendarsRequest) Entry() *AuditEntry {
-	return r.By.entry(AuditCalendarsDelete, AuditCalendar, r.Names, "")
+// deletions are what deleted definitions are called, and the actions that delete them.
+var deletions = map[Subject]struct{ action, kind string }{
+	OfCalendars: {AuditCalendarsDelete, AuditCalendar}, OfHandlers: {AuditHandlersDelete, AuditHandler}, OfLimits: {AuditLimitsDelete, AuditLimit},
 }
 
-// Entry returns the entry about a handler that is created or changed; nil: nothing is to be
+// Entry returns the entry about deleted definitions; nil: nothing is to be recorded.
+func (r DeleteRequest) Entry() *AuditEntry {
+	return r.By.entry(deletions[r.Of].action, deletions[r.Of].kind, r.Names, "")
+}
+
+// HandlerEntry returns the entry about a handler that is created or changed; nil: nothing is to be
 // recorded.
-func (r PutHandlerRequest) Entry() *AuditEntry {
-	return r.By.entry(AuditHandlersPut, AuditHandler, []string{r.Handler.Name}, "on "+strings.Join(r.Handler.On.Names(), ", "))
+func (r PutRequest) HandlerEntry(h Handler) *AuditEntry {
+	return r.By.entry(AuditHandlersPut, AuditHandler, []string{h.Name}, "on "+strings.Join(h.On.Names(), ", "))
 }
 
-// Entry returns the entry about deleted handlers; nil: nothing is to be recorded.
-func (r DeleteHandlersRequest) Entry() *AuditEntry {
-	return r.By.entry(AuditHandlersDelete, AuditHandler, r.Names, "")
-}
-
-// Entry returns the entry about limits that a put creates or changes; nil: nothing is to be
+// LimitsEntry returns the entry about limits that a put creates or changes; nil: nothing is to be
 // recorded.
-func (r PutLimitsRequest) Entry(change LimitChange) *AuditEntry {
+func (r PutRequest) LimitsEntry(change LimitChange) *AuditEntry {
 	return r.By.limitsEntry(AuditLimitsPut, change)
 }
 
@@ -375,11 +375,6 @@ func (a Actor) limitsEntry(action string, change LimitChange) *AuditEntry {
 		parts = append(parts, name+": deleted")
 	}
 	return a.entry(action, AuditLimit, append(LimitNames(change.Write), deleted...), strings.Join(parts, "; "))
-}
-
-// Entry returns the entry about deleted limits; nil: nothing is to be recorded.
-func (r DeleteLimitsRequest) Entry() *AuditEntry {
-	return r.By.entry(AuditLimitsDelete, AuditLimit, r.Names, "")
 }
 
 // pauseActions are the actions that pause a subject, and that resume it.

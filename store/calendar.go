@@ -24,41 +24,6 @@ type PutCalendar struct {
 	IfRevision int64
 }
 
-// PutCalendarsRequest creates or changes calendars, each at most once.
-//
-// An unchanged calendar (same definition) keeps its row as it is. A changed
-// calendar gets a new revision, and so does every live schedule that names it,
-// as if the schedule had been edited; except Revision, the schedules' rows stay
-// as they are.
-//
-// It refuses, and writes nothing: ErrConflict for a wrong IfRevision (any value,
-// if the calendar does not exist); ErrUnsettled if a schedule that names a
-// calendar that would change is due: next_at is not after now. (PutSchedules
-// moves marks, so that it can accept schedules whose next_at is not after their
-// mark; PutCalendars moves no marks.)
-type PutCalendarsRequest struct {
-	Now       time.Time
-	Calendars []PutCalendar
-	By        Actor // recorded in the audit
-}
-
-// PutCalendarsResult has the result for each calendar.
-type PutCalendarsResult struct {
-	Revisions []int64 // in the order of the request
-	Changed   int     // created or changed
-	// Revised has the names of the schedules that got a new revision, in any order.
-	Revised []string
-}
-
-// DeleteCalendarsRequest names calendars. It refuses, and deletes none:
-// ErrNotFound for a name that does not exist, ErrInUse for a calendar that a
-// live schedule names.
-type DeleteCalendarsRequest struct {
-	Now   time.Time // of the entry in the audit; zero: the store's clock
-	Names []string
-	By    Actor // recorded in the audit
-}
-
 // CalendarNames returns the names of puts.
 func CalendarNames(puts []PutCalendar) []string {
 	names := make([]string, len(puts))

@@ -18,7 +18,7 @@ const MostAhead = time.Second
 // to the slot the schedule's mark is later than the clock, and the slot stays
 // accounted for:
 //
-//   - An edit (PutSchedules, ChangeSchedules, PutCalendars) is made at once and
+//   - An edit (PutSchedules, ChangeSchedules, Put of calendars) is made at once and
 //     takes nothing back. The caller then waits until the instant that FiredTo
 //     returns, so that no slot that was decided before the edit begins after the
 //     caller has answered.

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -13,24 +12,6 @@ import (
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/plain"
 )
-
-// HandlerStore stores handlers. A handler makes jobs from what happens to the jobs and the
-// schedules of its scope, in the transaction that records it, as FollowUps do. It holds
-// for each such transaction that begins after the change of the handler was committed, on every
-// node. Jobs with OriginHook set off no handlers.
-//
-// The events of a job are made from what the caller knows of the job (Outcome.Job,
-// BeginRequest.Starts, Firing.Events); without that there are none. A store without handlers
-// looks for them in the statements that it sends anyway.
-type HandlerStore interface {
-	// PutHandler creates or replaces a handler. A repetition changes nothing, and
-	// Changed is false.
-	PutHandler(ctx context.Context, req PutHandlerRequest) (PutHandlerResult, error)
-
-	// DeleteHandlers deletes handlers by name, all or none; ErrNotFound for a name that
-	// does not exist.
-	DeleteHandlers(ctx context.Context, req DeleteHandlersRequest) error
-}
 
 // MaxHandlers is how many handlers a store has at most, because each outcome is compared with
 // all of them.
@@ -94,7 +75,14 @@ func ParseHandlerEvents(names ...string) (events HandlerEvents, err error) {
 	return events, nil
 }
 
-// Handler makes a job from each event of its scope.
+// Handler is the row of a handler. A handler makes jobs from what happens to the jobs and the
+// schedules of its scope, in the transaction that records it, as FollowUps do. It holds
+// for each such transaction that begins after the change of the handler was committed, on every
+// node. Jobs with OriginHook set off no handlers.
+//
+// The events of a job are made from what the caller knows of the job (Outcome.Job,
+// BeginRequest.Starts, Firing.Events); without that there are none. A store without handlers
+// looks for them in the statements that it sends anyway.
 type Handler struct {
 	Name string // 1 to 200 bytes
 	On   HandlerEvents
@@ -130,45 +118,52 @@ func (h *Handler) DecodeJob(text string) error {
 	return nil
 }
 
-// PutHandlerRequest creates or replaces a handler. It refuses, and changes nothing, if the
-// store has MaxHandlers others.
-type PutHandlerRequest struct {
-	Now     time.Time
+// PutHandler is one handler to be created or replaced.
+type PutHandler struct {
 	Handler Handler // without UpdatedAt
 	OnlyNew bool    // ErrConflict if a handler has the name
-	By      Actor   // recorded in the audit
 }
 
 // CheckPut returns why a put must be refused, or nil. exists: a handler has the name; others is how many handlers with
 // other names there are.
-func (r PutHandlerRequest) CheckPut(exists bool, others int) error {
+func (p PutHandler) CheckPut(exists bool, others int) error {
 	switch {
-	case r.OnlyNew && exists:
-		return fmt.Errorf("handler %q: %w", r.Handler.Name, ErrExists)
+	case p.OnlyNew && exists:
+		return fmt.Errorf("handler %q: %w", p.Handler.Name, ErrExists)
 	case others < MaxHandlers:
 		return nil
 	}
 	return &check.FieldError{
-		Field: "name", Value: check.Shorten(r.Handler.Name), Problem: fmt.Sprintf("would be handler number %d; a store has at most %d", others+1, MaxHandlers),
+		Field: "name", Value: check.Shorten(p.Handler.Name), Problem: fmt.Sprintf("would be handler number %d; a store has at most %d", others+1, MaxHandlers),
 		Remedy: "delete another handler first, or let one handler serve several events",
 	}
-}
-
-// PutHandlerResult is the result of PutHandler.
-type PutHandlerResult struct {
-	Changed bool // created, or not as before
-}
-
-// DeleteHandlersRequest names handlers.
-type DeleteHandlersRequest struct {
-	Now   time.Time // of the entry in the audit; zero: the store's clock
-	Names []string
-	By    Actor // recorded in the audit
 }
 
 // Handlers are all handlers of a store, by name. The methods are the rules of what handlers
 // make; a driver reads the rows in the transaction that records what happened.
 type Handlers []Handler
+
+// Plan returns the handlers that puts create or change. l has the handlers of the store; no other transaction adds to them.
+func (l Handlers) Plan(puts []PutHandler) (changed []Handler, err error) {
+	known := make(map[string]*Handler, len(l))
+	for i := range l {
+		known[l[i].Name] = &l[i]
+	}
+	for i := range puts {
+		h := &puts[i].Handler
+		old, others := known[h.Name], len(known)
+		if old != nil {
+			others--
+		}
+		if err := puts[i].CheckPut(old != nil, others); err != nil {
+			return nil, err
+		}
+		if !old.Same(*h) {
+			known[h.Name], changed = h, append(changed, *h)
+		}
+	}
+	return changed, nil
+}
 
 // Begin reports whether a handler has HandleStart.
 func (l Handlers) Begin() bool {

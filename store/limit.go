@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,35 +13,6 @@ import (
 	"github.com/hourbell/hourbell/check"
 )
 
-// LimitStore stores limits. A limit bounds how many jobs of its scope run at a time in the whole
-// cluster, and how many start per interval. The right of one job to run under a limit is a permit.
-//
-// A limit of a whole queue (Limit.WholeQueue) moves no rows: nodes hold its permits. For any other
-// limit, jobs hold permits, and a job that finds none waits in the lane of its limit and key,
-// where claims do not see it.
-type LimitStore interface {
-	// PutLimits creates or changes limits, all or none. It refuses, and writes nothing, with
-	// ErrConflict for a wrong IfRevision, and for the name of a limit of another owner.
-	PutLimits(ctx context.Context, req PutLimitsRequest) (PutLimitsResult, error)
-
-	// DeleteLimits deletes limits by name, all or none; ErrNotFound for a name that does not
-	// exist.
-	DeleteLimits(ctx context.Context, req DeleteLimitsRequest) error
-
-	// CloseLanes lets nothing start for a while under all limits that concern some jobs, because their workers have asked for
-	// it: in the lane of a job under each of its limits, and in the whole queue if the limit concerns the queue. An instant that is set is
-	// never made earlier. Jobs that may start there and that no node has claimed wait again, first of all. What nodes have
-	// claimed goes on. Jobs that no limit concerns have no effect.
-	CloseLanes(ctx context.Context, req CloseLanesRequest) error
-
-	// RecountPermits is a step of the upkeep of limits. It compares the number of permits in use that each lane
-	// counts with the permits that jobs hold, and repairs what differs, which should never happen. It deletes the permits
-	// of nodes that do not exist any more. And it takes permits back from jobs that no living node runs, because no
-	// living node has their queue and their kind, and lets such jobs at the head of a lane leave it: they get permits again
-	// before a claim that may take them. It does the latter only while there is a limit whose permits jobs hold. Nodes call it about once a minute; only the oldest living node finds something to do.
-	RecountPermits(ctx context.Context, req RecountRequest) (RecountResult, error)
-}
-
 const (
 	// MaxLimits is how many limits a store has at most, because jobs are compared with all of
 	// them. A limit by key counts once, whatever the number of its keys.
@@ -51,7 +21,12 @@ const (
 	MaxWeights = 1000
 )
 
-// Limit is a bound on jobs of a scope.
+// Limit is a bound on jobs of a scope. A limit bounds how many jobs of its scope run at a time in the whole
+// cluster, and how many start per interval. The right of one job to run under a limit is a permit.
+//
+// A limit of a whole queue (Limit.WholeQueue) moves no rows: nodes hold its permits. For any other
+// limit, jobs hold permits, and a job that finds none waits in the lane of its limit and key,
+// where claims do not see it.
 type Limit struct {
 	ID    int64  // of the row; a change of the scope makes a new row
 	Name  string // 1 to 200 bytes
@@ -232,35 +207,11 @@ type PutLimit struct {
 	IfRevision int64
 }
 
-// PutLimitsRequest creates or changes limits, each name at most once. An unchanged limit keeps
-// its row as it is. A limit whose scope changes gets a new row; the old row stays until its lanes are empty.
-type PutLimitsRequest struct {
-	Now    time.Time
-	Limits []PutLimit
-	By     Actor // recorded in the audit
-	// AtOnce is how many jobs that no node has claimed give permits back in the call. What exceeds it follows in steps of claims.
-	// 0: 10,000; another number only for tests.
-	AtOnce int
-}
-
-// PutLimitsResult has the result for each limit.
-type PutLimitsResult struct {
-	Revisions []int64 // in the order of the request
-	Changed   int     // created or changed
-}
-
-// DeleteLimitsRequest names limits.
-type DeleteLimitsRequest struct {
-	Now   time.Time
-	Names []string
-	By    Actor // recorded in the audit
-}
-
 // CloseLanesRequest names jobs whose workers have asked that nothing like them starts.
 type CloseLanesRequest struct {
 	Now  time.Time
 	Jobs []LimitedJob
-	// AtOnce is as in PutLimitsRequest.
+	// AtOnce is as in PutRequest.
 	AtOnce int
 }
 

@@ -23,6 +23,19 @@ type Permits interface {
 	// than InUse. A node that is not registered, or was declared dead, gets ErrNodeGone. A repetition is harmless. No node is
 	// woken: a node that has too few permits asks again after a while.
 	ExchangePermits(ctx context.Context, req ExchangePermitsRequest) (QueuePermits, error)
+
+	// CloseLanes lets nothing start for a while under all limits that concern some jobs, because their workers have asked for
+	// it: in the lane of a job under each of its limits, and in the whole queue if the limit concerns the queue. An instant that is set is
+	// never made earlier. Jobs that may start there and that no node has claimed wait again, first of all. What nodes have
+	// claimed goes on. Jobs that no limit concerns have no effect.
+	CloseLanes(ctx context.Context, req CloseLanesRequest) error
+
+	// RecountPermits is a step of the upkeep of limits. It compares the number of permits in use that each lane
+	// counts with the permits that jobs hold, and repairs what differs, which should never happen. It deletes the permits
+	// of nodes that do not exist any more. And it takes permits back from jobs that no living node runs, because no
+	// living node has their queue and their kind, and lets such jobs at the head of a lane leave it: they get permits again
+	// before a claim that may take them. It does the latter only while there is a limit whose permits jobs hold. Nodes call it about once a minute; only the oldest living node finds something to do.
+	RecountPermits(ctx context.Context, req RecountRequest) (RecountResult, error)
 }
 
 // ExchangePermitsRequest asks for the permits of a queue.

@@ -2,7 +2,7 @@ package store
 
 import "time"
 
-// RecountRequest asks for a step of LimitStore.RecountPermits.
+// RecountRequest asks for a step of Permits.RecountPermits.
 type RecountRequest struct {
 	Now  time.Time
 	Node int64 // nothing is done unless it is the oldest living node; 0: in any case

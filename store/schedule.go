@@ -142,7 +142,7 @@ type PutSchedulesRequest struct {
 	Gone bool
 	// Limits are limits of the owner, which are put as the schedules are. They count as part of the set
 	// in Digest. With Sync the owner's other limits are deleted; if Limits is nil, the owner's limits stay as they are,
-	// unless the set ends because of Gone. Not with Tx. PutLimits has when limits are refused.
+	// unless the set ends because of Gone. Not with Tx. PutRequest has when limits are refused.
 	Limits []Limit
 	By     Actor // recorded in the audit
 	// Fields, if not nil, returns the names of the fields that differ between two definitions;

@@ -39,10 +39,8 @@ type Backend interface {
 	Jobs
 	Listings
 	Schedules
-	Calendars
+	Definitions
 	Pauses
-	HandlerStore
-	LimitStore
 	Permits
 	Nodes
 	Maintenance
@@ -233,20 +231,6 @@ type Schedules interface {
 	// DueEnds returns the ends that due schedules with predecessors have to account for,
 	// by schedule, then by slot.
 	DueEnds(ctx context.Context, req DueEndsRequest) ([]ScheduleEnd, error)
-}
-
-// Calendars stores calendars of exclusions, which schedules name
-// (PutSchedule.Calendars). A caller that reads a schedule and then the calendars
-// that it names has the calendars of the schedule's revision, or newer
-// calendars; in that case the schedule has a newer revision, too.
-type Calendars interface {
-	// PutCalendars creates or changes calendars, all or none.
-	// PutCalendarsRequest lists what it refuses.
-	PutCalendars(ctx context.Context, req PutCalendarsRequest) (PutCalendarsResult, error)
-
-	// DeleteCalendars deletes calendars by name, all or none.
-	// DeleteCalendarsRequest lists what it refuses.
-	DeleteCalendars(ctx context.Context, req DeleteCalendarsRequest) error
 }
 
 // Pauses stores pauses of groups, queues, kinds and keys.

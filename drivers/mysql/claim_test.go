@@ -79,7 +79,7 @@ func TestAClaimUsesNoStaleTokens(t *testing.T) {
 func TestAClaimDoesNotWaitForLanes(t *testing.T) {
 	b, db := fresh(t)
 	node := register(t, b, time.Hour)
-	_, err := b.PutLimits(t.Context(), store.PutLimitsRequest{Limits: []store.PutLimit{{Limit: store.Limit{Name: "l", Kind: "limited", Concurrency: 2}}}})
+	_, err := b.Put(t.Context(), store.PutRequest{Limits: []store.PutLimit{{Limit: store.Limit{Name: "l", Kind: "limited", Concurrency: 2}}}})
 	must(t, err)
 	insert := func(kind string) int64 {
 		t.Helper()

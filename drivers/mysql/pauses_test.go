@@ -41,7 +41,7 @@ func TestClaimsParkInSteps(t *testing.T) {
 func TestABacklogDelaysNoOtherKey(t *testing.T) {
 	b, _ := fresh(t)
 	node := register(t, b, time.Hour)
-	_, err := b.PutLimits(t.Context(), store.PutLimitsRequest{Limits: []store.PutLimit{{Limit: store.Limit{Name: "l", ByKey: true, Concurrency: 1}}}})
+	_, err := b.Put(t.Context(), store.PutRequest{Limits: []store.PutLimit{{Limit: store.Limit{Name: "l", ByKey: true, Concurrency: 1}}}})
 	must(t, err)
 	jobs := make([]store.NewJob, 5*rowwise.FreshRows)
 	for i := range jobs {

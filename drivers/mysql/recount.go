@@ -8,7 +8,7 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
-// RecountPermits is a step of the upkeep of limits; see store.LimitStore. Jobs that hold permits have no index, in which each job
+// RecountPermits is a step of the upkeep of limits; see store.Permits. Jobs that hold permits have no index, in which each job
 // would have an entry, so that a step reads the live jobs, unless nothing has to do with permits.
 func (b *Backend) RecountPermits(ctx context.Context, req store.RecountRequest) (out store.RecountResult, err error) {
 	const doing = "recount permits"

@@ -15,10 +15,10 @@ import (
 // Calendars are locked before schedules, by name. A put of a schedule holds the
 // calendars that it names, so that they are not changed or deleted concurrently.
 
-// PutCalendars creates or changes calendars; see store.Calendars. It sends a fixed
+// putCalendars creates or changes calendars. It sends a fixed
 // number of statements, however many schedules name them.
-func (b *Backend) PutCalendars(ctx context.Context, req store.PutCalendarsRequest) (store.PutCalendarsResult, error) {
-	return rowwise.InTx(b.work(ctx, programConns, "put calendars"), func(tx pgx.Tx) (out store.PutCalendarsResult, err error) {
+func (b *Backend) putCalendars(ctx context.Context, req store.PutRequest) (store.PutResult, error) {
+	return rowwise.InTx(b.work(ctx, programConns, req.String()), func(tx pgx.Tx) (out store.PutResult, err error) {
 		rows, err := b.lockCalendars(ctx, tx, store.CalendarNames(req.Calendars))
 		if err != nil {
 			return out, err
@@ -35,7 +35,7 @@ func (b *Backend) PutCalendars(ctx context.Context, req store.PutCalendarsReques
 		if err != nil {
 			return out, err
 		}
-		out = store.PutCalendarsResult{Changed: len(created) + len(changed), Revised: revised}
+		out = store.PutResult{Changed: len(created) + len(changed), Revised: revised}
 		for _, put := range req.Calendars {
 			if revision, written := revisions[put.Name]; written {
 				out.Revisions = append(out.Revisions, revision)
@@ -43,7 +43,7 @@ func (b *Backend) PutCalendars(ctx context.Context, req store.PutCalendarsReques
 				out.Revisions = append(out.Revisions, rows[put.Name].Revision)
 			}
 		}
-		return out, b.record(ctx, tx, req.Entry(store.CalendarNames(slices.Concat(created, changed)), len(revised)), req.Now)
+		return out, b.record(ctx, tx, req.CalendarsEntry(store.CalendarNames(slices.Concat(created, changed)), len(revised)), req.Now)
 	})
 }
 
@@ -59,7 +59,7 @@ func (b *Backend) lockCalendars(ctx context.Context, tx querier, names []string)
 
 // decideCalendars returns which calendars a put creates and which it changes. It
 // is a pure function.
-func decideCalendars(req store.PutCalendarsRequest, rows map[string]*store.Calendar) (created, changed []store.PutCalendar, err error) {
+func decideCalendars(req store.PutRequest, rows map[string]*store.Calendar) (created, changed []store.PutCalendar, err error) {
 	for _, put := range req.Calendars {
 		row := rows[put.Name]
 		if err := row.CheckPut(put); err != nil {
@@ -125,9 +125,8 @@ func (b *Backend) writeCalendars(ctx context.Context, tx querier, now time.Time,
 	return revisions, write(updateCalendars, changed)
 }
 
-// DeleteCalendars deletes calendars; see store.Calendars.
-func (b *Backend) DeleteCalendars(ctx context.Context, req store.DeleteCalendarsRequest) error {
-	return b.work(ctx, programConns, "delete calendars")(func(tx pgx.Tx) error {
+func (b *Backend) deleteCalendars(ctx context.Context, req store.DeleteRequest) error {
+	return b.work(ctx, programConns, req.String())(func(tx pgx.Tx) error {
 		rows, err := b.lockCalendars(ctx, tx, req.Names)
 		if err != nil {
 			return err

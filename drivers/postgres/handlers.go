@@ -20,21 +20,19 @@ import (
 // again, in a new transaction.
 var errHandled = errors.New("handlers were put while the job ran")
 
-// PutHandler creates or replaces a handler; see store.HandlerStore.
-func (b *Backend) PutHandler(ctx context.Context, req store.PutHandlerRequest) (out store.PutHandlerResult, err error) {
-	out, err = rowwise.InTx(b.work(ctx, programConns, "put handler"), func(tx pgx.Tx) (store.PutHandlerResult, error) {
-		return rowwise.PutHandler(ctx, handlersTx{auditTx{b, tx}}, req, req.Now)
+func (b *Backend) putHandlers(ctx context.Context, req store.PutRequest) (out store.PutResult, err error) {
+	out, err = rowwise.InTx(b.work(ctx, programConns, req.String()), func(tx pgx.Tx) (store.PutResult, error) {
+		return rowwise.PutHandlers(ctx, handlersTx{auditTx{b, tx}}, req, req.Now)
 	})
 	if err != nil {
-		return store.PutHandlerResult{}, err
+		return store.PutResult{}, err
 	}
 	b.handled.Store(true)
 	return out, nil
 }
 
-// DeleteHandlers deletes handlers; see store.HandlerStore.
-func (b *Backend) DeleteHandlers(ctx context.Context, req store.DeleteHandlersRequest) error {
-	return b.work(ctx, programConns, "delete handlers")(func(tx pgx.Tx) error {
+func (b *Backend) deleteHandlers(ctx context.Context, req store.DeleteRequest) error {
+	return b.work(ctx, programConns, req.String())(func(tx pgx.Tx) error {
 		return rowwise.DeleteHandlers(ctx, handlersTx{auditTx{b, tx}}, req, req.Now)
 	})
 }

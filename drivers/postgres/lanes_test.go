@@ -14,7 +14,7 @@ import (
 func TestFirstPermitsComeWithTheClaim(t *testing.T) {
 	const limit = 20
 	b := fresh(t)
-	_, err := b.PutLimits(t.Context(), store.PutLimitsRequest{Limits: []store.PutLimit{{Limit: store.Limit{Name: "l", ByKey: true, Concurrency: 1}}}})
+	_, err := b.Put(t.Context(), store.PutRequest{Limits: []store.PutLimit{{Limit: store.Limit{Name: "l", ByKey: true, Concurrency: 1}}}})
 	must(t, err)
 	execute(t, withSchema(`
 		create table {schema}.updated (id bigint);
@@ -48,7 +48,7 @@ func TestFirstPermitsComeWithTheClaim(t *testing.T) {
 // get a lock in time. The claims return no jobs, and all jobs are claimed when commits succeed again.
 func TestClaimsWhoseCommitFails(t *testing.T) {
 	b := fresh(t)
-	_, err := b.PutLimits(t.Context(), store.PutLimitsRequest{Limits: []store.PutLimit{{Limit: store.Limit{Name: "l", ByKey: true, Concurrency: 1}}}})
+	_, err := b.Put(t.Context(), store.PutRequest{Limits: []store.PutLimit{{Limit: store.Limit{Name: "l", ByKey: true, Concurrency: 1}}}})
 	must(t, err)
 	jobs := noop(3)
 	for i := range jobs {

@@ -13,16 +13,16 @@ import (
 // laneCandidates is how many lanes of a limit are compared by their waiting jobs.
 const laneCandidates = 1000
 
-// PutLimits creates or changes limits, and wakes nodes; see store.LimitStore.
-func (b *Backend) PutLimits(ctx context.Context, req store.PutLimitsRequest) (store.PutLimitsResult, error) {
-	return rowwise.InTxAt(b.changeLimits(ctx, "put limits", req.Now), func(tx limitsTx, now time.Time) (store.PutLimitsResult, error) {
+// putLimits creates or changes limits, and wakes nodes.
+func (b *Backend) putLimits(ctx context.Context, req store.PutRequest) (store.PutResult, error) {
+	return rowwise.InTxAt(b.changeLimits(ctx, req.String(), req.Now), func(tx limitsTx, now time.Time) (store.PutResult, error) {
 		return rowwise.PutLimits(ctx, tx, req, now)
 	})
 }
 
-// DeleteLimits deletes limits, and wakes nodes; see store.LimitStore.
-func (b *Backend) DeleteLimits(ctx context.Context, req store.DeleteLimitsRequest) error {
-	return b.changeLimits(ctx, "delete limits", req.Now)(func(tx limitsTx, now time.Time) error {
+// deleteLimits deletes limits, and wakes nodes.
+func (b *Backend) deleteLimits(ctx context.Context, req store.DeleteRequest) error {
+	return b.changeLimits(ctx, req.String(), req.Now)(func(tx limitsTx, now time.Time) error {
 		return rowwise.DeleteLimits(ctx, tx, req, now)
 	})
 }
@@ -66,7 +66,7 @@ func (b *Backend) listLimits(ctx context.Context, tx querier, req store.ListRequ
 	return out, err
 }
 
-// CloseLanes lets nothing start in lanes for a while; see store.LimitStore.
+// CloseLanes lets nothing start in lanes for a while; see store.Permits.
 func (b *Backend) CloseLanes(ctx context.Context, req store.CloseLanesRequest) error {
 	return b.work(ctx, nodeConns, "close lanes")(func(tx pgx.Tx) error {
 		now, err := b.instantOf(ctx, tx, req.Now)

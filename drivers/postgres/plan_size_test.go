@@ -185,7 +185,7 @@ func TestJobsOfPausedKindsAreOutOfTheWay(t *testing.T) {
 // the jobs of TestPlansAtSize wait in the lane of another key.
 func TestJobsThatWaitInALaneAreOutOfTheWay(t *testing.T) {
 	p := newCrowd(t)
-	_, err := p.b.PutLimits(t.Context(), store.PutLimitsRequest{Limits: []store.PutLimit{{Limit: store.Limit{Name: "l", ByKey: true, Concurrency: 1}}}})
+	_, err := p.b.Put(t.Context(), store.PutRequest{Limits: []store.PutLimit{{Limit: store.Limit{Name: "l", ByKey: true, Concurrency: 1}}}})
 	must(t, err)
 	p.insert("'q', 5, clock_timestamp() - interval '1 hour' + i * interval '1 millisecond'", 6*planBatch)
 	execute(t, withSchema("update {schema}.job set job_key = 'key ' || id; analyze {schema}.job", p.b.schema))

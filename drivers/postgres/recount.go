@@ -9,7 +9,7 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise"
 )
 
-// RecountPermits is a step of the upkeep of limits; see store.LimitStore.
+// RecountPermits is a step of the upkeep of limits; see store.Permits.
 func (b *Backend) RecountPermits(ctx context.Context, req store.RecountRequest) (store.RecountResult, error) {
 	return rowwise.InTx(b.work(ctx, nodeConns, "recount permits"), func(tx pgx.Tx) (out store.RecountResult, err error) {
 		out, err = rowwise.RecountPermits(ctx, lanesTx{auditTx: auditTx{b, tx}}, req)

@@ -75,7 +75,7 @@ func changedBy(t *testing.T, b *Backend, tx querier, commit func()) string {
 	t.Helper()
 	ctx, now, node := t.Context(), time.Date(2030, 1, 1, 0, 0, 0, 123456000, time.UTC), register(t, b)
 	const name, other = `it's "{},\`, "ö"
-	_, err := b.PutCalendars(ctx, store.PutCalendarsRequest{Now: now, Calendars: []store.PutCalendar{{Name: name, Definition: []byte("{}")}}})
+	_, err := b.Put(ctx, store.PutRequest{Now: now, Calendars: []store.PutCalendar{{Name: name, Definition: []byte("{}")}}})
 	must(t, err)
 	put, err := b.PutSchedules(ctx, store.PutSchedulesRequest{Now: now.Add(-time.Hour), Schedules: []store.PutSchedule{{Name: other, Definition: []byte("{}")}}})
 	must(t, err)

@@ -8,7 +8,7 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
-// RecountPermits is a step of the upkeep of limits; see store.LimitStore. Only the oldest node takes the write lock.
+// RecountPermits is a step of the upkeep of limits; see store.Permits. Only the oldest node takes the write lock.
 func (b *Backend) RecountPermits(ctx context.Context, req store.RecountRequest) (out store.RecountResult, err error) {
 	const doing = "recount permits"
 	if oldest, err := rowwise.InTx(b.read(ctx, doing), func(s *session) (int64, error) {

@@ -69,13 +69,17 @@ func bulk(request any, limit time.Duration) time.Duration {
 		if !req.Sync {
 			return limit
 		}
+	case *store.PutRequest:
+		if len(req.Calendars) == 0 {
+			return limit
+		}
 	case *store.ListRequest:
 		switch req.Of {
 		case store.OfBatches, store.OfGroups, store.OfKinds, store.OfQueues:
 			return unsized * limit
 		}
 		return limit
-	case *store.AcceptLossRequest, *store.CountJobsRequest, *store.ForgetHostRequest, *store.PauseRequest, *store.PutCalendarsRequest,
+	case *store.AcceptLossRequest, *store.CountJobsRequest, *store.ForgetHostRequest, *store.PauseRequest,
 		*store.ReleaseRequest, *store.ResumeRequest, *store.SettleCancelsRequest:
 	default:
 		return limit

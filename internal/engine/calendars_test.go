@@ -49,7 +49,7 @@ func TestCalendarsAreReadWhenTheyChange(t *testing.T) {
 			t.Fatal(err)
 		}
 		waitUntil(t, "the calendar is put", func() bool {
-			_, err := backend.PutCalendars(t.Context(), store.PutCalendarsRequest{Calendars: []store.PutCalendar{{Name: "c", Definition: text}}})
+			_, err := backend.Put(t.Context(), store.PutRequest{Calendars: []store.PutCalendar{{Name: "c", Definition: text}}})
 			return err == nil
 		})
 	}

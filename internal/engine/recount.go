@@ -20,9 +20,9 @@ const (
 )
 
 // recounter compares the permits that limits count with the permits that jobs and nodes hold, and repairs what differs; see
-// store.LimitStore.RecountPermits. One goroutine uses it.
+// store.Permits.RecountPermits. One goroutine uses it.
 type recounter struct {
-	store       store.LimitStore
+	store       store.Permits
 	node        *node.Node
 	callTimeout time.Duration
 }

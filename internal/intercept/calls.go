@@ -60,21 +60,9 @@ func (b backend) CountJobs(ctx context.Context, req store.CountJobsRequest) (int
 	return call(ctx, b.each, "count_jobs", b.next.CountJobs, req)
 }
 
-// DeleteCalendars implements store.Backend.
-func (b backend) DeleteCalendars(ctx context.Context, req store.DeleteCalendarsRequest) error {
-	_, err := call(ctx, b.each, "delete_calendars", silent(b.next.DeleteCalendars), req)
-	return err
-}
-
-// DeleteHandlers implements store.Backend.
-func (b backend) DeleteHandlers(ctx context.Context, req store.DeleteHandlersRequest) error {
-	_, err := call(ctx, b.each, "delete_handlers", silent(b.next.DeleteHandlers), req)
-	return err
-}
-
-// DeleteLimits implements store.Backend.
-func (b backend) DeleteLimits(ctx context.Context, req store.DeleteLimitsRequest) error {
-	_, err := call(ctx, b.each, "delete_limits", silent(b.next.DeleteLimits), req)
+// Delete implements store.Backend.
+func (b backend) Delete(ctx context.Context, req store.DeleteRequest) error {
+	_, err := call(ctx, b.each, req.Operation(), silent(b.next.Delete), req)
 	return err
 }
 
@@ -170,19 +158,9 @@ func (b backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prune
 	return call(ctx, b.each, "prune", b.next.Prune, req)
 }
 
-// PutCalendars implements store.Backend.
-func (b backend) PutCalendars(ctx context.Context, req store.PutCalendarsRequest) (store.PutCalendarsResult, error) {
-	return call(ctx, b.each, "put_calendars", b.next.PutCalendars, req)
-}
-
-// PutHandler implements store.Backend.
-func (b backend) PutHandler(ctx context.Context, req store.PutHandlerRequest) (store.PutHandlerResult, error) {
-	return call(ctx, b.each, "put_handler", b.next.PutHandler, req)
-}
-
-// PutLimits implements store.Backend.
-func (b backend) PutLimits(ctx context.Context, req store.PutLimitsRequest) (store.PutLimitsResult, error) {
-	return call(ctx, b.each, "put_limits", b.next.PutLimits, req)
+// Put implements store.Backend.
+func (b backend) Put(ctx context.Context, req store.PutRequest) (store.PutResult, error) {
+	return call(ctx, b.each, req.Operation(), b.next.Put, req)
 }
 
 // PutSchedules implements store.Backend.

@@ -13,7 +13,7 @@ import (
 
 // Call is a call of a store.
 type Call struct {
-	Operation string // the name of the method in lower case, as in list_jobs; of a listing, with the sort of rows
+	Operation string // the name of the method in lower case, as in list_jobs; of List, Put and Delete, with the sort of rows
 	// Request points to the request, which may be changed before the call is made; of a call without
 	// a request, to an empty struct. Result points to where its result will be.
 	Request, Result any

@@ -12,7 +12,7 @@ import (
 )
 
 // New returns a backend that passes each call to next, and reports it to observe when it has
-// returned. The operation is the name of the method in lower case, as in list_jobs; of a listing, with the sort of rows. What is not reported, and
+// returned. The operation is the name of the method in lower case, as in list_jobs; of List, Put and Delete, with the sort of rows. What is not reported, and
 // which abilities the backend has, package intercept says.
 func New(next store.Backend, observe func(event.Call)) store.Backend {
 	return intercept.New(next, func(ctx context.Context, c intercept.Call, next func(context.Context) error) error {

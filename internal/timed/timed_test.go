@@ -73,8 +73,10 @@ func TestEveryCallIsReported(t *testing.T) {
 			switch name {
 			case "ClaimPart":
 				want = "claim"
-			case "List":
-				want = "list_audit"
+			case "List", "Delete":
+				want += "_audit"
+			case "Put":
+				want = "put_limits"
 			}
 			err, _ := out[len(out)-1].Interface().(error)
 			if len(seen) != 1 || seen[0].Operation != want || seen[0].Took < 0 || !errors.Is(seen[0].Err, err) {

@@ -48,7 +48,7 @@ func Final(err error, result store.Result, delay time.Duration) error {
 }
 
 // Limited returns an error that snoozes the job for delay, and asks that until then no job starts under the limits that concern
-// this job (store.LimitStore.CloseLanes).
+// this job (store.Permits.CloseLanes).
 func Limited(err error, delay time.Duration) error {
 	return &finalError{err: err, result: store.Snooze, delay: Within(delay), limited: true}
 }

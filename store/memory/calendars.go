@@ -2,7 +2,6 @@ package memory
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -10,26 +9,19 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// PutCalendars creates or changes calendars; see store.Calendars. It first
-// checks everything and then writes, so that a refused request changes nothing.
-func (s *Store) PutCalendars(ctx context.Context, req store.PutCalendarsRequest) (store.PutCalendarsResult, error) {
-	now, err := s.beginWrite(ctx, "put calendars", req.Now)
-	if err != nil {
-		return store.PutCalendarsResult{}, err
-	}
-	defer s.mu.Unlock()
+// putCalendars creates or changes calendars. It first checks everything and then writes, so that a refused request changes nothing.
+func (s *Store) putCalendars(req store.PutRequest, now time.Time) (out store.PutResult, err error) {
 	for _, put := range req.Calendars {
 		row := s.calendars[put.Name]
 		if err := row.CheckPut(put); err != nil {
-			return store.PutCalendarsResult{}, fmt.Errorf("put calendar %q: %w", put.Name, err)
+			return out, fmt.Errorf("put calendar %q: %w", put.Name, err)
 		}
 		for _, schedule := range s.naming(put.Name) {
 			if !row.Same(put) && !schedule.NextAt.IsZero() && !schedule.NextAt.After(now) {
-				return store.PutCalendarsResult{}, fmt.Errorf("put calendar %q, schedule %q: %w", put.Name, schedule.Name, store.ErrUnsettled)
+				return out, fmt.Errorf("put calendar %q, schedule %q: %w", put.Name, schedule.Name, store.ErrUnsettled)
 			}
 		}
 	}
-	var out store.PutCalendarsResult
 	var changed []string
 	for _, put := range req.Calendars {
 		if !s.calendars[put.Name].Same(put) {
@@ -44,7 +36,7 @@ func (s *Store) PutCalendars(ctx context.Context, req store.PutCalendarsRequest)
 		}
 		out.Revisions = append(out.Revisions, s.calendars[put.Name].Revision)
 	}
-	s.record(req.Entry(changed, len(out.Revised)), 0, now)
+	s.record(req.CalendarsEntry(changed, len(out.Revised)), 0, now)
 	return out, nil
 }
 
@@ -81,14 +73,8 @@ func (s *Store) missingCalendar(puts []store.PutSchedule) (name string, found bo
 	return "", false
 }
 
-// DeleteCalendars deletes calendars; see store.Calendars.
-func (s *Store) DeleteCalendars(ctx context.Context, req store.DeleteCalendarsRequest) error {
-	now, err := s.beginWrite(ctx, "delete calendars", req.Now)
-	if err != nil {
-		return err
-	}
-	defer s.mu.Unlock()
-	for _, name := range req.Names {
+func (s *Store) deleteCalendars(names []string) error {
+	for _, name := range names {
 		switch {
 		case s.calendars[name] == nil:
 			return fmt.Errorf("delete calendar %q: %w", name, store.ErrNotFound)
@@ -96,10 +82,9 @@ func (s *Store) DeleteCalendars(ctx context.Context, req store.DeleteCalendarsRe
 			return fmt.Errorf("delete calendar %q: %w", name, store.ErrInUse)
 		}
 	}
-	for _, name := range req.Names {
+	for _, name := range names {
 		delete(s.calendars, name)
 	}
-	s.record(req.Entry(), 0, now)
 	return nil
 }
 

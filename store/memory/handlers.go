@@ -2,7 +2,6 @@ package memory
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -10,48 +9,27 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// PutHandler creates or replaces a handler; see store.HandlerStore.
-func (s *Store) PutHandler(ctx context.Context, req store.PutHandlerRequest) (store.PutHandlerResult, error) {
-	now, err := s.beginWrite(ctx, "put handler", req.Now)
+func (s *Store) putHandlers(req store.PutRequest, now time.Time) (out store.PutResult, err error) {
+	changed, err := s.allHandlers().Plan(req.Handlers)
 	if err != nil {
-		return store.PutHandlerResult{}, err
+		return out, fmt.Errorf("put handlers: %w", err)
 	}
-	defer s.mu.Unlock()
-	h := req.Handler
-	old, known := s.handlers[h.Name]
-	others := len(s.handlers)
-	if known {
-		others--
+	for _, h := range changed {
+		h.Job, h.UpdatedAt = h.Job.Clone(), now
+		s.handlers[h.Name] = h
+		s.record(req.HandlerEntry(h), 0, now)
 	}
-	if err := req.CheckPut(known, others); err != nil {
-		return store.PutHandlerResult{}, fmt.Errorf("put handler: %w", err)
-	}
-	if known && old.Same(h) {
-		return store.PutHandlerResult{}, nil
-	}
-	h.Job, h.UpdatedAt = h.Job.Clone(), now
-	s.handlers[h.Name] = h
-	s.record(req.Entry(), 0, now)
-	return store.PutHandlerResult{Changed: true}, nil
+	return store.PutResult{Changed: len(changed)}, nil
 }
 
-// DeleteHandlers deletes handlers; see store.HandlerStore.
-func (s *Store) DeleteHandlers(ctx context.Context, req store.DeleteHandlersRequest) error {
-	now, err := s.beginWrite(ctx, "delete handlers", req.Now)
-	if err != nil {
-		return err
-	}
-	defer s.mu.Unlock()
-	for _, name := range req.Names {
+func (s *Store) deleteHandlers(names []string) error {
+	for _, name := range names {
 		if _, known := s.handlers[name]; !known {
 			return fmt.Errorf("delete handler %q: %w", name, store.ErrNotFound)
 		}
 	}
-	for _, name := range req.Names {
+	for _, name := range names {
 		delete(s.handlers, name)
-	}
-	if len(req.Names) > 0 {
-		s.record(req.Entry(), 0, now)
 	}
 	return nil
 }

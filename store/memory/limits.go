@@ -12,23 +12,17 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// PutLimits creates or changes limits; see store.LimitStore. It first checks everything and then
-// writes, so that a refused request changes nothing.
-func (s *Store) PutLimits(ctx context.Context, req store.PutLimitsRequest) (store.PutLimitsResult, error) {
-	now, err := s.beginWrite(ctx, "put limits", req.Now)
-	if err != nil {
-		return store.PutLimitsResult{}, err
-	}
-	defer s.mu.Unlock()
+// putLimitsOf creates or changes limits. It first checks everything and then writes, so that a refused request changes nothing.
+func (s *Store) putLimitsOf(req store.PutRequest, now time.Time) (out store.PutResult, err error) {
 	if err := s.checkLimits(req.Limits, nil); err != nil {
-		return store.PutLimitsResult{}, fmt.Errorf("put limits: %w", err)
+		return out, fmt.Errorf("put limits: %w", err)
 	}
 	change := s.putLimits(req.Limits, nil, now)
-	out := store.PutLimitsResult{Changed: len(change.Write)}
+	out.Changed = len(change.Write)
 	for _, put := range req.Limits {
 		out.Revisions = append(out.Revisions, s.limits[put.Limit.Name].Revision)
 	}
-	s.record(req.Entry(change), 0, now)
+	s.record(req.LimitsEntry(change), 0, now)
 	return out, nil
 }
 
@@ -112,24 +106,17 @@ func (s *Store) limitsNotIn(req store.PutSchedulesRequest) (gone []string) {
 	return gone
 }
 
-// DeleteLimits deletes limits; see store.LimitStore.
-func (s *Store) DeleteLimits(ctx context.Context, req store.DeleteLimitsRequest) error {
-	now, err := s.beginWrite(ctx, "delete limits", req.Now)
-	if err != nil {
-		return err
-	}
-	defer s.mu.Unlock()
-	for _, name := range req.Names {
+func (s *Store) deleteLimits(names []string, now time.Time) error {
+	for _, name := range names {
 		if _, known := s.limits[name]; !known {
 			return fmt.Errorf("delete limit %q: %w", name, store.ErrNotFound)
 		}
 	}
-	s.putLimits(nil, req.Names, now)
-	s.record(req.Entry(), 0, now)
+	s.putLimits(nil, names, now)
 	return nil
 }
 
-// CloseLanes lets nothing start in lanes for a while; see store.LimitStore.
+// CloseLanes lets nothing start in lanes for a while; see store.Permits.
 func (s *Store) CloseLanes(ctx context.Context, req store.CloseLanesRequest) error {
 	now, err := s.beginWrite(ctx, "close lanes", req.Now)
 	if err != nil {
@@ -155,7 +142,7 @@ func (s *Store) CloseLanes(ctx context.Context, req store.CloseLanesRequest) err
 	return nil
 }
 
-// RecountPermits lets jobs that no living node runs give their permits back and leave the heads of lanes; see store.LimitStore. What
+// RecountPermits lets jobs that no living node runs give their permits back and leave the heads of lanes; see store.Permits. What
 // jobs hold is counted each time it is needed, so that no count can be wrong, and nodes that are gone hold nothing.
 func (s *Store) RecountPermits(ctx context.Context, req store.RecountRequest) (out store.RecountResult, err error) {
 	if _, err := s.beginWrite(ctx, "recount permits", req.Now); err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// PutCalendars creates or changes calendars; see store.Calendars. Its number of
+// putCalendars creates or changes calendars. Its number of
 // statements does not depend on how many schedules name them.
-func PutCalendars(ctx context.Context, tx Tx, req store.PutCalendarsRequest, now time.Time) (out store.PutCalendarsResult, err error) {
+func putCalendars(ctx context.Context, tx Tx, req store.PutRequest, now time.Time) (out store.PutResult, err error) {
 	if len(req.Calendars) == 0 {
 		return out, nil
 	}
@@ -44,7 +44,7 @@ func PutCalendars(ctx context.Context, tx Tx, req store.PutCalendarsRequest, now
 	if out.Revised, err = saveCalendars(ctx, tx, changed, last+1, now); err != nil {
 		return out, err
 	}
-	return out, Record(ctx, tx, req.Entry(store.CalendarNames(changed), len(out.Revised)), now)
+	return out, Record(ctx, tx, req.CalendarsEntry(store.CalendarNames(changed), len(out.Revised)), now)
 }
 
 // saveCalendars gives calendars and the schedules that name them a new revision,
@@ -74,8 +74,7 @@ func saveCalendars(ctx context.Context, tx Tx, puts []store.PutCalendar, revisio
 	return schedules, tx.RaiseRevision(ctx, revision)
 }
 
-// DeleteCalendars deletes calendars; see store.Calendars.
-func DeleteCalendars(ctx context.Context, tx Tx, req store.DeleteCalendarsRequest, now time.Time) error {
+func deleteCalendars(ctx context.Context, tx Tx, req store.DeleteRequest, now time.Time) error {
 	if len(req.Names) == 0 {
 		return nil
 	}

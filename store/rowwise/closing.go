@@ -10,7 +10,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// CloseLanes lets nothing start in lanes for a while; see store.LimitStore.
+// CloseLanes lets nothing start in lanes for a while; see store.Permits.
 func CloseLanes(ctx context.Context, tx LanesTx, req store.CloseLanesRequest, now time.Time) error {
 	limits, err := tx.ReadLimits(ctx)
 	if err != nil {

@@ -38,31 +38,29 @@ type HandledTx interface {
 	InsertJobs(ctx context.Context, jobs []store.NewJob, now time.Time) ([]store.Inserted, error)
 }
 
-// PutHandler creates or replaces a handler; see store.HandlerStore.
-func PutHandler(ctx context.Context, tx HandlersTx, req store.PutHandlerRequest, now time.Time) (out store.PutHandlerResult, err error) {
+// PutHandlers creates or replaces handlers; see store.Definitions.
+func PutHandlers(ctx context.Context, tx HandlersTx, req store.PutRequest, now time.Time) (out store.PutResult, err error) {
 	rows, err := tx.LockHandlers(ctx)
 	if err != nil {
 		return out, err
 	}
-	i := slices.IndexFunc(rows, func(h store.Handler) bool { return h.Name == req.Handler.Name })
-	others := len(rows)
-	if i >= 0 {
-		others--
-	}
-	if err := req.CheckPut(i >= 0, others); err != nil {
+	changed, err := rows.Plan(req.Handlers)
+	if err != nil {
 		return out, err
 	}
-	if i >= 0 && rows[i].Same(req.Handler) {
-		return out, nil
+	for _, h := range changed {
+		if err := tx.SaveHandler(ctx, h, now); err != nil {
+			return out, err
+		}
+		if err := Record(ctx, tx, req.HandlerEntry(h), now); err != nil {
+			return out, err
+		}
 	}
-	if err := tx.SaveHandler(ctx, req.Handler, now); err != nil {
-		return out, err
-	}
-	return store.PutHandlerResult{Changed: true}, Record(ctx, tx, req.Entry(), now)
+	return store.PutResult{Changed: len(changed)}, nil
 }
 
-// DeleteHandlers deletes handlers; see store.HandlerStore.
-func DeleteHandlers(ctx context.Context, tx HandlersTx, req store.DeleteHandlersRequest, now time.Time) error {
+// DeleteHandlers deletes handlers; see store.Definitions.
+func DeleteHandlers(ctx context.Context, tx HandlersTx, req store.DeleteRequest, now time.Time) error {
 	if len(req.Names) == 0 {
 		return nil
 	}

@@ -32,8 +32,8 @@ type LimitsTx interface {
 	SaveLimits(ctx context.Context, limits []store.Limit, now time.Time) ([]int64, error)
 }
 
-// PutLimits creates or changes limits; see store.LimitStore.
-func PutLimits(ctx context.Context, tx LimitsTx, req store.PutLimitsRequest, now time.Time) (out store.PutLimitsResult, err error) {
+// PutLimits creates or changes limits; see store.Definitions.
+func PutLimits(ctx context.Context, tx LimitsTx, req store.PutRequest, now time.Time) (out store.PutResult, err error) {
 	if len(req.Limits) == 0 {
 		return out, nil
 	}
@@ -57,7 +57,7 @@ func PutLimits(ctx context.Context, tx LimitsTx, req store.PutLimitsRequest, now
 		out.Revisions = append(out.Revisions, revision)
 	}
 	out.Changed = len(change.Write)
-	return out, Record(ctx, tx, req.Entry(change), now)
+	return out, Record(ctx, tx, req.LimitsEntry(change), now)
 }
 
 // SyncLimits makes the limits that a put of schedules brings; see store.PutSchedulesRequest.Limits.
@@ -251,8 +251,8 @@ func countRunning(ctx context.Context, tx LimitsTx, limit *store.Limit) error {
 	return tx.SaveLanes(ctx, lanes)
 }
 
-// DeleteLimits deletes limits; see store.LimitStore.
-func DeleteLimits(ctx context.Context, tx LimitsTx, req store.DeleteLimitsRequest, now time.Time) error {
+// DeleteLimits deletes limits; see store.Definitions.
+func DeleteLimits(ctx context.Context, tx LimitsTx, req store.DeleteRequest, now time.Time) error {
 	if len(req.Names) == 0 {
 		return nil
 	}

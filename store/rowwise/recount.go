@@ -28,7 +28,7 @@ type RecountTx interface {
 	DeleteGonePermits(ctx context.Context) (int, error)
 }
 
-// RecountPermits is a step of the upkeep of limits; see store.LimitStore. Most steps find nothing and lock nothing. Where the number
+// RecountPermits is a step of the upkeep of limits; see store.Permits. Most steps find nothing and lock nothing. Where the number
 // of a lane is wrong, it is compared again when the lane is locked: from then on no transaction changes it, transactions
 // that end jobs only move permits of the lane from jobs to vacancies, and a claim that uses starts waits for the lane.
 func RecountPermits(ctx context.Context, tx RecountTx, req store.RecountRequest) (out store.RecountResult, err error) {

@@ -104,21 +104,21 @@ func auditEachChange(e *env) {
 	e.must(err)
 	e.last(e.entry(store.AuditHistoryAccept, "", ""), "an accepted loss of history must be recorded")
 
-	_, err = e.a.PutCalendars(e.ctx, store.PutCalendarsRequest{Now: e.now, By: operator, Calendars: []store.PutCalendar{{Name: "c", Definition: []byte(`{}`)}, {Name: "d", Definition: []byte(`{}`)}}})
+	_, err = e.a.Put(e.ctx, store.PutRequest{Now: e.now, By: operator, Calendars: []store.PutCalendar{{Name: "c", Definition: []byte(`{}`)}, {Name: "d", Definition: []byte(`{}`)}}})
 	e.must(err)
 	e.last(e.entry(store.AuditCalendarsPut, "", store.AuditCalendar, "c", "d"), "new calendars must be recorded")
 	e.plannedNaming("naming", "d")
-	_, err = e.a.PutCalendars(e.ctx, store.PutCalendarsRequest{Now: e.now, By: operator, Calendars: []store.PutCalendar{{Name: "c", Definition: []byte(`{}`)}, {Name: "d", Definition: []byte(`{"x":1}`)}}})
+	_, err = e.a.Put(e.ctx, store.PutRequest{Now: e.now, By: operator, Calendars: []store.PutCalendar{{Name: "c", Definition: []byte(`{}`)}, {Name: "d", Definition: []byte(`{"x":1}`)}}})
 	e.must(err)
 	e.last(e.entry(store.AuditCalendarsPut, "schedules that name it: 1", store.AuditCalendar, "d"), "changed calendars must be recorded, and no others")
-	e.must(e.a.DeleteCalendars(e.ctx, store.DeleteCalendarsRequest{Now: e.now, By: operator, Names: []string{"c"}}))
+	e.must(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfCalendars, Now: e.now, By: operator, Names: []string{"c"}}))
 	e.last(e.entry(store.AuditCalendarsDelete, "", store.AuditCalendar, "c"), "deleted calendars must be recorded")
 
 	limit := store.Limit{Name: "l", Queue: "q", ByKey: true, Concurrency: 2, Strict: true, Weights: map[string]int{"gold": 3}}
-	_, err = e.a.PutLimits(e.ctx, store.PutLimitsRequest{Now: e.now, By: operator, Limits: []store.PutLimit{{Limit: limit}, {Limit: store.Limit{Name: "m", Kind: "k", Rate: 10, Per: time.Second, Burst: 20}}}})
+	_, err = e.a.Put(e.ctx, store.PutRequest{Now: e.now, By: operator, Limits: []store.PutLimit{{Limit: limit}, {Limit: store.Limit{Name: "m", Kind: "k", Rate: 10, Per: time.Second, Burst: 20}}}})
 	e.must(err)
 	e.last(e.entry(store.AuditLimitsPut, "l: queue q, each key: 2 at a time, strict, weights gold=3; m: kind k: 10/s burst 20", store.AuditLimit, "l", "m"), "new limits must be recorded")
-	e.must(e.a.DeleteLimits(e.ctx, store.DeleteLimitsRequest{Now: e.now, By: operator, Names: []string{"l", "m"}}))
+	e.must(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfLimits, Now: e.now, By: operator, Names: []string{"l", "m"}}))
 	e.last(e.entry(store.AuditLimitsDelete, "", store.AuditLimit, "l", "m"), "deleted limits must be recorded")
 
 	e.must(e.a.PauseSubject(e.ctx, store.PauseRequest{Now: e.now, Subject: store.SubjectQueue, Name: "s", Reason: "repair", By: operator, CancelRunning: true}))
@@ -227,7 +227,7 @@ func auditWithoutEffect(e *env) {
 	_, err := e.a.ResumeSubject(e.ctx, store.ResumeRequest{Now: e.now, Name: "g", By: operator})
 	e.must(err)
 	e.putCalendar("c", `{}`)
-	_, err = e.a.PutCalendars(e.ctx, store.PutCalendarsRequest{Now: e.now, By: operator, Calendars: []store.PutCalendar{{Name: "c", Definition: []byte(`{}`)}}})
+	_, err = e.a.Put(e.ctx, store.PutRequest{Now: e.now, By: operator, Calendars: []store.PutCalendar{{Name: "c", Definition: []byte(`{}`)}}})
 	e.must(err)
 	e.want(e.entries(), []store.AuditEntry{}, "what changes nothing is not recorded")
 }
@@ -238,7 +238,7 @@ func auditRefused(e *env) {
 	e.is(err, store.ErrNotFound, "an unknown name must be refused")
 	_, err = e.a.PutSchedules(e.ctx, store.PutSchedulesRequest{Now: e.now, By: operator, Schedules: []store.PutSchedule{{Name: "new", Definition: []byte(`{}`)}, {Name: "s", Definition: []byte(`{"x":1}`), IfRevision: 1 << 40}}})
 	e.is(err, store.ErrConflict, "a wrong revision must be refused")
-	e.is(e.a.DeleteCalendars(e.ctx, store.DeleteCalendarsRequest{Now: e.now, By: operator, Names: []string{"none"}}), store.ErrNotFound, "an unknown name must be refused")
+	e.is(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfCalendars, Now: e.now, By: operator, Names: []string{"none"}}), store.ErrNotFound, "an unknown name must be refused")
 	e.want(e.entries(), []store.AuditEntry{}, "a refused change is not recorded")
 }
 

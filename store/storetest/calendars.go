@@ -27,8 +27,8 @@ var calendarTests = []scenario{
 	{"SameNewNameAtOnce", calendarPutRace},
 }
 
-func (e *env) tryPutCalendars(puts ...store.PutCalendar) (store.PutCalendarsResult, error) {
-	return e.a.PutCalendars(e.ctx, store.PutCalendarsRequest{Now: e.now, Calendars: puts})
+func (e *env) tryPutCalendars(puts ...store.PutCalendar) (store.PutResult, error) {
+	return e.a.Put(e.ctx, store.PutRequest{Now: e.now, Calendars: puts})
 }
 
 // putCalendar puts one calendar and returns its row.
@@ -77,7 +77,7 @@ func calendarNew(e *env) {
 	res, err := e.tryPutCalendars(store.PutCalendar{Name: "日本 '; --", Definition: []byte(definition)}, store.PutCalendar{Name: "b", Definition: []byte("{}")})
 	e.must(err)
 	a, b := e.calendar("日本 '; --"), e.calendar("b")
-	e.want(res, store.PutCalendarsResult{Revisions: []int64{a.Revision, b.Revision}, Changed: 2}, "a put must return the revisions in the order of the request")
+	e.want(res, store.PutResult{Revisions: []int64{a.Revision, b.Revision}, Changed: 2}, "a put must return the revisions in the order of the request")
 	e.ok(a.Revision > 0 && b.Revision > 0, "revisions are positive")
 	e.want(a, store.Calendar{Name: "日本 '; --", Revision: a.Revision, Definition: []byte(definition), UpdatedAt: e.now}, "a calendar must be kept byte for byte")
 }
@@ -88,7 +88,7 @@ func calendarUnchanged(e *env) {
 	e.tick(time.Hour) // the schedule becomes due, which must not matter
 	res, err := e.tryPutCalendars(store.PutCalendar{Name: "c", Definition: []byte("1")})
 	e.must(err)
-	e.want(res, store.PutCalendarsResult{Revisions: []int64{before.Revision}}, "an unchanged calendar must keep its revision and count as unchanged")
+	e.want(res, store.PutResult{Revisions: []int64{before.Revision}}, "an unchanged calendar must keep its revision and count as unchanged")
 	e.want(e.calendar("c"), before, "an unchanged calendar must keep its row as it is")
 	e.want(e.schedule("s"), row, "an unchanged calendar must leave the schedules that name it alone")
 }
@@ -99,7 +99,7 @@ func calendarChanged(e *env) {
 	after := e.putCalendar("c", "2")
 	e.ok(after.Revision > before.Revision, "a changed calendar must get a greater revision", after.Revision, before.Revision)
 	e.want(after, store.Calendar{Name: "c", Revision: after.Revision, Definition: []byte("2"), UpdatedAt: e.now}, "a changed calendar must have its new definition")
-	e.must(e.a.DeleteCalendars(e.ctx, store.DeleteCalendarsRequest{Names: []string{"c"}}))
+	e.must(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfCalendars, Names: []string{"c"}}))
 	again := e.putCalendar("c", "1")
 	e.ok(again.Revision > after.Revision, "a name that was deleted must get a greater revision than it ever had", again.Revision, after.Revision)
 }
@@ -188,7 +188,7 @@ func calendarAllOrNone(e *env) {
 	before := e.calendars(store.ListRequest{})
 	_, err := e.tryPutCalendars(store.PutCalendar{Name: "a", Definition: []byte("1")}, store.PutCalendar{Name: "c", Definition: []byte("2"), IfRevision: 77777})
 	e.is(err, store.ErrConflict, "one that cannot be put must refuse the whole put")
-	e.is(e.a.DeleteCalendars(e.ctx, store.DeleteCalendarsRequest{Names: []string{"c", "nobody"}}), store.ErrNotFound, "an unknown name must refuse the whole delete")
+	e.is(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfCalendars, Names: []string{"c", "nobody"}}), store.ErrNotFound, "an unknown name must refuse the whole delete")
 	e.want(e.calendars(store.ListRequest{}), before, "a refused call must write nothing")
 }
 
@@ -202,7 +202,7 @@ func calendarUnknown(e *env) {
 
 func calendarDelete(e *env) {
 	remove := func(names ...string) error {
-		return e.a.DeleteCalendars(e.ctx, store.DeleteCalendarsRequest{Names: names})
+		return e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfCalendars, Names: names})
 	}
 	e.putCalendar("c", "1")
 	e.putCalendar("d", "1")
@@ -285,7 +285,7 @@ func calendarFireRace(e *env) {
 				res, errs[0] = client.Fire(e.ctx, store.FireRequest{Now: e.now, Firings: []store.Firing{ringing(row)}})
 				return
 			}
-			_, errs[1] = client.PutCalendars(e.ctx, store.PutCalendarsRequest{
+			_, errs[1] = client.Put(e.ctx, store.PutRequest{
 				Now: e.now, Calendars: []store.PutCalendar{{Name: "c", Definition: fmt.Append(nil, "edited ", round)}},
 			})
 		})
@@ -313,7 +313,7 @@ func calendarNameRace(e *env) {
 		var calendars []store.Calendar
 		e.both(func(i int, client store.Backend) {
 			if i == 0 {
-				_, errs[0] = client.PutCalendars(e.ctx, store.PutCalendarsRequest{Now: e.now, Calendars: []store.PutCalendar{{Name: "c", Definition: []byte(definition)}}})
+				_, errs[0] = client.Put(e.ctx, store.PutRequest{Now: e.now, Calendars: []store.PutCalendar{{Name: "c", Definition: []byte(definition)}}})
 				return
 			}
 			_, err := client.PutSchedules(e.ctx, store.PutSchedulesRequest{Now: e.now, Schedules: []store.PutSchedule{{Name: row.Name, Definition: []byte("names c"), Calendars: []string{"c"}}}})
@@ -343,7 +343,7 @@ func calendarDeleteRace(e *env) {
 		var errs [2]error
 		e.both(func(i int, client store.Backend) {
 			if i == 0 {
-				errs[0] = client.DeleteCalendars(e.ctx, store.DeleteCalendarsRequest{Names: []string{calendar}})
+				errs[0] = client.Delete(e.ctx, store.DeleteRequest{Of: store.OfCalendars, Names: []string{calendar}})
 				return
 			}
 			_, errs[1] = client.PutSchedules(e.ctx, store.PutSchedulesRequest{Now: e.now, Schedules: []store.PutSchedule{{Name: schedule, Definition: []byte("1"), Calendars: []string{calendar}}}})
@@ -361,9 +361,9 @@ func calendarPutRace(e *env) {
 	for round := range 15 {
 		name := fmt.Sprint("c", round)
 		var errs [2]error
-		var results [2]store.PutCalendarsResult
+		var results [2]store.PutResult
 		e.both(func(i int, client store.Backend) {
-			results[i], errs[i] = client.PutCalendars(e.ctx, store.PutCalendarsRequest{Now: e.now, Calendars: []store.PutCalendar{{Name: name, Definition: []byte("1")}}})
+			results[i], errs[i] = client.Put(e.ctx, store.PutRequest{Now: e.now, Calendars: []store.PutCalendar{{Name: name, Definition: []byte("1")}}})
 		})
 		e.must(errors.Join(errs[:]...))
 		e.want(results[0].Changed+results[1].Changed, 1, "of two equal puts at once, one must create the calendar and the other find it unchanged")

@@ -556,19 +556,19 @@ var faultCalls = []faultCall{
 	}, reads: true},
 
 	// Calendars, groups, pauses and handlers.
-	{name: "PutCalendars", prepare: func(e *env) faultTry {
+	{name: "Put/Calendars", prepare: func(e *env) faultTry {
 		e.putCalendar("c", "1")
 		e.plannedNaming("a", "c")
 		return e.calls(func(ctx context.Context) (any, error) {
-			return e.a.PutCalendars(ctx, store.PutCalendarsRequest{Now: e.now, By: operator, Calendars: []store.PutCalendar{
+			return e.a.Put(ctx, store.PutRequest{Now: e.now, By: operator, Calendars: []store.PutCalendar{
 				{Name: "c", Definition: []byte("2")}, {Name: "d", Definition: []byte("1")},
 			}})
 		})
 	}},
-	{name: "DeleteCalendars", prepare: func(e *env) faultTry {
+	{name: "Delete/Calendars", prepare: func(e *env) faultTry {
 		e.putCalendar("c", "1")
 		return e.does(func(ctx context.Context) error {
-			return e.a.DeleteCalendars(ctx, store.DeleteCalendarsRequest{Now: e.now, Names: []string{"c"}, By: operator})
+			return e.a.Delete(ctx, store.DeleteRequest{Of: store.OfCalendars, Now: e.now, Names: []string{"c"}, By: operator})
 		})
 	}},
 	{name: "List/Calendars", prepare: func(e *env) faultTry {
@@ -616,21 +616,21 @@ var faultCalls = []faultCall{
 			return store.List[store.Pause](ctx, e.a, store.ListRequest{Now: e.now})
 		})
 	}, reads: true},
-	{name: "PutHandler", prepare: func(e *env) faultTry {
+	{name: "Put/Handlers", prepare: func(e *env) faultTry {
 		e.putHandler(handler("h", store.HandleFailure))
 		return e.calls(func(ctx context.Context) (any, error) {
-			return e.a.PutHandler(ctx, store.PutHandlerRequest{Now: e.now, Handler: handler("h", store.HandleSuccess), By: operator})
+			return e.a.Put(ctx, store.PutRequest{Now: e.now, Handlers: []store.PutHandler{{Handler: handler("h", store.HandleSuccess)}}, By: operator})
 		})
 	}},
-	{name: "PutHandler/new", prepare: func(e *env) faultTry {
+	{name: "Put/Handlers/new", prepare: func(e *env) faultTry {
 		return e.calls(func(ctx context.Context) (any, error) {
-			return e.a.PutHandler(ctx, store.PutHandlerRequest{Now: e.now, Handler: handler("h", store.HandleSuccess), By: operator})
+			return e.a.Put(ctx, store.PutRequest{Now: e.now, Handlers: []store.PutHandler{{Handler: handler("h", store.HandleSuccess)}}, By: operator})
 		})
 	}},
-	{name: "DeleteHandlers", prepare: func(e *env) faultTry {
+	{name: "Delete/Handlers", prepare: func(e *env) faultTry {
 		e.putHandler(handler("h", store.HandleFailure))
 		return e.does(func(ctx context.Context) error {
-			return e.a.DeleteHandlers(ctx, store.DeleteHandlersRequest{Now: e.now, Names: []string{"h"}, By: operator})
+			return e.a.Delete(ctx, store.DeleteRequest{Of: store.OfHandlers, Now: e.now, Names: []string{"h"}, By: operator})
 		})
 	}},
 	{name: "List/Handlers", prepare: func(e *env) faultTry {
@@ -641,18 +641,18 @@ var faultCalls = []faultCall{
 	}, reads: true},
 
 	// Limits and permits.
-	{name: "PutLimits", prepare: func(e *env) faultTry {
+	{name: "Put/Limits", prepare: func(e *env) faultTry {
 		e.putLimits(perKey(1))
 		e.insert(limited("x"), limited("x"), limited("y"))
 		e.claim(e.node("n"), 9)
 		return e.puttingLimits(perKey(2), queueLimit("queue", 3))
 	}, steps: true},
-	{name: "PutLimits/of jobs that run", prepare: func(e *env) faultTry {
+	{name: "Put/Limits/of jobs that run", prepare: func(e *env) faultTry {
 		e.insert(limited("x"), limited("x"), limited("y"))
 		e.claim(e.node("n"), 2)
 		return e.puttingLimits(perKey(1))
 	}, steps: true},
-	{name: "PutLimits/another scope", prepare: func(e *env) faultTry {
+	{name: "Put/Limits/another scope", prepare: func(e *env) faultTry {
 		e.putLimits(perKey(1))
 		e.insert(limited("x"), limited("x"), limited("y"))
 		e.claim(e.node("n"), 9)
@@ -660,12 +660,12 @@ var faultCalls = []faultCall{
 		other.Queue = "q"
 		return e.puttingLimits(other)
 	}, steps: true},
-	{name: "DeleteLimits", prepare: func(e *env) faultTry {
+	{name: "Delete/Limits", prepare: func(e *env) faultTry {
 		e.putLimits(perKey(1))
 		e.insert(limited("x"), limited("x"), limited("y"))
 		e.claim(e.node("n"), 9)
 		return e.does(func(ctx context.Context) error {
-			return e.a.DeleteLimits(ctx, store.DeleteLimitsRequest{Now: e.now, Names: []string{"per key"}, By: operator})
+			return e.a.Delete(ctx, store.DeleteRequest{Of: store.OfLimits, Now: e.now, Names: []string{"per key"}, By: operator})
 		})
 	}, steps: true},
 	{name: "List/Limits", prepare: func(e *env) faultTry {
@@ -1084,9 +1084,9 @@ func (e *env) resuming(req store.ResumeRequest) faultTry {
 }
 
 func (e *env) puttingLimits(limits ...store.Limit) faultTry {
-	req := store.PutLimitsRequest{Now: e.now, By: operator}
+	req := store.PutRequest{Now: e.now, By: operator}
 	for _, l := range limits {
 		req.Limits = append(req.Limits, store.PutLimit{Limit: l})
 	}
-	return e.calls(func(ctx context.Context) (any, error) { return anyOf(e.a.PutLimits(ctx, req)) })
+	return e.calls(func(ctx context.Context) (any, error) { return anyOf(e.a.Put(ctx, req)) })
 }

@@ -127,7 +127,7 @@ var numbered = map[string]string{
 	"SkippedSlot.Schedule": "schedule", "SlotInfo.Schedule": "schedule", "Event.Schedule": "schedule", "ScheduleEnd.Schedule": "schedule",
 	"FireResult.Lost": "schedule", "FireEarlyResult.Busy": "schedule",
 	"Schedule.Revision": "revision", "Calendar.Revision": "revision", "Limit.Revision": "revision", "PutSchedulesResult.Revisions": "revision",
-	"PutCalendarsResult.Revisions": "revision", "PutLimitsResult.Revisions": "revision", "ClaimResult.LimitRevision": "revision",
+	"PutResult.Revisions": "revision", "ClaimResult.LimitRevision": "revision",
 	"QueuePermits.Revision": "revision",
 	"NodeInfo.ID":           "node", "RegisterResult.Node": "node", "RescuedJob.Node": "node", "nodeClaims.Node": "node",
 	"JobSpec.Batch": "batch", "Batch.ID": "batch", "InsertResult.Batch": "batch",

@@ -37,9 +37,9 @@ func handler(name string, on store.HandlerEvents) store.Handler {
 
 func (e *env) putHandler(h store.Handler) {
 	e.t.Helper()
-	res, err := e.a.PutHandler(e.ctx, store.PutHandlerRequest{Now: e.now, Handler: h})
+	res, err := e.a.Put(e.ctx, store.PutRequest{Now: e.now, Handlers: []store.PutHandler{{Handler: h}}})
 	e.must(err)
-	e.ok(res.Changed, "the put of a new or changed handler must report a change")
+	e.ok(res.Changed > 0, "the put of a new or changed handler must report a change")
 }
 
 func (e *env) handlers() []store.Handler {
@@ -100,30 +100,30 @@ func handlersPut(e *env) {
 	list := e.handlers()
 	e.want(list, []store.Handler{b, a}, "all fields of handlers must be kept, and handlers listed by name in byte order")
 	e.tick(time.Second)
-	res, err := e.b.PutHandler(e.ctx, store.PutHandlerRequest{Now: e.now, Handler: b})
+	res, err := e.b.Put(e.ctx, store.PutRequest{Now: e.now, Handlers: []store.PutHandler{{Handler: b}}})
 	e.must(err)
-	e.ok(!res.Changed, "a repeated put must change nothing")
-	_, err = e.b.PutHandler(e.ctx, store.PutHandlerRequest{Now: e.now, Handler: b, OnlyNew: true})
+	e.ok(res.Changed == 0, "a repeated put must change nothing")
+	_, err = e.b.Put(e.ctx, store.PutRequest{Now: e.now, Handlers: []store.PutHandler{{Handler: b, OnlyNew: true}}})
 	e.is(err, store.ErrExists, "a put that only creates must be refused for a name that exists, also where nothing would change")
 	e.want(e.handlers(), []store.Handler{b, a}, "a repeated put must change nothing")
 	b.On, b.Job.Args, b.UpdatedAt = store.HandleMissed, []byte("2"), e.now
 	e.putHandler(b)
 	e.want(e.handlers(), []store.Handler{b, a}, "a put replaces the handler")
-	_, err = e.b.PutHandler(e.ctx, store.PutHandlerRequest{Now: e.now, Handler: handler("only new", store.HandleStart), OnlyNew: true})
+	_, err = e.b.Put(e.ctx, store.PutRequest{Now: e.now, Handlers: []store.PutHandler{{Handler: handler("only new", store.HandleStart), OnlyNew: true}}})
 	e.must(err)
-	e.must(e.a.DeleteHandlers(e.ctx, store.DeleteHandlersRequest{Names: []string{"only new"}}))
-	e.is(e.a.DeleteHandlers(e.ctx, store.DeleteHandlersRequest{Names: []string{"b", "missing"}}), store.ErrNotFound, "an unknown name must be refused")
+	e.must(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfHandlers, Names: []string{"only new"}}))
+	e.is(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfHandlers, Names: []string{"b", "missing"}}), store.ErrNotFound, "an unknown name must be refused")
 	e.want(len(e.handlers()), 2, "a refused request must delete nothing")
-	e.must(e.b.DeleteHandlers(e.ctx, store.DeleteHandlersRequest{Names: []string{"b", "ä"}}))
+	e.must(e.b.Delete(e.ctx, store.DeleteRequest{Of: store.OfHandlers, Names: []string{"b", "ä"}}))
 	e.want(len(e.handlers()), 0, "deleted handlers must be gone")
-	e.must(e.a.DeleteHandlers(e.ctx, store.DeleteHandlersRequest{}))
+	e.must(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfHandlers}))
 }
 
 func handlersAtMost(e *env) {
 	for i := range store.MaxHandlers {
 		e.putHandler(handler(fmt.Sprintf("h%03d", i), store.HandleFailure))
 	}
-	_, err := e.a.PutHandler(e.ctx, store.PutHandlerRequest{Now: e.now, Handler: handler("more", store.HandleFailure)})
+	_, err := e.a.Put(e.ctx, store.PutRequest{Now: e.now, Handlers: []store.PutHandler{{Handler: handler("more", store.HandleFailure)}}})
 	e.ok(err != nil, "a store must refuse more handlers than MaxHandlers")
 	e.putHandler(handler("h007", store.HandleSuccess))
 	e.want(len(e.handlers()), store.MaxHandlers, "a refused put must change nothing")
@@ -156,7 +156,7 @@ func handlersOutcomes(e *env) {
 	e.wantHandled("only completed, failed and retried attempts are outcomes for handlers",
 		fmt.Sprint("all retry ", id), fmt.Sprint("all failure ", id), fmt.Sprint("bad failure ", id), fmt.Sprint("all success ", second),
 		fmt.Sprint("all failure ", third), fmt.Sprint("bad failure ", third))
-	e.must(e.a.DeleteHandlers(e.ctx, store.DeleteHandlersRequest{Names: []string{"all", "bad"}}))
+	e.must(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfHandlers, Names: []string{"all", "bad"}}))
 	e.insertOne(newJob())
 	for _, c := range e.claim(n, 10) {
 		e.endsOn(c, nil, store.Completed)
@@ -213,7 +213,7 @@ func handlersPlain(e *env) {
 		finish(keep)
 		e.want(len(e.handled())-before, 2*size, "each of many outcomes must make a job, however long the job is kept")
 	}
-	e.must(e.a.DeleteHandlers(e.ctx, store.DeleteHandlersRequest{Names: []string{"h"}}))
+	e.must(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfHandlers, Names: []string{"h"}}))
 	finish(0)
 	finish(0)
 	e.want(len(e.handled()), 6*size, "a deleted handler must make no job")
@@ -374,7 +374,7 @@ func handlersStart(e *env) {
 	}, "a start must make the job of a handler that was put after the claim")
 	begin(c.Token + 1)
 	e.want(len(e.handled()), 1, "a claim that the node does not hold must make nothing")
-	e.must(e.a.DeleteHandlers(e.ctx, store.DeleteHandlersRequest{Names: []string{"h"}}))
+	e.must(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfHandlers, Names: []string{"h"}}))
 	begin(c.Token, hook("own"))
 	e.want(e.hooks(), []string{"h", "own"}, "the hooks of a start must be made without handlers, too")
 	begin(c.Token+1, hook("none"))
@@ -395,7 +395,7 @@ func handlersOtherClient(e *env) {
 		slices.Reverse(results) // each of them is the first outcome after a change
 		for _, has := range []bool{false, true} {
 			if has {
-				_, err := e.b.PutHandler(e.ctx, store.PutHandlerRequest{Now: e.now, Handler: handler("h", store.HandleSuccess|store.HandleRetry)})
+				_, err := e.b.Put(e.ctx, store.PutRequest{Now: e.now, Handlers: []store.PutHandler{{Handler: handler("h", store.HandleSuccess|store.HandleRetry)}}})
 				e.must(err)
 			}
 			for _, result := range results {
@@ -412,7 +412,7 @@ func handlersOtherClient(e *env) {
 				e.want(len(e.handled()), want, "a change by another client must hold from its commit on")
 			}
 			if has {
-				e.must(e.b.DeleteHandlers(e.ctx, store.DeleteHandlersRequest{Names: []string{"h"}}))
+				e.must(e.b.Delete(e.ctx, store.DeleteRequest{Of: store.OfHandlers, Names: []string{"h"}}))
 			}
 		}
 	}
@@ -431,7 +431,7 @@ func handlersRace(e *env) {
 	want, made := 0, 0
 	calls.Go(func() {
 		time.Sleep(3 * time.Millisecond)
-		_, err := e.b.PutHandler(e.ctx, store.PutHandlerRequest{Now: e.now, Handler: handler("h", store.HandleSuccess)})
+		_, err := e.b.Put(e.ctx, store.PutRequest{Now: e.now, Handlers: []store.PutHandler{{Handler: handler("h", store.HandleSuccess)}}})
 		if err != nil {
 			e.t.Error(err)
 		}

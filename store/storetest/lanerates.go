@@ -126,7 +126,7 @@ func laneRatesOnlyAtOnce(e *env) {
 	e.must(err)
 	e.want(claimedIDs(res.Jobs), []int64{other}, "other queues are not concerned")
 	e.ok(!res.Rated, "other queues have no rate")
-	e.must(e.a.DeleteLimits(e.ctx, store.DeleteLimitsRequest{Now: e.now, Names: []string{"rate"}}))
+	e.must(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfLimits, Now: e.now, Names: []string{"rate"}}))
 	more := e.insertOne(limited("x"))
 	e.wantClaimed(n, "nor is a queue whose rate was deleted", more)
 }
@@ -249,7 +249,7 @@ func laneRatesChanged(e *env) {
 	e.putLimits(fast)
 	e.tick(200 * time.Millisecond)
 	e.wantStarted(n, "a faster rate lets waiting jobs start", ids[3:]...)
-	e.must(e.a.DeleteLimits(e.ctx, store.DeleteLimitsRequest{Now: e.now, Names: []string{"rate"}}))
+	e.must(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfLimits, Now: e.now, Names: []string{"rate"}}))
 	more := e.insertOne(limited("x"))
 	e.wantStarted(n, "without the limit all jobs start", more)
 }
@@ -295,7 +295,7 @@ func queueRateChanged(e *env) {
 	e.want(len(claim().Jobs), 0, "a faster rate holds from when it was put")
 	e.tick(100*time.Millisecond + slackOf(fast))
 	e.want(len(claim().Jobs), 1, "and waits no longer than its own interval")
-	e.must(e.a.DeleteLimits(e.ctx, store.DeleteLimitsRequest{Now: e.now, Names: []string{"l"}}))
+	e.must(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfLimits, Now: e.now, Names: []string{"l"}}))
 	e.putLimits(fast)
 	e.want(len(claim().Jobs), 4, "another limit has its own rate")
 }
@@ -418,7 +418,7 @@ func queueClosed(e *env) {
 	e.tick(time.Minute)
 	e.want([]int{len(claim("q", "").Jobs), len(claim("q@host", "q").Jobs)}, []int{1, 1}, "then it goes on")
 	e.close(time.Hour, jobs[0])
-	e.must(e.a.DeleteLimits(e.ctx, store.DeleteLimitsRequest{Now: e.now, Names: []string{"c"}}))
+	e.must(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfLimits, Now: e.now, Names: []string{"c"}}))
 	permits = store.QueuePermits{}
 	e.want(len(claim("q", "").Jobs), 1, "without the limit nothing waits")
 }

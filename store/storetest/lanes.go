@@ -138,7 +138,7 @@ func lanesOfPlaces(e *env) {
 	e.want(e.claimIn(n, "q"), []int64(nil), "also for the queue itself")
 	e.want(append(e.claimIn(n, "qq@host"), e.claimIn(n, "q-2")...), ids[3:5], "other queues are not limited")
 	e.want(e.state(more[0]), store.StateReady, "a job that waits for a permit is ready")
-	e.must(e.a.DeleteLimits(e.ctx, store.DeleteLimitsRequest{Now: e.now, Names: []string{"kind"}}))
+	e.must(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfLimits, Now: e.now, Names: []string{"kind"}}))
 	e.want(append(e.claimIn(n, "q@host"), e.claimIn(n, "q")...), more, "without the limit all of them run")
 	e.putLimits(store.Limit{Name: "whole", Queue: "q", Concurrency: 1})
 	e.insert(in("q", ""), in("q@host", ""), in("qq@host", ""), limited("", func(j *store.NewJob) { j.Queue, j.Delay = "q@host", time.Minute }))
@@ -462,7 +462,7 @@ func lanesLowered(e *env) {
 // putInSteps puts a limit, and returns the permits of one job in the call.
 func (e *env) putInSteps(limit store.Limit) {
 	e.t.Helper()
-	_, err := e.a.PutLimits(e.ctx, store.PutLimitsRequest{Now: e.now, AtOnce: 1, Limits: []store.PutLimit{{Limit: limit}}})
+	_, err := e.a.Put(e.ctx, store.PutRequest{Now: e.now, AtOnce: 1, Limits: []store.PutLimit{{Limit: limit}}})
 	e.must(err)
 }
 
@@ -487,7 +487,7 @@ func lanesLoweredInSteps(e *env) {
 	e.wantClaimed(n, "jobs that had permits before need permits of the new limit", ids[4])
 	e.want(e.inUse("per key"), int64(5), "and hold no others until then")
 	e.want(e.recount(0), store.RecountResult{}, "all permits are counted")
-	e.must(e.a.DeleteLimits(e.ctx, store.DeleteLimitsRequest{Now: e.now, Names: []string{"per key", "k"}}))
+	e.must(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfLimits, Now: e.now, Names: []string{"per key", "k"}}))
 	e.want(len(e.claim(n, 9)), 5, "without limits all jobs can start")
 }
 
@@ -514,7 +514,7 @@ func lanesDeleted(e *env) {
 	n := e.node("a")
 	ids := e.insert(limited("x"), limited("x"), limited("x"))
 	jobs := e.wantClaimed(n, "one job", ids[0])
-	e.must(e.a.DeleteLimits(e.ctx, store.DeleteLimitsRequest{Now: e.now, Names: []string{"per key"}}))
+	e.must(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfLimits, Now: e.now, Names: []string{"per key"}}))
 	e.wantClaimed(n, "without the limit all jobs run", ids[1:]...)
 	e.putLimits(perKey(1))
 	e.want(e.inUse("per key"), int64(3), "a limit with the name is another limit")
@@ -741,7 +741,7 @@ func lanesParked(e *env) {
 		e.finishWell(outcome(jobs[0], store.Completed))
 		e.want(e.recount(0), store.RecountResult{}, "all permits are counted")
 		for _, limit := range e.limits() {
-			e.must(e.a.DeleteLimits(e.ctx, store.DeleteLimitsRequest{Now: e.now, Names: []string{limit.Name}}))
+			e.must(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfLimits, Now: e.now, Names: []string{limit.Name}}))
 		}
 	}
 }
@@ -834,6 +834,6 @@ func lanesEveryClaim(e *env) {
 			e.tick(time.Minute)
 		}
 		e.want(ended, many, name+": all jobs run")
-		e.must(e.a.DeleteLimits(e.ctx, store.DeleteLimitsRequest{Now: e.now, Names: []string{"per key"}}))
+		e.must(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfLimits, Now: e.now, Names: []string{"per key"}}))
 	}
 }

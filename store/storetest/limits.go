@@ -21,12 +21,12 @@ var limitTests = []scenario{
 	{"WhyJobsWait", limitsWaits},
 }
 
-func (e *env) tryPutLimits(limits ...store.Limit) (store.PutLimitsResult, error) {
-	req := store.PutLimitsRequest{Now: e.now}
+func (e *env) tryPutLimits(limits ...store.Limit) (store.PutResult, error) {
+	req := store.PutRequest{Now: e.now}
 	for _, l := range limits {
 		req.Limits = append(req.Limits, store.PutLimit{Limit: l})
 	}
-	return e.a.PutLimits(e.ctx, req)
+	return e.a.Put(e.ctx, req)
 }
 
 // putLimits puts limits and returns all, as stored.
@@ -62,7 +62,7 @@ func limitsPut(e *env) {
 	e.must(err)
 	rows := e.limits()
 	e.want(len(rows), 2, "all limits must be listed")
-	e.want(res, store.PutLimitsResult{Revisions: []int64{rows[1].Revision, rows[0].Revision}, Changed: 2}, "a put must return the revisions in the order of the request")
+	e.want(res, store.PutResult{Revisions: []int64{rows[1].Revision, rows[0].Revision}, Changed: 2}, "a put must return the revisions in the order of the request")
 	e.ok(rows[0].Revision > 0 && rows[0].ID > 0 && rows[0].ID != rows[1].ID, "revisions and numbers are positive, and each limit has a number of its own")
 	for i, want := range []*store.Limit{&plain, &full} {
 		want.ID, want.Revision, want.CreatedAt, want.UpdatedAt = rows[i].ID, rows[i].Revision, e.now, e.now
@@ -84,11 +84,11 @@ func limitsPut(e *env) {
 	e.ok(moved.ID != rows[1].ID && moved.Revision > rows[1].Revision, "a limit with another scope must have another number and a greater revision")
 	e.want([]any{moved.CreatedAt, moved.ByKey}, []any{first, false}, "a limit with another scope is still the same limit in listings")
 
-	e.is(e.a.DeleteLimits(e.ctx, store.DeleteLimitsRequest{Now: e.now, Names: []string{"b", "missing"}}), store.ErrNotFound, "an unknown name must be refused")
+	e.is(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfLimits, Now: e.now, Names: []string{"b", "missing"}}), store.ErrNotFound, "an unknown name must be refused")
 	e.want(len(e.limits()), 2, "a refused request must delete nothing")
-	e.must(e.b.DeleteLimits(e.ctx, store.DeleteLimitsRequest{Now: e.now, Names: []string{"b", "ü"}}))
+	e.must(e.b.Delete(e.ctx, store.DeleteRequest{Of: store.OfLimits, Now: e.now, Names: []string{"b", "ü"}}))
 	e.want(len(e.limits()), 0, "deleted limits must be gone")
-	e.must(e.a.DeleteLimits(e.ctx, store.DeleteLimitsRequest{Now: e.now}))
+	e.must(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfLimits, Now: e.now}))
 	e.ok(e.putLimits(full)[0].Revision > moved.Revision, "a name that was deleted must get a greater revision than it ever had")
 }
 
@@ -97,7 +97,7 @@ func limitsUnchanged(e *env) {
 	e.tick(time.Second)
 	res, err := e.tryPutLimits(fullLimit("l"))
 	e.must(err)
-	e.want(res, store.PutLimitsResult{Revisions: []int64{before[0].Revision}}, "an unchanged limit must keep its revision and count as unchanged")
+	e.want(res, store.PutResult{Revisions: []int64{before[0].Revision}}, "an unchanged limit must keep its revision and count as unchanged")
 	e.want(e.limits(), before, "an unchanged limit must keep its row as it is")
 }
 
@@ -107,7 +107,7 @@ func limitsConflicts(e *env) {
 		put := store.PutLimit{Limit: fullLimit("l")}
 		put.Limit.Concurrency++
 		change(&put)
-		_, err := e.a.PutLimits(e.ctx, store.PutLimitsRequest{Now: e.now, Limits: []store.PutLimit{{Limit: fullLimit("other")}, put}})
+		_, err := e.a.Put(e.ctx, store.PutRequest{Now: e.now, Limits: []store.PutLimit{{Limit: fullLimit("other")}, put}})
 		return err
 	}
 	refused := func(want store.LimitConflictError, claim string, change func(put *store.PutLimit)) {
@@ -216,7 +216,7 @@ func limitsPutRace(e *env) {
 		var errs [2]error
 		for j, client := range []store.Backend{e.a, e.b} {
 			wg.Go(func() {
-				_, errs[j] = client.PutLimits(e.ctx, store.PutLimitsRequest{Now: e.now, Limits: []store.PutLimit{{Limit: store.Limit{Name: name, Kind: "k", Concurrency: j + 1}}}})
+				_, errs[j] = client.Put(e.ctx, store.PutRequest{Now: e.now, Limits: []store.PutLimit{{Limit: store.Limit{Name: name, Kind: "k", Concurrency: j + 1}}}})
 			})
 		}
 		wg.Wait()

@@ -148,7 +148,7 @@ func overlapDelays(e *env) {
 
 func overlapLimited(e *env) {
 	row, node := e.planned("s"), e.nodeFor("n", 100*time.Hour)
-	_, err := e.a.PutLimits(e.ctx, store.PutLimitsRequest{Now: e.now, Limits: []store.PutLimit{{Limit: store.Limit{Name: "l", Queue: "q", ByKey: true, Concurrency: 1}}}})
+	_, err := e.a.Put(e.ctx, store.PutRequest{Now: e.now, Limits: []store.PutLimit{{Limit: store.Limit{Name: "l", Queue: "q", ByKey: true, Concurrency: 1}}}})
 	e.must(err)
 	keyed := with(func(j *store.NewJob) { j.Key = "y" })
 	e.insert(keyed)

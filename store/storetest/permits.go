@@ -77,7 +77,7 @@ func permitsInForceAtOnce(e *env) {
 	e.want(permits.Revision, changed, "an exchange must make the change known")
 	e.want(len(e.claimWith(n, 1, permits).Jobs), 1, "a claim with the permits of the change must take jobs")
 
-	e.must(e.a.DeleteLimits(e.ctx, store.DeleteLimitsRequest{Now: e.now, Names: []string{"l"}}))
+	e.must(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfLimits, Now: e.now, Names: []string{"l"}}))
 	e.want(e.exchange(n, 4, 9), store.QueuePermits{}, "a deleted limit must need no permits")
 	e.want(len(e.claimWith(n, 3, store.QueuePermits{}).Jobs), 3, "after the deletion claims must take jobs without permits")
 	e.putLimits(queueLimit("l", 2))
@@ -126,7 +126,7 @@ func permitsOfSeveralLimits(e *env) {
 	}
 	e.want(p.Revision, revision, "the newest limit must have the revision")
 	e.want(e.exchange(b, 0, 5).Permits, 0, "no permits must be left")
-	e.must(e.a.DeleteLimits(e.ctx, store.DeleteLimitsRequest{Now: e.now, Names: []string{"narrow"}}))
+	e.must(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfLimits, Now: e.now, Names: []string{"narrow"}}))
 	e.want(e.exchange(b, 0, 9).Permits, 4, "permits of the other limit must be counted, and some left for the node that wants more")
 }
 

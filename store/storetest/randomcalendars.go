@@ -14,15 +14,15 @@ var calendarNamesOf = []string{"c0", "c1", "ä"}
 func calendarsOf(definition int) []string { return calendarNamesOf[:definition] }
 
 func (w *world) putCalendars() {
-	req := store.PutCalendarsRequest{Now: w.now, By: w.someone()}
+	req := store.PutRequest{Now: w.now, By: w.someone()}
 	for range 1 + w.rng.IntN(2) {
 		name := pick(w, calendarNamesOf...)
 		if !slices.ContainsFunc(req.Calendars, func(p store.PutCalendar) bool { return p.Name == name }) {
 			req.Calendars = append(req.Calendars, store.PutCalendar{Name: name, Definition: fmt.Append(nil, w.rng.IntN(3))})
 		}
 	}
-	want, wantErr := w.model.PutCalendars(w.ctx, req)
-	got, gotErr := w.client.PutCalendars(w.ctx, req)
+	want, wantErr := w.model.Put(w.ctx, req)
+	got, gotErr := w.client.Put(w.ctx, req)
 	if !w.agree("PutCalendars", req, gotErr, wantErr, true) {
 		return
 	}
@@ -46,8 +46,8 @@ func (w *world) pairRevisions() {
 }
 
 func (w *world) deleteCalendars() {
-	req := store.DeleteCalendarsRequest{Now: w.now, Names: []string{pick(w, calendarNamesOf...)}, By: w.someone()}
-	w.agree("DeleteCalendars", req, w.client.DeleteCalendars(w.ctx, req), w.model.DeleteCalendars(w.ctx, req), true)
+	req := store.DeleteRequest{Of: store.OfCalendars, Now: w.now, Names: []string{pick(w, calendarNamesOf...)}, By: w.someone()}
+	w.agree("DeleteCalendars", req, w.client.Delete(w.ctx, req), w.model.Delete(w.ctx, req), true)
 	w.auditBoth(req.By)
 }
 

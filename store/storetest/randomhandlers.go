@@ -17,8 +17,8 @@ var handlerNames = []string{"h", "i", "ü"}
 func (w *world) changeHandlers() {
 	name, by := pick(w, handlerNames...), w.someone()
 	if w.chance(2) {
-		req := store.DeleteHandlersRequest{Now: w.now, Names: []string{name}, By: by}
-		w.agree("DeleteHandlers", req, w.client.DeleteHandlers(w.ctx, req), w.model.DeleteHandlers(w.ctx, req), true)
+		req := store.DeleteRequest{Of: store.OfHandlers, Now: w.now, Names: []string{name}, By: by}
+		w.agree("DeleteHandlers", req, w.client.Delete(w.ctx, req), w.model.Delete(w.ctx, req), true)
 	} else {
 		h := store.Handler{Name: name, On: store.HandlerEvents(1 + w.rng.IntN(int(store.HandleRecovery)*2-1)), Job: w.someJob().JobSpec}
 		if w.chance(2) {
@@ -27,10 +27,10 @@ func (w *world) changeHandlers() {
 		if w.chance(3) {
 			h.Group = pick(w, groupNames...)
 		}
-		req := store.PutHandlerRequest{Now: w.now, Handler: h, By: by}
-		want, err := w.model.PutHandler(w.ctx, req)
+		req := store.PutRequest{Now: w.now, Handlers: []store.PutHandler{{Handler: h}}, By: by}
+		want, err := w.model.Put(w.ctx, req)
 		w.must(err)
-		got, err := w.client.PutHandler(w.ctx, req)
+		got, err := w.client.Put(w.ctx, req)
 		w.must(err)
 		w.compare("PutHandler", req, got, want)
 	}

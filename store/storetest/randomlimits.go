@@ -10,9 +10,9 @@ import (
 func (w *world) changeLimits() {
 	name := pick(w, "one", "two")
 	if w.chance(3) {
-		req := store.DeleteLimitsRequest{Now: w.now, Names: []string{name}}
-		wantErr := w.model.DeleteLimits(w.ctx, req)
-		gotErr := w.client.DeleteLimits(w.ctx, req)
+		req := store.DeleteRequest{Of: store.OfLimits, Now: w.now, Names: []string{name}}
+		wantErr := w.model.Delete(w.ctx, req)
+		gotErr := w.client.Delete(w.ctx, req)
 		w.agree("DeleteLimits", req, gotErr, wantErr, true)
 		return
 	}
@@ -31,10 +31,10 @@ func (w *world) changeLimits() {
 		limit.Weights = nil
 	}
 	limit.Strict = limit.Rate == 0 && !limit.WholeQueue() && w.chance(3)
-	req := store.PutLimitsRequest{Now: w.now, Limits: []store.PutLimit{{Limit: limit}}}
-	want, err := w.model.PutLimits(w.ctx, req)
+	req := store.PutRequest{Now: w.now, Limits: []store.PutLimit{{Limit: limit}}}
+	want, err := w.model.Put(w.ctx, req)
 	w.must(err)
-	got, err := w.client.PutLimits(w.ctx, req)
+	got, err := w.client.Put(w.ctx, req)
 	w.must(err)
 	w.compare("PutLimits", req, got.Changed, want.Changed)
 }

@@ -134,7 +134,7 @@ func recountEnded(e *env) {
 	k, l := e.register("k", unchanged, "k"), e.register("l", unchanged, "l")
 	first := e.insert(limited("a"), limited("x"))[0]
 	e.want(e.claimKind(k, "k"), first, "one job is claimed, and the next has a permit")
-	e.must(e.a.DeleteLimits(e.ctx, store.DeleteLimitsRequest{Now: e.now, Names: []string{"per key"}}))
+	e.must(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfLimits, Now: e.now, Names: []string{"per key"}}))
 	e.want(e.claimKind(l, "l"), int64(0), "a claim finds that the limit has ended")
 	_, err := e.a.Leave(e.ctx, store.LeaveRequest{Now: e.now, Node: k})
 	e.must(err)

@@ -109,7 +109,8 @@ func writeMethods(text *bytes.Buffer, receiver, field string, of reflect.Type) {
 			do = adapt + "(" + do + ")"
 		}
 		name := strconv.Quote(operation(method.Name))
-		if method.Name == "List" {
+		switch method.Name {
+		case "Delete", "List", "Put":
 			name = "req.Operation()"
 		}
 		made := fmt.Sprintf("call(ctx, b.each, %s, %s, %s)", name, do, request)
@@ -124,7 +125,7 @@ func writeMethods(text *bytes.Buffer, receiver, field string, of reflect.Type) {
 
 var word = regexp.MustCompile("[A-Z][a-z]+")
 
-// operation returns the name of a method in lower case; a listing names itself. ClaimPart has the name of Claim, because both are reported as claims.
+// operation returns the name of a method in lower case; a call of a sort of rows names itself. ClaimPart has the name of Claim, because both are reported as claims.
 func operation(method string) string {
 	if method == "ClaimPart" {
 		return "claim"

@@ -153,49 +153,19 @@ func (c Calls[S]) DueEnds(ctx context.Context, req store.DueEndsRequest) ([]stor
 	})
 }
 
-// PutCalendars creates or changes calendars; see store.Calendars.
-func (c Calls[S]) PutCalendars(ctx context.Context, req store.PutCalendarsRequest) (store.PutCalendarsResult, error) {
-	return rowwise.InTxAt(c.WriteAt(ctx, "put calendars", nil, req.Now), func(s S, now time.Time) (store.PutCalendarsResult, error) {
-		return rowwise.PutCalendars(ctx, s, req, now)
+// Put creates or changes definitions; see store.Definitions.
+func (c Calls[S]) Put(ctx context.Context, req store.PutRequest) (store.PutResult, error) {
+	return rowwise.InTxAt(c.WriteAt(ctx, req.String(), nil, req.Now), func(s S, now time.Time) (store.PutResult, error) {
+		return rowwise.Put(ctx, s, req, now)
 	})
 }
 
-// DeleteCalendars deletes calendars; see store.Calendars.
-func (c Calls[S]) DeleteCalendars(ctx context.Context, req store.DeleteCalendarsRequest) error {
-	return c.WriteAt(ctx, "delete calendars", nil, req.Now)(func(s S, now time.Time) error {
-		return rowwise.DeleteCalendars(ctx, s, req, now)
-	})
+// Delete deletes definitions; see store.Definitions.
+func (c Calls[S]) Delete(ctx context.Context, req store.DeleteRequest) error {
+	return c.WriteAt(ctx, req.String(), nil, req.Now)(func(s S, now time.Time) error { return rowwise.Delete(ctx, s, req, now) })
 }
 
-// PutHandler creates or replaces a handler; see store.HandlerStore.
-func (c Calls[S]) PutHandler(ctx context.Context, req store.PutHandlerRequest) (store.PutHandlerResult, error) {
-	return rowwise.InTxAt(c.WriteAt(ctx, "put handler", nil, req.Now), func(s S, now time.Time) (store.PutHandlerResult, error) {
-		return rowwise.PutHandler(ctx, s, req, now)
-	})
-}
-
-// DeleteHandlers deletes handlers; see store.HandlerStore.
-func (c Calls[S]) DeleteHandlers(ctx context.Context, req store.DeleteHandlersRequest) error {
-	return c.WriteAt(ctx, "delete handlers", nil, req.Now)(func(s S, now time.Time) error {
-		return rowwise.DeleteHandlers(ctx, s, req, now)
-	})
-}
-
-// PutLimits creates or changes limits; see store.LimitStore.
-func (c Calls[S]) PutLimits(ctx context.Context, req store.PutLimitsRequest) (store.PutLimitsResult, error) {
-	return rowwise.InTxAt(c.WriteAt(ctx, "put limits", nil, req.Now), func(s S, now time.Time) (store.PutLimitsResult, error) {
-		return rowwise.PutLimits(ctx, s, req, now)
-	})
-}
-
-// DeleteLimits deletes limits; see store.LimitStore.
-func (c Calls[S]) DeleteLimits(ctx context.Context, req store.DeleteLimitsRequest) error {
-	return c.WriteAt(ctx, "delete limits", nil, req.Now)(func(s S, now time.Time) error {
-		return rowwise.DeleteLimits(ctx, s, req, now)
-	})
-}
-
-// CloseLanes lets nothing start in lanes for a while; see store.LimitStore.
+// CloseLanes lets nothing start in lanes for a while; see store.Permits.
 func (c Calls[S]) CloseLanes(ctx context.Context, req store.CloseLanesRequest) error {
 	return c.WriteAt(ctx, "close lanes", nil, req.Now)(func(s S, now time.Time) error { return rowwise.CloseLanes(ctx, s, req, now) })
 }

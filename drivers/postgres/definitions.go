@@ -1,0 +1,29 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// Put creates or changes calendars, limits or handlers; see store.Definitions.
+func (b *Backend) Put(ctx context.Context, req store.PutRequest) (store.PutResult, error) {
+	switch req.Of() {
+	case store.OfCalendars:
+		return b.putCalendars(ctx, req)
+	case store.OfHandlers:
+		return b.putHandlers(ctx, req)
+	}
+	return b.putLimits(ctx, req)
+}
+
+// Delete deletes calendars, limits or handlers; see store.Definitions.
+func (b *Backend) Delete(ctx context.Context, req store.DeleteRequest) error {
+	switch req.Of {
+	case store.OfCalendars:
+		return b.deleteCalendars(ctx, req)
+	case store.OfHandlers:
+		return b.deleteHandlers(ctx, req)
+	}
+	return b.deleteLimits(ctx, req)
+}

@@ -1,0 +1,82 @@
+package store
+
+import (
+	"context"
+	"strings"
+	"time"
+)
+
+// Definitions stores what has a name and a definition: calendars, limits and handlers.
+//
+// A calendar is part of the schedules that name it (PutSchedule.Calendars). A caller that reads a schedule and then the calendars
+// that it names has the calendars of the schedule's revision, or newer calendars; in that case the schedule has a newer revision,
+// too.
+type Definitions interface {
+	// Put creates or changes definitions of one sort, all or none; PutRequest lists what it refuses. An unchanged definition keeps
+	// its row as it is, and a repetition changes nothing.
+	Put(ctx context.Context, req PutRequest) (PutResult, error)
+
+	// Delete deletes definitions of one sort by name, all or none. It refuses: ErrNotFound for a name that does not exist, ErrInUse
+	// for a calendar that a live schedule names.
+	Delete(ctx context.Context, req DeleteRequest) error
+}
+
+// PutRequest creates or changes calendars, limits or handlers, each name at most once; the other lists are empty.
+//
+// A changed calendar gets a new revision, and so does every live schedule that names it, as if the schedule had been edited; except
+// Revision, the schedules' rows stay as they are. A limit whose scope changes gets a new row; the old row stays until its lanes are
+// empty.
+//
+// It refuses, and writes nothing: ErrConflict for a wrong IfRevision (any value, if there is no such row), and for the name of a
+// limit of another owner; more limits than MaxLimits, and more handlers than MaxHandlers; ErrUnsettled if a schedule that names a
+// calendar that would change is due: next_at is not after now. (PutSchedules moves marks, so that it can accept schedules whose
+// next_at is not after their mark; Put moves no marks.)
+type PutRequest struct {
+	Now       time.Time
+	Calendars []PutCalendar
+	Limits    []PutLimit
+	Handlers  []PutHandler
+	By        Actor // recorded in the audit
+	// AtOnce is how many jobs that no node has claimed give permits back in the call. What exceeds it follows in steps of claims.
+	// 0: 10,000; another number only for tests.
+	AtOnce int
+}
+
+// PutResult has the result for each definition.
+type PutResult struct {
+	Revisions []int64 // of calendars or limits, in the order of the request
+	Changed   int     // created or changed
+	// Revised has the names of the schedules that got a new revision, in any order.
+	Revised []string
+}
+
+// DeleteRequest names definitions of one sort.
+type DeleteRequest struct {
+	Of    Subject // OfCalendars, OfLimits or OfHandlers
+	Now   time.Time
+	Names []string
+	By    Actor // recorded in the audit
+}
+
+// Of returns the sort of the definitions.
+func (r *PutRequest) Of() Subject {
+	switch {
+	case len(r.Calendars) > 0:
+		return OfCalendars
+	case len(r.Handlers) > 0:
+		return OfHandlers
+	}
+	return OfLimits
+}
+
+// String returns what the request does, such as "put limits".
+func (r *PutRequest) String() string { return "put " + subjects[r.Of()] }
+
+// Operation returns the name of the call in lower case, such as put_limits.
+func (r *PutRequest) Operation() string { return strings.ReplaceAll(r.String(), " ", "_") }
+
+// String returns what the request does, such as "delete limits".
+func (r *DeleteRequest) String() string { return "delete " + subjects[r.Of] }
+
+// Operation returns the name of the call in lower case, such as delete_limits.
+func (r *DeleteRequest) Operation() string { return strings.ReplaceAll(r.String(), " ", "_") }

@@ -1,0 +1,44 @@
+package memory
+
+import (
+	"context"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// Put creates or changes calendars, limits or handlers; see store.Definitions.
+func (s *Store) Put(ctx context.Context, req store.PutRequest) (out store.PutResult, err error) {
+	now, err := s.beginWrite(ctx, req.String(), req.Now)
+	if err != nil {
+		return out, err
+	}
+	defer s.mu.Unlock()
+	switch req.Of() {
+	case store.OfCalendars:
+		return s.putCalendars(req, now)
+	case store.OfHandlers:
+		return s.putHandlers(req, now)
+	}
+	return s.putLimitsOf(req, now)
+}
+
+// Delete deletes calendars, limits or handlers; see store.Definitions.
+func (s *Store) Delete(ctx context.Context, req store.DeleteRequest) error {
+	now, err := s.beginWrite(ctx, req.String(), req.Now)
+	if err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	switch req.Of {
+	case store.OfCalendars:
+		err = s.deleteCalendars(req.Names)
+	case store.OfHandlers:
+		err = s.deleteHandlers(req.Names)
+	default:
+		err = s.deleteLimits(req.Names, now)
+	}
+	if err == nil && len(req.Names) > 0 {
+		s.record(req.Entry(), 0, now)
+	}
+	return err
+}

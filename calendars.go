@@ -94,21 +94,22 @@ type CalendarInfo struct {
 }
 
 // Put creates or replaces a calendar of the store, which schedules exclude by
-// its name, and returns its revision. A change edits every schedule that names
+// its name. A change edits every schedule that names
 // the calendar: it is in effect at once on every node, slots that are due
 // already are accounted for under the old calendar first, and each of these
 // schedules gets a new revision. If ifRevision is not 0, the call is refused
 // (ErrConflict) if the calendar was changed after that revision was read; OnlyNew:
 // if a calendar has the name.
-func (s *CalendarService) Put(ctx context.Context, calendar Calendar, ifRevision int64) (revision int64, err error) {
+func (s *CalendarService) Put(ctx context.Context, calendar Calendar, ifRevision int64) (saved Saved[Calendar], err error) {
 	if err := calendar.Validate(); err != nil {
-		return 0, fmt.Errorf("put calendar %q: %w", check.Shorten(calendar.Name), err)
+		return saved, fmt.Errorf("put calendar %q: %w", check.Shorten(calendar.Name), err)
 	}
 	res, err := s.put(ctx, []Calendar{calendar}, ifRevision)
 	if err != nil {
-		return 0, fmt.Errorf("put calendar %q: %w", check.Shorten(calendar.Name), err)
+		return saved, fmt.Errorf("put calendar %q: %w", check.Shorten(calendar.Name), err)
 	}
-	return res.Revisions[0], nil
+	calendar.Stored = true
+	return Saved[Calendar]{calendar, res.Revisions[0], res.Changed > 0}, nil
 }
 
 // PutAll is Put for any number of calendars, all or none.

@@ -184,7 +184,7 @@ func TestCalendarsAreNamed(t *testing.T) {
 	if err := named("s", "holidays"); !errors.As(err, &field) || field.Field != "exclude" || !strings.Contains(err.Error(), "there is none yet") {
 		t.Errorf("a calendar that is not there: %v", err)
 	}
-	revision, err := client.Calendars.Put(ctx, holidays, 0)
+	saved, err := client.Calendars.Put(ctx, holidays, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,11 +204,11 @@ func TestCalendarsAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	holidays.Dates = []string{"12-24"}
-	if _, err := client.Calendars.Put(ctx, holidays, revision+1000); !errors.Is(err, hourbell.ErrConflict) {
+	if _, err := client.Calendars.Put(ctx, holidays, saved.Revision+1000); !errors.Is(err, hourbell.ErrConflict) {
 		t.Errorf("another revision: %v", err)
 	}
-	if _, err := client.Calendars.Put(ctx, holidays, revision); err != nil {
-		t.Error(err)
+	if saved, err = client.Calendars.Put(ctx, holidays, saved.Revision); err != nil || !saved.Changed || !slices.Equal(saved.Now.Dates, holidays.Dates) {
+		t.Errorf("a change: %+v, %v", saved, err)
 	}
 	before.Group = "g"
 	if _, err := client.Schedules.Put(ctx, before.Schedule); !errors.Is(err, hourbell.ErrConflict) {

@@ -64,12 +64,12 @@ func ExampleScheduleService_Put() {
 		log.Fatal(err)
 	}
 	// An edit is refused if the schedule was changed after it was read.
-	edit := first
+	edit := first.Now
 	edit.Priority = 1
 	if _, err := client.Schedules.Put(ctx, edit); err != nil {
 		log.Fatal(err)
 	}
-	_, err = client.Schedules.Put(ctx, first)
+	_, err = client.Schedules.Put(ctx, first.Now)
 	fmt.Println(errors.Is(err, hourbell.ErrConflict))
 	// Output: true
 }

@@ -78,10 +78,10 @@ func (h EventHandler) encode() (store.Handler, error) {
 	}}, nil
 }
 
-// Put creates or replaces a handler, and reports whether that changed anything. It holds on every
+// Put creates or replaces a handler. It holds on every
 // node for each transaction that begins after Put has returned. A store has at most 100
 // handlers.
-func (s *HandlerService) Put(ctx context.Context, handler EventHandler) (changed bool, err error) {
+func (s *HandlerService) Put(ctx context.Context, handler EventHandler) (Saved[EventHandler], error) {
 	return s.put(ctx, handler, false)
 }
 
@@ -91,13 +91,16 @@ func (s *HandlerService) Create(ctx context.Context, handler EventHandler) error
 	return err
 }
 
-func (s *HandlerService) put(ctx context.Context, handler EventHandler, onlyNew bool) (changed bool, err error) {
+func (s *HandlerService) put(ctx context.Context, handler EventHandler, onlyNew bool) (saved Saved[EventHandler], err error) {
 	row, err := handler.encode()
 	if err != nil {
-		return false, fmt.Errorf("put handler %q: %w", check.Shorten(handler.Name), err)
+		return saved, fmt.Errorf("put handler %q: %w", check.Shorten(handler.Name), err)
 	}
 	res, err := s.client.backend.Put(ctx, store.PutRequest{Handlers: []store.PutHandler{{Handler: row, OnlyNew: onlyNew}}, By: s.client.actor(ctx)})
-	return res.Changed > 0, err
+	if err != nil {
+		return saved, err
+	}
+	return Saved[EventHandler]{Now: handlerOf(row), Changed: res.Changed > 0}, nil
 }
 
 // Get returns a handler, or ErrNotFound.
@@ -124,13 +127,18 @@ func (s *HandlerService) List(ctx context.Context) ([]EventHandlerInfo, error) {
 	}
 	infos := make([]EventHandlerInfo, len(rows))
 	for i, row := range rows {
-		infos[i] = EventHandlerInfo{UpdatedAt: row.UpdatedAt, EventHandler: EventHandler{
-			Name: row.Name, On: row.On.Names(), Kind: row.Kind, Group: row.Group, Job: RawArgs{Name: row.Job.Kind, JSON: row.Job.Args},
-			Queue: row.Job.Queue, Priority: int(row.Job.Priority), MaxAttempts: int(row.Job.MaxAttempts), OnLoss: row.Job.OnLoss, Timeout: row.Job.Timeout,
-			Backoff: plan.BackoffOf(row.Job.Headers),
-		}}
+		infos[i] = EventHandlerInfo{handlerOf(row), row.UpdatedAt}
 	}
 	return infos, nil
+}
+
+// handlerOf is the inverse of encode.
+func handlerOf(row store.Handler) EventHandler {
+	return EventHandler{
+		Name: row.Name, On: row.On.Names(), Kind: row.Kind, Group: row.Group, Job: RawArgs{Name: row.Job.Kind, JSON: row.Job.Args},
+		Queue: row.Job.Queue, Priority: int(row.Job.Priority), MaxAttempts: int(row.Job.MaxAttempts), OnLoss: row.Job.OnLoss, Timeout: row.Job.Timeout,
+		Backoff: plan.BackoffOf(row.Job.Headers),
+	}
 }
 
 // Delete deletes handlers by name, all or none; ErrNotFound for a name that does not exist.

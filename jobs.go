@@ -27,20 +27,20 @@ func (s *JobService) Get(ctx context.Context, id int64) (store.JobInfo, error) {
 	return jobs[0], nil
 }
 
-// Output returns what an attempt at a job has printed, from byte from on: the part
-// of its last 64 KiB that is stored. token selects the attempt by the token of its
-// claim; 0 selects the last attempt. While the attempt runs, new output arrives
+// Output returns what an attempt at a job has printed, from a byte on: the part
+// of its last 64 KiB that is stored. While the attempt runs, new output arrives
 // about once a second. To follow a job, call Output again with the End of the
 // answer; when the answer is not Running, all of the attempt has been read, and a
 // Last that differs from its Token is a later attempt. A job that does not exist is
 // ErrNotFound.
-func (s *JobService) Output(ctx context.Context, id, token, from int64) (store.JobOutput, error) {
-	out, err := s.client.backend.ReadOutput(ctx, store.ReadOutputRequest{ID: id, Token: token, From: max(from, 0)})
+func (s *JobService) Output(ctx context.Context, of store.ReadOutputRequest) (store.JobOutput, error) {
+	of.From = max(of.From, 0)
+	out, err := s.client.backend.ReadOutput(ctx, of)
 	if errors.Is(err, store.ErrNotFound) {
-		return out, noJob(id)
+		return out, noJob(of.ID)
 	}
 	if err != nil {
-		return out, fmt.Errorf("read the output of job %d: %w", id, err)
+		return out, fmt.Errorf("read the output of job %d: %w", of.ID, err)
 	}
 	return out, nil
 }

@@ -67,7 +67,8 @@ func TestOptionsOfAKind(t *testing.T) {
 		}
 	}
 	schedule := hourbell.Schedule{Name: "s", Rule: recur.Every(time.Hour), Job: Mail{}, MaxAttempts: 2}
-	put, err := client.Schedules.Put(t.Context(), schedule)
+	saved, err := client.Schedules.Put(t.Context(), schedule)
+	put := saved.Now
 	if err != nil || put.Queue != "mails" || put.Priority != 3 || put.MaxAttempts != 2 || put.Timeout != time.Minute || put.Backoff != "linear:5s" || put.OnLoss != hourbell.FailOnLoss {
 		t.Errorf("a schedule: %+v, %v", put, err)
 	}

@@ -169,21 +169,20 @@ type KeyUse struct {
 // LimitService keeps the limits of the store: Client.Limits. Concurrent calls are allowed.
 type LimitService struct{ client *Client }
 
-// Put creates or replaces a limit, and returns its revision. When Put has returned, no node takes a job by the earlier
+// Put creates or replaces a limit. When Put has returned, no node takes a job by the earlier
 // limit. Jobs that run go on: a lower Concurrency holds from when enough of them have ended. If ifRevision is not 0, the call
 // is refused (ErrConflict) if the limit was changed after that revision was read; OnlyNew: if a limit has the name. A store has at most 200 limits;
 // a limit by key counts once.
-func (s *LimitService) Put(ctx context.Context, limit Limit, ifRevision int64) (revision int64, err error) {
+func (s *LimitService) Put(ctx context.Context, limit Limit, ifRevision int64) (saved Saved[Limit], err error) {
 	if err := limit.Validate(); err != nil {
-		return 0, fmt.Errorf("put limit %q: %w", check.Shorten(limit.Name), err)
+		return saved, fmt.Errorf("put limit %q: %w", check.Shorten(limit.Name), err)
 	}
-	res, err := s.client.backend.Put(ctx, store.PutRequest{
-		Limits: []store.PutLimit{{Limit: limit.row(), IfRevision: ifRevision}}, By: s.client.actor(ctx),
-	})
+	row := limit.row()
+	res, err := s.client.backend.Put(ctx, store.PutRequest{Limits: []store.PutLimit{{Limit: row, IfRevision: ifRevision}}, By: s.client.actor(ctx)})
 	if err != nil {
-		return 0, fmt.Errorf("put limit %q: %w", check.Shorten(limit.Name), err)
+		return saved, fmt.Errorf("put limit %q: %w", check.Shorten(limit.Name), err)
 	}
-	return res.Revisions[0], nil
+	return Saved[Limit]{newLimitInfo(store.LimitInfo{Limit: row}).Limit, res.Revisions[0], res.Changed > 0}, nil
 }
 
 // The numbers of keys that are listed for a limit.

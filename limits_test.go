@@ -68,14 +68,14 @@ func TestLimitsAreKept(t *testing.T) {
 		Name: "l", Owner: "o", Queue: "q", Kind: "k", ByKey: true, Concurrency: 2,
 		Weights: map[string]int{"gold": 3}, Strict: true,
 	}
-	revision, err := client.Limits.Put(ctx, limit, 0)
+	saved, err := client.Limits.Put(ctx, limit, 0)
 	must(t, err)
 	info, err := client.Limits.Get(ctx, "l")
 	must(t, err)
-	if !reflect.DeepEqual(info.Limit, limit) || info.Revision != revision || info.CreatedAt.IsZero() {
-		t.Errorf("stored %+v, want %+v with revision %d", info, limit, revision)
+	if !reflect.DeepEqual(info.Limit, limit) || info.Revision != saved.Revision || !saved.Changed || info.CreatedAt.IsZero() {
+		t.Errorf("stored %+v, want %+v with revision %d", info, limit, saved.Revision)
 	}
-	if _, err := client.Limits.Put(ctx, limit, revision+1); !errors.Is(err, hourbell.ErrConflict) {
+	if _, err := client.Limits.Put(ctx, limit, saved.Revision+1); !errors.Is(err, hourbell.ErrConflict) {
 		t.Errorf("a wrong revision: %v", err)
 	}
 	rated := hourbell.Limit{Name: "a", Queue: "q", Rate: hourbell.Rate{Jobs: 10, Per: 1500 * time.Millisecond}}

@@ -338,10 +338,11 @@ func TestDefaultsCanBeWrittenOut(t *testing.T) {
 		t.Error(err)
 	}
 	for _, s := range []hourbell.Schedule{plain, named} {
-		info, err := client.Schedules.Put(t.Context(), s)
+		saved, err := client.Schedules.Put(t.Context(), s)
 		if err != nil {
 			t.Fatal(err)
 		}
+		info := saved.Now
 		if info.Misfire != hourbell.MisfireSkip || info.Overlap != hourbell.OverlapSkip || info.Revision != 1 {
 			t.Errorf("misfire %q, overlap %q, revision %d", info.Misfire, info.Overlap, info.Revision)
 		}

@@ -9,6 +9,13 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
+// Saved is the answer of a put: what is stored now, and whether the put has changed it.
+type Saved[T any] struct {
+	Now      T     // with the defaults that it was stored with
+	Revision int64 // of what is stored; 0 for handlers
+	Changed  bool  // created or changed
+}
+
 // OnlyNew lets a call only create, if it is given instead of a revision: the call is refused with
 // ErrExists if something has the name.
 const OnlyNew = store.OnlyNew

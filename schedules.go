@@ -27,7 +27,7 @@ import (
 // still begin in that second.
 type ScheduleService struct{ client *Client }
 
-// Put creates or replaces one schedule and returns it with its new revision. It
+// Put creates or replaces one schedule. The schedule that it returns has the new revision. It
 // is in effect on every node within a second: when Put returns, no slot of the
 // old definition is still to come. With a Revision the call is refused
 // (ErrConflict) if the schedule was changed after that revision was read, and
@@ -35,18 +35,18 @@ type ScheduleService struct{ client *Client }
 // due already are accounted for under the old definition first. What of its rule is
 // probably a mistake (recur.Spec.Warnings) is logged, as the event ScheduleDoubtful. The
 // options are InTx and RunOnStart.
-func (s *ScheduleService) Put(ctx context.Context, schedule Schedule, options ...Option) (Schedule, error) {
+func (s *ScheduleService) Put(ctx context.Context, schedule Schedule, options ...Option) (saved Saved[Schedule], err error) {
 	onStart, err := s.onStart(options)
 	if err != nil {
-		return Schedule{}, fmt.Errorf("put schedule %q: %w", check.Shorten(schedule.Name), err)
+		return saved, fmt.Errorf("put schedule %q: %w", check.Shorten(schedule.Name), err)
 	}
 	res, err := s.put(ctx, options, putOneOptions, store.PutSchedulesRequest{Owner: schedule.Owner}, []Schedule{schedule})
 	if err != nil {
-		return Schedule{}, fmt.Errorf("put schedule %q: %w", check.Shorten(schedule.Name), err)
+		return saved, fmt.Errorf("put schedule %q: %w", check.Shorten(schedule.Name), err)
 	}
 	if onStart {
 		if err := s.runOnStart(ctx, schedule.Name); err != nil {
-			return Schedule{}, fmt.Errorf("run schedule %q on start: %w", check.Shorten(schedule.Name), err)
+			return saved, fmt.Errorf("run schedule %q on start: %w", check.Shorten(schedule.Name), err)
 		}
 	}
 	for _, w := range schedule.Rule.Warnings() {
@@ -55,7 +55,7 @@ func (s *ScheduleService) Put(ctx context.Context, schedule Schedule, options ..
 	schedule, _ = schedule.withKind() // which put has checked
 	schedule = schedule.withDefaults()
 	schedule.Revision = res.Revisions[0]
-	return schedule, nil
+	return Saved[Schedule]{schedule, schedule.Revision, res.Changed > 0}, nil
 }
 
 // PutAll creates or replaces any number of schedules of one owner, all or none.

@@ -71,7 +71,7 @@ func TestLostUpdateIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mine, theirs := first, first
+	mine, theirs := first.Now, first.Now
 	theirs.Priority = 1
 	if _, err = client.Schedules.Put(t.Context(), theirs); err != nil {
 		t.Fatal(err)

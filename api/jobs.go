@@ -189,7 +189,7 @@ func (h *handler) getOutput(ctx context.Context, in *struct {
 	Token int64 `query:"token" minimum:"1" doc:"The attempt with this token; without it, the last attempt."`
 },
 ) (*printedOutput, error) {
-	found, err := h.client.Jobs.Output(ctx, in.ID, in.Token, in.From)
+	found, err := h.client.Jobs.Output(ctx, store.ReadOutputRequest{ID: in.ID, Token: in.Token, From: in.From})
 	if err != nil {
 		return nil, err
 	}

@@ -92,13 +92,13 @@ func (p *program) handlersPut(c *cobra.Command, f storeFlags, h handlerFlags, na
 		return err
 	}
 	return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
-		changed, err := client.Handlers.Put(c.Context(), handler)
+		saved, err := client.Handlers.Put(c.Context(), handler)
 		if err != nil {
 			return err
 		}
-		return p.show(h.format, map[string]any{"name": name, "changed": changed}, func(out *bufio.Writer) {
+		return p.show(h.format, map[string]any{"name": name, "changed": saved.Changed}, func(out *bufio.Writer) {
 			word := "unchanged"
-			if changed {
+			if saved.Changed {
 				word = "put"
 			}
 			fmt.Fprintf(out, "handler %q: %s\n", name, word)

@@ -86,9 +86,9 @@ func (h *handled) causes(handler string) (all []store.HookEvent) {
 
 func (h *handled) put(name string, on ...string) {
 	h.Helper()
-	changed, err := h.client.Handlers.Put(h.Context(), hourbell.EventHandler{Name: name, On: on, Kind: kind, Job: hourbell.RawArgs{Name: "tell"}})
+	saved, err := h.client.Handlers.Put(h.Context(), hourbell.EventHandler{Name: name, On: on, Kind: kind, Job: hourbell.RawArgs{Name: "tell"}})
 	h.must(err)
-	if !changed {
+	if !saved.Changed {
 		h.Error("a new handler must change something")
 	}
 }

@@ -44,7 +44,7 @@ func output(e *env) {
 		job.Log(", but now")
 		return nil
 	})
-	if out, err := client.Jobs.Output(e.Context(), e.finished(client, e.enqueue(client, `"silent"`)).ID, 0, 0); err != nil || out.Running || len(out.Data) > 0 {
+	if out, err := client.Jobs.Output(e.Context(), store.ReadOutputRequest{ID: e.finished(client, e.enqueue(client, `"silent"`)).ID}); err != nil || out.Running || len(out.Data) > 0 {
 		e.Errorf("the output of a silent job: %+v, %v", out, err)
 	}
 	speaks, floods := e.enqueue(client, "{}"), e.enqueue(client, `"flood"`)
@@ -60,7 +60,7 @@ func output(e *env) {
 	if job := e.finished(client, speaks); string(job.Attempts[0].Output) != string(said.Data)+", but now\n" || job.Attempts[0].Printed != said.End()+int64(len(", but now\n")) {
 		e.Errorf("the record of the attempt: %+v", job.Attempts)
 	}
-	rest, err := client.Jobs.Output(e.Context(), speaks, said.Token, said.End())
+	rest, err := client.Jobs.Output(e.Context(), store.ReadOutputRequest{ID: speaks, Token: said.Token, From: said.End()})
 	if err != nil || rest.Running || string(rest.Data) != ", but now\n" {
 		e.Errorf("the rest of the output: %+v, %v", rest, err)
 	}
@@ -74,7 +74,7 @@ func output(e *env) {
 func (e *env) output(client *hourbell.Client, id int64, end string) store.JobOutput {
 	e.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		out, err := client.Jobs.Output(e.Context(), id, 0, 0)
+		out, err := client.Jobs.Output(e.Context(), store.ReadOutputRequest{ID: id})
 		e.must(err)
 		if out.Running && strings.HasSuffix(string(out.Data), end) {
 			return out

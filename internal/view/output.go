@@ -45,7 +45,7 @@ func AddOutput(ctx context.Context, client *hourbell.Client, j *Job) error {
 	if j.State != store.StateRunning {
 		return nil
 	}
-	out, err := client.Jobs.Output(ctx, j.ID, j.Token, 0)
+	out, err := client.Jobs.Output(ctx, store.ReadOutputRequest{ID: j.ID, Token: j.Token})
 	if err == nil && out.Running && len(out.Data) > 0 {
 		j.Printing = out.Printed
 	}
@@ -87,7 +87,7 @@ type Output struct {
 func FollowOutput(ctx context.Context, client *hourbell.Client, id int64, show func(Output) error) error {
 	var token, at int64
 	for {
-		found, err := client.Jobs.Output(ctx, id, token, at)
+		found, err := client.Jobs.Output(ctx, store.ReadOutputRequest{ID: id, Token: token, From: at})
 		if err != nil {
 			return err
 		}

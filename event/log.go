@@ -191,7 +191,7 @@ func attributes(e Event) []slog.Attr {
 		attrs = append(attrs, slog.Int64("count", e.Count))
 	}
 	if e.Took != 0 {
-		attrs = append(attrs, slog.Duration("took", e.Took))
+		attrs = append(attrs, slog.Duration("ran", e.Took))
 	}
 	if e.Late != 0 {
 		attrs = append(attrs, slog.Duration("late", e.Late))

@@ -89,7 +89,7 @@ func TestLogWritesWhatIsSet(t *testing.T) {
 	delete(line, "time")
 	want := map[string]any{
 		"level": "ERROR", "msg": "job failed", "node": 2.0, "job": 3.0, "token": 4.0, "kind": "k", "queue": "q", "attempt": 5.0,
-		"schedule": "s", "slot": "2026-03-01T09:00:00Z", "count": 6.0, "took": 7.0, "retry_in": 8.0, "late": 9.0, "detail": "d", "name": "n", "error": "e", "trace": "t", "output": "o",
+		"schedule": "s", "slot": "2026-03-01T09:00:00Z", "count": 6.0, "ran": 7.0, "retry_in": 8.0, "late": 9.0, "detail": "d", "name": "n", "error": "e", "trace": "t", "output": "o",
 	}
 	for key, value := range want {
 		if line[key] != value {

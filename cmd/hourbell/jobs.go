@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -114,12 +115,17 @@ func (p *program) search(ctx context.Context, client *hourbell.Client, f hourbel
 func (p *program) jobsCountCommand(f *storeFlags) *cobra.Command {
 	var l jobFilterFlags
 	var o listFlags
+	var by string
 	c := &cobra.Command{
 		Use: "count", Short: "Counts jobs, alive and finished", Args: takes(false),
-		Long:    "Counts the jobs that `hourbell jobs list` lists with the same flags. The number is exact, so that all jobs may be\nread: a second or so for a million.",
-		Example: "  hourbell jobs count --state failed --since 2h\n  hourbell jobs count --queue mail --state ready --output json",
+		Long: "Counts the jobs that `hourbell jobs list` lists with the same flags. The number is exact, so that all jobs may be\n" +
+			"read: a second or so for a million. With --by it counts them for each state, kind and so on, the most first, and reads\n" +
+			"each job that it counts.",
+		Example: "  hourbell jobs count --state failed --since 2h\n  hourbell jobs count --queue mail --state ready --output json\n" +
+			"  hourbell jobs count --by kind --since 1d",
 		RunE: func(c *cobra.Command, _ []string) error {
 			selection, err := l.read(c)
+			err = errors.Join(err, view.CheckCountedBy(by, c.Flags().Changed("by")))
 			if err != nil {
 				return err
 			}
@@ -127,6 +133,13 @@ func (p *program) jobsCountCommand(f *storeFlags) *cobra.Command {
 				filter, err := selection.At(c.Context(), client)
 				if err != nil {
 					return err
+				}
+				if by != "" {
+					tally, err := view.ReadTally(c.Context(), client, filter, by)
+					if err != nil {
+						return err
+					}
+					return printList(p, view.TallyListing(by), o.format, all(tally))
 				}
 				n, err := client.Jobs.Count(c.Context(), filter)
 				if err != nil {
@@ -139,5 +152,7 @@ func (p *program) jobsCountCommand(f *storeFlags) *cobra.Command {
 	}
 	l.addTo(c)
 	o.addTo(c)
+	c.Flags().StringVar(&by, "by", "", "count them apart: by "+strings.Join(view.CountedBy(), ", "))
+	_ = c.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(view.CountedBy(), cobra.ShellCompDirectiveNoFileComp)) // RegisterFlagCompletionFunc fails only for an unknown flag
 	return c
 }

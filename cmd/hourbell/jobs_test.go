@@ -155,3 +155,36 @@ func TestJobsListByShownState(t *testing.T) {
 		}
 	}
 }
+
+// TestJobsCountBy counts jobs apart, and lists the jobs of a graph with their names.
+func TestJobsCountBy(t *testing.T) {
+	b := newBench(t)
+	writeFile(t, "graph.yaml", "jobs:\n  export: {kind: dump}\n  publish: {kind: mail, queue: slow, after: {export: success}}\n")
+	b.ok("enqueue", "--graph", "graph.yaml")
+	for range 2 {
+		b.ok("enqueue", "mail")
+	}
+	for by, want := range map[string]string{
+		"state": "STATE COUNT ready 3 waiting 1", "kind": "KIND COUNT mail 3 dump 1", "queue": "QUEUE COUNT default 3 slow 1", "group": "GROUP COUNT - 4",
+	} {
+		equal(t, by, strings.Join(strings.Fields(b.ok("jobs", "count", "--by", by)), " "), want)
+	}
+	equal(t, "records", b.ok("jobs", "count", "--by", "kind", "--state", "waiting", "--output", "ndjson"), "{\"count\":1,\"kind\":\"mail\"}\n")
+	b.fails(exitUsage, []string{"by", "did you mean queue?"}, "jobs", "count", "--by", "queues")
+	listed := strings.Join(strings.Fields(b.ok("jobs", "list", "--batch", "1", "--columns", "name,kind")), " ")
+	equal(t, "names", listed, "NAME KIND publish mail export dump")
+}
+
+// TestMigratePrintFrom checks which steps are printed, and that --schema alone means PostgreSQL.
+func TestMigratePrintFrom(t *testing.T) {
+	b := newBench(t)
+	delete(b.env, storeVariable)
+	all := b.ok("migrate", "print", "--schema", "jobs")
+	if !strings.HasPrefix(all, "-- Step 1, ") || !strings.Contains(all, "jobs.") {
+		t.Errorf("printed: %.200q", all)
+	}
+	equal(t, "from the first step", b.ok("migrate", "print", "--schema", "jobs", "--from", "1"), all)
+	equal(t, "from a later step", b.ok("migrate", "print", "--schema", "jobs", "--from", "2"), "")
+	b.fails(exitUsage, []string{"from", "1 or more"}, "migrate", "print", "--from", "0")
+	noStore(t, b)
+}

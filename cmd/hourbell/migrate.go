@@ -71,13 +71,25 @@ func (p *program) migrateStatusCommand(f *storeFlags) *cobra.Command {
 }
 
 func (p *program) migratePrintCommand(f *storeFlags) *cobra.Command {
-	return &cobra.Command{
-		Use: "print", Short: "Prints the SQL of all steps, for your own tools", Args: takes(false),
-		Long: "Prints the SQL of all steps. No database is needed: --store only selects the kind of database. Run each step\n" +
-			"in a transaction of its own.",
-		Example: "  hourbell migrate print --store postgres:// --schema jobs > hourbell.sql",
+	var from int
+	c := &cobra.Command{
+		Use: "print", Short: "Prints the SQL of the steps, for your own tools", Args: takes(false),
+		Long: "Prints the SQL of all steps, or of the steps from --from on. No database is needed: --store only selects the\n" +
+			"kind of database, and --schema alone selects PostgreSQL. Run each step in a transaction of its own.",
+		Example: "  hourbell migrate print --schema jobs > hourbell.sql\n  hourbell migrate print --store mysql:// --from 2",
 		RunE: func(c *cobra.Command, _ []string) error {
-			l, err := p.locate(*f)
+			if from < 1 {
+				return &check.FieldError{Field: "from", Value: fmt.Sprint(from), Problem: "is not the number of a step", Remedy: "use 1 or more; `hourbell migrate status` lists the steps"}
+			}
+			at := *f
+			url, file, err := p.source(at)
+			if err != nil {
+				return err
+			}
+			if url == "" && file == "" && at.schema != "" {
+				at.url = "postgres://"
+			}
+			l, err := p.locate(at)
 			if err != nil {
 				return err
 			}
@@ -86,9 +98,14 @@ func (p *program) migratePrintCommand(f *storeFlags) *cobra.Command {
 				return err
 			}
 			for _, step := range steps {
+				if step.Version < from {
+					continue
+				}
 				fmt.Fprintf(p.stdout, "-- Step %d, %s.\n\n%s\n\n", step.Version, step.Name, strings.TrimSpace(step.SQL))
 			}
 			return nil
 		},
 	}
+	c.Flags().IntVar(&from, "from", 1, "only the steps from this number on")
+	return c
 }

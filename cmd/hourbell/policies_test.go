@@ -88,7 +88,12 @@ func TestExplain(t *testing.T) {
 	if len(rows) != 3 || rows[1]["outcome"] != "fired" || rows[1]["reason"] != "its job starts 30m0s later" {
 		t.Errorf("a schedule of the store: %v", rows)
 	}
-	b.fails(exitUsage, []string{"to", "missing"}, "explain", "--every", "1h", "--from", "2027-03-01T00:00:00Z")
+	if r := b.run("explain", "--every", "1h", "--output", "ndjson"); r.code != exitDone || strings.Count(r.out, "\n") != explainedSlots || !strings.Contains(r.out, `"slot":"2027-03-01T`) {
+		t.Errorf("without --from and --to: %+v", r)
+	}
+	if r := b.run("explain", "s", "--limit", "3", "--output", "ndjson"); r.code != exitDone || strings.Count(r.out, "\n") != 3 {
+		t.Errorf("a stored schedule without --from and --to: %+v", r)
+	}
 	b.fails(exitUsage, []string{"down", "FROM..TO"}, "explain", "--every", "1h", "--from", "2027-03-01T00:00:00Z", "--to", "2027-03-02T00:00:00Z", "--down", "noon")
 }
 

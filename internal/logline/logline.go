@@ -77,7 +77,7 @@ func (l *lockedWriter) Write(line []byte) (int, error) {
 // lineHandler writes log records for a terminal: the time of day, the message
 // in a column of its own, then key=value. It implements slog.Handler.
 //
-//	12:00:02 job completed         schedule=hello slot=12:00:02 job=17 took=3ms
+//	12:00:02 job completed         schedule=hello slot=12:00:02 job=17 ran=3ms
 type lineHandler struct {
 	out    io.Writer
 	level  slog.Level

@@ -22,8 +22,8 @@ func TestLineHandler(t *testing.T) {
 	}{
 		{"a run", slog.LevelInfo, "job completed", []slog.Attr{
 			slog.String("schedule", "hello"), slog.Time("slot", at.Truncate(time.Second)), slog.Int64("job", 17), slog.String("kind", "command"),
-			slog.String("queue", "default"), slog.Int("attempt", 1), slog.Int64("token", 9), slog.Duration("took", 3123456), slog.Int64("node", 1),
-		}, "12:00:02 job completed           schedule=hello slot=12:00:02 job=17 took=3.1ms\n"},
+			slog.String("queue", "default"), slog.Int("attempt", 1), slog.Int64("token", 9), slog.Duration("ran", 3123456), slog.Int64("node", 1),
+		}, "12:00:02 job completed           schedule=hello slot=12:00:02 job=17 ran=3.1ms\n"},
 		{"a slot", slog.LevelInfo, "slot skipped", []slog.Attr{
 			slog.String("schedule", "hello"), slog.Time("slot", at.Truncate(time.Second)), slog.Int64("count", 1), slog.String("detail", "paused"), slog.Int64("node", 1),
 		}, "12:00:02 slot skipped            schedule=hello slot=12:00:02 detail=paused\n"},

@@ -26,12 +26,18 @@ func handlerEffort(h hourbell.EventHandler) EffortRecord {
 
 // facts returns the facts about the effort.
 func (e EffortRecord) facts() []Fact {
-	none := ""
+	none, timeout := "", ""
+	if e.Timeout != nil {
+		timeout = *e.Timeout
+	}
+	if timeout == hourbell.MaxDuration.String() {
+		timeout = "none"
+	}
 	return []Fact{
 		{"priority", fmt.Sprint(e.Priority)},
 		{"max_attempts", fmt.Sprint(e.MaxAttempts)},
 		{"on_loss", e.OnLoss},
-		{"timeout", *cmp.Or(e.Timeout, &none)},
+		{"timeout", timeout},
 		{"backoff", *cmp.Or(e.Backoff, &none)},
 	}
 }

@@ -21,6 +21,7 @@ type ExplainRecord struct {
 	Started *time.Time `json:"started_at"`
 	Ended   *time.Time `json:"finished_at"`
 	at      time.Time
+	zone    string // of the rule
 }
 
 // clockOutcome is the outcome shown for a change of the clock.
@@ -32,19 +33,19 @@ func ExplainRecords(e hourbell.Explanation, zone string) []ExplainRecord {
 	var rows []ExplainRecord
 	for _, change := range e.ClockChanges {
 		at := plain.InZone(change.At, zone)
-		rows = append(rows, ExplainRecord{Slot: at, Last: at, Outcome: clockOutcome, Reason: orNull(change.Text), at: change.At})
+		rows = append(rows, ExplainRecord{Slot: at, Last: at, Outcome: clockOutcome, Reason: orNull(change.Text), at: change.At, zone: zone})
 	}
 	for _, slot := range e.Slots {
 		rows = append(rows, ExplainRecord{
 			Slot: plain.InZone(slot.Slot, zone), Last: plain.InZone(slot.Last, zone), Outcome: slot.Outcome, Reason: orNull(slot.Reason), Count: slot.Count,
-			Job: orNull(slot.Job), Started: timeOrNull(slot.Started), Ended: timeOrNull(slot.Ended), at: slot.Slot,
+			Job: orNull(slot.Job), Started: timeOrNull(slot.Started), Ended: timeOrNull(slot.Ended), at: slot.Slot, zone: zone,
 		})
 	}
 	slices.SortStableFunc(rows, func(a, b ExplainRecord) int { return a.at.Compare(b.at) })
 	return rows
 }
 
-// ExplainListing shows an explanation.
+// ExplainListing shows an explanation, with all instants on the clock of the rule.
 func ExplainListing() Listing[ExplainRecord] {
 	return Listing[ExplainRecord]{
 		Columns: []string{"SLOT", "OUTCOME", "JOB", "STARTS", "COUNT", "LAST", "REASON"},
@@ -55,7 +56,7 @@ func ExplainListing() Listing[ExplainRecord] {
 				job = fmt.Sprint(*r.Job)
 			}
 			if r.Started != nil {
-				starts = plain.Stamp(*r.Started)
+				starts = plain.InZone(*r.Started, r.zone)
 			}
 			if r.Count > 1 {
 				count, last = fmt.Sprint(r.Count), r.Last

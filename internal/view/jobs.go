@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -93,12 +94,18 @@ func JobListing(now time.Time) Listing[Job] {
 	}
 }
 
-// FilteredJobListing shows the jobs of a filter: as RunningListing if it has running jobs only.
+// FilteredJobListing shows the jobs of a filter: as RunningListing if it has running jobs only, and with the names that jobs
+// have in a graph if it has the jobs of one batch.
 func FilteredJobListing(f hourbell.JobFilter, now time.Time) Listing[Job] {
 	l := JobListing(now)
 	if len(f.States) == 1 && f.States[0] == store.StateRunning && !f.Scheduled && !f.Retrying {
 		running := RunningListing()
-		l.Columns, l.Row = running.Columns, func(j Job) []string { return running.Row(j.JobInfo) }
+		l.Columns, l.Minor, l.Row = running.Columns, running.Minor, func(j Job) []string { return running.Row(j.JobInfo) }
+	}
+	if f.Batch != 0 {
+		row := l.Row
+		l.Columns = slices.Insert(slices.Clone(l.Columns), 1, "NAME")
+		l.Row = func(j Job) []string { return slices.Insert(row(j), 1, plain.Dash(JobName(j.JobInfo))) }
 	}
 	return l
 }

@@ -80,6 +80,9 @@ func (s *scan) set(one setting, problem string) {
 			return
 		}
 	case one.value != "":
+		if one.name == "TZ" && s.env["CRON_TZ"] == "" {
+			s.warn(field, "is the zone of the commands alone: the times of the lines below are not in it", "write CRON_TZ="+shown(one.value)+" in addition, if they are meant to be")
+		}
 		if m, meant := meaning[one.name]; meant {
 			s.warn(field, m.problem, m.remedy)
 		}

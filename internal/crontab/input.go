@@ -1,6 +1,9 @@
 package crontab
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // splitInput separates the command that cron runs from the command's input. The
 // first % without a backslash ends the command; each further % is a newline,
@@ -39,4 +42,15 @@ func inputLines(text string) string {
 		text += "\n"
 	}
 	return text
+}
+
+// format matches the end of a command that ends within a format of date(1), which has signs of per cent.
+var format = regexp.MustCompile(`\bdate\b[^|;&)]*\+[^ \t]*$`)
+
+// warnCutFormat warns about a line whose command ends, for cron too, within a format of date. command is what
+// cron would run, and rest the text of the line after the rule and the user.
+func (s *scan) warnCutFormat(command, rest string) {
+	if len(command) < len(rest) && format.MatchString(command) && strings.HasPrefix(rest[len(command):], "%") {
+		s.warn("command", "ends at a % sign, after which cron takes the text as input: a format of date is cut there", `write \% for each % sign`)
+	}
 }

@@ -169,6 +169,7 @@ func (s *scan) job(line string) {
 		if strings.Contains(rest, `\\`) {
 			s.warn("command", `has two backslashes in a row, which Debian's cron and Hourbell read as one, and cronie as two`, `see what the line runs by hourbell check; '\' is one backslash for all of them`)
 		}
+		s.warnCutFormat(command, rest)
 		s.entry(rule, user, command, input)
 	}
 }

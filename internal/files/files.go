@@ -8,6 +8,7 @@
 package files
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -211,7 +212,14 @@ func (l Loader) read(s Source, text []byte) (*declared.File, error) {
 	if !l.Strict {
 		reader.CheckSetting = checkSetting
 	}
-	return reader.Read(s.Path, text)
+	file, err := reader.Read(s.Path, text)
+	if err == nil && len(text) > 0 && text[len(text)-1] != '\n' {
+		file.Warn(declared.Error{
+			File: s.Path, Line: 1 + bytes.Count(text, []byte("\n")), Field: "line",
+			Problem: "has no newline at its end: Debian's crontab refuses such a file, and some crons ignore the line", Remedy: "end the file with a newline",
+		})
+	}
+	return file, err
 }
 
 // reader returns the reader of the crontab, for a file that is a crontab.

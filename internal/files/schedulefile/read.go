@@ -90,6 +90,7 @@ func (r *reader) schedules(m *entry, file *declared.File) {
 	for i, item := range all.Value.Items {
 		one := &entry{reader: r, node: item, label: fmt.Sprintf("schedules[%d]", i)}
 		schedule, ok := one.schedule(file.Owner)
+		one.warnPipe(file)
 		switch found := (declared.Entry{Schedule: schedule, Line: item.Line, Boot: one.startWord() == declared.Reboot}); {
 		case !ok:
 		case one.atStart():
@@ -116,6 +117,44 @@ func (e *entry) warnRule(rule recur.Spec, file *declared.File) {
 			Field: fmt.Sprintf("cron %q", declared.Label(w.Value, 60)), Problem: w.Problem, Remedy: w.Remedy,
 		})
 	}
+}
+
+// warnPipe warns about a line for the shell whose pipe hides that a command of it failed: the exit code of a pipe is that
+// of its last command.
+func (e *entry) warnPipe(file *declared.File) {
+	line := e.find("shell")
+	if line == nil || line.Value.Sort != yamltree.Scalar || !pipes(line.Value.Text) || strings.Contains(line.Value.Text, "pipefail") {
+		return
+	}
+	file.Warn(declared.Error{
+		File: e.path, Line: e.lineOf("shell"), Entry: e.label, Field: "shell",
+		Problem: "has a pipe, which hides failures: only the exit code of its last command counts",
+		Remedy:  "write command: [bash, -o, pipefail, -c, LINE], or leave the pipe out",
+	})
+}
+
+// pipes reports whether a line for the shell has a pipe outside quotes.
+func pipes(line string) bool {
+	quote := byte(0)
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case quote != '\'' && c == '\\':
+			i++ // the next byte is taken as it is
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		case c == '#' && (i == 0 || line[i-1] == ' '):
+			return false
+		case c == '|' && i+1 < len(line) && line[i+1] == '|':
+			i++
+		case c == '|' && (i == 0 || line[i-1] != '>'): // >| writes to a file
+			return true
+		}
+	}
+	return false
 }
 
 // entry is a mapping that is being read, and its label in messages.

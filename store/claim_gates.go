@@ -51,6 +51,8 @@ type ClaimWay struct {
 	Last bool
 	// Busy means that the step passes on no permits, because another transaction has locked lanes.
 	Busy bool
+	// Claimable is how many jobs the steps before have made claimable that were not.
+	Claimable int
 	// RowLocks means that transactions lock rows. Otherwise one transaction writes at a time, so that a step must not take long.
 	RowLocks bool
 	// Digests means that the driver finds exact jobs by digests, which jobs get between the steps.
@@ -86,13 +88,21 @@ type LaneStep struct {
 	Left     bool // there may be more due jobs that have neither permits nor wait
 	More     bool // there are more permits to be passed on
 	Released bool // jobs that have waited can be claimed
+
+	Claimable int // jobs that can be claimed and could not before
+	// Looked is how many of the first due jobs the step has looked at, whatever they need, unless there are fewer; 0: it is not known. Waits
+	// is how many of them wait from now on.
+	Looked, Waits int
 }
 
 // Again reports whether the claim has to come back in another transaction before it takes jobs. soon: it has not, although something is
 // left to do, so that the next claim has to follow at once.
 func (s LaneStep) Again(way ClaimWay, req ClaimRequest) (again, soon bool) {
 	if way.RowLocks {
-		return s.More || s.Left && !way.Last, s.Left && way.Last
+		inOrder := s.Looked > 0 && s.Looked-s.Waits >= req.Limit // the jobs that are left come after the jobs of the claim
+		left, full := s.Left && !inOrder, way.Claimable+s.Claimable >= req.Limit
+		again = s.More || left && !full && !way.Last
+		return again, left && !again
 	}
 	left := s.Left || s.More
 	return !way.Last && (left || way.Digests && s.Released && len(req.Exact) > 0), left && way.Last

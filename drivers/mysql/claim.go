@@ -115,24 +115,24 @@ func (s *session) FindDue(ctx context.Context, req store.ClaimRequest, by time.T
 }
 
 // TakeJobs implements rowwise.ClaimTx.
-func (s *session) TakeJobs(ctx context.Context, req store.ClaimRequest, due []rowwise.Stream, permitted bool, now time.Time) ([]store.Claimed, error) {
+func (s *session) TakeJobs(ctx context.Context, req store.ClaimRequest, due []rowwise.Stream, permitted bool, now time.Time) (jobs []store.Claimed, batch int64, err error) {
 	jobs, rares, err := s.lockClaimable(ctx, req, due, permitted, now)
 	if err != nil || len(jobs) == 0 {
-		return nil, err
+		return nil, 0, err
 	}
 	slices.SortFunc(jobs, store.CompareClaimed)
 	first, err := s.tokensFor(ctx, jobs)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	ids := make([]int64, len(jobs))
 	for i := range jobs {
 		ids[i], jobs[i].Token, jobs[i].Attempt = jobs[i].ID, first+int64(i), min(jobs[i].Attempt, math.MaxInt16-1)+1
 	}
 	if err := s.giveJobs(ctx, ids, args{"before": first - 1, "begin": req.Limit - req.Ahead, "node": req.Node, "now": sqlrows.Micros(now)}); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return jobs, s.OnIDs(ctx, rares, updateRare)
+	return jobs, 0, s.OnIDs(ctx, rares, updateRare)
 }
 
 // giveJobs writes a claim of locked jobs, whose numbers are in the order of their start.

@@ -18,23 +18,23 @@ func (s *session) HasNewLaneJobs(ctx context.Context, req store.ClaimRequest, no
 }
 
 // LockNewLaneJobs implements rowwise.ClaimTx.
-func (s *session) LockNewLaneJobs(ctx context.Context, req store.ClaimRequest, work store.LaneWork, way store.ClaimWay, now time.Time) (fresh []store.LaneJob, left bool, err error) {
+func (s *session) LockNewLaneJobs(ctx context.Context, req store.ClaimRequest, work store.LaneWork, way store.ClaimWay, now time.Time) (fresh rowwise.FreshJobs, err error) {
 	s.claims = !work.Rated // a start under a rate that comes late is lost, so that these claims wait for each other
 	ids, err := s.freshJobs(ctx, findNewLaneJobs, req, rowwise.FreshRows, now)
 	if err != nil || len(ids) == 0 && !work.Found {
-		return nil, false, err
+		return fresh, err
 	}
-	if left = len(ids) == rowwise.FreshRows; left && way.Last {
+	if fresh.Left = len(ids) == rowwise.FreshRows; fresh.Left && way.Last {
 		overtaking, err := s.freshJobs(ctx, findOvertakingJobs, req, req.Limit, now)
 		if err != nil {
-			return nil, false, err
+			return fresh, err
 		}
 		ids = append(ids, overtaking...)
 	}
-	if fresh, err = s.laneJobs(ctx, lockNewLaneJobs, ids); err == nil && s.cluster { // as each claim does, which changes of limits wait for; see touchJobs
+	if fresh.Jobs, err = s.laneJobs(ctx, lockNewLaneJobs, ids); err == nil && s.cluster { // as each claim does, which changes of limits wait for; see touchJobs
 		_, err = s.raiseTokens(ctx, 1)
 	}
-	return fresh, left, err
+	return fresh, err
 }
 
 // freshJobs returns the numbers of due jobs that limits concern, that hold no permits, and that a claim may take.

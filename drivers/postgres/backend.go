@@ -99,10 +99,10 @@ type Backend struct {
 	ears         ears
 	earlyWakes   *notifyThrottle // of slots that fire early
 	handled      atomic.Bool     // there were handlers when the store was asked last; see handlers.go
-	limited      limitedQueues
-	parkedAt     atomic.Pointer[time.Time] // when this backend parked jobs of paused groups last
-	identity     atomic.Pointer[string]    // of the store, once it has been read
-	invalid      error                     // what is wrong with the options; every call answers it
+	gated        gatedQueues
+	parks        parks
+	identity     atomic.Pointer[string] // of the store, once it has been read
+	invalid      error                  // what is wrong with the options; every call answers it
 }
 
 var (

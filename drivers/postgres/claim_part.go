@@ -16,8 +16,8 @@ import (
 func (b *Backend) ClaimPart(ctx context.Context, req store.ClaimRequest) (store.PartialClaim, error) {
 	// Suspects are few and have their own index; a claim with a rate may leave out jobs; cursors follow the clock of the store, not of a test.
 	if !req.Now.IsZero() || req.Suspects || req.Permits.Rated() {
-		out, _, err := b.claim(ctx, req, cursors{})
-		return store.PartialClaim{ClaimResult: out}, err
+		out, err := b.claim(ctx, req, cursors{})
+		return store.PartialClaim{ClaimResult: out.ClaimResult}, err
 	}
 	scan := b.scans.of(req.Node, req.Queue, req.DueFor > 0)
 	from, next, behind := scan.begin()
@@ -55,10 +55,7 @@ func (b *Backend) catchUp(ctx context.Context, req store.ClaimRequest, scan *cla
 	ctx, cancel := context.WithTimeout(ctx, catchUpTimeout)
 	defer cancel()
 	lowRunAt, lowID := from.columns()
-	text, args := b.q(findBehindCursors), []any{req.Queue, req.Kinds, lowRunAt, lowID, orNegativeInfinity(reach.after)}
-	if len(req.Exact) > 0 {
-		text, args = b.q(findExactBehindCursors), append(args, exactColumns(req.Exact)...)
-	}
+	args := append([]any{nil, req.Queue, req.Kinds, lowRunAt, lowID, orNegativeInfinity(reach.after)}, exactColumns(req.Exact)...)
 	var began time.Time // after the wait for a connection; zero: there was none
 	found, err := rowwise.InTx(b.pipeline(ctx, nodeConns, "look for jobs behind the cursors"), func(s sender) (map[int16]cursor, error) {
 		found := map[int16]cursor{}
@@ -66,7 +63,7 @@ func (b *Backend) catchUp(ctx context.Context, req store.ClaimRequest, scan *cla
 		var priority int16
 		var at cursor
 		var batch pgx.Batch
-		batch.Queue(text, args...).Query(scanEach([]any{&priority, into(&at.runAt), &at.id}, func() { found[priority] = at }))
+		batch.Queue(b.q(findBehindCursors), args...).Query(scanEach([]any{&priority, into(&at.runAt), &at.id}, func() { found[priority] = at }))
 		return found, send(ctx, s, &batch)
 	})
 	var took time.Duration
@@ -76,31 +73,32 @@ func (b *Backend) catchUp(ctx context.Context, req store.ClaimRequest, scan *cla
 	scan.caughtUp(reach, found, took, err == nil)
 }
 
-// scanClaim makes a claim and records it in scan, unless the queue is paused, so that no job was
-// looked for, or the claim has taken jobs that come after due jobs without permits. If a pause began or ended since the last claim, jobs behind the cursors may have
+// scanClaim makes a claim and records it in scan, unless it has not searched all due jobs up to its last job, as when the queue is paused,
+// or when it has left due jobs without permits. If a pause began or ended since the last claim, jobs behind the cursors may have
 // become claimable, and scan begins again.
-func (b *Backend) scanClaim(ctx context.Context, req store.ClaimRequest, scan *claimScan, from cursors, took func(jobs int, took time.Duration)) (out store.PartialClaim, unsearched bool, err error) {
+func (b *Backend) scanClaim(
+	ctx context.Context, req store.ClaimRequest, scan *claimScan, from cursors, took func(jobs int, took time.Duration),
+) (out store.PartialClaim, unsearched bool, err error) {
 	began := time.Now()
-	claim, found, err := b.claim(ctx, req, from)
-	out.ClaimResult = claim
-	switch {
-	case err == nil && (found.queue || out.LimitRevision != req.Permits.Revision || out.Rated && !req.Starts || !out.NextStart.IsZero()):
-		return out, true, nil
-	case err == nil && found.left > 0:
-		if len(out.Jobs) < req.Limit {
-			out.Again = found.left
+	claim, err := b.claim(ctx, req, from)
+	out.ClaimResult = claim.ClaimResult
+	if err != nil {
+		if errors.Is(err, store.ErrNodeGone) {
+			b.scans.forget(req.Node)
 		}
-		return out, true, nil
-	case err == nil && scan.pausesChanged(found.stored):
-		if len(out.Jobs) < req.Limit {
-			out.Again = time.Millisecond
-		}
-		return out, true, nil
-	case err == nil:
-		took(len(out.Jobs), time.Since(began))
-		scan.found(out.Jobs, len(out.Jobs) >= req.Limit, req.DueBy(out.Now))
-	case errors.Is(err, store.ErrNodeGone):
-		b.scans.forget(req.Node)
+		return out, false, err
 	}
-	return out, false, err
+	again := claim.left
+	if again == 0 && claim.searched && scan.pausesChanged(claim.pauses) {
+		again = time.Millisecond
+	}
+	if again > 0 && len(out.Jobs) < req.Limit {
+		out.Again = again
+	}
+	if again > 0 || !claim.searched {
+		return out, true, nil
+	}
+	took(len(out.Jobs), time.Since(began))
+	scan.found(out.Jobs, len(out.Jobs) >= req.Limit, req.DueBy(out.Now))
+	return out, false, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // priorities is the number of priorities; the first is 1.
@@ -84,7 +85,7 @@ type claimScan struct {
 	// clear is true if the last catch-up scan found no job, and no claim did since.
 	clear bool
 
-	pauses *storedPauses // at the last claim that searched; nil: there was none
+	pauses *rowwise.PauseMark // at the last claim that searched; nil: there was none
 
 	now     time.Time // the store's clock at the last claim
 	recents [recentScans]recentScan
@@ -365,10 +366,10 @@ func (s *claimScan) found(jobs []store.Claimed, full bool, dueBy time.Time) {
 
 // pausesChanged reports whether pauses differ from the pauses at the last claim. Then the scan
 // forgets all positions, so that the next claim is a full scan.
-func (s *claimScan) pausesChanged(now storedPauses) bool {
+func (s *claimScan) pausesChanged(now rowwise.PauseMark) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	changed := s.pauses != nil && (s.pauses.count != now.count || !s.pauses.last.Equal(now.last))
+	changed := s.pauses != nil && (s.pauses.Count != now.Count || !s.pauses.Last.Equal(now.Last))
 	s.pauses = &now
 	if changed {
 		s.low, s.behind, s.clear, s.scanned = cursors{}, nil, false, time.Time{}

@@ -399,8 +399,12 @@ func claimPages(t *testing.T, b *Backend, dueFor time.Duration, from cursors) (p
 	t.Helper()
 	undo := errors.New("undone")
 	err := b.work(t.Context(), programConns, "explain")(func(tx pgx.Tx) error {
-		text, args := b.claimStatement(&store.ClaimRequest{Node: register(t, b), Queue: "q", Kinds: []string{"k"}, Limit: 100, DueFor: dueFor}, from, false, false, noPermits)
-		plan, err := collect(t.Context(), tx, pgx.RowTo[string], "explain (analyze, buffers, timing off) "+text, args...)
+		req := store.ClaimRequest{Node: register(t, b), Queue: "q", Kinds: []string{"k"}, Limit: 100, DueFor: dueFor}
+		name, args := claimJobs, claimArgs(&req, from)
+		if dueFor > 0 {
+			name, args = lockDueJobs, lockDueArgs(&req, from, nil, time.Now())
+		}
+		plan, err := collect(t.Context(), tx, pgx.RowTo[string], "explain (analyze, buffers, timing off) "+b.q(name), args...)
 		if err != nil {
 			return err
 		}

@@ -13,12 +13,7 @@ const (
 	beginJobs
 	capRate
 	checkRecorded
-	claimAgedJobs
-	claimExactAgedJobs
-	claimExactJobs
-	claimExactSuspects
 	claimJobs
-	claimSuspects
 	closeChainEnds
 	completeJob
 	completeKeptJob
@@ -69,29 +64,27 @@ const (
 	findClaim
 	findDecidedEdges
 	findDueEnds
+	findDueJobs
 	findDueLanes
 	findDueSchedules
 	findDueSchedulesNamed
 	findEdges
 	findEnds
-	findExactBehindCursors
-	findExactOvertakers
 	findFiredSlots
 	findFiredTo
 	findFollowedEnds
+	findGates
 	findHeldSchedules
 	findHoldingNodes
 	findKeyHolders
 	findLaneJobs
 	findLaneKeys
 	findLaneWaits
-	findLaneWork
 	findLanes
 	findLastEnds
 	findLimitWaits
 	findLiveNodes
 	findMissingRights
-	findNewExactLaneJobs
 	findNewLaneJobs
 	findNewestSlots
 	findNextDue
@@ -103,13 +96,17 @@ const (
 	findOpenCancels
 	findOpenEdges
 	findOvertakers
+	findPauseWork
+	findPauses
 	findPermits
 	findPredecessors
+	findQueueRates
 	findQueues
 	findReopenings
 	findScheduleJobs
 	findScheduleRelease
 	findSharedJobs
+	findSuspect
 	findTriggeredSchedules
 	findUniqueJobs
 	findWaitingJobs
@@ -152,12 +149,6 @@ const (
 	insertVacancies
 	leaveNode
 	leaveTransaction
-	limitedAgedJobs
-	limitedExactAgedJobs
-	limitedExactJobs
-	limitedExactSuspects
-	limitedJobs
-	limitedSuspects
 	listAttempts
 	listAudit
 	listBatchJobs
@@ -195,6 +186,7 @@ const (
 	lockClaimingNodes
 	lockClaims
 	lockDependents
+	lockDueJobs
 	lockEndedPauses
 	lockFailing
 	lockFinishedJobs
@@ -229,6 +221,7 @@ const (
 	lockSchedules
 	lockSerialGroupJobs
 	lockSerialGroups
+	lockSuspects
 	lockTriggeredSchedules
 	lockWaitingJobs
 	markPredecessors
@@ -273,6 +266,7 @@ const (
 	returnPausedPermits
 	reviseSchedules
 	reviveJobs
+	takeJobs
 	takeKeys
 	takeVacancies
 	uncountFiredSlots
@@ -320,43 +314,11 @@ var sources = [statementCount]source{
 	beginJobs:      {file: "begin_jobs", params: "now node batch ids tokens handled", columns: "node handled paused"},
 	capRate:        {file: "cap_rate", params: "greatest limit_id"},
 	checkRecorded:  {file: "check_recorded", params: "ids tokens states forgets", columns: "id token"},
-	claimAgedJobs: {
-		file:    "claim_jobs",
-		given:   "plain aged unlimited",
-		params:  "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision due_for",
-		columns: claimedColumns,
-	},
-	claimExactAgedJobs: {
-		file:  "claim_jobs",
-		given: "exact plain aged unlimited",
-		params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision due_for" +
-			" exact_kinds exact_jobs exact_digests",
-		columns: claimedColumns,
-	},
-	claimExactJobs: {
-		file:  "claim_jobs",
-		given: "exact plain unlimited",
-		params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision exact_kinds" +
-			" exact_jobs exact_digests",
-		columns: claimedColumns,
-	},
-	claimExactSuspects: {
-		file:  "claim_jobs",
-		given: "exact suspects unlimited",
-		params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision exact_kinds" +
-			" exact_jobs exact_digests",
-		columns: claimedColumns,
-	},
 	claimJobs: {
-		file:    "claim_jobs",
-		given:   "plain unlimited",
-		params:  "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision",
-		columns: claimedColumns,
-	},
-	claimSuspects: {
-		file:    "claim_jobs",
-		given:   "suspects unlimited",
-		params:  "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision",
+		file:  "claim_jobs",
+		given: "due",
+		params: "now node queue limit begin kinds low_run_ats low_ids limited limit_revision exact_kinds exact_jobs" +
+			" exact_digests",
 		columns: claimedColumns,
 	},
 	closeChainEnds: {file: "close_chain_ends", params: "schedules"},
@@ -434,7 +396,7 @@ var sources = [statementCount]source{
 	findBatch:   {file: "find_batch", params: "id", columns: "finally_id finally_on finally_any"},
 	findBehindCursors: {
 		file:    "find_behind_cursors",
-		params:  "queue kinds low_run_ats low_ids since",
+		params:  "now queue kinds low_run_ats low_ids since exact_kinds exact_jobs exact_digests",
 		columns: "priority run_at id",
 	},
 	findBrokenIndexes:  {file: "find_broken_indexes", params: "schema", columns: "name"},
@@ -453,39 +415,32 @@ var sources = [statementCount]source{
 		params:  "schedules limit",
 		columns: "schedule_id slot predecessor job_id state ended_at reason paused",
 	},
+	findDueJobs: {
+		file:    "find_due_jobs",
+		params:  "now queue kinds low_run_ats low_ids due_for exact_kinds exact_jobs exact_digests",
+		columns: "found",
+	},
 	findDueLanes:          {file: "find_due_lanes", params: "now limit", columns: "id"},
 	findDueSchedules:      {file: "find_due_schedules", params: "now limit ahead after_at after_id", columns: scheduleColumns},
 	findDueSchedulesNamed: {file: "find_due_schedules_named", params: "now limit names", columns: scheduleColumns},
 	findEdges:             {file: "find_edges", params: "on_ids done_tos numbers limit", columns: "place job_id delay_us on any_of at_end"},
 	findEnds:              {file: "find_ends", params: "ids", columns: "id state finished_at reason"},
-	findExactBehindCursors: {
-		file:    "find_behind_cursors",
-		given:   "exact",
-		params:  "queue kinds low_run_ats low_ids since exact_kinds exact_jobs exact_digests",
-		columns: "priority run_at id",
+	findFiredSlots:        {file: "find_fired_slots", params: "schedules slots", columns: "schedule_id slot"},
+	findFiredTo:           {file: "find_fired_to", params: "now names most_ahead", columns: "fired_to"},
+	findFollowedEnds:      {file: "find_followed_ends", params: "schedules jobs", columns: "schedule_id job_id"},
+	findGates: {
+		file:    "find_gates",
+		params:  "now queue limited node",
+		columns: "alive now handled pauses last whole permits rated found next",
 	},
-	findExactOvertakers: {
-		file:    "find_new_lane_jobs",
-		given:   "overtaking exact",
-		params:  "now queue kinds low_run_ats low_ids suspects limit exact_kinds exact_jobs exact_digests",
-		columns: "id priority run_at",
-	},
-	findFiredSlots:    {file: "find_fired_slots", params: "schedules slots", columns: "schedule_id slot"},
-	findFiredTo:       {file: "find_fired_to", params: "now names most_ahead", columns: "fired_to"},
-	findFollowedEnds:  {file: "find_followed_ends", params: "schedules jobs", columns: "schedule_id job_id"},
 	findHeldSchedules: {file: "find_held_schedules", params: "schedules", columns: "schedule_id"},
 	findHoldingNodes:  {file: "find_holding_nodes", params: "nodes", columns: "node"},
 	findKeyHolders:    {file: "find_key_holders", params: "now ids", columns: "id kind unique_key holder"},
 	findLaneJobs:      {file: "lock_lane_jobs", params: "now lanes most", columns: laneJobColumns},
 	findLaneKeys:      {file: "find_lane_keys", params: "limits keys", columns: "limit_id key id"},
 	findLaneWaits:     {file: "find_lane_waits", params: "now", columns: "found"},
-	findLaneWork: {
-		file:    "find_lane_work",
-		params:  "now queue node",
-		columns: "limited rated found pauses ended next alive paused",
-	},
-	findLanes:    {file: "find_lanes", params: "limit_id after_id limit", columns: "id"},
-	findLastEnds: {file: "find_last_ends", params: "schedules", columns: "id last"},
+	findLanes:         {file: "find_lanes", params: "limit_id after_id limit", columns: "id"},
+	findLastEnds:      {file: "find_last_ends", params: "schedules", columns: "id last"},
 	findLimitWaits: {
 		file:    "find_limit_waits",
 		params:  "now most ids",
@@ -493,23 +448,17 @@ var sources = [statementCount]source{
 	},
 	findLiveNodes:     {file: "find_live_nodes", columns: "id host labels queues kinds"},
 	findMissingRights: {file: "find_missing_rights", params: "schema", columns: "kind name rights"},
-	findNewExactLaneJobs: {
-		file:    "find_new_lane_jobs",
-		given:   "window exact",
-		params:  "now queue kinds low_run_ats low_ids suspects scan limit exact_kinds exact_jobs exact_digests",
-		columns: "id priority run_at",
-	},
 	findNewLaneJobs: {
 		file:    "find_new_lane_jobs",
 		given:   "window",
-		params:  "now queue kinds low_run_ats low_ids suspects scan limit",
-		columns: "id priority run_at",
+		params:  "now queue kinds low_run_ats low_ids suspects scan limit exact_kinds exact_jobs exact_digests",
+		columns: "id",
 	},
 	findNewestSlots: {file: "find_newest_slots", params: "schedules", columns: "id schedule_id slot last count outcome reason"},
 	findNextDue: {
 		file:    "find_next_due",
 		params:  "now queue limited",
-		columns: "next_due pauses last ended queue handled limit_revision not_before permits rated",
+		columns: "next_due pauses last queue handled limit_revision not_before gated",
 	},
 	findNextExpiry:     {file: "find_next_expiry", params: "node", columns: "next_expiry"},
 	findNextSchedule:   {file: "find_next_schedule", params: "now ahead", columns: "now next_at"},
@@ -526,16 +475,20 @@ var sources = [statementCount]source{
 	findOvertakers: {
 		file:    "find_new_lane_jobs",
 		given:   "overtaking",
-		params:  "now queue kinds low_run_ats low_ids suspects limit",
-		columns: "id priority run_at",
+		params:  "now queue kinds low_run_ats low_ids suspects limit exact_kinds exact_jobs exact_digests",
+		columns: "id",
 	},
+	findPauseWork:          {file: "find_pause_work", params: "now", columns: "found"},
+	findPauses:             {file: "find_pauses", params: "now", columns: "subject name"},
 	findPermits:            {file: "find_permits", params: "limits", columns: "limit_id node permits wants"},
 	findPredecessors:       {file: "find_predecessors", params: "ids", columns: "id"},
+	findQueueRates:         {file: "find_queue_rates", params: "queue", columns: "id revision rate per_us burst tat not_before"},
 	findQueues:             {file: "find_queues", params: "ids", columns: "queue"},
 	findReopenings:         {file: "find_reopenings", params: "ids", columns: "job_id open_edges any_of at_end matched missed latest"},
 	findScheduleJobs:       {file: "find_schedule_jobs", params: "schedule", columns: "id"},
 	findScheduleRelease:    {file: "find_schedule_release", params: "names", columns: "found"},
 	findSharedJobs:         {file: "find_shared_jobs", params: "ids", columns: "id running node"},
+	findSuspect:            {file: "find_suspect", params: "now queue", columns: "found"},
 	findTriggeredSchedules: {file: "lock_triggered_schedules", params: "now schedules", columns: "id now mark"},
 	findUniqueJobs:         {file: "find_unique_jobs", params: "now kind unique_key", columns: "ids"},
 	findWaitingJobs:        {file: "find_waiting_jobs", params: "ids", columns: "id kind group_name origin"},
@@ -620,48 +573,6 @@ var sources = [statementCount]source{
 	insertVacancies:  {file: "insert_vacancies", params: "limits done_tos"},
 	leaveNode:        {file: "leave_node", params: "now node", columns: nodeColumns},
 	leaveTransaction: {file: "leave_transaction", params: "seqscan hashjoin mergejoin bitmapscan jit"},
-	limitedAgedJobs: {
-		file:  "claim_jobs",
-		given: "plain aged limited",
-		params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision due_for" +
-			" at_once new_permits",
-		columns: claimedColumns,
-	},
-	limitedExactAgedJobs: {
-		file:  "claim_jobs",
-		given: "exact plain aged limited",
-		params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision due_for" +
-			" at_once new_permits exact_kinds exact_jobs exact_digests",
-		columns: claimedColumns,
-	},
-	limitedExactJobs: {
-		file:  "claim_jobs",
-		given: "exact plain limited",
-		params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision at_once" +
-			" new_permits exact_kinds exact_jobs exact_digests",
-		columns: claimedColumns,
-	},
-	limitedExactSuspects: {
-		file:  "claim_jobs",
-		given: "exact suspects limited",
-		params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision at_once" +
-			" new_permits exact_kinds exact_jobs exact_digests",
-		columns: claimedColumns,
-	},
-	limitedJobs: {
-		file:  "claim_jobs",
-		given: "plain limited",
-		params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision at_once" +
-			" new_permits",
-		columns: claimedColumns,
-	},
-	limitedSuspects: {
-		file:  "claim_jobs",
-		given: "suspects limited",
-		params: "now node queue kinds limit low_run_ats low_ids begin despite_ends limited limit_revision at_once" +
-			" new_permits",
-		columns: claimedColumns,
-	},
 	listAttempts: {
 		file:    "list_attempts",
 		params:  "ids",
@@ -755,9 +666,15 @@ var sources = [statementCount]source{
 	lockClaimingNodes: {file: "lock_claiming_nodes", columns: "node"},
 	lockClaims:        {file: "lock_claims", params: "ids tokens", columns: "id running schedule_id backfill handled"},
 	lockDependents:    {file: "lock_dependents", given: "waiting", params: "ids", columns: "id waits run_at"},
-	lockEndedPauses:   {file: "lock_ended_pauses", params: "now", columns: "subject name"},
-	lockFailing:       {file: "lock_failing", params: "ids", columns: "schedule_id failures"},
-	lockFinishedJobs:  {file: "lock_finished_jobs", params: "ids", columns: "id"},
+	lockDueJobs: {
+		file:    "lock_due_jobs",
+		given:   "plain",
+		params:  "now queue kinds low_run_ats low_ids due_for limit most fresh exact_kinds exact_jobs exact_digests",
+		columns: "id priority run_at",
+	},
+	lockEndedPauses:  {file: "lock_ended_pauses", params: "now", columns: "subject name"},
+	lockFailing:      {file: "lock_failing", params: "ids", columns: "schedule_id failures"},
+	lockFinishedJobs: {file: "lock_finished_jobs", params: "ids", columns: "id"},
 	lockFollowers: {
 		file:    "lock_followers",
 		params:  "schedules",
@@ -791,7 +708,7 @@ var sources = [statementCount]source{
 	lockPauses:        {file: "lock_pauses", params: "subject names", columns: pauseColumns},
 	lockPermittedJobs: {file: "lock_permitted_jobs", params: "queue kind by_key after_id limit", columns: "id permits"},
 	lockQueueLimits:   {file: "lock_queue_limits", params: "queue", columns: limitColumns},
-	lockRateLanes:     {file: "lock_rate_lanes", params: "queue", columns: "id tat rate per_us burst"},
+	lockRateLanes:     {file: "lock_rate_lanes", params: "queue", columns: "id"},
 	lockReleases: {
 		file:    "lock_releases",
 		params:  "after_id rows limit",
@@ -802,6 +719,12 @@ var sources = [statementCount]source{
 	lockSchedules:        {file: "lock_schedules", params: "names owner", columns: scheduleColumns},
 	lockSerialGroupJobs:  {file: "lock_serial_group_jobs", params: "schedules", columns: "id"},
 	lockSerialGroups:     {file: "lock_serial_groups", params: "schedules", columns: "id"},
+	lockSuspects: {
+		file:    "lock_due_jobs",
+		given:   "suspects",
+		params:  "now queue kinds low_run_ats low_ids due_for limit most fresh exact_kinds exact_jobs exact_digests",
+		columns: "id priority run_at",
+	},
 	lockTriggeredSchedules: {
 		file:    "lock_triggered_schedules",
 		given:   "locking",
@@ -856,6 +779,7 @@ var sources = [statementCount]source{
 	returnPausedPermits: {file: "return_paused_permits", params: "subject name"},
 	reviseSchedules:     {file: "revise_schedules", params: "schedules"},
 	reviveJobs:          {file: "revive_jobs", params: "now ids most_ahead", columns: "id"},
+	takeJobs:            {file: "claim_jobs", given: "chosen", params: "now node begin ids new_permits", columns: claimedColumns},
 	takeKeys:            {file: "take_keys", params: "now kinds keys untils repeats froms", columns: "place id"},
 	takeVacancies:       {file: "take_vacancies", params: "limit", columns: "limit_id done_to lanes"},
 	uncountFiredSlots:   {file: "uncount_fired_slots", params: "ids fired"},
@@ -880,7 +804,7 @@ var sources = [statementCount]source{
 		columns: "id seen_at",
 	},
 	updateOwner:     {file: "update_owner", params: "owner revision digest host synced_at"},
-	updateRateLanes: {file: "update_rate_lanes", params: "ids tats"},
+	updateRateLanes: {file: "update_rate_lanes", params: "limit tat"},
 	updateRelease:   {file: "update_release", params: "id place done_to"},
 	updateSchedules: {
 		file: "update_schedules",

@@ -2,11 +2,9 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -21,412 +19,10 @@ const (
 	firstInLane = -3 // it goes before the others of its priority
 )
 
-const (
-	// A claim makes at most mostLaneSteps steps that pass on permits. After fewLaneSteps steps that let jobs wait, jobs of other
-	// lanes may overtake the jobs that still have to wait.
-	mostLaneSteps = 50
-	fewLaneSteps  = 4
-	// A claim lets jobs wait for at most parkingShare times as long as it has looked for jobs that overtake them.
-	parkingShare = 4
-	// A claim whose step met lanes that another transaction had locked comes back after busyLanes.
-	busyLanes = 100 * time.Millisecond
-)
-
-// limitedQueues are the queues that limits concern whose permits jobs hold, as far as claims have found out. It is safe for
-// concurrent use.
-type limitedQueues struct {
-	mu     sync.Mutex
-	queues map[string]bool
-	left   map[leftOffKey]leftOff
-}
-
-// leftOff is where the steps before a claim have left off, because very many due jobs have to wait. The next claim goes on there, so that
-// it does not read the entries in the index again of all jobs that wait now.
-type leftOff struct {
-	node   int64
-	kinds  []string
-	from   cursors // where the claim began
-	behind cursors
-	at     time.Time
-}
-
-// leftOffRest is after which time a claim begins at the start again, because jobs may have appeared there.
-const leftOffRest = time.Second
-
-// leftOffKey separates claims with cursors from full scans, because both come in turn.
-type leftOffKey struct {
-	queue string
-	full  bool
-}
-
-// leave records where the steps before a claim have left off.
-func (q *limitedQueues) leave(req *store.ClaimRequest, from, behind cursors) {
-	if !resumable(req) {
-		return
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	key := leftOffKey{req.Queue, from == cursors{}}
-	next := leftOff{node: req.Node, kinds: req.Kinds, from: from, behind: behind, at: time.Now()}
-	if last := q.left[key]; last.fits(req, from) {
-		next.at = last.at
-	}
-	if q.left == nil {
-		q.left = map[leftOffKey]leftOff{}
-	}
-	q.left[key] = next
-}
-
-// resume returns where the steps before a claim begin.
-func (q *limitedQueues) resume(req *store.ClaimRequest, from cursors) cursors {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	key := leftOffKey{req.Queue, from == cursors{}}
-	last := q.left[key]
-	if !last.fits(req, from) {
-		delete(q.left, key)
-		return from
-	}
-	for i, at := range last.behind {
-		if at.after(from[i]) {
-			from[i] = at
-		}
-	}
-	return from
-}
-
-// fits reports whether a claim may go on. It may not if it begins before a position where the last claim began.
-func (l *leftOff) fits(req *store.ClaimRequest, from cursors) bool {
-	for i, at := range l.from {
-		if at.after(from[i]) {
-			return false
-		}
-	}
-	return resumable(req) && l.node == req.Node && time.Since(l.at) < leftOffRest && slices.Equal(l.kinds, req.Kinds)
-}
-
-// resumable reports whether a claim takes all due jobs of its kinds in the order of their priorities, so that the next such claim may go on.
-func resumable(req *store.ClaimRequest) bool {
-	return len(req.Exact) == 0 && !req.Suspects && req.DueFor == 0
-}
-
-func (q *limitedQueues) has(queue string) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.queues[queue]
-}
-
-func (q *limitedQueues) any() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return len(q.queues) > 0
-}
-
-func (q *limitedQueues) set(queue string, limited bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	switch {
-	case !limited:
-		delete(q.queues, queue)
-	case q.queues == nil:
-		q.queues = map[string]bool{queue: true}
-	default:
-		q.queues[queue] = true
-	}
-}
-
-// laneWork is what is to be done before a claim of a queue.
-type laneWork struct {
-	limited       bool // a limit concerns the queue whose permits jobs hold
-	rated         bool // such a limit has a rate
-	found         bool // permits are to be passed on
-	pauses, ended bool // there are pauses; a pause has ended
-	alive         bool // the node that claims
-	paused        bool // the queue
-	next          time.Time
-	fresh         []int64 // jobs that need permits
-	behind        cursors // the positions of the last fresh jobs of each priority, or where the search began
-	left          bool    // due jobs may be left that have neither permits nor wait
-	busy          bool    // as left, because another transaction had locked lanes, so that the step was given up
-}
-
-// claimLimited is claim for a queue that limits concern whose permits jobs hold.
-func (b *Backend) claimLimited(ctx context.Context, req store.ClaimRequest, from cursors) (out store.ClaimResult, found claimFound, err error) {
-	work, claim, err := b.tendLanes(ctx, req, from)
-	if err != nil {
-		return store.ClaimResult{}, claimFound{}, err
-	}
-	b.limited.set(req.Queue, work.limited)
-	if claim != nil {
-		out, found, err = b.tendAfterClaim(ctx, req, claim.out, claim.found, work.limited)
-	} else {
-		out, found, err = b.claimTended(ctx, req, from, work.limited)
-	}
-	switch {
-	case work.left:
-		found.left, work.next = time.Millisecond, out.Now
-	case work.busy:
-		found.left, work.next = busyLanes, out.Now
-		if req.Now.IsZero() { // the clock of a test may stand still
-			work.next = out.Now.Add(busyLanes)
-		}
-	}
-	if err == nil && len(out.Jobs) < req.Limit && !req.Suspects {
-		out.NextDue = store.Earlier(out.NextDue, work.next)
-	}
-	return out, found, err
-}
-
-// tendLanes passes on permits, and gives permits to jobs that a claim may take, until nothing is left to do or enough jobs
-// can be claimed. The last step makes the claim, if it knows that it is the last; otherwise claim is nil.
-func (b *Backend) tendLanes(ctx context.Context, req store.ClaimRequest, from cursors) (laneWork, *madeClaim, error) {
-	s := laneSteps{
-		b: b, req: req, from: from, behind: b.limited.resume(&req, from),
-		narrow: !req.Starts && !req.Permits.Rated() && req.DueFor == 0,
-	}
-	defer func() {
-		if s.work.left {
-			b.limited.leave(&req, from, s.behind)
-		}
-	}()
-	for n := range mostLaneSteps {
-		if done, claim, err := s.step(ctx, n); err != nil || done {
-			return s.work, claim, err
-		}
-	}
-	return s.work, nil, nil
-}
-
-// laneSteps are the steps before one claim. If very many due jobs have to wait, jobs of other lanes overtake them after some steps. When the
-// steps have let jobs wait for much longer than they have looked for jobs of other lanes, the next claim, which follows at once, goes on. So that most claims need one step, the first is narrow: it looks at little
-// more than what the claim takes.
-type laneSteps struct {
-	b         *Backend
-	req       store.ClaimRequest
-	from      cursors
-	behind    cursors // fresh jobs before these positions have been in a step
-	narrow    bool
-	tended    bool // to pauses
-	claimable int  // how many jobs can be claimed that could not before
-	work      laneWork
-	overtaken time.Time     // when jobs may have overtaken others
-	looked    time.Duration // for how long the claim has looked for such jobs; 0: it has not
-}
-
-// step makes one step. done: no step has to follow.
-func (s *laneSteps) step(ctx context.Context, n int) (done bool, claim *madeClaim, err error) {
-	rows := max(rowwise.FreshRows, s.req.Limit)
-	scan := s.req.Limit + rows
-	if s.narrow {
-		scan = s.req.Limit + s.req.Limit/8 + 16 // the claim is full although some of these jobs have to wait
-		rows = scan
-	}
-	if s.work, err = s.b.lookForLanes(ctx, s.req, s.behind, scan, rows); err != nil || s.work.ends(&s.req) {
-		return true, nil, err
-	}
-	if s.work.pauses && !s.tended {
-		s.tended = true
-		return false, nil, s.b.tendPauses(ctx, s.req.Now, s.work.ended, true)
-	}
-	if !s.work.found && len(s.work.fresh) == 0 {
-		return true, nil, nil
-	}
-	all := len(s.work.fresh) < rows && !s.narrow // all fresh jobs that the claim may take
-	last := func(passed *rowwise.Passed) bool { return s.isLast(all, passed) }
-	made, err := s.b.passOnPermits(ctx, s.req.Now, s.work.fresh, &stepClaim{req: s.req, from: s.from, last: last})
-	if codeOf(err) == lockNotAvailable { // the step was rolled back, with its claim
-		s.work.busy = true
-		return true, nil, nil
-	}
-	if err != nil {
-		return true, nil, err
-	}
-	passed := made.passed
-	if !passed.More { // otherwise the step may have left fresh jobs
-		s.behind = s.work.behind
-	}
-	s.work.next = store.Earlier(s.work.next, passed.Next)
-	s.claimable += passed.Claimable
-	if made.claim != nil || all && !passed.More {
-		return true, made.claim, nil
-	}
-	if all || s.narrow {
-		s.narrow = false
-		return false, nil, nil
-	}
-	done, err = s.letOvertake(ctx, n)
-	return done, nil, err
-}
-
-// ends reports whether no step is to be made before a claim.
-func (w *laneWork) ends(req *store.ClaimRequest) bool {
-	return !w.limited || !w.alive || w.paused || w.rated && !req.Starts
-}
-
-// isLast reports whether the step that has passed on permits makes the claim. all: the step has all fresh jobs that the claim may take.
-func (s *laneSteps) isLast(all bool, passed *rowwise.Passed) bool {
-	switch {
-	case s.work.rated || s.req.Permits.Rated(): // the claim is a transaction that uses starts
-		return false
-	case all || s.narrow && passed.Waits == 0:
-		return !passed.More
-	}
-	return s.claimable+passed.Claimable >= s.req.Limit
-}
-
-// letOvertake lets jobs of other lanes overtake very many jobs that have to wait, once, and reports whether the claim is to be made now.
-func (s *laneSteps) letOvertake(ctx context.Context, n int) (done bool, err error) {
-	if s.looked == 0 && s.claimable < s.req.Limit && n+1 >= fewLaneSteps && !s.req.Suspects {
-		began := time.Now()
-		jobs, err := s.b.overtake(ctx, s.req, s.behind)
-		if err != nil {
-			return true, err
-		}
-		s.claimable += jobs
-		s.overtaken = time.Now()
-		s.looked = max(s.overtaken.Sub(began), 1)
-	}
-	s.work.left = s.looked > 0
-	return s.claimable >= s.req.Limit || s.work.left && time.Since(s.overtaken) > parkingShare*s.looked, nil
-}
-
-// stepClaim is a claim in the transaction of a step. Jobs that get their first permits then and are claimed are updated once
-// instead of twice.
-type stepClaim struct {
-	req  store.ClaimRequest
-	from cursors
-	last func(*rowwise.Passed) bool // reports whether the claim is to be made after a step
-}
-
-// madeStep is what a step has done.
-type madeStep struct {
-	passed rowwise.Passed
-	claim  *madeClaim // nil: the step has made no claim
-}
-
-// make makes the claim, with the permits of jobs that are not stored yet. It also returns the jobs among them that were not claimed.
-func (c *stepClaim) make(ctx context.Context, b *Backend, tx pgx.Tx, claimable []store.Allotment) (claim *madeClaim, rest []store.Allotment, err error) {
-	permits := make(map[int64]string, len(claimable))
-	for _, a := range claimable {
-		permits[a.Job.ID] = arrayOf(a.Held)
-	}
-	held, err := json.Marshal(permits)
-	if err != nil {
-		return nil, nil, err
-	}
-	req := c.req
-	req.Starts = false // no rate concerns the queue
-	text, args := b.claimStatement(&req, c.from, false, true, string(held))
-	made, err := b.sendClaim(ctx, tx, req, text, args)
-	if err != nil {
-		return nil, nil, err
-	}
-	for i := range made.out.Jobs {
-		delete(permits, made.out.Jobs[i].ID)
-	}
-	return &made, slices.DeleteFunc(claimable, func(a store.Allotment) bool { _, left := permits[a.Job.ID]; return !left }), nil
-}
-
-// overtake gives permits to the first jobs in whose lanes no job waits, at most as many as the claim takes, and returns how many jobs
-// can be claimed that could not before.
-func (b *Backend) overtake(ctx context.Context, req store.ClaimRequest, from cursors) (int, error) {
-	lowRunAt, lowID := from.columns()
-	name, args := findOvertakers, []any{when(req.Now), req.Queue, req.Kinds, lowRunAt, lowID, req.Suspects, req.Limit}
-	if len(req.Exact) > 0 {
-		name, args = findExactOvertakers, append(args, exactColumns(req.Exact)...)
-	}
-	ids, err := rowwise.InTx(b.pipeline(ctx, nodeConns, "look for permits"), func(s sender) (ids []int64, err error) {
-		var at cursor
-		var priority int16
-		var batch pgx.Batch
-		batch.Queue(b.q(name), args...).Query(scanEach([]any{&at.id, &priority, into(&at.runAt)}, func() { ids = append(ids, at.id) }))
-		err = send(ctx, s, &batch)
-		return ids, err
-	})
-	if err != nil || len(ids) == 0 {
-		return 0, err
-	}
-	made, err := b.passOnPermits(ctx, req.Now, ids, nil)
-	if codeOf(err) == lockNotAvailable { // the step was rolled back; it is made before a later claim
-		return 0, nil
-	}
-	return made.passed.Claimable, err
-}
-
-// lookForLanes finds out what is to be done before a claim, with at most rows fresh jobs among the first scan jobs of each
-// priority. It locks nothing.
-func (b *Backend) lookForLanes(ctx context.Context, req store.ClaimRequest, from cursors, scan, rows int) (laneWork, error) {
-	lowRunAt, lowID := from.columns()
-	name := findNewLaneJobs
-	args := []any{when(req.Now), req.Queue, req.Kinds, lowRunAt, lowID, req.Suspects, scan, rows}
-	if len(req.Exact) > 0 {
-		name, args = findNewExactLaneJobs, append(args, exactColumns(req.Exact)...)
-	}
-	return rowwise.InTx(b.pipeline(ctx, nodeConns, "look for permits"), func(s sender) (work laneWork, err error) {
-		work = laneWork{behind: from}
-		var at cursor
-		var priority int16
-		var batch pgx.Batch
-		batch.Queue(b.q(findLaneWork), when(req.Now), req.Queue, req.Node).QueryRow(func(row pgx.Row) error {
-			return row.Scan(&work.limited, &work.rated, &work.found, &work.pauses, &work.ended, into(&work.next), &work.alive, &work.paused)
-		})
-		batch.Queue(b.q(name), args...).Query(scanEach([]any{&at.id, &priority, into(&at.runAt)}, func() {
-			work.fresh = append(work.fresh, at.id)
-			work.behind[priority-store.FirstPriority] = at
-		}))
-		err = send(ctx, s, &batch)
-		return work, err
-	})
-}
-
-// passOnPermits makes one step; see rowwise.PassOnPermits. fresh are jobs that need permits. It does not wait long for
-// other transactions. If claim is not nil, the step may make it.
-func (b *Backend) passOnPermits(ctx context.Context, asked time.Time, fresh []int64, claim *stepClaim) (madeStep, error) {
-	step := b.transact(ctx, nodeConns, "pass on permits", b.workBegin()+impatient)
-	made, err := rowwise.InTx(step, func(tx pgx.Tx) (made madeStep, err error) {
-		t := lanesTx{auditTx: auditTx{b, tx}}
-		var now time.Time
-		if claim == nil {
-			now, err = b.instantOf(ctx, tx, asked)
-		} else { // a claim locks the row of its node before all else
-			t.aside = new([]store.Allotment)
-			err = nodeAlive(claim.req.Node, tx.QueryRow(ctx, b.q(holdNode), when(asked), claim.req.Node).Scan(into(&now)))
-		}
-		if err != nil {
-			return made, err
-		}
-		var jobs []store.LaneJob
-		if len(fresh) > 0 {
-			if jobs, err = t.laneJobs(ctx, lockNewLaneJobs, fresh); err != nil {
-				return made, err
-			}
-		}
-		if made.passed, err = rowwise.PassOnPermits(ctx, t, jobs, now); err != nil {
-			return made, err
-		}
-		if claim != nil {
-			rest := *t.aside
-			if claim.last(&made.passed) {
-				if made.claim, rest, err = claim.make(ctx, b, tx, rest); err != nil {
-					return made, err
-				}
-			}
-			if err := t.saveAllotments(ctx, rest, now); err != nil {
-				return made, err
-			}
-		}
-		return made, b.wakeQueues(ctx, tx, made.passed.Queues)
-	})
-	if made.claim != nil {
-		b.wakeAfterPoll(ctx, &claim.req, &made.claim.out)
-	}
-	return made, err
-}
-
 // passOnSoon passes on permits after a transaction that may have given some back, if jobs may wait for them. What it does not do is
 // done before later claims.
 func (b *Backend) passOnSoon(ctx context.Context, asked *time.Time) {
-	if asked != nil || !b.limited.any() {
+	if asked != nil || !b.gated.any() {
 		return
 	}
 	for range mostLaneSteps {
@@ -439,18 +35,29 @@ func (b *Backend) passOnSoon(ctx context.Context, asked *time.Time) {
 		if err != nil || !found {
 			return
 		}
-		if made, err := b.passOnPermits(ctx, time.Time{}, nil, nil); err != nil || !made.passed.More {
+		if more, err := b.passOnPermits(ctx); err != nil || !more {
 			return
 		}
 	}
 }
 
-// lanesTx implements rowwise.LanesTx.
-type lanesTx struct {
-	auditTx
-	// aside, if not nil, gets the permits of jobs that had none before and did not wait, instead of the store: see stepClaim.
-	aside *[]store.Allotment
+// passOnPermits makes one step of rowwise.PassOnPermits without a claim. It does not wait long for other transactions.
+func (b *Backend) passOnPermits(ctx context.Context) (more bool, err error) {
+	return rowwise.InTx(b.transact(ctx, nodeConns, "pass on permits", b.workBegin()+impatient), func(tx pgx.Tx) (more bool, err error) {
+		now, err := b.instantOf(ctx, tx, time.Time{})
+		if err != nil {
+			return false, err
+		}
+		passed, err := rowwise.PassOnPermits(ctx, lanesTx{auditTx{b, tx}}, nil, now)
+		if err != nil {
+			return false, err
+		}
+		return passed.More, b.wakeQueues(ctx, tx, passed.Queues)
+	})
 }
+
+// lanesTx implements rowwise.LanesTx.
+type lanesTx struct{ auditTx }
 
 // laneJobColumns are the columns that lanesTx.laneJobs scans.
 const laneJobColumns = "id lane first run_at queue kind job_key priority"
@@ -557,22 +164,6 @@ func (t lanesTx) FindOccupied(ctx context.Context, lanes []int64) ([]int64, erro
 
 // SaveAllotments implements rowwise.LanesTx.
 func (t lanesTx) SaveAllotments(ctx context.Context, allotments []store.Allotment, now time.Time) error {
-	if t.aside != nil {
-		var stored []store.Allotment
-		for _, a := range allotments {
-			if a.Job.Lane == 0 && len(a.Held) > 0 {
-				*t.aside = append(*t.aside, a)
-			} else {
-				stored = append(stored, a)
-			}
-		}
-		allotments = stored
-	}
-	return t.saveAllotments(ctx, allotments, now)
-}
-
-// saveAllotments stores what becomes of jobs.
-func (t lanesTx) saveAllotments(ctx context.Context, allotments []store.Allotment, now time.Time) error {
 	n := len(allotments)
 	if n == 0 {
 		return nil

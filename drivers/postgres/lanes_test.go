@@ -85,16 +85,16 @@ func TestStepsGoOnWhereTheyLeftOff(t *testing.T) {
 			}
 			return c
 		}
-		var q limitedQueues
+		var q gatedQueues
 		req := store.ClaimRequest{Node: 1, Queue: "q", Kinds: []string{"k"}}
 		begins := func(what string, change func(*store.ClaimRequest), from, want int64) {
 			t.Helper()
 			r := req
 			change(&r)
-			if got := q.resume(&r, at(from)); got != at(want) {
+			if got, _ := q.resume(&r, at(from)); got != at(want) {
 				t.Errorf("%s: the steps begin at job %d, want %d", what, got[0].id, want)
 			}
-			q.leave(&req, at(5), at(9))
+			q.leave(&req, at(5), at(9), time.Millisecond)
 		}
 		same := func(*store.ClaimRequest) {}
 		begins("the first claim", same, 5, 5)

@@ -73,7 +73,7 @@ func (b *Backend) CloseLanes(ctx context.Context, req store.CloseLanesRequest) e
 		if err != nil {
 			return err
 		}
-		return rowwise.CloseLanes(ctx, lanesTx{auditTx: auditTx{b, tx}}, req, now)
+		return rowwise.CloseLanes(ctx, lanesTx{auditTx{b, tx}}, req, now)
 	})
 }
 
@@ -126,7 +126,7 @@ func scanLimitInfo(r pgx.CollectableRow) (info store.LimitInfo, err error) {
 // limitsTx implements rowwise.LimitsTx.
 type limitsTx struct{ lanesTx }
 
-func newLimitsTx(b *Backend, tx querier) limitsTx { return limitsTx{lanesTx{auditTx: auditTx{b, tx}}} }
+func newLimitsTx(b *Backend, tx querier) limitsTx { return limitsTx{lanesTx{auditTx{b, tx}}} }
 
 // LockLimits implements rowwise.LimitsTx.
 func (t limitsTx) LockLimits(ctx context.Context) (store.Limits, error) {

@@ -17,9 +17,6 @@ const parked = -1
 const (
 	// pauseStep is how many jobs one transaction parks, or makes claimable.
 	pauseStep = 1000
-	// parkRest is the least time between two transactions of a backend that park jobs for
-	// claims. Until then claims scan these jobs and leave them.
-	parkRest = 500 * time.Millisecond
 )
 
 // PauseSubject pauses a subject; see store.Pauses. A claim that does not see the pause has
@@ -55,7 +52,10 @@ func (b *Backend) ResumeSubject(ctx context.Context, req store.ResumeRequest) (o
 		return rowwise.ResumeSubject(ctx, tx, req, now)
 	})
 	for n := int64(pauseStep); err == nil && out.Resumed && n == pauseStep; {
-		n, err = rowwise.InTx(b.work(ctx, programConns, what), func(tx pgx.Tx) (int64, error) { return b.endPauses(ctx, tx, req.Now) })
+		n, err = rowwise.InTx(b.work(ctx, programConns, what), func(tx pgx.Tx) (int64, error) {
+			released, _, err := b.endPauses(ctx, tx, req.Now)
+			return released, err
+		})
 	}
 	return out, err
 }
@@ -84,64 +84,39 @@ func (b *Backend) changePause(ctx context.Context, what string, asked time.Time)
 }
 
 // park parks due jobs of paused groups, and returns how many.
-func (b *Backend) park(ctx context.Context, tx pgx.Tx, now time.Time) (int64, error) {
+func (b *Backend) park(ctx context.Context, tx querier, now time.Time) (int64, error) {
 	tag, err := tx.Exec(ctx, b.q(parkJobs), when(now), pauseStep)
 	return tag.RowsAffected(), err
 }
 
-// endPauses makes parked jobs claimable whose pauses have ended, and returns how many.
-func (b *Backend) endPauses(ctx context.Context, tx pgx.Tx, now time.Time) (int64, error) {
+// endPauses makes parked jobs claimable whose pauses have ended, and returns how many, and whether a pause has ended.
+func (b *Backend) endPauses(ctx context.Context, tx querier, now time.Time) (released int64, ended bool, err error) {
 	var subjects []int16
 	var names, groups []string
 	var subject int16
 	var name string
-	err := each(ctx, tx, []any{&subject, &name}, func() {
+	err = each(ctx, tx, []any{&subject, &name}, func() {
 		subjects, names = append(subjects, subject), append(names, name)
 		if subject == int16(store.SubjectGroup) {
 			groups = append(groups, name)
 		}
 	}, b.q(lockEndedPauses), when(now))
 	if err != nil || len(names) == 0 {
-		return 0, err
+		return 0, false, err
 	}
 	tag, err := tx.Exec(ctx, b.q(unparkJobs), groups, pauseStep)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	if len(groups) < len(names) {
 		if _, err := tx.Exec(ctx, b.q(insertLimitVacancies)); err != nil {
-			return 0, err
+			return 0, false, err
 		}
 	}
 	if _, err := tx.Exec(ctx, b.q(deletePauses), when(now), subjects, names); err != nil || tag.RowsAffected() == 0 {
-		return 0, err
+		return 0, true, err
 	}
-	return tag.RowsAffected(), b.wake(ctx, tx, store.Wake{Kind: store.WakeJobs})
-}
-
-// tendPauses does what a claim has found to be done for pauses: it makes parked jobs claimable
-// if a pause has ended, and parks due jobs of paused groups if that was not done a moment ago.
-// It does not wait for a transaction that changes a pause; a later claim comes back. always: jobs are parked although that was done
-// a moment ago.
-func (b *Backend) tendPauses(ctx context.Context, asked time.Time, ended, always bool) error {
-	now, last := time.Now(), b.parkedAt.Load()
-	due := last == nil || now.Sub(*last) >= parkRest
-	if !ended && !always && (!due || !b.parkedAt.CompareAndSwap(last, &now)) {
-		return nil
-	}
-	err := b.transact(ctx, nodeConns, "tend to pauses", b.workBegin()+impatient)(func(tx pgx.Tx) error {
-		if ended {
-			if _, err := b.endPauses(ctx, tx, asked); err != nil {
-				return err
-			}
-		}
-		_, err := b.park(ctx, tx, asked)
-		return err
-	})
-	if codeOf(err) == lockNotAvailable { // rolled back: a later claim finds the same pauses
-		return nil
-	}
-	return err
+	return tag.RowsAffected(), true, b.wake(ctx, tx, store.Wake{Kind: store.WakeJobs})
 }
 
 // pausesTx is a transaction in which package rowwise changes pauses.

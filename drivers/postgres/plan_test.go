@@ -16,9 +16,8 @@ import (
 // hot are the statements that run all the time, and the tables that they may
 // never walk from end to end.
 var hot = map[statement]string{
-	claimAgedJobs: "job|schedule", claimExactAgedJobs: "job|schedule", limitedAgedJobs: "job|schedule", limitedExactAgedJobs: "job|schedule",
-	claimJobs: "job|schedule", claimExactJobs: "job|schedule", claimSuspects: "job|schedule", claimExactSuspects: "job|schedule",
-	countRunningJobs: "job", beginJobs: "lease|job", countLosses: "job", findBehindCursors: "job", findExactBehindCursors: "job", findNextDue: "job", finishJobs: "job|history|feed", finishJobsWithResults: "job|history|feed", finishKeptJobs: "job|history|feed", forgetJobs: "feed|job|attempt|history|key_hold|progress|edge", lockClaims: "job", requeueJobs: "job", endJobs: "job|feed",
+	claimJobs: "job|schedule", takeJobs: "job|schedule", lockDueJobs: "job", lockSuspects: "job", findDueJobs: "job", findSuspect: "job", findPauseWork: "job",
+	countRunningJobs: "job", beginJobs: "lease|job", countLosses: "job", findBehindCursors: "job", findNextDue: "job", finishJobs: "job|history|feed", finishJobsWithResults: "job|history|feed", finishKeptJobs: "job|history|feed", forgetJobs: "feed|job|attempt|history|key_hold|progress|edge", lockClaims: "job", requeueJobs: "job", endJobs: "job|feed",
 	insertAttempts: "job|attempt", upsertOutput: "job|output", listOutput: "job|output", deleteOutput: "output", readPrinted: "attempt", checkRecorded: "history|job", lockJobs: "job", lockFinishedJobs: "history", matchJobs: "job|history|attempt", updateJobs: "job", findScheduleJobs: "job|schedule",
 	deleteJobs: "job|history|attempt|key_hold", reviveJobs: "job|history|key_hold|edge", findKeyHolders: "job|history|key_hold", pullJobs: "job", lockHeldJobs: "job", listClaims: "job", listCancelledClaims: "job", listPausedClaims: "job",
 	lockSchedules: "schedule", updateSchedules: "schedule", findDueSchedules: "schedule", findDueSchedulesNamed: "schedule", findNextSchedule: "schedule",
@@ -33,9 +32,8 @@ var hot = map[statement]string{
 	listEvents: "event", listNewestEvents: "event", pruneEvents: "event", insertEvents: "event|feed",
 	updateAudit: "audit|audit_subject", pruneAudit: "audit|audit_subject",
 	updateUniqueJobs: "job", upsertKeyHolds: "key_hold", pruneKeyHolds: "key_hold", deleteNewJobs: "job", insertUniqueJob: "key_hold", insertKeyedJobs: "key_hold",
-	limitedJobs: "job|schedule", limitedExactJobs: "job|schedule", limitedSuspects: "job|schedule", limitedExactSuspects: "job|schedule",
-	takeVacancies: "vacancy", findLanes: "lane", findDueLanes: "lane", findLaneWork: "lane|vacancy", insertLanes: "lane", findLaneKeys: "lane", lockLanes: "lane", updateLanes: "lane", deleteLanes: "lane",
-	findNewLaneJobs: "job", findNewExactLaneJobs: "job", findOvertakers: "job|lane", findExactOvertakers: "job|lane", lockNewLaneJobs: "job", findLaneJobs: "job", lockLaneJobs: "job", findOccupiedLanes: "job", findWrongLanes: "job", returnIdlePermits: "job", allotPermits: "job", addPermits: "job", lockPermittedJobs: "job", returnPausedPermits: "job", lockRunningLaneJobs: "job",
+	takeVacancies: "vacancy", findLanes: "lane", findDueLanes: "lane", findGates: "lane|vacancy", insertLanes: "lane", findLaneKeys: "lane", lockLanes: "lane", updateLanes: "lane", deleteLanes: "lane",
+	findNewLaneJobs: "job", findOvertakers: "job|lane", lockNewLaneJobs: "job", findLaneJobs: "job", lockLaneJobs: "job", findOccupiedLanes: "job", findWrongLanes: "job", returnIdlePermits: "job", allotPermits: "job", addPermits: "job", lockPermittedJobs: "job", returnPausedPermits: "job", lockRunningLaneJobs: "job",
 	extendLease: "heartbeat", findUniqueJobs: "job|key_hold", findBusySchedules: "schedule|job", findFiredTo: "schedule", lockRetriedSchedules: "schedule|history", lockTriggeredSchedules: "schedule",
 }
 
@@ -66,9 +64,8 @@ func TestPlans(t *testing.T) {
 // with OFFSET 0 for what must not be.
 func checkWalks(t *testing.T, b *Backend) {
 	ordered := []statement{
-		claimAgedJobs, claimExactAgedJobs, limitedAgedJobs, limitedExactAgedJobs,
-		claimJobs, claimExactJobs, claimSuspects, claimExactSuspects, findNextDue, pruneJobs, // these want it, and stop in time
-		limitedJobs, limitedExactJobs, limitedSuspects, limitedExactSuspects, lockPermittedJobs, returnPausedPermits, findWrongLanes, returnIdlePermits, // and job_permit has few jobs
+		claimJobs, lockDueJobs, lockSuspects, findDueJobs, findNextDue, pruneJobs, // these want it, and stop in time
+		lockPermittedJobs, returnPausedPermits, findWrongLanes, returnIdlePermits, // and job_permit has few jobs
 	}
 	for name := range hot {
 		plan := planOf(t, b, name)
@@ -117,7 +114,7 @@ func checkPlans(t *testing.T, b *Backend) {
 	}
 	// These statements read in the order of an index. A plan that sorts would read
 	// the whole backlog.
-	for _, name := range []statement{claimJobs, claimExactJobs, findBehindCursors, findExactBehindCursors, findNextDue, finishJobs, finishJobsWithResults, findDueSchedules, findNextSchedule, pruneSlots} {
+	for _, name := range []statement{claimJobs, lockDueJobs, lockSuspects, findDueJobs, findBehindCursors, findNextDue, finishJobs, finishJobsWithResults, findDueSchedules, findNextSchedule, pruneSlots} {
 		// Not counted: a claim sorts the jobs that it has claimed, at most a batch, to
 		// select the jobs that may begin at once.
 		plan := regexp.MustCompile(`Sort  \(.*\n.*Sort Key: .*\n.*CTE Scan on claimed`).ReplaceAllString(planOf(t, b, name), "")
@@ -125,17 +122,16 @@ func checkPlans(t *testing.T, b *Backend) {
 			t.Errorf("%v sorts\n%s", name, plan)
 		}
 	}
-	claim := []string{"Index Scan using job_ready", "(queue = ", "(priority = ", "(run_at <= ", "Tid Scan on job"}
-	wantInPlan(t, b, claimJobs, claim...)
-	wantInPlan(t, b, claimExactJobs, append(claim, "hashed SubPlan")...)
-	for _, name := range []statement{claimAgedJobs, claimExactAgedJobs, limitedAgedJobs, limitedExactAgedJobs} {
-		// What is sorted are the jobs that a claim may take, at most as many as it asks for of each priority.
-		wantInPlan(t, b, name, append(claim, "Sort Key: due.run_at, due.id", "interval")...)
-		if plan := planOf(t, b, name); !regexp.MustCompile(`LockRows .*\n +-> +Index Scan using job_ready`).MatchString(plan) {
+	wantInPlan(t, b, claimJobs, "Index Scan using job_ready", "(queue = ", "(priority = ", "(run_at <= ", "Tid Scan on job", "hashed SubPlan")
+	wantInPlan(t, b, lockDueJobs, "Index Scan using job_ready", "(queue = ", "(priority = ", "(run_at <= ", "hashed SubPlan")
+	for _, name := range []statement{claimJobs, lockDueJobs, lockSuspects} {
+		if plan := planOf(t, b, name); !regexp.MustCompile(`LockRows .*\n +-> +Index Scan using job_`).MatchString(plan) {
 			t.Errorf("%v does not read the jobs of a priority in the order of the index\n%s", name, plan)
 		}
 	}
-	wantInPlan(t, b, claimSuspects, "Index Scan using job_suspect", "(queue = ", "(priority = ", "(run_at <= ", "Tid Scan on job")
+	wantInPlan(t, b, lockSuspects, "Index Scan using job_suspect", "(queue = ", "(priority = ", "(run_at <= ")
+	wantInPlan(t, b, findSuspect, "using job_suspect")
+	wantInPlan(t, b, takeJobs, "Index Scan using job_pkey")
 	wantInPlan(t, b, findBehindCursors, "Index Scan using job_ready", "ROW(run_at, id) <= ")
 	wantInPlan(t, b, finishJobs, "Index Scan using job_pkey")
 	wantInPlan(t, b, finishJobsWithResults, "Index Scan using job_pkey")

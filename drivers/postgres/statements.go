@@ -88,6 +88,17 @@ var macros = map[string]string{
 	"concerns": `CASE $1 WHEN 0 THEN $3.group_name = $2 WHEN 1 THEN {in_queue($3.queue, $2)} WHEN 2 THEN $3.kind = $2 ELSE $3.job_key = $2 END`,
 	// A pause that is active concerns a job. Claims compare in other ways, because they look at many jobs.
 	"paused": `EXISTS (SELECT FROM {schema}.pause AS p WHERE coalesce(p.until > coalesce(:now::timestamptz, now()), true) AND {concerns(p.subject, p.name, $1)})`,
+	// A claim may take a job, which is ready and due: its kind is among :kinds, or its kind and the digest of its args are among given
+	// pairs, and no pause concerns its kind, group or key. Each kind of the pairs is also given once in :exact_kinds, so that only jobs of these
+	// kinds are digested.
+	"claimable": `NOT $1.running AND ($1.kind = ANY (:kinds::text[])
+		OR $1.kind = ANY (:exact_kinds::text[]) AND ($1.kind, sha256(convert_to($1.args, 'UTF8'))) IN (
+			SELECT e.kind, e.digest FROM unnest(:exact_jobs::text[], :exact_digests::bytea[]) AS e (kind, digest)))
+		AND $1.kind <> ALL (ARRAY(SELECT p.name FROM {schema}.pause AS p WHERE p.subject = 2 AND coalesce(p.until > coalesce(:now::timestamptz, now()), true)))
+		AND ($1.group_name IS NULL OR NOT EXISTS (SELECT FROM {schema}.pause AS p
+			WHERE p.subject = 0 AND p.name = $1.group_name AND coalesce(p.until > coalesce(:now::timestamptz, now()), true)))
+		AND ($1.job_key IS NULL OR NOT EXISTS (SELECT FROM {schema}.pause AS p
+			WHERE p.subject = 3 AND p.name = $1.job_key AND coalesce(p.until > coalesce(:now::timestamptz, now()), true)))`,
 	// A finished job holds no key, has no live job in its batch, and is no predecessor of a live job.
 	"deletable": `(NOT EXISTS (SELECT FROM {schema}.key_hold AS u WHERE u.job_id = $1.id AND u.until > coalesce(:now::timestamptz, now()) OFFSET 0)
 		AND NOT ($1.batch IS NOT NULL AND EXISTS (SELECT FROM {schema}.job AS b WHERE b.batch = $1.batch OFFSET 0))

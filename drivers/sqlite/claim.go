@@ -131,30 +131,28 @@ func (s *session) LookAround(ctx context.Context, req store.ClaimRequest) (rowwi
 }
 
 // TakeJobs implements rowwise.ClaimTx.
-func (s *session) TakeJobs(ctx context.Context, req store.ClaimRequest, due []rowwise.Stream, permitted bool, now time.Time) ([]store.Claimed, error) {
+func (s *session) TakeJobs(ctx context.Context, req store.ClaimRequest, due []rowwise.Stream, permitted bool, now time.Time) (jobs []store.Claimed, batch int64, err error) {
 	if len(due) == 0 && !req.Suspects {
-		return nil, nil
+		return nil, 0, nil
 	}
 	if len(due) > 1 && !req.Suspects { // one stream is searched by the claim itself
-		var err error
 		if due, err = s.FindDue(ctx, req, req.DueBy(now)); err != nil || len(due) == 0 {
-			return nil, err
+			return nil, 0, err
 		}
 	}
 	name, a := claimStatement(&req, due, permitted, now)
-	var jobs []store.Claimed
 	var token int64
-	err := s.Each(ctx, name, a, func(r row) error {
+	err = s.Each(ctx, name, a, func(r row) error {
 		job, err := sqlrows.ScanClaimed(r)
 		jobs = append(jobs, job)
 		token = max(token, job.Token)
 		return err
 	})
 	if err != nil || len(jobs) == 0 {
-		return nil, err
+		return nil, 0, err
 	}
 	slices.SortFunc(jobs, store.CompareClaimed)
-	return jobs, s.Exec(ctx, sqlrows.RaiseCounter, args{"name": "token", "value": token})
+	return jobs, 0, s.Exec(ctx, sqlrows.RaiseCounter, args{"name": "token", "value": token})
 }
 
 // claimStatement returns the statement that takes jobs, and its parameters.

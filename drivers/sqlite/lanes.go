@@ -18,19 +18,19 @@ func (s *session) HasNewLaneJobs(ctx context.Context, req store.ClaimRequest, no
 }
 
 // LockNewLaneJobs implements rowwise.ClaimTx.
-func (s *session) LockNewLaneJobs(ctx context.Context, req store.ClaimRequest, _ store.LaneWork, way store.ClaimWay, now time.Time) (fresh []store.LaneJob, left bool, err error) {
-	fresh, err = s.freshJobs(ctx, req, now)
-	left = len(fresh) == rowwise.FreshRows
-	if err != nil || !left || !way.Last || req.Suspects {
-		return fresh, left, err
+func (s *session) LockNewLaneJobs(ctx context.Context, req store.ClaimRequest, _ store.LaneWork, way store.ClaimWay, now time.Time) (fresh rowwise.FreshJobs, err error) {
+	fresh.Jobs, err = s.freshJobs(ctx, req, now)
+	fresh.Left = len(fresh.Jobs) == rowwise.FreshRows
+	if err != nil || !fresh.Left || !way.Last || req.Suspects {
+		return fresh, err
 	}
 	overtaking, err := s.overtakingJobs(ctx, req, now)
 	for i := range overtaking {
-		if id := overtaking[i].ID; !slices.ContainsFunc(fresh, func(j store.LaneJob) bool { return j.ID == id }) {
-			fresh = append(fresh, overtaking[i])
+		if id := overtaking[i].ID; !slices.ContainsFunc(fresh.Jobs, func(j store.LaneJob) bool { return j.ID == id }) {
+			fresh.Jobs = append(fresh.Jobs, overtaking[i])
 		}
 	}
-	return fresh, left, err
+	return fresh, err
 }
 
 // freshJobs returns due jobs that limits concern, that hold no permits, and that a claim may take, at most rowwise.FreshRows.

@@ -26,19 +26,14 @@ var sharedLaneFaults = []fault{
 
 var postgresLaneFaults = []fault{
 	{
-		"a claim outlives its rolled-back transaction", "lanes.go", `step := b.transact(ctx, nodeConns, "pass on permits", b.workBegin()+impatient)`,
-		`step := func(do func(tx pgx.Tx) error) error {
-			if err := b.transact(ctx, nodeConns, "pass on permits", b.workBegin()+impatient)(do); codeOf(err) != lockNotAvailable {
-				return err
-			}
-			return nil
-		}`,
+		"a claim outlives its rolled-back transaction", "claim_gated.go", "take := func(do func(*claimTx) error) error {\n",
+		"take := func(do func(*claimTx) error) (err error) {\n\t\tdefer func() {\n\t\t\tif codeOf(err) == lockNotAvailable {\n\t\t\t\terr = nil\n\t\t\t}\n\t\t}()\n",
 	},
-	{"a claim that waits for locks moves the cursors past its jobs", "lanes.go", "found.left, work.next = busyLanes, out.Now", "work.next = out.Now"},
-	{"a claim takes jobs that hold no permit", "sql/claim_jobs.sql", "AND (j.permits IS NOT NULL OR :new_permits", "AND (true OR :new_permits"},
+	{"a claim that waits for locks moves the cursors past its jobs", "claim_gated.go", "out.left = busyLanes", "out.left = 0"},
+	{"a claim takes jobs that hold no permit", "sql/lock_due_jobs.sql", "AND (j.permits IS NOT NULL OR j.id IN", "AND (true OR j.id IN"},
 	{"a claimed job is not given its first permits", "sql/claim_jobs.sql", "coalesce(permits, (:new_permits::jsonb ->> id::text)::bigint[])", "coalesce(permits, nullif((:new_permits::jsonb ->> id::text)::bigint[], (:new_permits::jsonb ->> id::text)::bigint[]))"},
-	{"a claim of jobs with keys ignores the rate of the queue", "lanes.go", "case s.work.rated || s.req.Permits.Rated():", "case s.work.rated:"},
-	{"jobs behind the claim lose the permits of the step", "lanes.go", "t.saveAllotments(ctx, rest, now)", "t.saveAllotments(ctx, nil, now)"},
+	{"a claim of jobs with keys ignores the rate of the queue", "claim.go", "req.DueFor == 0 && !req.Permits.Rated() && !b.gated", "req.DueFor == 0 && !b.gated"},
+	{"jobs behind the claim lose the permits of the step", "claim_gated.go", "t.lanesTx.SaveAllotments(ctx, t.fresh, t.saveAt)", "t.lanesTx.SaveAllotments(ctx, nil, t.saveAt)"},
 	{"a completed job keeps its permit", "sql/finish_jobs.sql", "FROM ended, unnest(permits) AS p (lane) WHERE EXISTS", "FROM ended, unnest(permits) AS p (lane) WHERE NOT EXISTS"},
 	{"a retried job keeps its permit", "sql/requeue_jobs.sql", "WHEN (SELECT bool_or(t.strict) AND NOT bool_or(t.rate > 0) FROM", "WHEN (SELECT bool_or(true) FROM"},
 	{"a job that is moved keeps its permit", "sql/update_jobs.sql", "lane = NULL, permits = NULL,", "lane = NULL,"},
@@ -47,7 +42,7 @@ var postgresLaneFaults = []fault{
 }
 
 var sqliteLaneFaults = []fault{
-	{"jobs of other keys wait for a backlog", "lanes.go", "!left || !way.Last || req.Suspects {", "!left || !way.Last || !req.Suspects {"},
+	{"jobs of other keys wait for a backlog", "lanes.go", "!fresh.Left || !way.Last || req.Suspects {", "!fresh.Left || !way.Last || !req.Suspects {"},
 	{"an ended job keeps its permit", "sql/insert_job_vacancies.sql", "AND j.permits IS NOT NULL", "AND j.permits IS NULL"},
 	{"a retried job keeps its permit", "sql/requeue_jobs.sql", "WHEN (SELECT max(t.strict) AND NOT max(t.rate > 0) FROM", "WHEN (SELECT max(1) FROM"},
 	{"a job that is moved keeps its permit", "sql/update_jobs.sql", "lane = NULL, permits = NULL,", "lane = NULL,"},

@@ -151,7 +151,7 @@ var mysqlOwnFaults = []fault{
 
 // Faults of limits whose permits jobs hold.
 var mysqlLaneFaults = []fault{
-	{"a claim leaves the copy of a job that waited in a lane", "claim.go", "return jobs, s.OnIDs(ctx, rares, updateRare)", "if !permitted {\n\t\trares = nil\n\t}\n\treturn jobs, s.OnIDs(ctx, rares, updateRare)"},
+	{"a claim leaves the copy of a job that waited in a lane", "claim.go", "return jobs, 0, s.OnIDs(ctx, rares, updateRare)", "if !permitted {\n\t\trares = nil\n\t}\n\treturn jobs, 0, s.OnIDs(ctx, rares, updateRare)"},
 	{"an ended job keeps its permit", "finish.go", "	if err := s.leaveLanes(ctx, ids, false); err != nil {", "	if err := s.leaveLanes(ctx, nil, false); err != nil {"},
 	{"a retried job keeps its permit", "finish.go", "s.leaveLanes(ctx, again, true)", "s.leaveLanes(ctx, nil, true)"},
 	{"a job that is moved keeps its permit", "sql/update_jobs.sql", "j.lane = NULL, j.permits = NULL,", "j.lane = NULL,"},

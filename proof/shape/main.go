@@ -69,7 +69,7 @@ func (h *house) rows() []row {
 		two("request and result structs", structs, "fields", fields),
 		n("fields of the fetcher", h.fieldsOf("internal/work", "fetcher")),
 		{"longest function of the path of a claim", fmt.Sprintf("%d lines (%s)", longest, where)},
-		n("statements of PostgreSQL's claim", h.sqlNamed("drivers/postgres/sql/claim")),
+		n("statements of PostgreSQL's claim", h.claimStatements()),
 		two("common lines of drivers/mysql and sqlite", lines, "equal bodies", bodies),
 		n("lines of statement tables by hand", h.lines(func(f *file) bool { return filepath.Base(f.path) == "statements.go" })),
 		two("files that the trip of a job names", trip, "ADRs", tripADRs),
@@ -467,12 +467,11 @@ func (h *house) sqlNaming(expression string) (n int) {
 	return n
 }
 
-// sqlNamed counts the files of SQL whose paths begin so.
-func (h *house) sqlNamed(prefix string) (n int) {
-	for _, path := range h.sql {
-		if strings.HasPrefix(path, prefix) {
-			n++
-		}
+// claimStatements counts the statements that the files of PostgreSQL's claim declare: which lock due jobs, and which give jobs to a node.
+func (h *house) claimStatements() (n int) {
+	for _, path := range []string{"drivers/postgres/sql/claim_jobs.sql", "drivers/postgres/sql/lock_due_jobs.sql"} {
+		text, _ := os.ReadFile(filepath.Join(h.root, path)) // without the file there are none
+		n += strings.Count(string(text), "-- statement ")
 	}
 	return n
 }

@@ -40,9 +40,9 @@ type ClaimTx interface {
 	// HasNewLaneJobs reports whether there are due jobs that limits concern, that hold no permits, and that a claim may take.
 	HasNewLaneJobs(ctx context.Context, req store.ClaimRequest, now time.Time) (bool, error)
 
-	// LockNewLaneJobs locks and returns such jobs, at most FreshRows. If there may be more (left), and way is Last, the first of these jobs
+	// LockNewLaneJobs locks and returns such jobs, at most FreshRows. If more may be left, and way is Last, the first of these jobs
 	// in whose lanes no job waits are among them, at most as many as the claim takes.
-	LockNewLaneJobs(ctx context.Context, req store.ClaimRequest, work store.LaneWork, way store.ClaimWay, now time.Time) (jobs []store.LaneJob, left bool, err error)
+	LockNewLaneJobs(ctx context.Context, req store.ClaimRequest, work store.LaneWork, way store.ClaimWay, now time.Time) (FreshJobs, error)
 
 	// FindSuspect reports whether a claim of suspects from a queue may find a job.
 	FindSuspect(ctx context.Context, queue string, now time.Time) (bool, error)
@@ -54,8 +54,9 @@ type ClaimTx interface {
 	NextDue(ctx context.Context, queue string, now time.Time) (time.Time, error)
 
 	// TakeJobs gives the node the first due jobs of streams that FindDue has returned, or suspects, in the order in which they start, at
-	// most Limit. With permitted, it leaves out jobs that need permits and hold none.
-	TakeJobs(ctx context.Context, req store.ClaimRequest, due []Stream, permitted bool, now time.Time) ([]store.Claimed, error)
+	// most Limit. With permitted, it leaves out jobs that need permits and hold none. batch is the number of the claim, if the store has
+	// such numbers.
+	TakeJobs(ctx context.Context, req store.ClaimRequest, due []Stream, permitted bool, now time.Time) (jobs []store.Claimed, batch int64, err error)
 
 	// StartsFrom reads the store's clock for starts that count from now on, which the answer to the claim has.
 	StartsFrom(ctx context.Context, asked time.Time, out *store.ClaimResult) (time.Time, error)
@@ -65,6 +66,7 @@ type ClaimTx interface {
 type Around struct {
 	Alive   bool // the node, by the books
 	Pauses  bool // there are pauses, also pauses that have ended
+	Mark    PauseMark
 	Handled bool // there are handlers of starts
 	Limited bool // there are limits
 	Permits bool // there are limits whose permits jobs hold, also limits that have ended
@@ -73,6 +75,20 @@ type Around struct {
 	// has found them in one statement with the rest; otherwise zero and nil.
 	Now  time.Time
 	Jobs *DueJobs
+}
+
+// PauseMark changes whenever a pause begins, or is deleted after its end. The zero value: there are no pauses, or the driver's claims
+// do not compare marks.
+type PauseMark struct {
+	Count int64
+	Last  time.Time // when the last of the pauses began
+}
+
+// FreshJobs are due jobs that limits concern, and that hold no permits.
+type FreshJobs struct {
+	Jobs   []store.LaneJob
+	Left   bool // there may be more
+	Looked int  // as store.LaneStep has it
 }
 
 // DueJobs is what a claim may take of a queue.
@@ -95,6 +111,12 @@ type Stream struct {
 type ClaimStep struct {
 	store.ClaimResult
 	Again bool
+
+	Around    Around
+	Searched  bool            // the step has looked for all due jobs that the claim may take
+	Fresh     []store.LaneJob // jobs that have got permits, or wait from now on
+	Claimable int             // how many jobs can be claimed that could not before
+	Left      bool            // due jobs may be left before the claimed jobs that have neither permits nor wait
 }
 
 // Claim makes one step of a claim. A look without locks passes the gates, and each gate leaves less of the claim. If there is something to
@@ -120,11 +142,11 @@ func Claim[Tx ClaimTx](ctx context.Context, look, take Transaction[Tx], req stor
 		return c.ends(works), nil
 	})
 	if err != nil || looked.verdict != works {
-		return ClaimStep{ClaimResult: looked.out}, err
+		return looked.step, err
 	}
 	took, err := InTx(take, func(tx Tx) (passed, error) {
 		c := &claim{tx: tx, req: req, way: way, due: looked.due}
-		c.out.NoSuspects = looked.out.NoSuspects
+		c.out.NoSuspects = looked.step.NoSuspects
 		for _, gate := range gates {
 			if verdict, err := gate.take(ctx, c); err != nil || verdict != passes {
 				return c.ends(verdict), err
@@ -133,7 +155,8 @@ func Claim[Tx ClaimTx](ctx context.Context, look, take Transaction[Tx], req stor
 		err := c.takeJobs(ctx)
 		return c.ends(passes), err
 	})
-	return ClaimStep{ClaimResult: took.out, Again: took.verdict == works}, err
+	took.step.Again = took.verdict == works
+	return took.step, err
 }
 
 // A gate decides about one thing how much of a claim goes on.
@@ -165,14 +188,17 @@ type claim struct {
 	rates  store.QueueRates
 	lanes  store.LaneWork
 	due    []Stream // where jobs are due
-	out    store.ClaimResult
+	out    ClaimStep
 }
 
 // passed is how far a claim has come.
 type passed struct {
 	verdict verdict
 	due     []Stream
-	out     store.ClaimResult
+	step    ClaimStep
 }
 
-func (c *claim) ends(v verdict) passed { return passed{v, c.due, c.out} }
+func (c *claim) ends(v verdict) passed {
+	c.out.Around = c.around
+	return passed{v, c.due, c.out}
+}

@@ -20,6 +20,7 @@ func (dueGate) look(ctx context.Context, c *claim) (v verdict, err error) {
 	if len(c.due) > 0 {
 		return works, nil
 	}
+	c.out.Searched = true
 	if found != nil && len(found.Due) == 0 {
 		c.out.NextDue = found.NextDue
 	} else if c.out.NextDue, err = c.tx.NextDue(ctx, c.req.Queue, c.now); err != nil {
@@ -40,10 +41,11 @@ func (dueGate) take(ctx context.Context, c *claim) (v verdict, err error) {
 // takeJobs takes what the gates have let through, in the order of claims (store.CompareClaimed; of aged jobs store.LongestDue), and
 // completes the answer.
 func (c *claim) takeJobs(ctx context.Context) (err error) {
-	if c.out.Jobs, err = c.tx.TakeJobs(ctx, c.req, c.due, c.lanes.Limited, c.now); err != nil {
+	if c.out.Jobs, c.out.Batch, err = c.tx.TakeJobs(ctx, c.req, c.due, c.lanes.Limited, c.now); err != nil {
 		return err
 	}
-	clock := func() (time.Time, error) { return c.tx.StartsFrom(ctx, c.req.Now, &c.out) }
+	c.out.Searched = true
+	clock := func() (time.Time, error) { return c.tx.StartsFrom(ctx, c.req.Now, &c.out.ClaimResult) }
 	if err := c.startInLanes(ctx, clock); err != nil {
 		return err
 	}

@@ -32,17 +32,24 @@ func (laneGate) take(ctx context.Context, c *claim) (verdict, error) {
 	if v, err := c.findLaneWork(ctx); err != nil || v != passes || !c.lanes.Limited || c.way.Busy {
 		return v, err
 	}
-	fresh, left, err := c.tx.LockNewLaneJobs(ctx, c.req, c.lanes, c.way, c.now)
-	if err != nil || len(fresh) == 0 && !c.lanes.Found {
+	fresh, err := c.tx.LockNewLaneJobs(ctx, c.req, c.lanes, c.way, c.now)
+	if err != nil || len(fresh.Jobs) == 0 && !c.lanes.Found {
 		return passes, err
 	}
-	passed, err := PassOnPermits(ctx, c.tx, fresh, c.now)
+	passed, err := PassOnPermits(ctx, c.tx, fresh.Jobs, c.now)
 	if err != nil {
 		return refuses, err
 	}
 	c.lanes.Next = store.Earlier(c.lanes.Next, passed.Next)
-	step := store.LaneStep{Left: left, More: passed.More, Released: len(passed.Queues) > 0}
+	step := store.LaneStep{
+		Left: fresh.Left, More: passed.More, Released: len(passed.Queues) > 0,
+		Claimable: passed.Claimable, Looked: fresh.Looked, Waits: passed.Waits,
+	}
 	again, soon := step.Again(c.way, c.req)
+	c.out.Claimable, c.out.Left = passed.Claimable, soon
+	if !passed.More { // otherwise the step may have left fresh jobs
+		c.out.Fresh = fresh.Jobs
+	}
 	if soon {
 		c.lanes.Next = c.now
 	}

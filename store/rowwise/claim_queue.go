@@ -23,7 +23,7 @@ func (c *claim) boundByQueue(ctx context.Context, lock bool) (v verdict, err err
 			return v, err
 		}
 	}
-	c.req = c.rates.Bound(c.req, c.now, &c.out)
+	c.req = c.rates.Bound(c.req, c.now, &c.out.ClaimResult)
 	return v, nil
 }
 

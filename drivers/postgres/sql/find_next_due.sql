@@ -1,10 +1,9 @@
--- statement findNextDue, takes now queue limited, returns next_due pauses last ended queue handled limit_revision not_before permits rated
+-- statement findNextDue, takes now queue limited, returns next_due pauses last queue handled limit_revision not_before gated
 -- The earliest run_at after now among the ready jobs of a queue, without suspects, unless the
 -- queue is paused, or the earliest end of a pause after now if that is earlier; how many pauses
--- there are, also pauses that have ended, when the last of them began, whether a pause has
--- ended, whether the queue is paused, whether there are handlers of
+-- there are, also pauses that have ended, when the last of them began, whether the queue is paused, whether there are handlers of
 -- starts, the newest revision of the limits of the whole queue :limited, until when a worker has asked that nothing of
--- that queue starts, whether limits concern the queue whose permits jobs hold, and whether a rate is among these.
+-- that queue starts, and whether claims have to pass gates: because limits concern the queue whose permits jobs hold, or a pause has ended.
 SELECT least(p.first_end, CASE WHEN NOT p.queue THEN (
         SELECT min(later.run_at)
         FROM generate_series(1, 9) AS m (priority), LATERAL (
@@ -13,8 +12,8 @@ SELECT least(p.first_end, CASE WHEN NOT p.queue THEN (
             ORDER BY j.run_at, j.id LIMIT 1
         ) AS later
     ) END) AS next_due,
-    p.pauses, p.last, p.ended, p.queue, EXISTS (SELECT FROM {schema}.handler WHERE events & 1 <> 0) AS handled,
-    w.limit_revision, w.not_before, l.permits, l.rated
+    p.pauses, p.last, p.queue, EXISTS (SELECT FROM {schema}.handler WHERE events & 1 <> 0) AS handled,
+    w.limit_revision, w.not_before, l.permits OR p.ended AS gated
 FROM (
     SELECT count(*) AS pauses, max(paused_at) AS last, min(until) FILTER (WHERE until > coalesce(:now::timestamptz, now())) AS first_end,
         coalesce(bool_or(until <= coalesce(:now::timestamptz, now())), false) AS ended,
@@ -25,6 +24,6 @@ FROM (
     FROM {schema}.job_limit AS l LEFT JOIN {schema}.lane AS n ON n.limit_id = l.id AND n.key = ''
     WHERE l.queue = :limited::text AND l.kind = '' AND NOT l.by_key AND l.ended_at IS NULL
 ) AS w, (
-    SELECT count(*) > 0 AS permits, coalesce(bool_or(t.rate > 0 AND t.ended_at IS NULL), false) AS rated
-    FROM {schema}.job_limit AS t WHERE (t.by_key OR t.kind <> '') AND (t.queue = '' OR {in_queue(:queue::text, t.queue)})
+    SELECT EXISTS (SELECT FROM {schema}.job_limit AS t
+        WHERE (t.by_key OR t.kind <> '') AND (t.queue = '' OR {in_queue(:queue::text, t.queue)})) AS permits
 ) AS l

@@ -1,4 +1,3 @@
--- statement updateRateLanes, takes ids tats
--- Records the starts of jobs of a queue with rates.
-UPDATE {schema}.lane AS x SET tat = u.tat
-FROM unnest(:ids::bigint[], :tats::timestamptz[]) AS u (id, tat) WHERE x.id = u.id
+-- statement updateRateLanes, takes limit tat
+-- Records the starts of jobs of a queue with a rate.
+UPDATE {schema}.lane SET tat = :tat::timestamptz WHERE limit_id = :limit::bigint AND key = ''

@@ -17,7 +17,7 @@ import (
 // noChange are the methods of services that change nothing, or only enqueue jobs.
 var noChange = map[string]bool{
 	"JobService.Count": true, "JobService.Get": true, "JobService.Graph": true, "JobService.List": true, "JobService.Output": true, "JobService.Estimate": true, "JobService.Page": true, "JobService.Pauses": true, "JobService.Predecessors": true, "JobService.Waits": true,
-	"ScheduleService.Counts": true, "ScheduleService.Get": true, "ScheduleService.Graph": true, "ScheduleService.List": true, "ScheduleService.ListOverdue": true, "ScheduleService.OnHosts": true, "ScheduleService.Owners": true, "ScheduleService.RunOnce": true,
+	"ScheduleService.Counts": true, "ScheduleService.Get": true, "ScheduleService.Graph": true, "ScheduleService.Health": true, "ScheduleService.ListFailing": true, "ScheduleService.List": true, "ScheduleService.ListOverdue": true, "ScheduleService.OnHosts": true, "ScheduleService.Owners": true, "ScheduleService.RunOnce": true,
 	"HandlerService.Get": true, "HandlerService.List": true,
 	"LimitService.Get": true, "LimitService.List": true,
 	"CalendarService.Get": true, "CalendarService.List": true,

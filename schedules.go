@@ -324,8 +324,12 @@ func (s *ScheduleService) ResetAhead(ctx context.Context, options ...Option) (re
 	if err != nil {
 		return nil, fmt.Errorf("reset schedules: %w", err)
 	}
-	for page := (ScheduleFilter{Limit: maxPage}); ; {
-		rows, err := s.List(ctx, page)
+	now, err := s.client.Now(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reset schedules: %w", err)
+	}
+	for page := (store.ListRequest{MarkAfter: now.Add(plan.MaxAhead), Limit: maxPage}); ; {
+		rows, err := s.list(ctx, page)
 		if err != nil || len(rows) == 0 {
 			return reset, err
 		}

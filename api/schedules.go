@@ -45,7 +45,11 @@ func (h *handler) newScheduleOutput(ctx context.Context, info hourbell.ScheduleI
 	if err != nil {
 		return nil, err
 	}
-	return &scheduleOutput{ETag: etag(info.Revision), Body: view.NewOneScheduleRecord(view.NewSchedule(info, secrets), around)}, nil
+	shown := []view.Schedule{view.NewSchedule(info, secrets)}
+	if err := view.ReadHealth(ctx, h.client, shown); err != nil {
+		return nil, err
+	}
+	return &scheduleOutput{ETag: etag(info.Revision), Body: view.NewOneScheduleRecord(shown[0], around)}, nil
 }
 
 // etag returns a revision as an entity tag.
@@ -136,10 +140,17 @@ func (h *handler) listSchedules(ctx context.Context, in *listSchedulesInput) (*l
 	if err != nil {
 		return nil, err
 	}
-	record := func(s hourbell.ScheduleInfo) view.ScheduleWithCopiesRecord {
-		return view.NewScheduleWithCopiesRecord(view.NewSchedule(s, in.Show), owners[s.Owner])
+	shown := make([]view.Schedule, len(schedules))
+	for i, s := range schedules {
+		shown[i] = view.NewSchedule(s, in.Show)
 	}
-	return newPage(in.Limit, schedules, func(s hourbell.ScheduleInfo) string { return s.Name }, record), nil
+	if err := view.ReadHealth(ctx, h.client, shown); err != nil {
+		return nil, err
+	}
+	record := func(s view.Schedule) view.ScheduleWithCopiesRecord {
+		return view.NewScheduleWithCopiesRecord(s, owners[s.Owner])
+	}
+	return newPage(in.Limit, shown, func(s view.Schedule) string { return s.Name }, record), nil
 }
 
 func (h *handler) getSchedule(ctx context.Context, in *struct {

@@ -313,7 +313,10 @@ func (p *pages) calendar(ctx context.Context, r *http.Request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := scheduleTable(users, false)
+	t, err := p.scheduleTable(ctx, users, false)
+	if err != nil {
+		return nil, err
+	}
 	t.Caption, t.Empty = "Schedules that exclude these times", "No schedule excludes these times."
 	return &page{Title: "Calendar " + name, Template: "calendar", Live: true, Data: struct {
 		Facts     []fact

@@ -25,7 +25,10 @@ func (p *pages) schedules(ctx context.Context, r *http.Request) (*page, error) {
 		return nil, err
 	}
 	more := len(schedules) > pageSize
-	t := scheduleTable(schedules[:min(len(schedules), pageSize)], secretsFor(r))
+	t, err := p.scheduleTable(ctx, schedules[:min(len(schedules), pageSize)], secretsFor(r))
+	if err != nil {
+		return nil, err
+	}
 	t.Caption, t.Empty = "Schedules", "No schedule is stored. `hourbell schedules put` and `hourbell apply` make schedules."
 	if more {
 		t.Older = link("schedules", "owner", owner, "group", f.Group, "after", schedules[pageSize-1].Name)
@@ -39,10 +42,13 @@ func (p *pages) schedules(ctx context.Context, r *http.Request) (*page, error) {
 	}{t, owner, f.Group}}, nil
 }
 
-func scheduleTable(schedules []hourbell.ScheduleInfo, secrets bool) table {
+func (p *pages) scheduleTable(ctx context.Context, schedules []hourbell.ScheduleInfo, secrets bool) (table, error) {
 	views := make([]view.Schedule, len(schedules))
 	for i, s := range schedules {
 		views[i] = view.NewSchedule(s, secrets)
+	}
+	if err := view.ReadHealth(ctx, p.client, views); err != nil {
+		return table{}, err
 	}
 	t := tableOf(view.ScheduleListing(), views, func(s view.Schedule, column string) string {
 		switch {
@@ -58,7 +64,7 @@ func scheduleTable(schedules []hourbell.ScheduleInfo, secrets bool) table {
 			t.Rows[i].Cells[j].Zone = s.Rule.Zone
 		}
 	}
-	return t
+	return t, nil
 }
 
 // scheduleData is what the page of a schedule shows.
@@ -156,7 +162,11 @@ func (p *pages) schedule(ctx context.Context, r *http.Request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Facts = factsOf(append(view.ScheduleFacts(view.NewSchedule(info, secrets)), around.Facts()...), info.Rule.Zone, map[string]string{
+	shown := []view.Schedule{view.NewSchedule(info, secrets)}
+	if err := view.ReadHealth(ctx, p.client, shown); err != nil {
+		return nil, err
+	}
+	d.Facts = factsOf(append(view.ScheduleFacts(shown[0]), around.Facts()...), info.Rule.Zone, map[string]string{
 		"made_from": link("schedule", "name", info.MadeFrom),
 		"owner":     link("schedules", "owner", info.Owner), "group": link("schedules", "group", info.Group),
 	})

@@ -130,6 +130,10 @@ func drawSlots(from, to, now time.Time, slots []store.SlotInfo, runs []store.Job
 		word := slot.Outcome.String()
 		counts[word] += slot.Count
 		m := mark{X: s.x(slot.Slot), Outcome: word, Href: "#" + slotID(slot), Title: fmt.Sprintf("%s %s", plain.Stamp(slot.Slot), word)}
+		if slot.JobKept && slot.JobState == store.StateFailed {
+			m.Outcome = "failed"
+			m.Title += ", and its job failed"
+		}
 		if slot.Count > 1 {
 			m.Width = s.width(slot.Slot, slot.Last)
 			m.Title += fmt.Sprintf(", %d slots to %s", slot.Count, plain.Stamp(slot.Last))

@@ -46,9 +46,11 @@ const (
 	OfPauses
 	// OfQueues counts the live jobs of each queue, by name: Estimate.
 	OfQueues
-	// OfSchedules lists schedules by name: Names, IDs, Owner, Calendar, Group, Deleted, After, Limit.
+	// OfSchedules lists schedules by name: Names, IDs, Owner, Calendar, Group, Failed, MarkAfter, Deleted, After, Limit.
 	OfSchedules
 	// OfSlots lists records of slots, newest first: Names (at most one) of a schedule, HostsOf, Group, From, To, Before, Limit.
+	// With IDs of schedules, each once, the newest Limit records of each are listed, schedule by schedule in this order; the other
+	// conditions do not count then.
 	OfSlots
 )
 
@@ -65,6 +67,10 @@ type ListRequest struct {
 	Owner           *string
 	Calendar, Group string
 	Deleted         bool // tombstones of schedules too
+	// Failed asks for schedules with a failed job among the newest FailedAmong jobs that did not complete, and MarkAfter, if not
+	// zero, for schedules that are accounted for beyond this instant.
+	Failed    bool
+	MarkAfter time.Time
 	// HostsOf, if not empty, is a schedule by name: records of this schedule, and of the schedules of hosts that are made from it,
 	// also of deleted schedules (EveryOwner).
 	HostsOf string
@@ -89,6 +95,10 @@ type ListRequest struct {
 	Estimate bool
 	Within   time.Duration // 0: estimate at once
 }
+
+// FailedAmong is among how many finished jobs that did not complete, the newest by their numbers, List looks for schedules with
+// failed jobs, so that a listing costs little however many jobs failed.
+const FailedAmong = 5000
 
 // Cursor is the position of the last row read in a listing from newest to oldest: an instant, unless rows are ordered by their number
 // alone, then the number. The zero value: from the newest row.

@@ -436,6 +436,8 @@ type SlotInfo struct {
 	Host         string // HostOf its schedule
 	SlotRecord          // Extend is not used
 	Job          int64  // for SlotFired
+	JobKept      bool   // the job is stored; a job that has finished is deleted when it has been kept for long enough
+	JobState     State  // of a job that is kept
 	RecordedAt   time.Time
 	// After is the job whose end the (first) slot is, and AfterSchedule the name of its
 	// schedule; 0 and empty for slots of a rule, and for ends that are not kept any more.

@@ -253,14 +253,14 @@ func TestSchedules(t *testing.T) {
 	b.ok("schedules", "put", "会議", "--every", "1h", "--kind", "meet", "--args", `{"room":7}`, "--paused")
 	b.run("schedules", "put", "once", "--at", "2020-01-01T00:00:00Z", "--shell", "date")
 	equal(t, "list", steady(b.ok("schedules", "list")), strings.Join([]string{
-		"NAME  RULE  STATE  NEXT  FIRED  RUNS  OWNER",
-		`hello  CRON_TZ=Asia/Tokyo 0 9 1 1 *  active  TIME 0  ["echo" "hi <you>"]  -`,
-		"once  at TIME ended  -  0  sh: date  -",
-		"会議  every 1h  paused  TIME 0  meet  -", "",
+		"NAME  RULE  STATE  LAST 20  NEXT  FIRED  RUNS  OWNER",
+		`hello  CRON_TZ=Asia/Tokyo 0 9 1 1 *  active  -  TIME 0  ["echo" "hi <you>"]  -`,
+		"once  at TIME ended  -  -  0  sh: date  -",
+		"会議  every 1h  paused  -  TIME 0  meet  -", "",
 	}, "\n"))
 
 	record := b.objects("schedules", "list")[0]
-	want := strings.Fields(`anchor args at backoff created_at cron deleted_at every failing_since fired group group_paused_at group_paused_until key kind made_from mark max_attempts name next_at hooks on_failure on_loss on_missed on_recovery
+	want := strings.Fields(`anchor args at backoff created_at cron deleted_at every failing_since fired group group_paused_at group_paused_until key health kind made_from mark max_attempts name next_at hooks on_failure on_loss on_missed on_recovery
 		overlap owner paused paused_at priority problem queue revision state timeout tz updated_at
 		count dialect exclude failures fold gap grace jitter misfire misfire_cap on pause_after_failures paused_until rule start stop waits window after`)
 	slices.Sort(want)

@@ -83,7 +83,7 @@ func TestFindingsAreEverywhere(t *testing.T) {
 		}
 	}
 
-	// Five things at once.
+	// Six things at once.
 	writeFile(t, "s.yaml", good+"  - {name: bell2, evry: 1h}\n")
 	b.ok("queues", "pause", "held", "--reason", "the mail server moves")
 	held := fmt.Sprint(b.enqueued("mail", "--queue", "held")["id"])
@@ -99,6 +99,25 @@ func TestFindingsAreEverywhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	b.ok("schedules", "put", "breaks", "--every", "24h", "--", "false")
+	rows, err = store.List[store.Schedule](t.Context(), backend, store.ListRequest{Names: []string{"breaks"}, Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	breaks := store.Firing{
+		Schedule: rows[0].ID, Revision: rows[0].Revision, Mark: rows[0].Mark, NextAt: rows[0].NextAt, NewMark: rows[0].Mark, NewNextAt: rows[0].NextAt.Add(time.Hour),
+		Overlap: store.OverlapAllow,
+	}
+	for i := range 12 {
+		slot := rows[0].Mark.Add(time.Duration(i-12) * time.Minute)
+		breaks.Jobs = append(breaks.Jobs, store.NewJob{
+			JobSpec:  store.JobSpec{Kind: "command", Queue: "default", Args: []byte(`{"argv":["false"]}`), Priority: 5, MaxAttempts: 1},
+			Schedule: rows[0].ID, Slot: slot, RunAt: slot, Origin: store.OriginSchedule,
+		})
+	}
+	if fired, err := backend.Fire(t.Context(), store.FireRequest{Firings: []store.Firing{breaks}}); err != nil || len(fired.Fired) != len(breaks.Jobs) {
+		t.Fatalf("fired %+v, %v", fired, err)
+	}
 	all := []struct {
 		name  string
 		level store.FindingLevel
@@ -108,10 +127,23 @@ func TestFindingsAreEverywhere(t *testing.T) {
 		{"schedule-ahead", store.FindingError, "schedule nightly is ahead of the store"},
 		{"file-refused", store.FindingError, "file s.yaml of host belfry is refused: s.yaml:3"},
 		{"job-untaken", store.FindingError, "job " + lost + " waits although it is due"},
+		{"schedule-broken", store.FindingError, "the last 12 jobs of schedule breaks failed"},
 		{"pause-holds-jobs", store.FindingWarning, "queue held is paused since"},
 	}
 	for _, one := range all {
 		everywhere(true, one.name, one.level, one.text)
+	}
+	if list := b.ok("schedules", "list"); !strings.Contains(list, "✗✗✗✗✗✗✗✗✗✗✗✗") || !strings.Contains(list, "failing") {
+		t.Errorf("the list of schedules is\n%s", list)
+	}
+	if _, page := get("/schedules"); !strings.Contains(page, "✗✗✗✗✗✗✗✗✗✗✗✗") {
+		t.Error("the page of schedules has no strip of outcomes")
+	}
+	if health := fmt.Sprint(b.objects("schedules", "show", "breaks")[0]["health"]); !strings.Contains(health, "failing:true failures:12") {
+		t.Errorf("the health of the schedule is %s", health)
+	}
+	if slot := b.objects("slots", "--schedule", "breaks")[0]; slot["outcome"] != "fired" || slot["job_state"] != "failed" {
+		t.Errorf("the slot is %v", slot)
 	}
 	if code, body := ready(); code != http.StatusServiceUnavailable || !strings.Contains(body, "file-refused") {
 		t.Errorf("readyz answers %d %s while a file is refused", code, body)
@@ -129,6 +161,7 @@ func TestFindingsAreEverywhere(t *testing.T) {
 	b.ok("schedules", "delete", "there") // its due slots fire before
 	b.ok("jobs", "cancel", "--queue", "default@elsewhere")
 	b.ok("schedules", "reset", "--all")
+	b.ok("schedules", "pause", "breaks")
 	for _, one := range all {
 		everywhere(false, one.name, one.level, one.text)
 	}

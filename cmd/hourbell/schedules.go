@@ -83,6 +83,9 @@ func (p *program) schedulesList(c *cobra.Command, f storeFlags, l schedulesListF
 			for i, one := range found {
 				views[i] = view.NewSchedule(one, l.secrets)
 			}
+			if err == nil {
+				err = view.ReadHealth(c.Context(), client, views)
+			}
 			return views, err
 		}))
 	})

@@ -28,9 +28,12 @@ func (p *program) schedulesShowCommand(f *storeFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				shown := view.NewSchedule(s, secrets)
-				return p.show(o, view.NewOneScheduleRecord(shown, around), func(out *bufio.Writer) {
-					p.printFacts(out, append(view.ScheduleFacts(shown), around.Facts()...))
+				shown := []view.Schedule{view.NewSchedule(s, secrets)}
+				if err := view.ReadHealth(c.Context(), client, shown); err != nil {
+					return err
+				}
+				return p.show(o, view.NewOneScheduleRecord(shown[0], around), func(out *bufio.Writer) {
+					p.printFacts(out, append(view.ScheduleFacts(shown[0]), around.Facts()...))
 				})
 			})
 		},

@@ -76,7 +76,7 @@ func (p *program) top(ctx context.Context, client *hourbell.Client) error {
 }
 
 // topFindings is how many findings the screen has at most.
-const topFindings = 5
+const topFindings = 8
 
 // findingLines returns what is wrong, the most urgent first, and what to do.
 func (p *program) findingLines(found []store.Finding) (lines []string) {

@@ -160,6 +160,7 @@ const (
 	listClaims
 	listEdges
 	listEvents
+	listFailedSchedules
 	listGroups
 	listHandlers
 	listJobs
@@ -176,6 +177,7 @@ const (
 	listPauses
 	listProgress
 	listQueues
+	listScheduleSlots
 	listSchedules
 	listSlots
 	lockBatchJob
@@ -616,6 +618,12 @@ var sources = [statementCount]source{
 		params:  "from_tx from_id limit",
 		columns: "tx id at type subjects names slots counts reasons",
 	},
+	listFailedSchedules: {
+		file:    "list_schedules",
+		given:   "failed",
+		params:  scheduleFilterParams,
+		columns: scheduleColumns + " since",
+	},
 	listGroups:   {file: "list_groups", params: "now name", columns: groupColumns},
 	listHandlers: {file: "list_handlers", columns: handlerColumns},
 	listJobs: {
@@ -651,12 +659,18 @@ var sources = [statementCount]source{
 	listPauses:       {file: "list_pauses", params: "now", columns: pauseColumns},
 	listProgress:     {file: "list_progress", params: "ids", columns: "job_id token done total note at stuck"},
 	listQueues:       {file: "list_queues", params: "now", columns: "queue ready scheduled running waiting oldest"},
-	listSchedules:    {file: "list_schedules", given: "any", params: scheduleFilterParams, columns: scheduleColumns + " since"},
+	listScheduleSlots: {
+		file:   "list_schedule_slots",
+		params: "schedules limit",
+		columns: "id schedule_id schedule_name owner slot last count outcome reason job_id job_state recorded_at" +
+			" after_id after_schedule",
+	},
+	listSchedules: {file: "list_schedules", given: "any", params: scheduleFilterParams, columns: scheduleColumns + " since"},
 	listSlots: {
 		file:   "list_slots",
 		params: "schedule from to before_slot before_id limit group_name hosts_of",
-		columns: "id schedule_id schedule_name owner slot last count outcome reason job_id recorded_at after_id" +
-			" after_schedule",
+		columns: "id schedule_id schedule_name owner slot last count outcome reason job_id job_state recorded_at" +
+			" after_id after_schedule",
 	},
 	lockBatchJob:      {file: "lock_batch_job", params: "batch", columns: "id"},
 	lockCalendarUsers: {file: "lock_calendar_users", params: "now names", columns: "id name due"},

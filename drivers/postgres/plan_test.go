@@ -231,13 +231,42 @@ func TestSlotPlans(t *testing.T) {
 	}
 }
 
+// TestFailedSchedulePlans pins that the schedules with failed jobs are found by the index of jobs that did not complete, which
+// is read no further than it has to be.
+func TestFailedSchedulePlans(t *testing.T) {
+	b := fresh(t, MaxConns(2))
+	fill(t, b)
+	execute(t, withSchema("update {schema}.history set state = 3 where id % 100 <> 0; analyze {schema}.schedule; analyze {schema}.history", b.schema))
+	plan := listingPlan(t, b, listFailedSchedules, []any{nil, nil, nil, "", false, 20, nil, nil, nil, 100})
+	if !strings.Contains(plan, "using history_failed") || !strings.Contains(plan, "schedule_pkey") || strings.Contains(plan, "Seq Scan on history") || strings.Contains(plan, "Seq Scan on schedule") {
+		t.Errorf("the plan is\n%s", plan)
+	}
+}
+
+// TestScheduleSlotPlans pins that the newest records of schedules are read in the order of the primary key, and the states of
+// their jobs by number.
+func TestScheduleSlotPlans(t *testing.T) {
+	b := fresh(t, MaxConns(2))
+	fill(t, b)
+	execute(t, withSchema("analyze {schema}.slot; analyze {schema}.schedule; analyze {schema}.job; analyze {schema}.history", b.schema))
+	plan := listingPlan(t, b, listScheduleSlots, []any{[]int64{1, 2, 3}, 20})
+	for _, part := range []string{"Index Scan Backward using slot_pkey", "using history_pkey", "using job_pkey"} {
+		if !strings.Contains(plan, part) {
+			t.Errorf("the plan lacks %q\n%s", part, plan)
+		}
+	}
+	if strings.Contains(plan, "Seq Scan on slot") || strings.Contains(plan, "Seq Scan on history") || strings.Contains(plan, "Seq Scan on job") {
+		t.Errorf("the plan walks over a table\n%s", plan)
+	}
+}
+
 // TestCalendarPlans pins that a listing of the schedules that exclude a calendar reads these
 // schedules alone, if they are few.
 func TestCalendarPlans(t *testing.T) {
 	b := fresh(t, MaxConns(2))
 	fill(t, b)
 	execute(t, withSchema("analyze {schema}.schedule; analyze {schema}.calendar_use", b.schema))
-	plan := listingPlan(t, b, listCalendarSchedules, []any{nil, nil, nil, "", false, 20, "unused", nil})
+	plan := listingPlan(t, b, listCalendarSchedules, []any{nil, nil, nil, "", false, 20, "unused", nil, nil, store.FailedAmong})
 	if !strings.Contains(plan, "schedule_pkey") || !strings.Contains(plan, "using calendar_use_pkey") || strings.Contains(plan, "SubPlan") {
 		t.Errorf("the plan is\n%s", plan)
 	}

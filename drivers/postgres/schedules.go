@@ -270,14 +270,18 @@ func numbersOf(rows []*store.Schedule) []int64 {
 }
 
 // scheduleFilterParams are the parameters of list_schedules.sql.
-const scheduleFilterParams = "names ids owner after deleted limit calendar group_name"
+const scheduleFilterParams = "names ids owner after deleted limit calendar group_name mark_after failed_among"
 
 func (b *Backend) listSchedules(ctx context.Context, tx querier, req store.ListRequest) ([]store.Schedule, error) {
 	name := listSchedules
-	if req.Calendar != "" {
+	switch {
+	case req.Failed:
+		name = listFailedSchedules
+	case req.Calendar != "":
 		name = listCalendarSchedules
 	}
-	return collect(ctx, tx, scanListed, b.q(name), listOrNull(req.Names), listOrNull(req.IDs), req.Owner, req.After, req.Deleted, req.Limit, orNull(req.Calendar), orNull(req.Group))
+	return collect(ctx, tx, scanListed, b.q(name), listOrNull(req.Names), listOrNull(req.IDs), req.Owner, req.After, req.Deleted, req.Limit, orNull(req.Calendar), orNull(req.Group),
+		when(req.MarkAfter), store.FailedAmong)
 }
 
 func scanSchedule(r pgx.CollectableRow) (s store.Schedule, err error) {

@@ -137,14 +137,20 @@ func grownColumns(rows []*slotRow) []any {
 }
 
 func (b *Backend) listSlots(ctx context.Context, tx querier, req store.ListRequest) ([]store.SlotInfo, error) {
+	if len(req.IDs) > 0 {
+		return collect(ctx, tx, scanSlot, b.q(listScheduleSlots), req.IDs, req.Limit)
+	}
 	return collect(ctx, tx, scanSlot, b.q(listSlots), orNull(req.Name()), when(req.From), when(req.To), when(req.Before.At), req.Before.ID, req.Limit, orNull(req.Group), orNull(req.HostsOf))
 }
 
 func scanSlot(r pgx.CollectableRow) (s store.SlotInfo, err error) {
-	var outcome int16
+	var outcome, state int16
 	var owner string
 	err = r.Scan(&s.ID, &s.Schedule, (*word)(&s.ScheduleName), (*word)(&owner), into(&s.Slot), into(&s.Last), &s.Count, &outcome, &s.Reason,
-		(*number)(&s.Job), into(&s.RecordedAt), (*number)(&s.After), (*word)(&s.AfterSchedule))
+		(*number)(&s.Job), &state, into(&s.RecordedAt), (*number)(&s.After), (*word)(&s.AfterSchedule))
 	s.Outcome, s.Host = store.SlotOutcome(outcome), store.HostOf(s.ScheduleName, owner)
+	if s.JobKept = state >= 0; s.JobKept {
+		s.JobState = store.State(state)
+	}
 	return s, err
 }

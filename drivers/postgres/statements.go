@@ -117,6 +117,7 @@ var macros = map[string]string{
 		FROM $1 AS r, generate_series(0, :shares - 1) AS s`,
 	"part": `(SELECT sum(s.to_id - s.from_id)::float8 FROM $1 AS s) / (SELECT r.numbers FROM $2 AS r)`,
 	// Schedule.IsOrIsMadeFrom: the number of a schedule, and a name. The schedules of hosts have the name and @ as prefix.
+	"job_state":          `coalesce((SELECT h.state FROM {schema}.history AS h WHERE h.id = $1), (SELECT CASE WHEN j.running THEN 2 ELSE greatest(j.state, 0) END FROM {schema}.job AS j WHERE j.id = $1), -1)`,
 	"is_or_is_made_from": `$1 = ANY (ARRAY(SELECT id FROM {schema}.schedule WHERE name = $2 OR owner = 'every:' || $2 AND name >= $2 || '@' AND name < $2 || 'A'))`,
 }
 

@@ -172,10 +172,12 @@ var plans = []struct {
 	{statement: pruneAudit, want: []string{"SEARCH hourbell_audit USING COVERING INDEX hourbell_audit_at (at<?)"}},
 	{statement: updateAudit, want: []string{"SEARCH hourbell_audit USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: deleteAuditSubjects, want: []string{"SEARCH hourbell_audit_subject USING PRIMARY KEY (entry_id=?)"}},
+	{statement: sqlrows.ListSchedules, given: "failed", want: []string{"SCAN x USING INDEX hourbell_history_failed", "SEARCH hourbell_schedule USING INTEGER PRIMARY KEY (rowid=?)"}, sorts: true},
 	{statement: sqlrows.ListSlots, want: []string{"SCAN r USING INDEX hourbell_slot_time"}},
 	{statement: sqlrows.ListSlots, given: "from", want: []string{"SEARCH r USING INDEX hourbell_slot_time (slot>?)", "SEARCH x USING INDEX hourbell_slot_spans (last>?)"}, sorts: true},
 	{statement: sqlrows.ListSlots, given: "before", want: []string{"SEARCH r USING INDEX hourbell_slot_time (slot<?)"}},
 	{statement: sqlrows.ListSlots, given: "schedule", want: []string{"SEARCH r USING INDEX hourbell_slot_schedule (schedule_id=?)"}},
+	{statement: sqlrows.ListSlots, given: "number", want: []string{"SEARCH r USING INDEX hourbell_slot_schedule (schedule_id=?)", "SEARCH h USING INTEGER PRIMARY KEY", "SEARCH j USING INTEGER PRIMARY KEY"}},
 	{statement: sqlrows.ListSlots, given: "hosts", want: []string{"SEARCH r USING INDEX hourbell_slot_schedule (schedule_id=?)", "(name>? AND name<?)"}, sorts: true},
 }
 

@@ -17,6 +17,7 @@ type Facts struct {
 	Queues  []hourbell.QueueInfo
 	Overdue []hourbell.ScheduleInfo // active schedules whose slots have passed
 	Ahead   []hourbell.ScheduleInfo // schedules whose marks are ahead of the store's clock
+	Failing []Failing               // active schedules whose newest jobs failed
 	Waiting []Waiting
 	Missed  []store.SlotInfo // records of missed slots of the last day, newest first
 	Failed  []store.JobInfo  // jobs that failed in the last day, newest first
@@ -28,6 +29,13 @@ type Waiting struct {
 	Job    store.JobInfo
 	Why    string
 	Pauses []store.Pause // that concern it
+}
+
+// Failing is a schedule that is failing.
+type Failing struct {
+	Schedule hourbell.ScheduleInfo
+	Health   hourbell.ScheduleHealth
+	Reason   string // of the newest failure; empty: the job is not kept any more
 }
 
 // Suspended reports whether the store has gone back in time.
@@ -46,6 +54,7 @@ func (f Facts) Living() (n int) {
 const (
 	sectionTime = 2 * time.Second // in which each list must be read
 	searchTime  = hourbell.PageTime / 2
+	failing     = 200 // schedules with failed jobs that are looked at
 	rows        = 50  // of each list
 	missedAmong = 500 // newest records of slots, among which missed slots are looked for
 	dueAmong    = 50  // due jobs of a queue, among which jobs are looked for that wait for a reason
@@ -68,6 +77,7 @@ func Read(ctx context.Context, client *hourbell.Client) (Facts, error) {
 			f.Ahead, err = client.Schedules.ResetAhead(ctx, hourbell.DryRun())
 			return err
 		}},
+		{"failing schedules", func(ctx context.Context) error { return f.readFailing(ctx, client) }},
 		{"due jobs", func(ctx context.Context) error { return f.readWaiting(ctx, client) }},
 		{"failed jobs", func(ctx context.Context) error {
 			page, err := client.Jobs.Page(ctx, hourbell.JobFilter{
@@ -118,6 +128,30 @@ func readNodes(ctx context.Context, client *hourbell.Client) (f Facts, err error
 	position, err := client.Nodes.Position(ctx)
 	f.LostAt = position.LostAt
 	return f, err
+}
+
+// readFailing reads the schedules whose newest jobs failed, and why the last job of each did.
+func (f *Facts) readFailing(ctx context.Context, client *hourbell.Client) error {
+	schedules, health, err := client.Schedules.ListFailing(ctx, failing)
+	if err != nil || len(schedules) == 0 {
+		return err
+	}
+	ids := make([]int64, len(health))
+	for i, one := range health {
+		ids[i] = one.FailedLast
+	}
+	jobs, err := client.Jobs.List(ctx, hourbell.JobFilter{IDs: ids, Limit: len(ids)})
+	if err != nil {
+		return err
+	}
+	reasons := map[int64]string{}
+	for _, job := range jobs {
+		reasons[job.ID] = job.Reason
+	}
+	for i, schedule := range schedules {
+		f.Failing = append(f.Failing, Failing{schedule, health[i], reasons[health[i].FailedLast]})
+	}
+	return nil
 }
 
 // readMissed reads the newest records of missed slots of the last day.

@@ -39,6 +39,7 @@ var rules = []Rule{
 		"`hourbell schedules reset --all --dry-run` shows them, and without --dry-run resets them, if the clock was wrong; " +
 			"after a change of time-zone data wait an hour", ahead,
 	},
+	{"schedule-broken", store.FindingError, "schedules", "`hourbell jobs show JOB` has the error; `hourbell schedules pause` stops it", broken},
 	{"node-silent", store.FindingWarning, "nodes", "see that its process runs and reaches the store; another node takes its jobs", silent},
 	{
 		FileRefused, store.FindingError, "nodes",
@@ -48,6 +49,7 @@ var rules = []Rule{
 		work.WorkerStuck, store.FindingWarning, "jobs",
 		"its stack is in the log of the node (job stuck); only an end of the process ends it", func(f Facts) []store.Finding { return f.problems(work.WorkerStuck) },
 	},
+	{"schedule-fails", store.FindingWarning, "schedules", "`hourbell jobs show JOB` has the error", fails},
 	{"job-untaken", store.FindingError, "jobs", "start a node that takes it", untaken},
 	{"job-held-up", store.FindingWarning, "jobs", "`hourbell jobs show JOB` has the reason", heldUp},
 	{"pause-holds-jobs", store.FindingWarning, "jobs", "resume it: `hourbell queues resume`, `groups`, `kinds` or `keys resume`", paused},
@@ -91,9 +93,11 @@ func Find(f Facts) (found []store.Finding) {
 }
 
 const (
-	behindAfter = time.Minute      // a queue whose oldest due job waits longer is behind
-	lately      = time.Hour        // deaths and failures before that are left to the listings
-	dueFirst    = 10 * time.Second // a job that is due longer is looked at: does any node take it?
+	behindAfter  = time.Minute      // a queue whose oldest due job waits longer is behind
+	lately       = time.Hour        // deaths and failures before that are left to the listings
+	brokenAfter  = 10               // so many failures in a row break a schedule
+	failureSorts = 3                // of jobs that failed alike are findings
+	dueFirst     = 10 * time.Second // a job that is due longer is looked at: does any node take it?
 )
 
 func wentBack(f Facts) []store.Finding {
@@ -178,6 +182,46 @@ func ahead(f Facts) []store.Finding {
 			plain.Plural(n, "schedule"), first.Name, plain.Stamp(first.Mark))
 	}
 	return []store.Finding{{Found: text, Schedule: first.Name}}
+}
+
+// broken finds schedules whose jobs all fail, fails schedules whose newest jobs did.
+func broken(f Facts) []store.Finding {
+	return f.failing(func(h hourbell.ScheduleHealth) bool { return h.Failures >= brokenAfter })
+}
+
+func fails(f Facts) []store.Finding {
+	return f.failing(func(h hourbell.ScheduleHealth) bool { return h.Failures < brokenAfter })
+}
+
+// failing has one finding for all schedules that fail for the same reason.
+func (f Facts) failing(holds func(hourbell.ScheduleHealth) bool) (found []store.Finding) {
+	alike := map[string]int{} // by the reason: the place of the finding
+	more := map[int]int{}
+	for _, one := range f.Failing {
+		if !holds(one.Health) {
+			continue
+		}
+		reason := plain.FirstLine(one.Reason)
+		if place, known := alike[reason]; known && reason != "" {
+			if more[place]++; one.Health.FailedFirst.Before(found[place].Since) {
+				found[place].Since = one.Health.FailedFirst
+			}
+			continue
+		}
+		alike[reason] = len(found)
+		text := fmt.Sprintf("the last %d jobs of schedule %s failed", one.Health.Failures, one.Schedule.Name)
+		if one.Health.Failures == hourbell.HealthSlots {
+			text = fmt.Sprintf("the last %d jobs of schedule %s, or more, failed", one.Health.Failures, one.Schedule.Name)
+		}
+		if reason != "" {
+			text += ", job " + fmt.Sprint(one.Health.FailedLast) + " with: " + reason
+		}
+		found = append(found, store.Finding{Found: text, Since: one.Health.FailedFirst, Schedule: one.Schedule.Name})
+	}
+	for place, n := range more {
+		found[place].Found += fmt.Sprintf("; so do the jobs of %s", plain.Plural(n, "other schedule"))
+	}
+	return found
 }
 
 func silent(f Facts) []store.Finding {
@@ -294,16 +338,36 @@ func missed(f Facts) []store.Finding {
 	}}
 }
 
-func failed(f Facts) []store.Finding {
-	late := slices.DeleteFunc(slices.Clone(f.Failed), func(job store.JobInfo) bool { return f.Now.Sub(job.FinishedAt) >= lately })
-	if len(late) == 0 {
-		return nil
+func failed(f Facts) (found []store.Finding) {
+	known := map[int64]bool{} // schedules that have findings of their own
+	for _, one := range f.Failing {
+		known[one.Schedule.ID] = true
 	}
-	job := late[0]
-	return []store.Finding{{
-		Found: fmt.Sprintf("%s failed in the last hour; the newest is job %d of kind %s: %s", plain.Plural(len(late), "job"), job.ID, job.Kind, plain.FirstLine(job.Reason)),
-		Since: late[len(late)-1].FinishedAt, Job: job.ID,
-	}}
+	type sort struct{ kind, reason string }
+	alike := map[sort][]store.JobInfo{}
+	var sorts []sort // the sort of the newest job first
+	for _, job := range f.Failed {
+		if f.Now.Sub(job.FinishedAt) >= lately || known[job.Schedule] {
+			continue
+		}
+		s := sort{job.Kind, plain.FirstLine(job.Reason)}
+		if alike[s] == nil {
+			sorts = append(sorts, s)
+		}
+		alike[s] = append(alike[s], job)
+	}
+	slices.SortStableFunc(sorts, func(a, b sort) int { return len(alike[b]) - len(alike[a]) })
+	for _, s := range sorts[:min(len(sorts), failureSorts)] {
+		newest, oldest := alike[s][0], alike[s][len(alike[s])-1]
+		found = append(found, store.Finding{
+			Found: fmt.Sprintf("%s failed in the last hour; the newest is job %d of kind %s: %s", plain.Plural(len(alike[s]), "job"), newest.ID, s.kind, s.reason),
+			Since: oldest.FinishedAt, Job: newest.ID,
+		})
+	}
+	if more := len(sorts) - len(found); more > 0 {
+		found[len(found)-1].Found += fmt.Sprintf("; and jobs failed in %s", plain.Plural(more, "other way"))
+	}
+	return found
 }
 
 func zonesDiffer(f Facts) []store.Finding {

@@ -30,6 +30,13 @@ func overdueOne(name, why string, slots int) hourbell.ScheduleInfo {
 	return s
 }
 
+// failingOne is a schedule whose newest jobs failed, one a minute. Its number, and the number of its newest job, is its letter.
+func failingOne(name string, failures int, reason string) Failing {
+	one := Failing{Reason: reason, Health: hourbell.ScheduleHealth{Failures: failures, FailedFirst: now.Add(-time.Duration(failures) * time.Minute), FailedLast: int64(name[0])}}
+	one.Schedule.ID, one.Schedule.Name = int64(name[0]), name
+	return one
+}
+
 func jobOf(id int64, queue, kind string) store.JobInfo {
 	return store.JobInfo{ID: id, JobSpec: store.JobSpec{Queue: queue, Kind: kind}, RunAt: now.Add(-time.Minute)}
 }
@@ -79,6 +86,16 @@ func TestEachRule(t *testing.T) {
 			s.Name = "s"
 			f.Ahead = []hourbell.ScheduleInfo{s, s}
 		}, []string{"2 schedules are ahead of the store's clock and stand still, such as s, which is accounted for up to 2027-03-01T13:00:00Z"}, time.Time{}},
+		{"schedule-broken", func(f *Facts) {
+			f.Failing = []Failing{failingOne("a", 12, "no route"), failingOne("b", 20, "no money\nleft"), failingOne("c", 10, "no route")}
+			f.Failed = []store.JobInfo{{ID: 9, Schedule: 'a', FinishedAt: now}}
+		}, []string{
+			"the last 12 jobs of schedule a failed, job 97 with: no route; so do the jobs of 1 other schedule",
+			"the last 20 jobs of schedule b, or more, failed, job 98 with: no money…",
+		}, now.Add(-12 * time.Minute)},
+		{"schedule-fails", func(f *Facts) {
+			f.Failing = []Failing{failingOne("a", 3, ""), failingOne("b", 9, "")}
+		}, []string{"the last 3 jobs of schedule a failed", "the last 9 jobs of schedule b failed"}, now.Add(-3 * time.Minute)},
 		{"node-silent", func(f *Facts) {
 			for range 2 {
 				f.Nodes = append(f.Nodes, store.NodeInfo{Name: "c", SeenAt: now.Add(-time.Minute), Lease: time.Second})
@@ -118,6 +135,14 @@ func TestEachRule(t *testing.T) {
 		{"jobs-failed", func(f *Facts) {
 			f.Failed = append([]store.JobInfo{{ID: 9, JobSpec: store.JobSpec{Kind: "k"}, Reason: "no\nway", FinishedAt: now}}, f.Failed...)
 		}, []string{"1 job failed in the last hour; the newest is job 9 of kind k: no…"}, now},
+		{"jobs-failed", func(f *Facts) {
+			for i, reason := range []string{"rare", "often", "1", "2", "often"} {
+				f.Failed = append(f.Failed, store.JobInfo{ID: int64(20 + i), JobSpec: store.JobSpec{Kind: "k"}, Reason: reason, FinishedAt: now.Add(-time.Duration(i) * time.Minute)})
+			}
+		}, []string{
+			"2 jobs failed in the last hour; the newest is job 21 of kind k: often", "1 job failed in the last hour; the newest is job 20 of kind k: rare",
+			"1 job failed in the last hour; the newest is job 22 of kind k: 1; and jobs failed in 1 other way",
+		}, now.Add(-4 * time.Minute)},
 		{"time-zones-differ", func(f *Facts) {
 			f.Nodes = append(f.Nodes, node("b"))
 			f.Nodes[0].Zones, f.Nodes[1].Zones = []string{"Nowhere/Land=1"}, []string{"Nowhere/Land=2"}

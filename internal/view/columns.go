@@ -7,12 +7,12 @@ import "slices"
 var (
 	instants = []string{
 		"AT", "RUN AT", "STARTED", "SEEN", "UPDATED", "UNTIL", "SINCE", "STARTED AT", "FINISHED AT", "OLDEST", "LAST SLOT", "SLOT", "LAST", "NEXT", "STARTS", "CREATED", "EXPIRES",
-		"created_at", "run_at", "started_at", "finished_at", "slot", "next_at", "mark", "anchor", "updated_at", "paused_at", "paused_until", "failing_since",
+		"created_at", "run_at", "started_at", "finished_at", "slot", "next_at", "mark", "anchor", "updated_at", "paused_at", "paused_until", "failing_since", "last_success",
 		"locked_at", "lock_until", "granted_at",
 	}
 	numbers = []string{"ID", "JOB", "ATTEMPT", "TOKEN", "COUNT", "FIRED", "REVISION", "READY", "SCHEDULED", "RUNNING", "WAITING", "SCHEDULES", "TOOK"}
 	prose   = []string{"RESULT", "REASON", "ERROR", "PROGRESS", "DETAIL", "PAUSED", "FOUND", "RULE"}
-	states  = []string{"STATE", "OUTCOME", "state"}
+	states  = []string{"STATE", "OUTCOME", "RESULT", "state"}
 )
 
 // IsInstant reports whether a column or a fact has instants, as plain.Stamp formats them.
@@ -46,7 +46,7 @@ const (
 // Tone returns how the word of a state is marked. The word itself is always shown too.
 func Tone(word string) string {
 	switch word {
-	case "completed", "fired", "active", "alive":
+	case "completed", "active", "alive":
 		return Good
 	case "running", "held":
 		return Busy
@@ -54,7 +54,7 @@ func Tone(word string) string {
 		return Wait
 	case "retrying", "retry", "silent", "ahead", "paused", "snoozed", "clock":
 		return Warn
-	case "failed", "missed", "died", "broken", "suspended", "lost", "error", "timeout":
+	case "failed", "failing", "missed", "died", "broken", "suspended", "lost", "error", "timeout":
 		return Bad
 	}
 	return Mute

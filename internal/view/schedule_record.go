@@ -69,6 +69,7 @@ type ScheduleRecord struct {
 	Hooks      map[string][]HookRecord `json:"hooks"`
 	Problem    *string                 `json:"problem"`
 	Waits      *string                 `json:"waits"`     // why no living node fires its slots
+	Health     *HealthRecord           `json:"health"`    // null where it is not read, as in the answer to a put
 	MadeFrom   *string                 `json:"made_from"` // the schedule on every host from which this schedule of a host is made
 }
 
@@ -155,7 +156,7 @@ func NewScheduleRecord(s Schedule) ScheduleRecord {
 		Misfire: cmp.Or(string(s.Misfire), "skip"), MisfireCap: orNull(s.MisfireCap), Grace: durationOrNull(s.Grace), Window: durationOrNull(s.Window),
 		Count: orNull(s.Count), Jitter: durationOrNull(s.Jitter), PauseAfter: orNull(s.PauseAfterFailures), Failures: s.Failures,
 		OnFailure: firstHook(hooks, "on_failure"), OnMissed: firstHook(hooks, "on_missed"), OnRecovery: firstHook(hooks, "on_recovery"), Hooks: hooks,
-		Problem: orNull(s.Problem), Waits: orNull(s.Waits), MadeFrom: orNull(s.MadeFrom),
+		Problem: orNull(s.Problem), Waits: orNull(s.Waits), Health: newHealthRecord(s.Health), MadeFrom: orNull(s.MadeFrom),
 	}
 }
 
@@ -172,8 +173,9 @@ func ScheduleFacts(s Schedule) []Fact {
 	job := declared.Raw(s.Job)
 	return slices.Concat([]Fact{
 		{"schedule", s.Name},
-		{"state", s.State()},
+		{"state", stateOf(s)},
 		{"problem", s.Problem},
+	}, healthFacts(s), []Fact{
 		{"owner", s.Owner},
 		{"group", s.Group},
 		{"key", s.Key},

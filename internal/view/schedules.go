@@ -11,7 +11,8 @@ import (
 
 // Schedule is a schedule as it is shown.
 type Schedule struct {
-	hourbell.ScheduleInfo // Args and Hooks are without values that may be secrets, unless NewSchedule was asked for them
+	hourbell.ScheduleInfo                          // Args and Hooks are without values that may be secrets, unless NewSchedule was asked for them
+	Health                *hourbell.ScheduleHealth // nil: not read (ReadHealth)
 }
 
 // NewSchedule prepares a schedule for output. It hides values that may be secrets
@@ -21,7 +22,7 @@ func NewSchedule(s hourbell.ScheduleInfo, secrets bool) Schedule {
 		s.Job = redactJob(s.Job)
 		s.Hooks = redactHooks(s.Hooks)
 	}
-	return Schedule{s}
+	return Schedule{ScheduleInfo: s}
 }
 
 func redactHooks(h hourbell.Hooks) hourbell.Hooks {
@@ -67,10 +68,14 @@ func followsInWords(s hourbell.ScheduleInfo) string {
 // ScheduleListing shows schedules.
 func ScheduleListing() Listing[Schedule] {
 	return Listing[Schedule]{
-		Columns: []string{"NAME", "RULE", "STATE", "NEXT", "FIRED", "RUNS", "OWNER"},
-		Minor:   []string{"OWNER", "FIRED"},
+		Columns: []string{"NAME", "RULE", "STATE", "LAST 20", "NEXT", "FIRED", "RUNS", "OWNER"},
+		Minor:   []string{"OWNER", "FIRED", "LAST 20"},
 		Row: func(s Schedule) []string {
-			return []string{s.Name, s.When(), s.State(), plain.Stamp(s.NextAt), fmt.Sprint(s.Fired), whatRuns(s.Schedule), plain.Dash(s.Owner)}
+			strip := ""
+			if s.Health != nil {
+				strip = Strip(*s.Health)
+			}
+			return []string{s.Name, s.When(), stateOf(s), plain.Dash(strip), plain.Stamp(s.NextAt), fmt.Sprint(s.Fired), whatRuns(s.Schedule), plain.Dash(s.Owner)}
 		},
 		Record: func(s Schedule) any { return NewScheduleRecord(s) },
 	}

@@ -11,7 +11,7 @@ import (
 // SlotListing shows records of slots.
 func SlotListing() Listing[store.SlotInfo] {
 	return Listing[store.SlotInfo]{
-		Columns: []string{"SCHEDULE", "HOST", "SLOT", "OUTCOME", "JOB", "COUNT", "LAST", "REASON"},
+		Columns: []string{"SCHEDULE", "HOST", "SLOT", "OUTCOME", "JOB", "RESULT", "COUNT", "LAST", "REASON"},
 		Minor:   []string{"LAST", "HOST", "COUNT"},
 		Row: func(s store.SlotInfo) []string {
 			job, count, last := "-", "-", "-"
@@ -25,7 +25,7 @@ func SlotListing() Listing[store.SlotInfo] {
 			if s.After != 0 && reason == "" {
 				reason = fmt.Sprintf("after job %d of %s", s.After, s.AfterSchedule)
 			}
-			return []string{s.ScheduleName, plain.Dash(s.Host), plain.Stamp(s.Slot), s.Outcome.String(), job, count, last, plain.Dash(reason)}
+			return []string{s.ScheduleName, plain.Dash(s.Host), plain.Stamp(s.Slot), s.Outcome.String(), job, plain.Dash(ResultOf(s)), count, last, plain.Dash(reason)}
 		},
 		Record: func(s store.SlotInfo) any { return NewSlotRecord(s) },
 	}
@@ -39,6 +39,7 @@ type SlotRecord struct {
 	Outcome    string     `json:"outcome"`
 	Reason     *string    `json:"reason"`
 	JobID      *int64     `json:"job_id"`
+	JobState   *string    `json:"job_state"` // null without a job, or if the job is not kept any more
 	Last       *time.Time `json:"last"`
 	Count      int64      `json:"count"`
 	RecordedAt *time.Time `json:"recorded_at"`
@@ -51,7 +52,12 @@ type SlotRecord struct {
 
 // NewSlotRecord returns the record of a slot.
 func NewSlotRecord(s store.SlotInfo) SlotRecord {
+	var state *string
+	if s.JobKept {
+		state = orNull(s.JobState.String())
+	}
 	return SlotRecord{
+		JobState: state,
 		Schedule: s.ScheduleName, Slot: timeOrNull(s.Slot), Outcome: s.Outcome.String(),
 		Reason: orNull(s.Reason), JobID: orNull(s.Job),
 		Last: timeOrNull(s.Last), Count: s.Count, RecordedAt: timeOrNull(s.RecordedAt), AfterJob: orNull(s.After), AfterSchedule: orNull(s.AfterSchedule), Host: orNull(s.Host),

@@ -239,15 +239,27 @@ func (s *Store) addSlot(schedule int64, r store.SlotRecord, job int64, now time.
 }
 
 func (s *Store) listSlots(req store.ListRequest) (out []store.SlotInfo) {
+	if len(req.IDs) == 0 {
+		return s.newestSlots(req.Limit, func(row *store.SlotInfo) bool { return s.slotSelected(row, req) })
+	}
+	for _, id := range req.IDs {
+		out = append(out, s.newestSlots(req.Limit, func(row *store.SlotInfo) bool { return row.Schedule == id })...)
+	}
+	return out
+}
+
+// newestSlots returns the newest records that are selected, at most limit of them.
+func (s *Store) newestSlots(limit int, selected func(*store.SlotInfo) bool) (out []store.SlotInfo) {
 	var rows []*store.SlotInfo
 	for _, row := range s.slots {
-		if s.slotSelected(row, req) {
+		if selected(row) {
 			rows = append(rows, row)
 		}
 	}
 	slices.SortFunc(rows, compareSlots)
-	for _, row := range rows[:min(len(rows), req.Limit)] {
+	for _, row := range rows[:min(len(rows), limit)] {
 		info := *row
+		info.JobState, info.JobKept = s.stateOf(row.Job)
 		info.ScheduleName = s.scheduleName(row.Schedule)
 		if schedule := s.schedules[row.Schedule]; schedule != nil {
 			info.Host = store.HostOf(schedule.Name, schedule.Owner)
@@ -258,6 +270,16 @@ func (s *Store) listSlots(req store.ListRequest) (out []store.SlotInfo) {
 		out = append(out, info)
 	}
 	return out
+}
+
+// stateOf returns the state of a job, and whether the job is stored.
+func (s *Store) stateOf(id int64) (state store.State, kept bool) {
+	for _, j := range []*job{s.live[id], s.finished[id]} {
+		if j != nil {
+			return j.State, true
+		}
+	}
+	return 0, false
 }
 
 func (s *Store) slotSelected(row *store.SlotInfo, req store.ListRequest) bool {

@@ -250,8 +250,13 @@ func (s *Store) change(row *store.Schedule, req store.ChangeSchedulesRequest, no
 }
 
 func (s *Store) listSchedules(req store.ListRequest) (out []store.Schedule) {
+	failed := map[int64]bool{}
+	if req.Failed {
+		failed = s.withFailedJobs()
+	}
 	for _, row := range s.schedules {
-		if (len(req.Names) == 0 || slices.Contains(req.Names, row.Name)) &&
+		if (!req.Failed || failed[row.ID]) && row.Mark.After(req.MarkAfter) &&
+			(len(req.Names) == 0 || slices.Contains(req.Names, row.Name)) &&
 			(len(req.IDs) == 0 || slices.Contains(req.IDs, row.ID)) &&
 			(req.Owner == nil || *req.Owner == row.Owner) &&
 			(req.Group == "" || req.Group == row.Group) &&
@@ -265,6 +270,24 @@ func (s *Store) listSchedules(req store.ListRequest) (out []store.Schedule) {
 	}
 	slices.SortFunc(out, func(a, b store.Schedule) int { return cmp.Compare(a.Name, b.Name) })
 	return out[:min(len(out), req.Limit)]
+}
+
+// withFailedJobs returns the schedules with a failed job among the newest jobs that did not complete.
+func (s *Store) withFailedJobs() map[int64]bool {
+	var ended []*job
+	for _, j := range s.finished {
+		if j.State >= store.StateFailed {
+			ended = append(ended, j)
+		}
+	}
+	slices.SortFunc(ended, func(a, b *job) int { return cmp.Compare(b.ID, a.ID) })
+	found := map[int64]bool{}
+	for _, j := range ended[:min(len(ended), store.FailedAmong)] {
+		if j.State == store.StateFailed {
+			found[j.Schedule] = true
+		}
+	}
+	return found
 }
 
 func (s *Store) copySchedule(row *store.Schedule) store.Schedule {

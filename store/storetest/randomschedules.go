@@ -382,6 +382,45 @@ func (w *world) listSlots() {
 		req.To = w.now.Add(-w.within(time.Minute))
 	}
 	w.slotsBoth(req)
+	w.newestBoth()
+	w.selectedBoth()
+}
+
+// selectedBoth compares the names of schedules that are selected by their jobs or their marks.
+func (w *world) selectedBoth() {
+	req := store.ListRequest{Failed: w.chance(2), Deleted: w.chance(2), Limit: 1000}
+	if w.chance(2) {
+		req.MarkAfter = w.now.Add(-w.within(2 * time.Minute))
+	}
+	want, err := store.List[store.Schedule](w.ctx, w.model, req)
+	w.must(err)
+	got, err := store.List[store.Schedule](w.ctx, w.client, req)
+	w.must(err)
+	names := func(rows []store.Schedule) (names []string) {
+		for _, row := range rows {
+			names = append(names, row.Name)
+		}
+		return names
+	}
+	w.compare("ListSchedules", req, names(got), names(want))
+}
+
+// newestBoth compares the records of some schedules.
+func (w *world) newestBoth() {
+	var model, real []int64
+	for range 2 {
+		if id := w.someSchedule(); id != 0 && !slices.Contains(model, id) {
+			model, real = append(model, id), append(real, w.names.schedules.real(id))
+		}
+	}
+	if len(model) == 0 {
+		return
+	}
+	want, err := store.List[store.SlotInfo](w.ctx, w.model, store.ListRequest{IDs: model, Limit: 10000})
+	w.must(err)
+	got, err := store.List[store.SlotInfo](w.ctx, w.client, store.ListRequest{IDs: real, Limit: 10000})
+	w.must(err)
+	w.compare("ListSlots", model, w.names.modelSlots(got), sortSlots(want))
 }
 
 // slotsBoth compares records; the store's are read in pages.

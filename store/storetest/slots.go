@@ -11,6 +11,48 @@ var slotTests = []scenario{
 	{"Range", slotsRange},
 	{"Pages", slotsPages},
 	{"OfADeletedSchedule", slotsDeleted},
+	{"JobState", slotsJobState},
+	{"NewestOfEach", slotsNewest},
+}
+
+// slotsJobState follows the job of a slot through its states, until it is deleted.
+func slotsJobState(e *env) {
+	n := e.node("n")
+	row := e.due("s")
+	res := e.fire(ringing(row))
+	job := res.Fired[0].Job
+	slot := func() store.SlotInfo { return e.slots(store.ListRequest{Names: []string{"s"}})[0] }
+	is := func(want store.State, kept bool, why string) {
+		e.t.Helper()
+		got := slot()
+		e.want(got.Job, job, "the job of the slot")
+		e.want(got.JobKept, kept, why)
+		e.want(got.JobState, want, why)
+	}
+	is(store.StateReady, true, "a job that has not begun is ready")
+	c := e.claimOne(n)
+	e.want(c.ID, job, "the job of the slot is claimed")
+	is(store.StateRunning, true, "a job that is claimed is running")
+	e.finishWell(outcome(c, store.Failed))
+	is(store.StateFailed, true, "a job that failed has failed")
+	e.want(e.changeOne(store.DeleteJobs, job), store.Changed, "the job is deleted")
+	is(0, false, "a job that was deleted is not kept")
+}
+
+// slotsNewest lists the newest records of several schedules.
+func slotsNewest(e *env) {
+	for _, name := range []string{"s", "t", "u", "v"} {
+		e.put(name, "1")
+	}
+	e.account("s", missed(0, 9), missed(10, 10), missed(20, 29))
+	e.account("t", missed(5, 5))
+	e.account("v", missed(7, 7), missed(8, 8))
+	var got []string
+	id := func(name string) int64 { return e.schedule(name).ID }
+	for _, s := range e.slots(store.ListRequest{IDs: []int64{id("v"), id("u"), id("s"), 1 << 40}, Limit: 2}) {
+		got = append(got, fmt.Sprint(s.ScheduleName, int(s.Slot.Sub(epoch)/time.Minute)))
+	}
+	e.want(got, []string{"v8", "v7", "s20", "s10"}, "of each schedule the newest records, in the order of the request")
 }
 
 // account records slots of a schedule, from one time to another.

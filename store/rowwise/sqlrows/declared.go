@@ -183,8 +183,8 @@ var shared = [Shared]Source{
 	ListSchedules:    {File: "list_schedules", Columns: ScheduleColumns + " since", Lists: true},
 	ListSlots: {
 		File: "list_slots",
-		Columns: "id schedule_id schedule_name owner slot last count outcome reason job_id recorded_at after_id" +
-			" after_schedule",
+		Columns: "id schedule_id schedule_name owner slot last count outcome reason job_id job_state recorded_at" +
+			" after_id after_schedule",
 		Lists: true,
 	},
 	LockCalendarUsers:  {File: "lock_calendar_users", Columns: "calendar name next_at"},

@@ -83,6 +83,12 @@ func scheduleConditions(req store.ListRequest) (given []string, a Args) {
 	if req.Group != "" {
 		given, a["group_name"] = append(given, "group"), req.Group
 	}
+	if req.Failed {
+		given, a["failed_among"] = append(given, "failed"), store.FailedAmong
+	}
+	if !req.MarkAfter.IsZero() {
+		given, a["mark_after"] = append(given, "marked"), req.MarkAfter.UnixMicro()
+	}
 	if !req.Deleted {
 		given = append(given, "living")
 	}

@@ -1,0 +1,121 @@
+package view
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/store"
+)
+
+// ReadHealth reads the health of schedules.
+func ReadHealth(ctx context.Context, client *hourbell.Client, schedules []Schedule) error {
+	infos := make([]hourbell.ScheduleInfo, len(schedules))
+	for i, s := range schedules {
+		infos[i] = s.ScheduleInfo
+	}
+	health, err := client.Schedules.Health(ctx, infos...)
+	for i := range health {
+		schedules[i].Health = &health[i]
+	}
+	return err
+}
+
+// ResultOf returns what became of the job of a slot: the state of the job, "not kept" after it was deleted, or empty without a job.
+func ResultOf(s store.SlotInfo) string {
+	switch {
+	case s.Job == 0:
+		return ""
+	case !s.JobKept:
+		return "not kept"
+	}
+	return s.JobState.String()
+}
+
+// outcomeOf returns the result of the slot's job, or the outcome of a slot without a job.
+func outcomeOf(s store.SlotInfo) string {
+	if result := ResultOf(s); result != "" {
+		return result
+	}
+	return s.Outcome.String()
+}
+
+// signs has a sign for each outcome. The signs differ in shape, so that a strip can be read without colours.
+var signs = map[string]string{
+	"completed": "✓", "failed": "✗", "cancelled": "⊘", "not_started": "⊘", "missed": "!", "skipped": "-", "not kept": "?",
+}
+
+// Strip returns the newest outcomes of a schedule as signs, the newest at the right. A sign may be of several successive slots
+// with one outcome; jobs that have not ended are dots.
+func Strip(h hourbell.ScheduleHealth) string {
+	var b strings.Builder
+	for _, slot := range slices.Backward(h.Slots) {
+		if sign := signs[outcomeOf(slot)]; sign != "" {
+			b.WriteString(sign)
+		} else {
+			b.WriteString("·")
+		}
+	}
+	return b.String()
+}
+
+// stateOf returns the state of a schedule, or "failing" for an active schedule whose newest jobs failed.
+func stateOf(s Schedule) string {
+	if s.Health != nil && s.Health.Failing() && s.State() == "active" {
+		return "failing"
+	}
+	return s.State()
+}
+
+// healthFacts returns the facts about the health of a schedule.
+func healthFacts(s Schedule) []Fact {
+	if s.Health == nil || len(s.Health.Slots) == 0 {
+		return nil
+	}
+	counts := map[string]int{}
+	var words []string
+	for _, slot := range s.Health.Slots {
+		word := outcomeOf(slot)
+		if counts[word]++; counts[word] == 1 {
+			words = append(words, word)
+		}
+	}
+	for i, word := range words {
+		words[i] = fmt.Sprintf("%d %s", counts[word], word)
+	}
+	success := "none of these"
+	if at := s.Health.LastSuccess; !at.IsZero() {
+		success = plain.Stamp(at)
+	}
+	facts := []Fact{{"last_outcomes", Strip(*s.Health) + "  " + strings.Join(words, ", ")}, {"last_success", success}}
+	if n := s.Health.Failures; n > 0 {
+		facts = append(facts, Fact{"failures_in_a_row", fmt.Sprint(n)})
+	}
+	return facts
+}
+
+// HealthRecord is the health of a schedule in machine-readable output. Fields are only ever added.
+type HealthRecord struct {
+	Outcomes    []string   `json:"outcomes" nullable:"false"` // of up to 20 records of slots, newest first: states of jobs, "not kept", missed, skipped or not_started
+	LastSuccess *time.Time `json:"last_success"`              // the newest of these slots whose job completed
+	Failures    int        `json:"failures"`                  // how many of their newest jobs failed in a row
+	FailedFirst *time.Time `json:"failed_first"`              // the slot of the first of these failures
+	FailedJob   *int64     `json:"failed_job"`                // the job of the last of them
+	Failing     bool       `json:"failing"`                   // three in a row, or more
+}
+
+// newHealthRecord returns the record of a health that was read; otherwise nil.
+func newHealthRecord(h *hourbell.ScheduleHealth) *HealthRecord {
+	if h == nil {
+		return nil
+	}
+	outcomes := make([]string, len(h.Slots))
+	for i, slot := range h.Slots {
+		outcomes[i] = outcomeOf(slot)
+	}
+	return &HealthRecord{outcomes, timeOrNull(h.LastSuccess), h.Failures, timeOrNull(h.FailedFirst), orNull(h.FailedLast), h.Failing()}
+}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hourbell/hourbell/check"
@@ -42,7 +43,7 @@ func (s *ScheduleService) Put(ctx context.Context, schedule Schedule, options ..
 	}
 	res, err := s.put(ctx, options, putOneOptions, store.PutSchedulesRequest{Owner: schedule.Owner}, []Schedule{schedule})
 	if err != nil {
-		return saved, fmt.Errorf("put schedule %q: %w", check.Shorten(schedule.Name), err)
+		return saved, calling(fmt.Sprintf("put schedule %q", check.Shorten(schedule.Name)), err)
 	}
 	if onStart {
 		if err := s.runOnStart(ctx, schedule.Name); err != nil {
@@ -58,13 +59,22 @@ func (s *ScheduleService) Put(ctx context.Context, schedule Schedule, options ..
 	return Saved[Schedule]{schedule, schedule.Revision, res.Changed > 0}, nil
 }
 
+// calling returns the error of a call with the name of the call before it, unless the error begins with the name already: a store
+// names its calls, too.
+func calling(call string, err error) error {
+	if strings.HasPrefix(err.Error(), call+": ") {
+		return err
+	}
+	return fmt.Errorf("%s: %w", call, err)
+}
+
 // PutAll creates or replaces any number of schedules of one owner, all or none.
 // Other schedules of that owner do not change. A revision other than 0 is
 // compared and stored as by Sync.
 func (s *ScheduleService) PutAll(ctx context.Context, owner string, revision int64, schedules []Schedule, options ...Option) (SyncResult, error) {
 	res, err := s.put(ctx, options, putOptions, store.PutSchedulesRequest{Owner: owner, SyncRevision: revision}, schedules)
 	if err != nil {
-		return SyncResult{}, fmt.Errorf("put %d schedules: %w", len(schedules), err)
+		return SyncResult{}, calling("put schedules", err)
 	}
 	return syncResult(res, len(schedules)), nil
 }

@@ -17,8 +17,14 @@ func TestErrorsSayThingsOnce(t *testing.T) {
 	_, several := client.Schedules.PutAll(ctx, "me", 0, []hourbell.Schedule{{Name: "x", Rule: recur.Cron("61 * * * *"), Job: Note{}}})
 	_, calendar := client.Calendars.Put(ctx, hourbell.Calendar{Name: "x", CalendarSpec: recur.CalendarSpec{Dates: []string{"someday"}}}, 0)
 	deleted := client.Limits.Delete(ctx, "x")
+	kept := hourbell.Schedule{Name: "kept", Rule: recur.Cron("1 * * * *"), Job: Note{}, Revision: hourbell.OnlyNew}
+	if _, err := client.Schedules.Put(ctx, kept); err != nil {
+		t.Fatal(err)
+	}
+	_, again := client.Schedules.Put(ctx, kept)
 	for begins, err := range map[string]error{
-		`put schedule "x": cron "61 * * * *": minute "61"`: put, `put 1 schedules: schedule "x": cron`: several, `put calendar "x": dates "someday": `: calendar, `delete limit "x": not found`: deleted,
+		`put schedule "x": cron "61 * * * *": minute "61"`: put, `put schedules: schedule "x": cron`: several, `put calendar "x": dates "someday": `: calendar, `delete limit "x": not found`: deleted,
+		`put schedule "kept": exists already`: again,
 	} {
 		if err == nil || !strings.HasPrefix(err.Error(), begins) || strings.Count(err.Error(), "delete limit") > 1 {
 			t.Errorf("%v, want it to begin with %s", err, begins)

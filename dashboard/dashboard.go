@@ -61,7 +61,7 @@ type File struct {
 	Refused    bool   // the problem is a mistake in the file, or another reason for which it cannot be in effect
 }
 
-//go:embed assets/style.css assets/live.js
+//go:embed assets/style.css assets/live.js assets/favicon.svg
 var assets embed.FS
 
 // maxForm is how many bytes a posted form may have.
@@ -88,7 +88,7 @@ func Handler(client *hourbell.Client, options Options) http.Handler {
 	mux.HandleFunc("POST /change-handler", p.posted(p.changeHandler))
 	mux.HandleFunc("POST /change-pause", p.posted(p.changePause))
 	mux.HandleFunc("POST /change-limit", p.posted(p.changeLimit))
-	for _, name := range []string{"style.css", "live.js"} {
+	for _, name := range []string{"style.css", "live.js", "favicon.svg"} {
 		mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Cache-Control", "private, max-age=300")
 			http.ServeFileFS(w, r, assets, "assets/"+name)

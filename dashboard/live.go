@@ -31,7 +31,8 @@ const (
 
 var errStreams = errors.New("too many pages are open")
 
-// stream sends the main part of a page whenever it changes, as server-sent events.
+// stream sends the main part of a page whenever it changes, as server-sent events: main when it has changed, fresh when it has
+// not, and problem when the store does not answer.
 func (p *pages) stream(w http.ResponseWriter, r *http.Request, show shower) {
 	select {
 	case p.streams <- struct{}{}:
@@ -68,7 +69,7 @@ func (p *pages) stream(w http.ResponseWriter, r *http.Request, show shower) {
 			last = text
 			err = out.event("main", text)
 		default:
-			err = out.send(": the page is up to date\n\n") // also finds out whether the browser is still there
+			err = out.event("fresh", "") // the page is up to date; this also finds out whether the browser is still there
 		}
 		if err != nil {
 			return

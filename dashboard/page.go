@@ -35,13 +35,22 @@ type page struct {
 	Data     any
 
 	// The frame around the page, set by serve.
-	Nav     []navigation
+	Nav     []group
+	AtHome  bool // the page is the overview
+	Retry   bool // the page says that the store does not answer, and is asked for again
 	Caller  access.Identity
 	Changes bool // the caller may change something
 	Flash   string
 }
 
-// navigation is a link at the top of each page.
+// group is a menu at the top of each page.
+type group struct {
+	Text  string
+	Here  bool // one of the links leads to this page
+	Links []navigation
+}
+
+// navigation is a link of a group.
 type navigation struct {
 	Text, Href string
 	Here       bool
@@ -97,7 +106,7 @@ func (p *pages) read(r *http.Request, show shower) (*page, error) {
 
 // write writes a page with its frame.
 func (p *pages) write(w http.ResponseWriter, r *http.Request, status int, shown *page) {
-	shown.Nav = p.navigation(r)
+	shown.Nav, shown.AtHome = p.navigation(r), r.URL.Path == "/"
 	var out bytes.Buffer
 	if err := templates[shown.Template].ExecuteTemplate(&out, "frame", shown); err != nil {
 		p.options.Logger.Error("a page could not be made", "page", shown.Template, "error", err)
@@ -116,35 +125,40 @@ func (p *page) main() (string, error) {
 	return out.String(), err
 }
 
-// navigation returns the links at the top of a page.
-func (p *pages) navigation(r *http.Request) []navigation {
-	links := []navigation{
-		{Text: "Overview", Href: "./"},
-		{Text: "Schedules", Href: "schedules"},
+// navigation returns the menus at the top of a page.
+func (p *pages) navigation(r *http.Request) []group {
+	work := group{Text: "Work", Links: []navigation{
 		{Text: "Jobs", Href: "jobs"},
 		{Text: "Batches", Href: "batches"},
-		{Text: "Slots", Href: "slots"},
 		{Text: "Queues", Href: "queues"},
 		{Text: "Kinds", Href: "kinds"},
+		{Text: "Groups", Href: "groups"},
 		{Text: "Limits", Href: "limits"},
 		{Text: "Paused keys", Href: "keys"},
-		{Text: "Groups", Href: "groups"},
-		{Text: "Nodes", Href: "nodes"},
+	}}
+	schedules := group{Text: "Schedules", Links: []navigation{
+		{Text: "Schedules", Href: "schedules"},
+		{Text: "Slots", Href: "slots"},
 		{Text: "Calendars", Href: "calendars"},
 		{Text: "Handlers", Href: "handlers"},
-		{Text: "Events", Href: "events"},
-	}
+	}}
+	cluster := group{Text: "Cluster", Links: []navigation{{Text: "Nodes", Href: "nodes"}, {Text: "Events", Href: "events"}}}
 	if p.options.Locks != nil {
-		links = append(links, navigation{Text: "Locks", Href: "locks"})
+		cluster.Links = append(cluster.Links, navigation{Text: "Locks", Href: "locks"})
 	}
+	admin := group{Text: "Admin"}
 	if caller, _ := access.FromContext(r.Context()); caller.Role >= access.Operator {
-		links = append(links, navigation{Text: "Who did what", Href: "audit"})
+		admin.Links = append(admin.Links, navigation{Text: "Who did what", Href: "audit"})
 	}
 	if p.options.Files != nil {
-		links = append(links, navigation{Text: "Files", Href: "files"})
+		admin.Links = append(admin.Links, navigation{Text: "Files", Href: "files"})
+	}
+	menus := []group{work, schedules, cluster, admin}
+	if len(admin.Links) == 0 {
+		menus = menus[:3]
 	}
 	part := map[string]string{
-		"": "./", "job": "jobs", "confirm": "jobs", "schedule": "schedules", "whatif": "schedules", "backfill": "schedules", "calendar": "calendars", "handler": "handlers", "limit": "limits",
+		"job": "jobs", "confirm": "jobs", "schedule": "schedules", "whatif": "schedules", "backfill": "schedules", "calendar": "calendars", "handler": "handlers", "limit": "limits",
 	}
 	here := strings.TrimPrefix(r.URL.Path, "/")
 	if here == "pause" {
@@ -153,10 +167,13 @@ func (p *pages) navigation(r *http.Request) []navigation {
 	if whole, found := part[here]; found {
 		here = whole
 	}
-	for i := range links {
-		links[i].Here = links[i].Href == here
+	for i, menu := range menus {
+		for k, one := range menu.Links {
+			menu.Links[k].Here = one.Href == here
+			menus[i].Here = menus[i].Here || one.Href == here
+		}
 	}
-	return links
+	return menus
 }
 
 var (
@@ -188,7 +205,10 @@ func (p *pages) refuseCaller(w http.ResponseWriter, r *http.Request, refused *ac
 func (p *pages) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	shown := p.problemOf(err)
 	caller, _ := access.FromContext(r.Context())
-	p.write(w, r, shown.Status, &page{Title: "Not done", Template: "problem", Data: shown, Caller: caller})
+	p.write(w, r, shown.Status, &page{
+		Title: "Not done", Template: "problem", Data: shown, Caller: caller,
+		Retry: shown.Status >= http.StatusInternalServerError && r.Method == http.MethodGet,
+	})
 }
 
 // problemOf returns what a caller may know of an error.

@@ -48,18 +48,82 @@ function say(text, state) {
   live.className = state;
 }
 
+// How old what the page shows may be: asOf is the instant at which the store last answered, and away why it does not answer;
+// empty: it does.
+let asOf = Date.now();
+let away = "";
+const oldAfter = 5000; // milliseconds after which a page that is not answered says so
+
+function fresh() {
+  asOf = Date.now();
+  away = "";
+  say("live", "good");
+  showAge();
+}
+
+function ago(seconds) {
+  if (seconds < 120) return `${seconds} s`;
+  return seconds < 7200 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3600)} h`;
+}
+
+// showAge says in large how old the page is, if the store does not answer, and greys its numbers. The line is announced
+// once, and not each second.
+function showAge() {
+  const line = document.getElementById("away");
+  const old = Date.now() - asOf;
+  if (old > 30000) away ||= "the server does not answer"; // it also says when nothing has changed
+  const shown = away !== "" && old > oldAfter;
+  document.body.classList.toggle("away", shown);
+  if (!shown) {
+    if (!line.hidden) line.replaceChildren();
+    line.hidden = true;
+    return;
+  }
+  if (line.hidden) {
+    const age = document.createElement("span");
+    age.setAttribute("aria-hidden", "true");
+    const why = document.createElement("span");
+    why.className = "why";
+    line.replaceChildren(`As of ${time(new Date(asOf))}`, age, why);
+    line.hidden = false;
+  }
+  line.children[0].textContent = `, ${ago(Math.round(old / 1000))} ago`;
+  if (line.children[1].textContent !== away) line.children[1].textContent = away;
+}
+
 function open() {
   if (stream || document.hidden) return;
   stream = new EventSource(location.href.replace(/#.*/, ""));
-  stream.addEventListener("main", (e) => { replace(e.data); say("live", "good"); });
-  stream.addEventListener("problem", (e) => say(e.data, "bad"));
-  stream.onopen = () => say("live", "good");
+  stream.addEventListener("main", (e) => { replace(e.data); fresh(); });
+  stream.addEventListener("fresh", fresh);
+  stream.addEventListener("problem", (e) => { away = e.data; say("not live", "bad"); });
   stream.onerror = () => {
+    away ||= "the server does not answer";
     if (stream.readyState !== EventSource.CLOSED) return; // the browser connects again
-    close();
+    close(); // also after an answer such as 500
     say("not live", "bad");
-    setTimeout(open, 10000);
+    setTimeout(open, 2000);
   };
+}
+
+// retry asks again for a page that could not be read, until it can be read.
+async function retry() {
+  try {
+    const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+    if (answer.status < 500) return location.reload();
+  } catch { /* the server does not answer either */ }
+  setTimeout(retry, 2000);
+}
+
+// One menu is open at a time, until the viewer goes elsewhere.
+for (const type of ["click", "focusin", "keydown"]) {
+  document.addEventListener(type, (e) => {
+    for (const menu of document.querySelectorAll("nav details[open]")) {
+      if (type === "keydown" ? e.key !== "Escape" : menu.contains(e.target)) continue;
+      if (type === "keydown") menu.querySelector("summary").focus();
+      menu.open = false;
+    }
+  });
 }
 
 // close ends the stream. Hidden pages have none, because browsers allow only a few
@@ -77,4 +141,6 @@ if (document.body.hasAttribute("data-live")) {
   window.addEventListener("pagehide", close);
   window.addEventListener("pageshow", open);
   open();
+  setInterval(showAge, 1000);
 }
+if (document.body.hasAttribute("data-retry")) setTimeout(retry, 2000);

@@ -265,11 +265,12 @@ func (t lanesTx) LockIdleLanes(ctx context.Context, most int) ([]int64, error) {
 
 // DeleteLanes implements rowwise.LanesTx.
 func (t lanesTx) DeleteLanes(ctx context.Context, ids []int64) error {
-	if len(ids) > 0 {
-		if _, err := t.tx.Exec(ctx, t.b.q(deleteLanes), slices.Sorted(slices.Values(ids))); err != nil {
-			return err
-		}
-	}
+	_, err := t.tx.Exec(ctx, t.b.q(deleteLanes), slices.Sorted(slices.Values(ids)))
+	return err
+}
+
+// DeleteEndedLimits implements rowwise.LanesTx.
+func (t lanesTx) DeleteEndedLimits(ctx context.Context) error {
 	_, err := t.tx.Exec(ctx, t.b.q(deleteEndedLimits))
 	return err
 }

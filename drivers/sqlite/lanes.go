@@ -264,8 +264,10 @@ func (s *session) returnPausedPermits(ctx context.Context, of store.PauseSubject
 
 // DeleteLanes implements rowwise.LanesTx.
 func (s *session) DeleteLanes(ctx context.Context, ids []int64) error {
-	if err := s.OnIDs(ctx, ids, deleteLanes); err != nil {
-		return err
-	}
+	return s.OnIDs(ctx, ids, deleteLanes)
+}
+
+// DeleteEndedLimits implements rowwise.LanesTx.
+func (s *session) DeleteEndedLimits(ctx context.Context) error {
 	return s.Exec(ctx, deleteEndedLimits, nil)
 }

@@ -99,11 +99,14 @@ type LanesTx interface {
 	LockHolders(ctx context.Context, lanes []int64, most int) (jobs []store.LaneJob, to int64, err error)
 
 	// LockIdleLanes locks idle lanes (store.Room.Idle) without a LookAt, at most a number, and returns their numbers. It leaves out
-	// lanes that other transactions have locked.
+	// lanes of limits that have ended, and lanes that other transactions have locked.
 	LockIdleLanes(ctx context.Context, most int) ([]int64, error)
 
-	// DeleteLanes deletes lanes, and then the limits that have ended and have no lanes.
+	// DeleteLanes deletes lanes.
 	DeleteLanes(ctx context.Context, ids []int64) error
+
+	// DeleteEndedLimits deletes the limits that have ended and have no lanes.
+	DeleteEndedLimits(ctx context.Context) error
 }
 
 // UsedStart is a start under the rate of a lane that a job held.
@@ -465,9 +468,19 @@ func (s *passing) save(ctx context.Context) error {
 		}
 	}
 	if len(empty) > 0 || s.ends {
-		return s.tx.DeleteLanes(ctx, empty)
+		return deleteLanes(ctx, s.tx, empty)
 	}
 	return nil
+}
+
+// deleteLanes deletes lanes, and then the limits that have ended and have no lanes.
+func deleteLanes(ctx context.Context, tx LanesTx, ids []int64) error {
+	if len(ids) > 0 {
+		if err := tx.DeleteLanes(ctx, ids); err != nil {
+			return err
+		}
+	}
+	return tx.DeleteEndedLimits(ctx)
 }
 
 // earliest returns the earlier of next, if it is not zero, and at, if it is later than now.

@@ -134,7 +134,7 @@ func deleteQueueLanes(ctx context.Context, tx LimitsTx, ended []store.Limit) err
 		if err != nil {
 			return err
 		}
-		if err := tx.DeleteLanes(ctx, lanes); err != nil {
+		if err := deleteLanes(ctx, tx, lanes); err != nil {
 			return err
 		}
 	}

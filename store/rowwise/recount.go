@@ -61,7 +61,8 @@ func RecountPermits(ctx context.Context, tx RecountTx, req store.RecountRequest)
 // idleLaneRows is how many idle lanes a step deletes.
 const idleLaneRows = 10_000
 
-// deleteIdleLanes deletes lanes that PassOnPermits has left, and returns how many.
+// deleteIdleLanes deletes lanes that PassOnPermits has left, and returns how many. Lanes of limits that have ended are left to PassOnPermits:
+// whether such a limit still concerns claims and retries must not depend on when permits are counted.
 func deleteIdleLanes(ctx context.Context, tx RecountTx) (int, error) {
 	ids, err := tx.LockIdleLanes(ctx, idleLaneRows)
 	if err != nil || len(ids) == 0 {

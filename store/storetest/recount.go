@@ -16,6 +16,7 @@ var recountTests = []scenario{
 	{"HeadsOfLanes", recountHeads},
 	{"Places", recountPlaces},
 	{"EndedLimits", recountEnded},
+	{"LanesOfEndedLimits", recountEndedLanes},
 }
 
 // recount makes steps of RecountPermits until nothing is left to do, and returns what they have done.
@@ -144,6 +145,24 @@ func recountEnded(e *env) {
 	}
 	e.putLimits(store.Limit{Name: "other kind", Kind: "m", Concurrency: 1})
 	e.want(e.recount(l), store.RecountResult{Jobs: 1}, "otherwise also the permit of the limit that has ended")
+}
+
+// recountEndedLanes: a limit that has ended concerns the next claim of each of its queues, whether permits were counted before or not.
+func recountEndedLanes(e *env) {
+	e.putLimits(perKey(1), store.Limit{Name: "one", Queue: "q", Kind: "k", Concurrency: 1})
+	n := e.node("a")
+	ids := e.insert(limited("x"), newJob(), newJob())
+	for _, id := range ids[:2] {
+		job := e.wantClaimed(n, "one job runs at a time", id)[0]
+		if id == ids[1] {
+			e.must(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfLimits, Now: e.now, Names: []string{"per key"}}))
+			e.recount(n)
+		}
+		e.finishWell(outcome(job, store.Completed))
+	}
+	e.want(e.inUse("one"), int64(0), "no job holds the permit")
+	e.want(len(e.claimFrom("r", n, 1)), 0, "another queue has no job")
+	e.want(e.inUse("one"), int64(1), "the claim, which the limit that has ended concerns, has passed the permit on")
 }
 
 // claimOf returns a claim that a node holds.

@@ -32,6 +32,15 @@ func withoutSeeds(list []motionFault) (faults []fault) {
 	return faults
 }
 
+// motionFaults are the faults. These are not among them, because they break no promise:
+//
+//   - a rescue leaves the number of the node on a job that is ready: each claim writes it
+//   - a job that an open transaction has completed is rescued: its commit looks at the token, and fails if another claim has come
+//   - a commit does not look at the token: the transaction has locked the job since its completion, so that no other claim can come
+//   - the next slot is computed from the present instant, and not from a mark that is later: the decision at this slot begins after
+//     the mark all the same, and fires nothing twice
+//   - a follower's job for an end is made for each reading of the end: the second decision does not match the row any more
+//   - slots fire earlier than they may: their jobs are due at the slot, and an edit waits for the mark
 var motionFaults = []motionFault{
 	// The store in memory.
 	{
@@ -60,7 +69,7 @@ var motionFaults = []motionFault{
 			"a running job is claimed again", inMemory + "jobs.go",
 			"if j.State == store.StateReady && !j.waits && j.Queue == req.Queue && !j.RunAt.After(req.DueBy(now))",
 			"if j.State != store.StateWaiting && !j.waits && j.Queue == req.Queue && !j.RunAt.After(req.DueBy(now))",
-		}, 0, "?",
+		}, 2, "?",
 	},
 	{
 		fault{
@@ -256,7 +265,7 @@ var motionFaults = []motionFault{
 			"a permit is never returned", inWork + "fetch_crew.go",
 			"if !run.isLeft() && !at.abandoned {",
 			"if run.isLeft() && !at.abandoned {",
-		}, 0, "TestRunsThatWereLeftKeepTheirPermits",
+		}, 9, "TestRunsThatWereLeftKeepTheirPermits",
 	},
 	{
 		fault{
@@ -285,14 +294,14 @@ var motionFaults = []motionFault{
 			"a heartbeat counts from its answer", inNode + "lease.go",
 			"c.trustedUntil = sent.Add(c.length - margin(c.length))",
 			"c.trustedUntil = received.Add(c.length - margin(c.length))",
-		}, 0, "TestLeaseIsTrustedFromWhenTheHeartbeatWasSent",
+		}, 8, "TestLeaseIsTrustedFromWhenTheHeartbeatWasSent",
 	},
 	{
 		fault{
 			"a lease is trusted for twice its length", inNode + "lease.go",
 			"c.trustedUntil = sent.Add(c.length - margin(c.length))",
 			"c.trustedUntil = sent.Add(2 * c.length)",
-		}, 0, "TestLeaseIsTrustedFromWhenTheHeartbeatWasSent",
+		}, 34, "TestLeaseIsTrustedFromWhenTheHeartbeatWasSent",
 	},
 	{
 		fault{
@@ -490,5 +499,82 @@ var motionFaults = []motionFault{
 			"\tif f.noSuspects || now.Sub",
 			"\tif !f.noSuspects || now.Sub",
 		}, 4, "?",
+	},
+	{
+		fault{
+			"a run begins without a look at the lease", inWork + "execute.go",
+			"if run.delivered.Load() || !r.trusted(run, run.started) {",
+			"if run.delivered.Load() {",
+		}, 8, "?",
+	},
+	{
+		fault{
+			"the last job of a batch starts with the last of the others", inMemory + "edges.go",
+			"\tcase j.atEnd && open > 0:\n",
+			"\tcase j.atEnd && open == 1:\n\t\ts.ready(j, laterOf(j.RunAt, now))\n\tcase j.atEnd && open > 0:\n",
+		}, 4, "?",
+	},
+	{
+		fault{
+			"an edge is released before its commit", inMemory + "finish.go",
+			"\t\t\ts.locked[o.ID] = tx\n",
+			"\t\t\ts.locked[o.ID] = tx\n\t\t\ts.predecessorEnded(o.ID, store.StateCompleted, \"\", now)\n",
+		}, 63, "?",
+	},
+	{
+		fault{
+			"a firing does not see a pause", inMemory + "fire.go",
+			" && laterOf(row.PausedAt, row.GroupPausedAt).Equal(instant(f.PausedAt)) &&",
+			" &&",
+		}, 4, "?",
+	},
+	{
+		fault{
+			"an edit does not wait for slots that have fired early", inFire + "early.go",
+			"\tif s.Early == nil || len(schedules) == 0 {",
+			"\tif s.Early == nil || len(schedules) >= 0 {",
+		}, 7, "?",
+	},
+	{
+		fault{
+			"a stale decision is written", inMemory + "fire.go",
+			"row.Revision == f.Revision && row.Mark.Equal(instant(f.Mark)) && row.NextAt.Equal(instant(f.NextAt)) &&",
+			"row.Revision == f.Revision &&",
+		}, 6, "?",
+	},
+	{
+		fault{
+			"the mark of a firing is the present instant", inMemory + "fire.go",
+			"\trow.Mark = instant(f.NewMark)\n",
+			"\trow.Mark = now\n",
+		}, 2, "?",
+	},
+	{
+		fault{
+			"a node keeps its old number when it registers again", inNode + "node.go",
+			"n.session.confirm(res.Node, 0, sent, n.around.Uptime(), res.Now)\n\tif n.readStateFile",
+			"n.session.confirm(max(n.session.number(), 1), 0, sent, n.around.Uptime(), res.Now)\n\tif n.readStateFile",
+		}, 1, "?",
+	},
+	{
+		fault{
+			"a late outcome delays a job that is ready", inMemory + "finish.go",
+			"\tcase j.State != store.StateRunning: //",
+			"\tcase j.State == store.StateWaiting: //",
+		}, 2, "?",
+	},
+	{
+		fault{
+			"the jobs of callers who have left are stored", inInsert + "batcher.go",
+			"\tif b.present < len(b.calls) {\n\t\tb.dropLeft()\n\t}\n",
+			"",
+		}, 18, "?",
+	},
+	{
+		fault{
+			"a decision is written when its slot is too late", inMemory + "fire.go",
+			"late := !req.Until.IsZero() && now.After(instant(req.Until))",
+			"late := !req.Until.IsZero() && now.After(instant(req.Until)) && s.lastNode < 0",
+		}, 17, "?",
 	},
 }

@@ -32,6 +32,33 @@ func oneOwner(e *evidence) {
 	}
 }
 
+// leasesEndFirst: when a node is declared dead, the contexts of its runs have ended.
+func leasesEndFirst(e *evidence) {
+	for _, taken := range e.taken {
+		for _, r := range e.runsByID[taken.id] {
+			since := taken.at.Real.Add(-2 * e.plan.Lease)
+			if r.Token == taken.token && r.over().After(taken.at.Real) && !r.Died && !e.zombie(r) && !e.stepped(since, taken.at.Real) {
+				e.fail("%v, although its node was declared dead at %s", r, clock(taken.at.Store))
+			}
+		}
+	}
+}
+
+// processesAreOneNode: at the end each process is registered once; once more if the answer to its registration was lost.
+func processesAreOneNode(e *evidence) {
+	living := map[string]int{}
+	for _, n := range e.nodes {
+		if n.EndedAt.IsZero() {
+			living[n.Name]++
+		}
+	}
+	for name, n := range living {
+		if n > 2 {
+			e.fail("%s is registered as %d nodes", name, n)
+		}
+	}
+}
+
 // tokensGrow: each claim of a job, and each job of a schedule, has a greater token than all before it.
 func tokensGrow(e *evidence) {
 	last := map[int64]int64{}
@@ -53,7 +80,7 @@ func tokensGrow(e *evidence) {
 func livingNodesKeepTheirJobs(e *evidence) {
 	for _, runs := range e.runsByID {
 		for i, r := range runs {
-			if r.Answer != "ok" || !r.Heeds || r.Kind == kindTx || i == len(runs)-1 || e.disturbed(r) {
+			if r.Answer != "ok" || !r.Heeds || completesInTx(r.Kind) || i == len(runs)-1 || e.disturbed(r) {
 				continue
 			}
 			if a := e.askedBy[r.ID]; a != nil && a.Job.Timeout > 0 || e.touched(r) {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -108,14 +109,43 @@ func everySlotIsAccountedFor(e *evidence) {
 func lateSlotsDoNotFire(e *evidence) {
 	for _, s := range e.slots {
 		late := s.RecordedAt.Sub(s.Slot)
-		if e.skips[s.ScheduleName] && s.Outcome == store.SlotFired && late > grace {
+		if grace, skips := e.skips[s.ScheduleName]; skips && s.Outcome == store.SlotFired && late > cmp.Or(grace, time.Minute)+latency {
 			e.fail("%s: the slot %s fired %v later", s.ScheduleName, clock(s.Slot), late)
 		}
 	}
 }
 
-// grace is the default of schedules, and some latency.
-const grace = time.Minute + time.Second
+// latency is how long a call takes at most that no fault holds up, and what a node looks at once.
+const latency = time.Second
+
+// slotsAreOnTime: in fair weather, and while nothing has a fault, a slot that fires does so at its instant.
+func slotsAreOnTime(e *evidence) {
+	if e.plan.Weather.Before+e.plan.Weather.After+e.plan.Weather.Slow > 0 {
+		return
+	}
+	for _, s := range e.slots {
+		late := s.RecordedAt.Sub(s.Slot)
+		if e.every[s.ScheduleName] == 0 || e.halted[s.ScheduleName] || s.Outcome != store.SlotFired || late < 2*latency || len(e.faults) > 0 {
+			continue
+		}
+		e.fail("%s: the slot %s fired %v later, and nothing held it up", s.ScheduleName, clock(s.Slot), late)
+	}
+}
+
+// countsAreKept: a schedule fires no more slots than it may.
+func countsAreKept(e *evidence) {
+	fired := map[string]int64{}
+	for _, s := range e.slots {
+		if s.Outcome == store.SlotFired {
+			fired[s.ScheduleName]++
+		}
+	}
+	for _, in := range e.rules {
+		if most := in.What.Count; most > 0 && fired[in.What.Name] > most {
+			e.fail("%s has fired %d slots, of %d", in.What.Name, fired[in.What.Name], most)
+		}
+	}
+}
 
 // pausedSchedulesFireNothing: after the pause of a schedule has returned, its later slots do not fire until it is resumed.
 func pausedSchedulesFireNothing(e *evidence) {
@@ -126,6 +156,19 @@ func pausedSchedulesFireNothing(e *evidence) {
 			if s.ScheduleName == in.What && s.Outcome == store.SlotFired && within && !e.clockWasSet() {
 				e.fail("%s: the slot %s fired, although the schedule has been paused since %s",
 					s.ScheduleName, clock(s.Slot), clock(in.From.Store))
+			}
+		}
+	}
+	groups := map[string]string{}
+	for _, in := range e.rules {
+		groups[in.What.Name] = in.What.Group
+	}
+	for _, in := range e.pauses {
+		for _, s := range e.slots {
+			to := in.To.Store
+			within := s.Slot.After(in.From.Store) && (to.IsZero() || s.Slot.Before(to))
+			if of := groups[s.ScheduleName]; in.What == (subject{"group", of}) && s.Outcome == store.SlotFired && within && !e.clockWasSet() {
+				e.fail("%s: the slot %s fired, although its group has been paused since %s", s.ScheduleName, clock(s.Slot), clock(in.From.Store))
 			}
 		}
 	}

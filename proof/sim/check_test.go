@@ -65,8 +65,19 @@ func TestTheChecksFindFaults(t *testing.T) {
 		"attempts are counted":          func(f *witness) { f.runs[known] = withAttempt(f.runs[known]) },
 		"lost jobs fail if they should": func(f *witness) { f.runs[twice] = lost(f.runs[twice]) },
 		"the store's clock decides":     func(f *witness) { f.asked[known] = inAnHour(f.asked[known]) },
-		"late slots":                    func(f *witness) { f.skips[f.slots[0].ScheduleName], f.slots[0] = true, recordedLater(f.slots[0]) },
-		"paused schedules":              func(f *witness) { f.halts = append(f.halts, &inForce[string]{What: w.jobs[slotted].ScheduleName}) },
+		"late slots":                    func(f *witness) { f.skips[f.slots[0].ScheduleName], f.slots[0] = 0, recordedLater(f.slots[0]) },
+		"slots are on time":             func(f *witness) { f.halted, f.slots[every] = map[string]bool{}, recordedLater(f.slots[every]) },
+		"counts": func(f *witness) {
+			f.rules = append(f.rules, &inForce[schedule]{What: schedule{Name: w.jobs[slotted].ScheduleName, Count: 1}})
+			f.slots = append(f.slots, recordedLater(w.slots[every]), recordedLater(w.slots[every]))
+			f.slots[len(f.slots)-1].ScheduleName, f.slots[len(f.slots)-2].ScheduleName = w.jobs[slotted].ScheduleName, w.jobs[slotted].ScheduleName
+		},
+		"leases end first": func(f *witness) {
+			r := heeding(f.runs[known])
+			f.runs[known], f.taken = r, []takenRun{{r.ID, r.Token, r.Start}}
+		},
+		"processes are one node": func(f *witness) { f.nodes = []store.NodeInfo{{Name: "n1"}, {Name: "n1"}, {Name: "n1"}} },
+		"paused schedules":       func(f *witness) { f.halts = append(f.halts, &inForce[string]{What: w.jobs[slotted].ScheduleName}) },
 		"edits": func(f *witness) {
 			f.rules = append(f.rules, &inForce[schedule]{What: schedule{Name: w.jobs[slotted].ScheduleName, Seconds: []int{61}}})
 		},

@@ -51,7 +51,7 @@ func committedWorkRuns(e *evidence) {
 func effectsHappenOnce(e *evidence) {
 	for i := range e.jobs {
 		j := &e.jobs[i]
-		if j.Kind != kindTx {
+		if !completesInTx(j.Kind) {
 			continue
 		}
 		want := 0

@@ -18,17 +18,29 @@ import (
 type claimsModel struct {
 	clock func() time.Time // of the store
 
-	mu       sync.Mutex
-	jobs     map[int64]*followed   // nil: a user has changed it by hand, and it is followed no more
-	nodes    map[int64]*registered // that have not ended
-	steps    int
-	problems []string
+	mu     sync.Mutex
+	jobs   map[int64]*followed   // nil: a user has changed it by hand, and it is followed no more
+	nodes  map[int64]*registered // that have not ended
+	paused map[subject]bool
+	// cancelled are the jobs that a user has cancelled, and not retried since.
+	cancelled map[int64]bool
+	open      map[int64]bool // jobs that a transaction of a worker has completed, and that is open
+	taken     []takenRun
+	steps     int
+	problems  []string
 }
 
 // followed is a job in the model.
 type followed struct {
 	claims.Job
 	last int64 // the token that is the model's last one
+	of   run   // its queue, kind, key and group
+}
+
+// takenRun is a claim that was taken from a node that had died.
+type takenRun struct {
+	id, token int64
+	at        moment
 }
 
 // registered is a node in the model.
@@ -39,7 +51,7 @@ type registered struct {
 }
 
 func newClaimsModel(clock func() time.Time) *claimsModel {
-	return &claimsModel{clock: clock, jobs: map[int64]*followed{}, nodes: map[int64]*registered{}}
+	return &claimsModel{clock: clock, jobs: map[int64]*followed{}, nodes: map[int64]*registered{}, paused: map[subject]bool{}, cancelled: map[int64]bool{}, open: map[int64]bool{}}
 }
 
 // over returns a backend over another, whose calls the model follows.
@@ -84,10 +96,43 @@ func (m *claimsModel) follow(c intercept.Call) {
 		m.rescue(req.Node, req.Beat, c.Result.(*store.RescueResult), true)
 	case *store.LeaveRequest:
 		m.rescue(req.Node, 0, c.Result.(*store.RescueResult), false)
+	case *store.FireRequest:
+		m.superseded(c.Result.(*store.FireResult).Superseded)
+	case *store.FireEarlyRequest:
+		m.superseded(c.Result.(*store.FireEarlyResult).Superseded)
+	case *store.PauseRequest:
+		m.paused[subject{subjectNames[req.Subject], req.Name}] = true
+	case *store.ResumeRequest:
+		delete(m.paused, subject{subjectNames[req.Subject], req.Name})
 	case *store.ChangeJobsRequest:
-		for _, id := range req.IDs {
-			m.jobs[id] = nil
+		for _, change := range c.Result.(*store.ChangeJobsResult).Changes {
+			m.jobs[change.ID] = nil
+			if done := change.Change == store.Changed || change.Change == store.Requested; done && (req.Action == store.CancelJobs || req.Action == store.RetryJobs) {
+				m.cancelled[change.ID] = req.Action == store.CancelJobs
+			}
 		}
+	}
+}
+
+// subjectNames are the subjects of pauses as the plan calls them.
+var subjectNames = map[store.PauseSubject]string{
+	store.SubjectQueue: "queue", store.SubjectKind: "kind", store.SubjectKey: "key", store.SubjectGroup: "group",
+}
+
+// isPaused reports whether a pause concerns a job.
+func (m *claimsModel) isPaused(j *followed) bool {
+	for s := range m.paused {
+		if s.has(&j.of) {
+			return true
+		}
+	}
+	return false
+}
+
+// superseded follows the end of jobs that did not run, in whose place others of their schedules are made.
+func (m *claimsModel) superseded(jobs []int64) {
+	for _, id := range jobs {
+		m.jobs[id] = nil
 	}
 }
 
@@ -121,6 +166,9 @@ func (m *claimsModel) claim(req *store.ClaimRequest, jobs []store.Claimed, c int
 		atOnce = len(jobs)
 	}
 	for i, got := range jobs {
+		if m.cancelled[got.ID] {
+			m.fail("node %d claims job %d with token %d, which a user has cancelled", req.Node, got.ID, got.Token)
+		}
 		j, known := m.jobs[got.ID]
 		if known && j == nil {
 			continue
@@ -128,8 +176,11 @@ func (m *claimsModel) claim(req *store.ClaimRequest, jobs []store.Claimed, c int
 		if !known {
 			j = &followed{Job: claims.Job{
 				Most: int8(got.MaxAttempts), FailOnLoss: got.OnLoss == store.OnLossFail, Attempt: int8(got.Attempt - 1),
-			}}
+			}, of: run{Queue: got.Queue, Kind: got.Kind, Key: got.Key, Group: got.Group}}
 			m.jobs[got.ID] = j
+		}
+		if m.isPaused(j) {
+			m.fail("node %d claims job %d with token %d, which is paused", req.Node, got.ID, got.Token)
 		}
 		row, ok := j.Claim(int16(req.Node), j.Token+1, i >= atOnce)
 		if !ok || got.Token <= j.last || row.Attempt != int8(got.Attempt) {
@@ -146,6 +197,9 @@ func (m *claimsModel) begin(req *store.BeginRequest, res *store.BeginResult, c i
 	}
 	for _, ref := range req.Claims {
 		if j, token := m.row(ref.ID, ref.Token); j != nil && !slices.Contains(res.Paused, ref.ID) {
+			if j.Held(int16(req.Node), token) && m.isPaused(j) {
+				m.fail("job %d with token %d may begin, and is paused", ref.ID, ref.Token)
+			}
 			j.Job, _ = j.Begin(int16(req.Node), token)
 			m.steps++
 		}
@@ -158,7 +212,22 @@ var results = map[store.Result]claims.Result{
 	store.Retry: claims.Retry, store.Release: claims.Back, store.Snooze: claims.Back,
 }
 
+// ends follows the end of a worker's own transaction, in which it has completed its job.
+func (m *claimsModel) ends(id, token int64, committed bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if delete(m.open, id); committed {
+		m.finish(&store.FinishRequest{Outcomes: []store.Outcome{{ID: id, Token: token}}}, &store.FinishResult{})
+	}
+}
+
 func (m *claimsModel) finish(req *store.FinishRequest, res *store.FinishResult) {
+	if req.Tx != nil && !req.Commit { // see ends
+		if id := req.Outcomes[0].ID; len(res.Refused) == 0 {
+			m.open[id] = true
+		}
+		return
+	}
 	for _, o := range req.Outcomes {
 		j, token := m.row(o.ID, o.Token)
 		if j == nil {
@@ -195,6 +264,9 @@ func (m *claimsModel) rescue(by, beat int64, res *store.RescueResult, died bool)
 		m.steps++
 	}
 	for _, lost := range res.Jobs {
+		if died {
+			m.taken = append(m.taken, takenRun{lost.ID, lost.Token, moment{now, time.Now()}})
+		}
 		j, token := m.row(lost.ID, lost.Token)
 		if j == nil {
 			continue
@@ -215,7 +287,7 @@ func (m *claimsModel) rescue(by, beat int64, res *store.RescueResult, died bool)
 	}
 	for _, ended := range res.Nodes {
 		for id, j := range m.jobs {
-			if j != nil && j.State == claims.Running && j.Node == int16(ended.ID) {
+			if j != nil && j.State == claims.Running && j.Node == int16(ended.ID) && !m.open[id] {
 				m.fail("node %d has ended, and job %d is left with it", ended.ID, id)
 			}
 		}

@@ -236,6 +236,10 @@ func (c *cluster) read(t *testing.T) {
 	if c.witness.slots, err = store.List[store.SlotInfo](ctx, c.store, store.ListRequest{Limit: 1 << 30}); err != nil {
 		t.Fatal(err)
 	}
+	if c.witness.nodes, err = store.List[store.NodeInfo](ctx, c.store, store.ListRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	c.witness.taken = c.claims.taken
 	slices.Reverse(c.witness.jobs)
 	c.witness.took = c.witness.at.Real.Sub(c.began)
 	for key, n := range c.gate.counts {

@@ -10,7 +10,7 @@
 // fault stops at the gate (gate.go) under a stable name. When all goroutines are blocked, the driver sorts what has
 // stopped, and the seed decides what goes on. docs/adr/0083-a-simulated-cluster-stops-at-one-gate.md has the reasons.
 //
-//	plan.go, workload.go   what happens in a run, drawn from its seed: data that can be shortened
+//	plan.go, workload*.go  what happens in a run, drawn from its seed: data that can be shortened
 //	gate.go, dice.go       the order of everything, and chance without order
 //	weather.go, port.go    what becomes of each call between a node and the store
 //	cluster.go, worker.go  the nodes and their workers

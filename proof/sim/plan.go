@@ -31,7 +31,7 @@ type event struct {
 	Name  string        // of what the event concerns
 	Node  int           // of a fault
 	Trap  string        // the fault comes right after the node's next call of this operation has taken effect
-	For   time.Duration // how long it lasts, or by how much a clock is set
+	For   time.Duration // how long it lasts, by how much a clock is set, or how long a caller waits
 	Jobs  []job         // of an enqueue
 	Sched *schedule
 	Limit *hourbell.Limit
@@ -72,6 +72,8 @@ type schedule struct {
 	Overlap hourbell.Overlap
 	Misfire hourbell.Misfire
 	Kind    string
+	Grace   time.Duration // 0: the default
+	Count   int64         // of slots that fire; 0: any
 	Group   string
 	After   string // a schedule that it follows, instead of a rule
 	Loss    bool   // its jobs fail if they are lost

@@ -92,8 +92,9 @@ func (p *port) call(ctx context.Context, c intercept.Call, next func(context.Con
 		return errDead
 	}
 	var f fate
+	var nth int // call of its key
 	err := p.c.gate.await(ctx, &stop{key: key, arrive: func(n int) time.Time {
-		if f = p.fate(key, n, c.Operation); f.err != nil || f.twice {
+		if nth, f = n, p.fate(key, n, c.Operation); f.err != nil || f.twice {
 			p.c.failed++
 		}
 		return p.thawed(time.Now().Add(f.before))
@@ -101,8 +102,8 @@ func (p *port) call(ctx context.Context, c intercept.Call, next func(context.Con
 	if p.isDead() {
 		return errDead
 	}
-	if err != nil { // one caller after another
-		_ = p.c.gate.await(context.Background(), &stop{key: key + " gives up"})
+	if err != nil {
+		p.giveUp(key)
 		p.c.trace.add("%s: gives up", key)
 		return fmt.Errorf("%s: %w", c.Operation, err)
 	}
@@ -119,11 +120,9 @@ func (p *port) call(ctx context.Context, c intercept.Call, next func(context.Con
 	p.c.trace.add("%s%s: %s", key, mark(f.twice, " (twice)"), answer(c.Result, err))
 	p.spring(c, err)
 	if f.after > 0 || f.lost || p.isFrozen() {
-		if cut := p.c.gate.await(ctx, &stop{key: key + " answer", arrive: func(int) time.Time {
-			return p.thawed(time.Now().Add(f.after))
-		}}); cut != nil {
+		if cut := p.awaitAnswer(ctx, key, nth, f.after); cut != nil {
 			f.lost, f.err = true, cut
-			_ = p.c.gate.await(context.Background(), &stop{key: key + " gives up"})
+			p.giveUp(key)
 		}
 	}
 	if p.isDead() {
@@ -137,6 +136,25 @@ func (p *port) call(ctx context.Context, c intercept.Call, next func(context.Con
 		return fmt.Errorf("%s: %w", c.Operation, f.err)
 	}
 	return err
+}
+
+// awaitAnswer waits for the answer to the n-th call of a key, or until ctx ends. A process that stands still notices neither; when it goes
+// on, both may have come, and chance decides which of them it sees.
+func (p *port) awaitAnswer(ctx context.Context, key string, n int, after time.Duration) error {
+	looks, froze := ctx, p.isFrozen()
+	if froze {
+		looks = context.Background()
+	}
+	cut := p.c.gate.await(looks, &stop{key: key + " answer", arrive: func(int) time.Time { return p.thawed(time.Now().Add(after)) }})
+	if froze && ctx.Err() != nil && p.c.dice.part(key+" too late", n) < 0.5 {
+		cut = context.Cause(ctx)
+	}
+	return cut
+}
+
+// giveUp lets one caller after another go on that has given up a call.
+func (p *port) giveUp(key string) {
+	_ = p.c.gate.await(context.Background(), &stop{key: key + " gives up", arrive: func(int) time.Time { return p.thawed(time.Now()) }})
 }
 
 // spring springs a trap that waits for a call: of a claim that has returned jobs, and of any other call that did

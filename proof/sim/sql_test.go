@@ -100,7 +100,7 @@ func realPlan(seed uint64, length time.Duration) *plan {
 			e.Limit.Kind = kindSlow
 		}
 		for k := range e.Jobs {
-			if e.Jobs[k].In /= squeeze; e.Jobs[k].Kind == kindTx {
+			if e.Jobs[k].In /= squeeze; completesInTx(e.Jobs[k].Kind) {
 				e.Jobs[k].Kind = kindPlain
 			}
 		}

@@ -80,36 +80,40 @@ func (c *cluster) do(i int, e event) {
 func (c *cluster) ask(ctx context.Context, e event) {
 	record := func() {}
 	var err error
-	began := c.moment()
 	switch e.Verb {
 	case "enqueue":
+		if e.For > 0 { // the caller does not wait longer
+			var leave context.CancelFunc
+			ctx, leave = context.WithTimeout(ctx, e.For)
+			defer leave()
+		}
 		record, err = c.enqueue(ctx, e.Jobs)
 	case "batch":
 		record, err = c.enqueueBatch(ctx, e)
 	case "graph":
 		record, err = c.enqueueGraph(ctx, e.Jobs)
 	case "handler":
+		in := putInForce(&c.witness.handlers, e.Of)
 		_, err = c.user.Handlers.Put(ctx, hourbell.EventHandler{
 			Name: e.Name, On: []string{hourbell.HookSuccess, hourbell.HookFailure}, Kind: e.Of, Job: rawArgs(kindNote, e.Name),
 		})
-		ok := err == nil
-		record = func() { putInForce(&c.witness.handlers, e.Of, ok, began, c.moment()) }
+		record = func() { in.answered(err, c.moment()) }
 	case "end handler":
 		err = c.user.Handlers.Delete(ctx, e.Name)
 	case "calendar":
+		in := putInForce(&c.witness.calendars, e.Seconds)
 		_, err = c.user.Calendars.Put(ctx, calendar(e), 0)
-		ok := err == nil
-		record = func() { putInForce(&c.witness.calendars, e.Seconds, ok, began, c.moment()) }
+		record = func() { in.answered(err, c.moment()) }
 	case "bad":
 		err = c.enqueueBadly(ctx, e.Jobs[0])
 	case "put":
+		in := putInForce(&c.witness.rules, *e.Sched)
 		_, err = c.user.Schedules.Put(ctx, e.Sched.schedule())
-		ok := err == nil
-		record = func() { putInForce(&c.witness.rules, *e.Sched, ok, began, c.moment()) }
+		record = func() { in.answered(err, c.moment()) }
 	case "pause schedule":
+		in := putInForce(&c.witness.halts, e.Name)
 		err = c.user.Schedules.Pause(ctx, []string{e.Name})
-		ok := err == nil
-		record = func() { putInForce(&c.witness.halts, e.Name, ok, began, c.moment()) }
+		record = func() { in.answered(err, c.moment()) }
 	case "resume schedule":
 		err = c.user.Schedules.Resume(ctx, []string{e.Name})
 	case "delete schedule":
@@ -117,21 +121,23 @@ func (c *cluster) ask(ctx context.Context, e event) {
 	case "trigger":
 		_, err = c.user.Schedules.Trigger(ctx, e.Name)
 	case "limit":
+		in := putInForce(&c.witness.limits, *e.Limit)
 		_, err = c.user.Limits.Put(ctx, *e.Limit, 0)
-		ok := err == nil
-		record = func() { putInForce(&c.witness.limits, *e.Limit, ok, began, c.moment()) }
+		record = func() { in.answered(err, c.moment()) }
 	case "end limit":
 		err = c.user.Limits.Delete(ctx, e.Name)
 	case "pause":
+		in := putInForce(&c.witness.pauses, subject{e.Of, e.Name})
 		err = c.pause(ctx, subject{e.Of, e.Name})
-		ok := err == nil
-		record = func() { putInForce(&c.witness.pauses, subject{e.Of, e.Name}, ok, began, c.moment()) }
+		record = func() { in.answered(err, c.moment()) }
 	case "resume":
 		err = c.resume(ctx, subject{e.Of, e.Name})
-	case "cancel", "retry", "delete", "reprioritise":
+	case "cancel":
+		in := putInForce(&c.witness.cancels, c.ids[e.Name])
 		err = c.change(ctx, e)
-		id, ok := c.ids[e.Name], err == nil && e.Verb == "cancel"
-		record = func() { putInForce(&c.witness.cancels, id, ok, began, c.moment()) }
+		record = func() { in.answered(err, c.moment()) }
+	case "retry", "delete", "reprioritise":
+		err = c.change(ctx, e)
 	default:
 		panic("unknown verb " + e.Verb)
 	}
@@ -158,10 +164,20 @@ func endInForce[T any](list []*inForce[T], what T, same func(a, b T) bool, now m
 	}
 }
 
-// putInForce records that a call, which was made at an instant, has put something in force, if its answer was so.
-func putInForce[T any](list *[]*inForce[T], what T, ok bool, asked, now moment) {
-	if ok {
-		*list = append(*list, &inForce[T]{What: what, Asked: asked, From: now})
+// never is later than all that happens.
+var never = moment{time.Unix(1<<40, 0), time.Unix(1<<40, 0)}
+
+// putInForce records that a call is made that puts something in force, with its answer.
+func putInForce[T any](list *[]*inForce[T], what T) *inForce[T] {
+	in := &inForce[T]{What: what, From: never}
+	*list = append(*list, in)
+	return in
+}
+
+// answered records the answer: what was asked for is in force from now on, unless another call has been made since that changes it.
+func (in *inForce[T]) answered(err error, now moment) {
+	if err == nil {
+		in.From = now
 	}
 }
 
@@ -367,7 +383,7 @@ func (c *cluster) options(j job) (options []hourbell.Option, known bool) {
 func (s *schedule) schedule() hourbell.Schedule {
 	out := hourbell.Schedule{
 		Name: s.Name, Job: rawArgs(s.Kind, s.Name), Overlap: s.Overlap, Misfire: s.Misfire, Group: s.Group,
-		MaxAttempts: 4,
+		MaxAttempts: 4, Grace: s.Grace, Count: s.Count,
 	}
 	if s.Loss {
 		out.OnLoss = hourbell.FailOnLoss
@@ -395,10 +411,14 @@ func (c *cluster) before(e event) {
 	w, now := c.witness, c.moment()
 	switch e.Verb {
 	case "put":
+		w.halted[e.Sched.Name] = w.halted[e.Sched.Name] || e.Sched.Group != "" // with its group
 		_, edited := w.follows[e.Sched.Name]
 		endInForce(w.halts, e.Sched.Name, same, now)
 		endInForce(w.rules, *e.Sched, func(a, b schedule) bool { return a.Name == b.Name }, now)
-		w.skips[e.Sched.Name] = !edited && e.Sched.After == "" && e.Sched.Misfire == hourbell.MisfireSkip
+		delete(w.skips, e.Sched.Name)
+		if !edited && e.Sched.After == "" && e.Sched.Misfire == hourbell.MisfireSkip {
+			w.skips[e.Sched.Name] = e.Sched.Grace
+		}
 		w.hooked[e.Sched.Name] = e.Sched.Hooks
 		w.follows[e.Sched.Name] = e.Sched.After != ""
 		w.alone[e.Sched.Name] = !edited && e.Sched.After == "" && e.Sched.Overlap != hourbell.OverlapAllow

@@ -28,9 +28,11 @@ type witness struct {
 
 	jobs  []store.JobInfo  // at the end, by number
 	slots []store.SlotInfo // at the end, newest first
-	stuck []store.JobInfo  // had not ended when there was nothing more to wait for
-	crash []string         // what no weather explains
-	at    moment           // the end
+	nodes []store.NodeInfo // at the end, newest first
+	taken []takenRun
+	stuck []store.JobInfo // had not ended when there was nothing more to wait for
+	crash []string        // what no weather explains
+	at    moment          // the end
 
 	took    time.Duration            // simulated
 	claims  map[string]int           // calls by node and queue
@@ -40,7 +42,7 @@ type witness struct {
 	bad     map[string]bool          // labels of jobs whose input is wrong
 	follows map[string]bool          // schedules that follow others
 	every   map[string]time.Duration // the interval of schedules that no user edits
-	skips   map[string]bool          // schedules that make up for no slot, and that no user edits
+	skips   map[string]time.Duration // the grace of schedules that make up for no slot, and that no user edits; 0: the default
 	alone   map[string]bool          // schedules whose jobs never run at once
 	hooked  map[string]bool          // schedules with hooks
 	halted  map[string]bool          // schedules that users pause, resume or delete
@@ -50,7 +52,7 @@ func newWitness() *witness {
 	return &witness{
 		begun: map[int64]int{}, claims: map[string]int{},
 		changed: map[int64]bool{}, deleted: map[int64]bool{}, bad: map[string]bool{}, gone: map[string]bool{},
-		follows: map[string]bool{}, every: map[string]time.Duration{}, alone: map[string]bool{}, skips: map[string]bool{},
+		follows: map[string]bool{}, every: map[string]time.Duration{}, alone: map[string]bool{}, skips: map[string]time.Duration{},
 		halted: map[string]bool{}, hooked: map[string]bool{},
 	}
 }
@@ -97,8 +99,8 @@ type fault struct {
 
 // inForce is something that a user put in force: from the answer of the call to the next call that changes it.
 type inForce[T any] struct {
-	What            T
-	Asked, From, To moment // To is zero: until the end
+	What     T
+	From, To moment // To is zero: until the end
 }
 
 // subject is what can be paused.

@@ -15,6 +15,7 @@ import (
 const (
 	kindPlain  = "plain"
 	kindTx     = "tx"     // completes its job in a transaction, with a job of kindEffect as its effect
+	kindOwn    = "own"    // the same in a transaction of its own, which stays open for a while after the completion
 	kindEffect = "effect" // is made by jobs of kindTx only
 	kindNote   = "note"   // is made by hooks and handlers only
 	kindSlow   = "slow"   // is abandoned if its worker ignores its context
@@ -96,7 +97,50 @@ func (c *cluster) workers(n *node) *hourbell.Workers {
 		return err
 	}
 	hourbell.RegisterTx(workers, memory.Transactions(inMemory), inTx, backoff)
+	workers.Handle(kindOwn, func(ctx context.Context, row *hourbell.JobRow) error { return c.ownTx(ctx, n, row, inMemory) }, backoff)
 	return workers
+}
+
+// ownTx is an attempt that completes its job in a transaction of the worker. If its process dies while the transaction is open, the
+// commit may have been sent already, or the database notices some time later that nothing follows.
+func (c *cluster) ownTx(ctx context.Context, n *node, row *hourbell.JobRow, in *memory.Store) error {
+	if err := c.work(ctx, n, row); err != nil {
+		return err
+	}
+	tx := in.Begin()
+	defer func() {
+		if tx.Rollback() == nil {
+			c.claims.ends(row.ID, row.Token, false)
+		}
+	}()
+	key := fmt.Sprintf("%s in its own transaction of %d/%d", n.name, row.ID, row.Token)
+	who := context.WithValue(ctx, caller{}, key)
+	if _, err := n.client.Enqueue(who, rawArgs(kindEffect, "effect of "+labelOf(row.RawArgs)), hourbell.InTx(tx)); err != nil {
+		return err
+	}
+	if err := row.Complete(who, tx); err != nil {
+		return err
+	}
+	_ = c.gate.await(context.Background(), &stop{key: key + " commits", arrive: func(int) time.Time {
+		return n.port.thawed(time.Now().Add(c.dice.span(key+" commits", 0, 2*time.Second)))
+	}})
+	end := c.dice.part(key+" ends", 0)
+	if n.port.isDead() && end < 0.7 {
+		_ = c.gate.await(context.Background(), &stop{key: "the connection of " + key, arrive: func(int) time.Time {
+			return time.Now().Add(c.dice.span(key+" is closed", 0, 10*time.Second))
+		}})
+		return errDead
+	}
+	if end > 0.95 {
+		return errSerial
+	}
+	err := tx.Commit()
+	c.trace.add("%s: commits: %v", key, err)
+	c.claims.ends(row.ID, row.Token, err == nil)
+	if end < 0.05 {
+		return errConnection // the answer is lost
+	}
+	return err
 }
 
 // work is an attempt: it stops at the gate while it takes its time.
@@ -173,3 +217,6 @@ func (does conduct) err(d dice, key string) error {
 	}
 	return nil
 }
+
+// completesInTx reports whether the workers of a kind complete their jobs in transactions.
+func completesInTx(kind string) bool { return kind == kindTx || kind == kindOwn }

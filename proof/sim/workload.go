@@ -35,6 +35,7 @@ func newPlan(seed uint64, length time.Duration) *plan {
 	w.changes()
 	w.faults()
 	(&workload{rng: dice{seed}.rng("links"), plan: p}).links()
+	(&workload{rng: dice{seed}.rng("habits"), plan: p}).habits()
 	slices.SortStableFunc(p.Events, func(a, b event) int { return cmp.Compare(a.At, b.At) })
 	return p
 }
@@ -54,7 +55,7 @@ func (w *workload) below(d time.Duration) time.Duration { return time.Duration(w
 func (w *workload) add(e event) { w.plan.Events = append(w.plan.Events, e) }
 
 // jobsPerHour is how many jobs users enqueue in an hour; schedules make the rest of 4,000.
-const jobsPerHour = 3000
+const jobsPerHour = 2700
 
 // burstJobs is of how many jobs half come within seconds, so that all workers are busy then, and limits are reached.
 const burstJobs = 60
@@ -180,7 +181,7 @@ func (w *workload) limits() {
 // pauses draws pauses of queues, kinds, keys and groups.
 func (w *workload) pauses() {
 	for range w.rng.IntN(5) {
-		s := []subject{{"queue", "bound"}, {"kind", kindSlow}, {"key", "k1"}, {"group", "g1"}}[w.rng.IntN(4)]
+		s := []subject{{"queue", "bound"}, {"kind", kindSlow}, {"key", "k1"}, {"group", pausedGroup}}[w.rng.IntN(4)]
 		at := w.at()
 		w.add(event{At: at, Verb: "pause", Of: s.Of, Name: s.Name})
 		w.add(event{At: at + w.below(2*time.Minute), Verb: "resume", Of: s.Of, Name: s.Name})

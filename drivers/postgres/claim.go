@@ -48,7 +48,7 @@ func (b *Backend) claimPlain(ctx context.Context, req store.ClaimRequest, from c
 	made, err := rowwise.InTx(b.pipeline(ctx, nodeConns, "claim jobs"), func(s sender) (made plainClaim, err error) {
 		var batch pgx.Batch
 		batch.Queue(b.q(holdNode), when(req.Now), req.Node)
-		batch.Queue(b.q(claimJobs), claimArgs(&req, from)...)
+		batch.Queue(b.q(claimJobs), claimArgs(req, from)...)
 		batch.Queue(b.q(findNextDue), when(req.Now), req.Queue, req.Limited())
 		b.queuePolled(&batch, req.Polled)
 		answers := s.SendBatch(ctx, &batch)
@@ -66,7 +66,7 @@ func (b *Backend) claimPlain(ctx context.Context, req store.ClaimRequest, from c
 }
 
 // claimArgs are the arguments of claimJobs.
-func claimArgs(req *store.ClaimRequest, from cursors) []any {
+func claimArgs(req store.ClaimRequest, from cursors) []any {
 	lowRunAt, lowID := from.columns()
 	return append([]any{
 		when(req.Now), req.Node, req.Queue, req.Limit, req.Limit - req.Ahead, req.Kinds, lowRunAt, lowID, req.Limited(), req.Permits.Revision,

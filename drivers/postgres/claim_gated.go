@@ -117,12 +117,12 @@ func (b *Backend) claimStep(ctx context.Context, req store.ClaimRequest, way sto
 	}
 	look := func(do func(*claimTx) error) error {
 		return b.looking(ctx, nodeConns, what)(func(q querier) error {
-			return do(&claimTx{lanesTx: lanesTx{auditTx{b, q}}, req: &req, steps: s})
+			return do(&claimTx{lanesTx: lanesTx{auditTx{b, q}}, req: req, steps: s})
 		})
 	}
 	take := func(do func(*claimTx) error) error {
 		return b.transact(ctx, nodeConns, what, begin)(func(tx pgx.Tx) error {
-			t := &claimTx{lanesTx: lanesTx{auditTx{b, tx}}, req: &req, steps: s, busy: way.Busy}
+			t := &claimTx{lanesTx: lanesTx{auditTx{b, tx}}, req: req, steps: s, busy: way.Busy}
 			if err := do(t); err != nil {
 				return err
 			}
@@ -147,7 +147,7 @@ func (b *Backend) looking(ctx context.Context, class connClass, what string) row
 // claimTx implements rowwise.ClaimTx, for one transaction or look of a step.
 type claimTx struct {
 	lanesTx
-	req   *store.ClaimRequest // before the gates
+	req   store.ClaimRequest // before the gates
 	steps claimSteps
 	busy  bool
 	took  bool // TakeJobs has taken jobs

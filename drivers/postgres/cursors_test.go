@@ -400,7 +400,7 @@ func claimPages(t *testing.T, b *Backend, dueFor time.Duration, from cursors) (p
 	undo := errors.New("undone")
 	err := b.work(t.Context(), programConns, "explain")(func(tx pgx.Tx) error {
 		req := store.ClaimRequest{Node: register(t, b), Queue: "q", Kinds: []string{"k"}, Limit: 100, DueFor: dueFor}
-		name, args := claimJobs, claimArgs(&req, from)
+		name, args := claimJobs, claimArgs(req, from)
 		if dueFor > 0 {
 			name, args = lockDueJobs, lockDueArgs(&req, from, nil, time.Now())
 		}

@@ -15,7 +15,6 @@ require (
 	github.com/hourbell/hourbell/drivers/postgres v0.0.0
 	github.com/hourbell/hourbell/drivers/redis v0.0.0
 	github.com/hourbell/hourbell/drivers/sqlite v0.0.0
-	github.com/hourbell/hourbell/internal/files v0.0.0
 	github.com/hourbell/hourbell/observe/prometheus v0.0.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/jedib0t/go-pretty/v6 v6.8.3
@@ -79,8 +78,6 @@ replace github.com/hourbell/hourbell/drivers/mysql => ../../drivers/mysql
 replace github.com/hourbell/hourbell/drivers/redis => ../../drivers/redis
 
 replace github.com/hourbell/hourbell/drivers/mongodb => ../../drivers/mongodb
-
-replace github.com/hourbell/hourbell/internal/files => ../../internal/files
 
 replace github.com/hourbell/hourbell/access => ../../access
 

@@ -19,8 +19,8 @@ import (
 	"github.com/hourbell/hourbell/cmd/hourbell/imports/supercronic"
 	"github.com/hourbell/hourbell/cmd/hourbell/imports/systemd"
 	"github.com/hourbell/hourbell/internal/declared"
-	"github.com/hourbell/hourbell/internal/files"
-	"github.com/hourbell/hourbell/internal/files/schedulefile"
+	"github.com/hourbell/hourbell/cmd/hourbell/files"
+	"github.com/hourbell/hourbell/cmd/hourbell/files/schedulefile"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/recur"
 )

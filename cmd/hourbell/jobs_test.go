@@ -13,7 +13,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/drivers/sqlite"
-	"github.com/hourbell/hourbell/internal/logline"
+	"github.com/hourbell/hourbell/cmd/hourbell/logline"
 	"github.com/hourbell/hourbell/store"
 )
 

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/hourbell/hourbell/internal/files/schedulefile"
+	"github.com/hourbell/hourbell/cmd/hourbell/files/schedulefile"
 )
 
 func (p *program) schemaCommand() *cobra.Command {

@@ -11,7 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/hourbell/hourbell/internal/declared"
-	"github.com/hourbell/hourbell/internal/files/schedulefile"
+	"github.com/hourbell/hourbell/cmd/hourbell/files/schedulefile"
 )
 
 // printedSchema returns what `hourbell schema` prints, compiled and as JSON.

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/cmd/hourbell/node"
-	"github.com/hourbell/hourbell/internal/files/watch"
+	"github.com/hourbell/hourbell/cmd/hourbell/files/watch"
 )
 
 // process is a real `hourbell serve`.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/internal/files"
-	"github.com/hourbell/hourbell/internal/files/watch"
+	"github.com/hourbell/hourbell/cmd/hourbell/files"
+	"github.com/hourbell/hourbell/cmd/hourbell/files/watch"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/memory"
 )

@@ -13,7 +13,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
-	"github.com/hourbell/hourbell/internal/files/watch"
+	"github.com/hourbell/hourbell/cmd/hourbell/files/watch"
 	"github.com/hourbell/hourbell/internal/plain"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/cmd/hourbell/stores"
 	"github.com/hourbell/hourbell/dashboard"
-	"github.com/hourbell/hourbell/internal/files/watch"
+	"github.com/hourbell/hourbell/cmd/hourbell/files/watch"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/plan"
 )

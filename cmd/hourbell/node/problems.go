@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/internal/files/watch"
+	"github.com/hourbell/hourbell/cmd/hourbell/files/watch"
 	"github.com/hourbell/hourbell/internal/findings"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/store"

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/hourbell/hourbell/internal/declared"
-	"github.com/hourbell/hourbell/internal/files/yamltree"
+	"github.com/hourbell/hourbell/cmd/hourbell/files/yamltree"
 )
 
 // Mapping reads the keys of a mapping of a YAML file. Keys that were not read are named at its end.

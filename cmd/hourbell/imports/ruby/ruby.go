@@ -15,7 +15,7 @@ import (
 	"github.com/hourbell/hourbell/cmd/hourbell/imports/draft"
 	"github.com/hourbell/hourbell/cmd/hourbell/imports/fugit"
 	"github.com/hourbell/hourbell/internal/declared"
-	"github.com/hourbell/hourbell/internal/files/yamltree"
+	"github.com/hourbell/hourbell/cmd/hourbell/files/yamltree"
 	"github.com/hourbell/hourbell/recur"
 )
 

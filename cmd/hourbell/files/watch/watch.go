@@ -30,7 +30,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/internal/declared"
-	"github.com/hourbell/hourbell/internal/files"
+	"github.com/hourbell/hourbell/cmd/hourbell/files"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/plan"
 )

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/internal/files/schedulefile"
+	"github.com/hourbell/hourbell/cmd/hourbell/files/schedulefile"
 )
 
 func TestPlaces(t *testing.T) {

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/internal/files"
-	"github.com/hourbell/hourbell/internal/files/filestest"
-	"github.com/hourbell/hourbell/internal/logline"
+	"github.com/hourbell/hourbell/cmd/hourbell/files"
+	"github.com/hourbell/hourbell/cmd/hourbell/files/filestest"
+	"github.com/hourbell/hourbell/cmd/hourbell/logline"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/memory"
 )

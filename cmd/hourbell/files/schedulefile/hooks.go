@@ -7,7 +7,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/declared"
-	"github.com/hourbell/hourbell/internal/files/yamltree"
+	"github.com/hourbell/hourbell/cmd/hourbell/files/yamltree"
 )
 
 // hookScopes are the hooks that are defined outside the schedules. The nearest

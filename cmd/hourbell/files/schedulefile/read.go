@@ -11,7 +11,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/declared"
-	"github.com/hourbell/hourbell/internal/files/yamltree"
+	"github.com/hourbell/hourbell/cmd/hourbell/files/yamltree"
 	"github.com/hourbell/hourbell/kinds"
 	"github.com/hourbell/hourbell/recur"
 )

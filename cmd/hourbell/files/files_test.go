@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hourbell/hourbell/internal/files/filestest"
+	"github.com/hourbell/hourbell/cmd/hourbell/files/filestest"
 )
 
 // TestDirectoryNames checks which files of a directory count as crontabs.

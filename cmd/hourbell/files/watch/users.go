@@ -7,7 +7,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/declared"
-	"github.com/hourbell/hourbell/internal/files"
+	"github.com/hourbell/hourbell/cmd/hourbell/files"
 )
 
 // A node runs no command as a user whose commands would not start on its machine: the

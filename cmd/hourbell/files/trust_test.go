@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hourbell/hourbell/internal/files/filestest"
+	"github.com/hourbell/hourbell/cmd/hourbell/files/filestest"
 )
 
 const systemTab = "0 0 * * * root date\n"

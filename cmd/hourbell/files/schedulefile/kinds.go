@@ -9,7 +9,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/declared"
-	"github.com/hourbell/hourbell/internal/files/yamltree"
+	"github.com/hourbell/hourbell/cmd/hourbell/files/yamltree"
 	"github.com/hourbell/hourbell/kinds"
 )
 

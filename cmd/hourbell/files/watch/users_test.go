@@ -5,8 +5,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/hourbell/hourbell/internal/files"
-	"github.com/hourbell/hourbell/internal/files/filestest"
+	"github.com/hourbell/hourbell/cmd/hourbell/files"
+	"github.com/hourbell/hourbell/cmd/hourbell/files/filestest"
 	"github.com/hourbell/hourbell/store/memory"
 )
 

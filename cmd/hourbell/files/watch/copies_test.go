@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hourbell/hourbell/internal/files"
-	"github.com/hourbell/hourbell/internal/files/filestest"
+	"github.com/hourbell/hourbell/cmd/hourbell/files"
+	"github.com/hourbell/hourbell/cmd/hourbell/files/filestest"
 	"github.com/hourbell/hourbell/store/memory"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/internal/files/schedulefile"
+	"github.com/hourbell/hourbell/cmd/hourbell/files/schedulefile"
 )
 
 func TestAfter(t *testing.T) {

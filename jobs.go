@@ -1,10 +1,15 @@
 package hourbell
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -48,4 +53,275 @@ func (s *JobService) Output(ctx context.Context, of store.ReadOutputRequest) (st
 // noJob returns the error for a job that does not exist.
 func noJob(id int64) error {
 	return fmt.Errorf("job %d: %w; it may have been deleted or pruned, or its kind keeps nothing of jobs that complete", id, ErrNotFound)
+}
+
+// JobFilter selects jobs, live and finished. All given conditions must hold; the
+// zero value selects all jobs.
+type JobFilter struct {
+	IDs []int64
+	// States, Scheduled and Retrying are one condition together: a job matches
+	// if it is in one of States, or if it is scheduled or retrying and that
+	// field is true.
+	States    []store.State
+	Scheduled bool // ready, not begun, and due later than now
+	Retrying  bool // ready after an attempt that failed
+	Queue     string
+	Kind      string
+	Schedule  string // by name; of a schedule on every host the jobs of all hosts
+	Group     string
+	Key       string // of the option Key
+	Batch     int64  // the number of a batch
+	Unique    string // the unique key of the option Unique, also of finished jobs
+	// Error is a text that the last error of the job contains, letter by letter,
+	// at most 1,000 bytes. The last error is the reason for which the job failed or
+	// was cancelled, and the error of the newest attempt that left an error.
+	Error string
+	// The job was enqueued at CreatedSince or later, and before CreatedUntil, by the
+	// store's clock (see Client.Now); it ended at FinishedSince or later, and before
+	// FinishedUntil. A job that has not ended matches neither of these two.
+	CreatedSince, CreatedUntil   time.Time
+	FinishedSince, FinishedUntil time.Time
+
+	// All confirms that a call that changes jobs means all jobs, where no other
+	// condition is given.
+	All bool
+
+	// Within is how long Page and Estimate look for jobs; default PageTime.
+	Within time.Duration
+
+	// Of List and Page only.
+	Before  int64 // only numbers below this number: the last number of the previous page
+	Limit   int   // rows of a page; default 100
+	Details bool  // also read arguments and the records of attempts
+}
+
+// maxErrorText is the greatest length of JobFilter.Error in bytes.
+const maxErrorText = 1000
+
+// Validate returns what is wrong with the conditions, each as a *check.FieldError, or
+// nil. It needs no store.
+func (f JobFilter) Validate() error {
+	return check.Join(
+		checkIfGiven("queue", f.Queue), checkIfGiven("kind", f.Kind), checkIfGiven("schedule", f.Schedule), checkIfGiven("group", f.Group), checkIfGiven("key", f.Key), checkIfGiven("unique", f.Unique),
+		checkBatch(f.Batch), checkErrorText(f.Error), checkRange("since", f.CreatedSince, "until", f.CreatedUntil), checkRange("finished-since", f.FinishedSince, "finished-until", f.FinishedUntil),
+	)
+}
+
+// conditions returns the conditions of a filter for the store, after checking them.
+func (s *JobService) conditions(ctx context.Context, f JobFilter) (store.JobFilter, error) {
+	if err := f.Validate(); err != nil {
+		return store.JobFilter{}, err
+	}
+	schedule, hostsOf, err := s.client.ofHosts(ctx, f.Schedule)
+	return store.JobFilter{
+		IDs: f.IDs, States: f.States, Scheduled: f.Scheduled, Retrying: f.Retrying, Queue: f.Queue, Kind: f.Kind, Schedule: schedule, HostsOf: hostsOf,
+		Group: f.Group, Key: f.Key, Batch: f.Batch, Unique: f.Unique, Error: f.Error, CreatedSince: f.CreatedSince, CreatedUntil: f.CreatedUntil, FinishedSince: f.FinishedSince, FinishedUntil: f.FinishedUntil,
+	}, err
+}
+
+// checkIfGiven checks a name in a filter; an empty name is no condition.
+func checkIfGiven(field, name string) error {
+	if name == "" {
+		return nil
+	}
+	return check.StoredName(field, name)
+}
+
+// checkBatch checks the number of a batch; 0 is no condition.
+func checkBatch(id int64) error {
+	if id >= 0 {
+		return nil
+	}
+	return &check.FieldError{Field: "batch", Value: fmt.Sprint(id), Problem: "is not the number of a batch", Remedy: "use a positive whole number"}
+}
+
+// checkErrorText checks a part of an error. Errors are stored as UTF-8 without NUL.
+func checkErrorText(text string) error {
+	switch {
+	case len(text) > maxErrorText:
+		return &check.FieldError{Field: "error", Value: check.Shorten(text), Problem: fmt.Sprintf("has %d bytes", len(text)), Remedy: fmt.Sprintf("give at most %d bytes of the error", maxErrorText)}
+	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		return &check.FieldError{Field: "error", Value: check.Shorten(text), Problem: "is not UTF-8 without NUL, as errors are", Remedy: "give another part of the error"}
+	}
+	return nil
+}
+
+// checkRange checks two instants of a filter; the zero time is no condition.
+func checkRange(sinceField string, since time.Time, untilField string, until time.Time) error {
+	err := check.Join(checkTime(sinceField, since), checkTime(untilField, until))
+	if err == nil && !since.IsZero() && !until.IsZero() && !since.Before(until) {
+		err = &check.FieldError{Field: untilField, Value: until.Format(time.RFC3339Nano), Problem: "is not after " + sinceField, Remedy: "give a later instant, or leave one of them out"}
+	}
+	return err
+}
+
+// List returns jobs, live and finished, newest first, a page at a time. A page of
+// jobs that are rare among many others may read all jobs.
+func (s *JobService) List(ctx context.Context, f JobFilter) ([]store.JobInfo, error) {
+	conditions, err := s.conditions(ctx, f)
+	if err != nil {
+		return nil, fmt.Errorf("list jobs: %w", err)
+	}
+	return s.client.backend.ListJobs(ctx, store.ListJobsRequest{JobFilter: conditions, Before: f.Before, Limit: pageSize(f.Limit), Attempts: f.Details})
+}
+
+// Count returns how many jobs match, at one instant. The number is exact, so that
+// Count may read all jobs: a second or so for a million.
+func (s *JobService) Count(ctx context.Context, f JobFilter) (int64, error) {
+	conditions, err := s.conditions(ctx, f)
+	if err != nil {
+		return 0, fmt.Errorf("count jobs: %w", err)
+	}
+	return s.client.backend.CountJobs(ctx, store.CountJobsRequest{JobFilter: conditions})
+}
+
+// leastSearched is how many numbers of jobs Page searches at least, however long the store takes.
+const leastSearched = 16_384
+
+// PageTime is how long JobService.Page and JobService.Estimate look for jobs, unless
+// JobFilter.Within is another time. A single read of the store can make the call a little
+// longer.
+const PageTime = 50 * time.Millisecond
+
+// JobPage is a page of jobs.
+type JobPage struct {
+	Jobs []store.JobInfo // newest first
+	// Next is JobFilter.Before of the next page; 0: this is the last page.
+	Next int64
+	// Partial means that the search stopped at Next, because its time was over after it had looked at
+	// more than 16,000 numbers of jobs. The page then has fewer jobs than asked for, also none, although
+	// older jobs may match. A store that is slow to answer makes no page partial.
+	Partial bool
+}
+
+// Page returns jobs as List does, but does not look for them for longer than JobFilter.Within. If few
+// of very many jobs match, and there is no index for the conditions, the page is Partial, and
+// the next page continues the search. Jobs that are made during the search are not found.
+func (s *JobService) Page(ctx context.Context, f JobFilter) (JobPage, error) {
+	conditions, err := s.conditions(ctx, f)
+	if err != nil {
+		return JobPage{}, fmt.Errorf("list jobs: %w", err)
+	}
+	began, within, size := time.Now(), cmp.Or(f.Within, PageTime), pageSize(f.Limit)
+	req := store.ListJobsRequest{JobFilter: conditions, Before: f.Before, Limit: size + 1, Attempts: f.Details, Within: within / 2}
+	jobs, err := s.client.backend.ListJobs(ctx, req)
+	if err == nil {
+		return newJobPage(jobs, size), nil
+	}
+	if !errors.Is(err, store.ErrSlow) {
+		return JobPage{}, err
+	}
+	search, err := s.search(ctx, req.Before)
+	if err != nil {
+		return JobPage{}, err
+	}
+	jobs = nil
+	first := search.Before()
+	for !search.Over() && len(jobs) <= size && (first-search.Before() < leastSearched || time.Since(began) < within) {
+		req.After, req.Before = search.Part()
+		req.Limit = size + 1 - len(jobs)
+		asked := time.Now()
+		found, err := s.client.backend.ListJobs(ctx, req)
+		if errors.Is(err, store.ErrSlow) {
+			if !search.Slow() {
+				req.Within = 0 // the store is slow, and not the search
+			}
+			continue
+		}
+		if err != nil {
+			return JobPage{}, err
+		}
+		search.Done(time.Since(asked))
+		req.Within = within / 2
+		jobs = append(jobs, found...)
+	}
+	page := newJobPage(jobs, size)
+	if page.Next == 0 && !search.Over() {
+		page.Next, page.Partial = search.Before(), true
+	}
+	return page, nil
+}
+
+// newJobPage returns a page of at most size jobs. There is one job more if there are further
+// pages.
+func newJobPage(jobs []store.JobInfo, size int) JobPage {
+	if len(jobs) <= size {
+		return JobPage{Jobs: jobs}
+	}
+	return JobPage{Jobs: jobs[:size], Next: jobs[size-1].ID}
+}
+
+// search begins a search at the numbers below before; 0: at the newest job.
+func (s *JobService) search(ctx context.Context, before int64) (store.JobSearch, error) {
+	if before == 0 {
+		var err error
+		if before, err = s.afterNewest(ctx, store.JobFilter{}); err != nil {
+			return store.JobSearch{}, err
+		}
+	}
+	return store.NewJobSearch(before), nil
+}
+
+// JobEstimate is about how many jobs match.
+type JobEstimate struct {
+	Jobs  int64
+	Exact bool // Jobs is exact, as of Count
+}
+
+// The shares of the numbers of jobs that are counted for an estimate, and how many numbers
+// each share has at most.
+const (
+	estimateShares = 64
+	shareNumbers   = 2000
+)
+
+// Estimate counts jobs as Count does, but does not count for longer than JobFilter.Within. If that is
+// too short, it counts in samples that are spread over all numbers of jobs, and multiplies:
+// the result is rough if few jobs match.
+func (s *JobService) Estimate(ctx context.Context, f JobFilter) (JobEstimate, error) {
+	conditions, err := s.conditions(ctx, f)
+	if err != nil {
+		return JobEstimate{}, fmt.Errorf("count jobs: %w", err)
+	}
+	began, within := time.Now(), cmp.Or(f.Within, PageTime)
+	req := store.CountJobsRequest{JobFilter: conditions, Within: within / 2}
+	n, err := s.client.backend.CountJobs(ctx, req)
+	if err == nil {
+		return JobEstimate{n, true}, nil
+	}
+	if !errors.Is(err, store.ErrSlow) {
+		return JobEstimate{}, err
+	}
+	end, err := s.afterNewest(ctx, store.JobFilter{})
+	if err != nil {
+		return JobEstimate{}, err
+	}
+	oldest, err := s.client.backend.ListJobs(ctx, store.ListJobsRequest{OldestFirst: true, Limit: 1})
+	if err != nil || len(oldest) == 0 {
+		return JobEstimate{}, err
+	}
+	first := oldest[0].ID - 1
+	numbers := end - 1 - first
+	var found, counted int64
+	for i := range int64(estimateShares) {
+		if counted > 0 && time.Since(began) > within {
+			break
+		}
+		// 37 is odd, so that the shares are met in an order that soon is spread over all
+		share := i * 37 % estimateShares
+		req.After = first + numbers*share/estimateShares
+		req.Before = min(first+numbers*(share+1)/estimateShares, req.After+shareNumbers) + 1
+		n, err := s.client.backend.CountJobs(ctx, req)
+		if errors.Is(err, store.ErrSlow) {
+			continue
+		}
+		if err != nil {
+			return JobEstimate{}, err
+		}
+		found, counted = found+n, counted+req.Before-1-req.After
+	}
+	if counted == 0 {
+		return JobEstimate{}, fmt.Errorf("count jobs: %w", store.ErrSlow)
+	}
+	return JobEstimate{Jobs: int64(float64(found) / float64(counted) * float64(numbers))}, nil
 }

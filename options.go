@@ -1,9 +1,15 @@
 package hourbell
 
 import (
+	"context"
+	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -95,4 +101,92 @@ func onlyTx(options []Option) (store.Tx, error) {
 	}
 	given, err := givenOptions(options, optInTx)
 	return given.tx, err
+}
+
+// kindOptions returns the options that args have for their kind; see Args.
+func kindOptions(args Args) []Option {
+	if kind, ok := args.(interface{ Options() []Option }); ok {
+		return kind.Options()
+	}
+	return nil
+}
+
+// ofKind returns the options of the kind of args, before options of a call.
+func ofKind(args Args) (enqueuing, error) {
+	return newJobOptions().applied(kindOptions(args), optionsOfKind)
+}
+
+// checkKindOptions returns what is wrong with the options of a kind.
+func checkKindOptions(args Args) error {
+	e, err := ofKind(args)
+	if err == nil {
+		if e.keyed.given {
+			e.Unique = argsKeys // the key of a job is made from its args
+		}
+		err = e.checkKey()
+	}
+	if err != nil {
+		return fmt.Errorf("options of kind %q: %w", check.Shorten(args.Kind()), err)
+	}
+	return nil
+}
+
+// withKind sets fields that are not set to what the options of the kind of its job say.
+func (s Schedule) withKind() (Schedule, error) {
+	if len(kindOptions(s.Job)) == 0 {
+		return s, nil
+	}
+	e, err := ofKind(s.Job)
+	if err != nil {
+		return s, fmt.Errorf("options of kind %q: %w", check.Shorten(s.Job.Kind()), err)
+	}
+	if s.Queue == "" {
+		s.Queue = e.NewJob.Queue
+	}
+	if s.Priority == 0 {
+		s.Priority = int(e.NewJob.Priority)
+	}
+	if s.MaxAttempts == 0 {
+		s.MaxAttempts = int(e.NewJob.MaxAttempts)
+	}
+	if s.Timeout == 0 {
+		s.Timeout = e.NewJob.Timeout
+	}
+	if s.Backoff == "" {
+		s.Backoff = plan.BackoffOf(e.NewJob.Headers)
+	}
+	if s.OnLoss == RetryOnLoss {
+		s.OnLoss = e.NewJob.OnLoss
+	}
+	return s, nil
+}
+
+// warnUnserved reports the first job for each queue that neither this program's node nor another living node serves, if the
+// program has workers: the program that enqueues the job was most likely meant to run it. A program without workers may well be
+// started before the nodes. It reads nothing in a caller's transaction, whose pool may have no other connection.
+func (c *Client) warnUnserved(ctx context.Context, req store.InsertRequest, res store.InsertResult) {
+	if len(c.cfg.Workers.byKind) == 0 || req.Tx != nil {
+		return
+	}
+	for i, job := range req.Jobs {
+		if _, served := c.cfg.Queues[job.Queue]; served {
+			continue
+		}
+		if _, seen := c.unserved.LoadOrStore(job.Queue, true); seen {
+			continue
+		}
+		nodes, err := c.Nodes.List(ctx)
+		if err != nil {
+			c.unserved.Delete(job.Queue) // the next job is looked at
+			return
+		}
+		if slices.ContainsFunc(nodes, func(n store.NodeInfo) bool { return n.EndedAt.IsZero() && n.Serves(job.Queue) }) {
+			continue
+		}
+		e := event.Event{Kind: event.QueueUnserved, Time: time.Now(), JobKind: job.Kind, Queue: job.Queue, Detail: "add the queue to Config.Queues of a node"}
+		if i < len(res.Jobs) {
+			e.Job = res.Jobs[i].ID
+		}
+		c.relay.send(e)
+	}
 }

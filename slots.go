@@ -3,9 +3,14 @@ package hourbell
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -34,4 +39,92 @@ func (s *SlotService) List(ctx context.Context, f SlotFilter) ([]store.SlotInfo,
 	}
 	req := store.ListRequest{Names: []string{schedule}, HostsOf: hostsOf, Group: f.Group, From: f.From, To: f.To, Before: f.Before, Limit: pageSize(f.Limit)}
 	return store.List[store.SlotInfo](ctx, s.client.backend, req)
+}
+
+// ListOverdue returns active schedules whose slots have passed without a node that fired them (ScheduleInfo.Overdue): up to limit
+// of the schedules that have been due for longest, by the instant since which they are due. A limit of 0 means 100.
+func (s *ScheduleService) ListOverdue(ctx context.Context, limit int) ([]ScheduleInfo, error) {
+	infos, err := s.overdue(ctx, pageSize(limit))
+	if err != nil {
+		return nil, fmt.Errorf("list overdue schedules: %w", err)
+	}
+	return infos, nil
+}
+
+func (s *ScheduleService) overdue(ctx context.Context, limit int) ([]ScheduleInfo, error) {
+	due, err := s.client.backend.DueSchedules(ctx, store.DueSchedulesRequest{Limit: limit})
+	if err != nil || len(due.Schedules) == 0 {
+		return nil, err
+	}
+	infos, now, err := s.infos(ctx, due.Schedules)
+	if err != nil {
+		return nil, err
+	}
+	infos = slices.DeleteFunc(infos, func(info ScheduleInfo) bool { return info.State() != "active" || info.Overdue.Since.IsZero() })
+	if len(infos) == 0 {
+		return nil, nil
+	}
+	nodes, err := s.client.Nodes.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	nodes = slices.DeleteFunc(nodes, func(n store.NodeInfo) bool { return !n.Alive(now) })
+	for i, info := range infos {
+		if info.Waits == "" || len(nodes) == 0 {
+			infos[i].Waits = waits(plan.Place(info.On).Queue(info.Queue), info.Job.Kind(), nodes)
+		}
+	}
+	return infos, nil
+}
+
+// mostCounted is the number of schedules whose events are counted.
+const mostCounted = 10_000
+
+// Counts returns, as EventService.Counts does, how often each kind of event of
+// one schedule has happened in this process. For event.SlotFired, SlotMissed
+// and SlotSkipped it counts slots, and for the events of jobs it counts events.
+// It counts for the first 10,000 schedules that have events; for other
+// schedules it returns nothing.
+func (s *ScheduleService) Counts(name string) map[event.Kind]int64 {
+	return s.client.relay.schedules.of(name)
+}
+
+// scheduleCounts counts events by schedule. Concurrent calls are allowed; the
+// zero value is empty.
+type scheduleCounts struct {
+	mu     sync.Mutex
+	counts map[string]map[event.Kind]int64
+}
+
+// add counts an event, if it is about a schedule.
+func (s *scheduleCounts) add(e event.Event) {
+	if e.Schedule == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	counts := s.counts[e.Schedule]
+	switch {
+	case counts != nil:
+	case len(s.counts) >= mostCounted:
+		return
+	default:
+		if s.counts == nil {
+			s.counts = map[string]map[event.Kind]int64{}
+		}
+		counts = map[event.Kind]int64{}
+		s.counts[e.Schedule] = counts
+	}
+	n := int64(1)
+	if e.Kind == event.SlotMissed || e.Kind == event.SlotSkipped {
+		n = e.Count
+	}
+	counts[e.Kind] += n
+}
+
+// of returns the counts of a schedule, which the caller may keep.
+func (s *scheduleCounts) of(name string) map[event.Kind]int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.counts[name])
 }

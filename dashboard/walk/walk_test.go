@@ -209,10 +209,13 @@ func (w *walk) readAll(script bool) {
 // onPhone checks that a page is as wide as a phone, and that its navigation is one row.
 func (w *walk) onPhone(tab context.Context, path, code string) {
 	var width, rows int
+	var widest string
 	w.must(chromedp.Run(tab, chromedp.EmulateViewport(390, 844), chromedp.Evaluate("document.documentElement.scrollWidth", &width), chromedp.Evaluate(
-		`new Set([...document.querySelectorAll("nav > ul > li:not(.wide)")].map((e) => e.offsetTop)).size`, &rows)))
+		`new Set([...document.querySelectorAll("nav > ul > li:not(.wide)")].map((e) => e.offsetTop)).size`, &rows),
+		chromedp.Evaluate(`[...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().right > 391).slice(-2)
+			.map((e) => e.outerHTML.slice(0, 200)).join(" … ")`, &widest)))
 	if width > 390 || rows != 1 {
-		w.Errorf("%s: the page is %d pixels wide on a phone, with %d rows of navigation", path, width, rows)
+		w.Errorf("%s: the page is %d pixels wide on a phone, with %d rows of navigation; too wide: %s", path, width, rows, widest)
 	}
 	if folder := os.Getenv("HOURBELL_PAGES"); folder != "" {
 		w.keep(tab, folder, "phone-"+path)

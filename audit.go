@@ -96,7 +96,10 @@ func checkText(field, text string) error {
 	if auditText(text) == text || field == "subject" && check.StoredName(field, text) == nil {
 		return nil
 	}
-	return &check.FieldError{Field: field, Value: check.Shorten(text), Problem: "is no text of an entry", Remedy: fmt.Sprintf("use at most %d bytes of UTF-8 without NUL", store.MaxAuditText)}
+	return &check.FieldError{
+		Field: field, Value: check.Shorten(text), Problem: "is no text of an entry",
+		Remedy: fmt.Sprintf("use at most %d bytes of UTF-8 without NUL", store.MaxAuditText),
+	}
 }
 
 // RecordRelease records that locks are about to be released by hand. Locks are not part of the

@@ -112,14 +112,18 @@ func (s *ScheduleService) backfill(ctx context.Context, name string, req Backfil
 func (r BackfillRequest) validate(now time.Time) error {
 	errs := []error{checkTime("from", r.From), checkOverlap("overlap", orSkip(r.Overlap))}
 	if r.Overlap == OverlapReplace {
-		errs = append(errs, &check.FieldError{Field: "overlap", Value: string(r.Overlap), Problem: "would cancel all of the range but its last slot", Remedy: "use queue or allow"})
+		errs = append(errs, &check.FieldError{
+			Field: "overlap", Value: string(r.Overlap),
+			Problem: "would cancel all of the range but its last slot", Remedy: "use queue or allow",
+		})
 	}
 	switch {
 	case !r.From.Before(r.To):
 		errs = append(errs, &check.FieldError{Field: "to", Value: r.To.Format(time.RFC3339), Problem: "is not after from", Remedy: "give a later instant"})
 	case r.To.After(now):
 		errs = append(errs, &check.FieldError{
-			Field: "to", Value: r.To.Format(time.RFC3339), Problem: "is in the future", Remedy: fmt.Sprintf("give at most %s, the store's clock", now.Format(time.RFC3339)),
+			Field: "to", Value: r.To.Format(time.RFC3339), Problem: "is in the future",
+			Remedy: fmt.Sprintf("give at most %s, the store's clock", now.Format(time.RFC3339)),
 		})
 	}
 	return check.Join(errs...)
@@ -148,7 +152,10 @@ func (s ScheduleInfo) slotsBetween(from, to time.Time) ([]time.Time, error) {
 			continue
 		}
 		if len(slots) == MaxBackfill {
-			return nil, &check.FieldError{Field: "to", Value: to.Format(time.RFC3339), Problem: fmt.Sprintf("makes more than %d slots", MaxBackfill), Remedy: "take the range in parts"}
+			return nil, &check.FieldError{
+				Field: "to", Value: to.Format(time.RFC3339),
+				Problem: fmt.Sprintf("makes more than %d slots", MaxBackfill), Remedy: "take the range in parts",
+			}
 		}
 		slots = append(slots, slot)
 	}
@@ -158,7 +165,9 @@ func (s ScheduleInfo) slotsBetween(from, to time.Time) ([]time.Time, error) {
 func (s *ScheduleService) checkUnfired(ctx context.Context, info ScheduleInfo, req BackfillRequest, now time.Time) error {
 	if oldest := now.Add(-s.client.cfg.Keep.Slots); s.client.cfg.Keep.Slots > 0 && req.From.Before(oldest) && info.CreatedAt.Before(oldest) {
 		return &check.FieldError{
-			Field: "from", Value: req.From.Format(time.RFC3339), Problem: fmt.Sprintf("is before %s; earlier records of slots are not kept, so it is not known which slots have fired", oldest.UTC().Format(time.RFC3339)),
+			Field: "from", Value: req.From.Format(time.RFC3339),
+			Problem: fmt.Sprintf("is before %s; earlier records of slots are not kept, so it is not known which slots have "+
+				"fired", oldest.UTC().Format(time.RFC3339)),
 			Remedy: "give a later instant, or force it",
 		}
 	}

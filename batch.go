@@ -91,7 +91,10 @@ func (f *Finally) newJob(shared enqueuing) (store.NewJob, *store.Finally, error)
 	case shared.batch != 0:
 		err = &check.FieldError{Field: "batch", Problem: "is an older batch, which has a last job already, or none", Remedy: "leave finally out"}
 	case len(one.NewJob.After) > 0 || one.NewJob.Unique != "" && one.NewJob.OnConflict != ErrorOnConflict:
-		err = &check.FieldError{Field: "options", Problem: "have predecessors, or a key without on_conflict error", Remedy: "the last job waits for all other jobs; leave them out"}
+		err = &check.FieldError{
+			Field: "options", Problem: "have predecessors, or a key without on_conflict error",
+			Remedy: "the last job waits for all other jobs; leave them out",
+		}
 	}
 	if err != nil {
 		return store.NewJob{}, nil, fmt.Errorf("%s: %w", FinallyName, err)
@@ -116,7 +119,8 @@ func (c *Client) EnqueueBatch(ctx context.Context, requests []Request, finally *
 		return EnqueuedBatch{}, err
 	}
 	if len(jobs) == 0 && finally == nil {
-		return EnqueuedBatch{}, fmt.Errorf("enqueue a batch: %w", &check.FieldError{Field: "jobs", Problem: "are missing", Remedy: "give the batch a job, or a last job"})
+		return EnqueuedBatch{}, fmt.Errorf("enqueue a batch: %w",
+			&check.FieldError{Field: "jobs", Problem: "are missing", Remedy: "give the batch a job, or a last job"})
 	}
 	res, err := c.enqueueBatch(ctx, shared, jobs, finally)
 	if err != nil {

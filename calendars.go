@@ -131,7 +131,10 @@ func (s *CalendarService) put(ctx context.Context, calendars []Calendar, ifRevis
 			continue
 		}
 		if seen[calendar.Name] {
-			errs = append(errs, &check.FieldError{Field: "name", Value: check.Shorten(calendar.Name), Problem: "is given twice", Remedy: "give each calendar a name of its own"})
+			errs = append(errs, &check.FieldError{
+				Field: "name", Value: check.Shorten(calendar.Name), Problem: "is given twice",
+				Remedy: "give each calendar a name of its own",
+			})
 			continue
 		}
 		seen[calendar.Name] = true
@@ -254,7 +257,8 @@ func (s *CalendarService) inUse(ctx context.Context, calendars []string) error {
 			names[shown] = "and others"
 		}
 		errs = append(errs, &check.FieldError{
-			Field: "calendar", Value: check.Shorten(calendar), Problem: "is excluded by schedules: " + strings.Join(names, ", "), Remedy: "remove it from these schedules first",
+			Field: "calendar", Value: check.Shorten(calendar), Problem: "is excluded by schedules: " + strings.Join(names, ", "),
+			Remedy: "remove it from these schedules first",
 		})
 	}
 	return check.Join(errs...)

@@ -58,7 +58,11 @@ func ParseScheduleEdge(text string) (ScheduleEdge, error) {
 		}
 		delay, err := time.ParseDuration(last)
 		if err != nil {
-			return e, &check.FieldError{Field: "after", Value: check.Shorten(text), Problem: fmt.Sprintf("has the delay %q, which is not a duration", check.Shorten(last)), Remedy: "write a duration such as 5m or 25h"}
+			return e, &check.FieldError{
+				Field: "after", Value: check.Shorten(text),
+				Problem: fmt.Sprintf("has the delay %q, which is not a duration", check.Shorten(last)),
+				Remedy:  "write a duration such as 5m or 25h",
+			}
 		}
 		e.Schedule, e.On, e.Delay = name, on, delay
 	}
@@ -83,7 +87,10 @@ func (s Schedule) Follows() bool { return len(s.After) > 0 }
 func (e ScheduleEdge) validate() []error {
 	errs := []error{check.Name("after", e.Schedule), checkDuration("after", e.Delay)}
 	if e.On < OnSuccess || e.On > OnEither {
-		errs = append(errs, &check.FieldError{Field: "after", Value: fmt.Sprint(int16(e.On)), Problem: "is an unknown outcome", Remedy: "use success, failure or either"})
+		errs = append(errs, &check.FieldError{
+			Field: "after", Value: fmt.Sprint(int16(e.On)),
+			Problem: "is an unknown outcome", Remedy: "use success, failure or either",
+		})
 	}
 	return errs
 }
@@ -113,13 +120,19 @@ func (s Schedule) checkWhen() []error {
 	bounds := recur.Spec{Cron: "@yearly", Zone: s.Rule.Zone, Start: s.Rule.Start, Stop: s.Rule.Stop} // any valid rule
 	errs := []error{bounds.Validate(), s.refuseWithAfter()}
 	if len(s.After) > maxPredecessors {
-		errs = append(errs, &check.FieldError{Field: "after", Value: fmt.Sprint(len(s.After)), Problem: "are too many schedules", Remedy: fmt.Sprintf("give at most %d", maxPredecessors)})
+		errs = append(errs, &check.FieldError{
+			Field: "after", Value: fmt.Sprint(len(s.After)),
+			Problem: "are too many schedules", Remedy: fmt.Sprintf("give at most %d", maxPredecessors),
+		})
 	}
 	seen := map[string]bool{}
 	for _, e := range s.After {
 		errs = append(errs, e.validate()...)
 		if seen[e.Schedule] {
-			errs = append(errs, &check.FieldError{Field: "after", Value: check.Shorten(e.Schedule), Problem: "is given twice", Remedy: "give each schedule once; either is success or failure"})
+			errs = append(errs, &check.FieldError{
+				Field: "after", Value: check.Shorten(e.Schedule), Problem: "is given twice",
+				Remedy: "give each schedule once; either is success or failure",
+			})
 		}
 		seen[e.Schedule] = true
 	}

@@ -317,7 +317,10 @@ func (e enqueuing) with(args Args, options []Option) (enqueuing, error) {
 	if err == nil {
 		if one, err = one.over(options); len(options) > 0 {
 			if ofCall := one.given & enqueueOptions &^ requestOptions; ofCall != 0 {
-				err = check.Join(err, &check.FieldError{Field: "options", Value: ofCall.names(), Problem: "are given for one job", Remedy: "give them as options of the call"})
+				err = check.Join(err, &check.FieldError{
+					Field: "options", Value: ofCall.names(), Problem: "are given for one job",
+					Remedy: "give them as options of the call",
+				})
 			}
 		}
 	}

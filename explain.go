@@ -114,7 +114,8 @@ func explain(s Schedule, row store.Schedule, req ExplainRequest) (Explanation, e
 		return Explanation{}, fmt.Errorf("explain: %w", err)
 	}
 	slots, complete := plan.Simulation{
-		Plan: p, Schedule: row, From: req.From, To: req.To, Down: converted(req.Down, func(s Span) plan.Span { return plan.Span(s) }), RunTime: req.RunTime, Most: req.Limit,
+		Plan: p, Schedule: row, From: req.From, To: req.To, Down: converted(req.Down,
+			func(s Span) plan.Span { return plan.Span(s) }), RunTime: req.RunTime, Most: req.Limit,
 	}.Run()
 	out := Explanation{More: !complete}
 	for _, slot := range slots {
@@ -137,7 +138,8 @@ func (r ExplainRequest) validate() error {
 	for _, span := range r.Down {
 		if !span.From.Before(span.To) {
 			errs = append(errs, &check.FieldError{
-				Field: "down", Value: span.From.Format(time.RFC3339) + ".." + span.To.Format(time.RFC3339), Problem: "ends before it begins", Remedy: "give the earlier instant first",
+				Field: "down", Value: span.From.Format(time.RFC3339) + ".." + span.To.Format(time.RFC3339),
+				Problem: "ends before it begins", Remedy: "give the earlier instant first",
 			})
 		}
 	}

@@ -108,7 +108,10 @@ func (g Graph) jobs(options []Option) (shared enqueuing, names []string, jobs []
 		_, _, err := g.Finally.newJob(shared)
 		errs = append(errs, err)
 		if _, taken := g.Jobs[FinallyName]; taken {
-			errs = append(errs, &check.FieldError{Field: "jobs", Value: FinallyName, Problem: "is the name of the last job of the graph", Remedy: "give the job another name"})
+			errs = append(errs, &check.FieldError{
+				Field: "jobs", Value: FinallyName,
+				Problem: "is the name of the last job of the graph", Remedy: "give the job another name",
+			})
 		}
 	}
 	places := make(map[string]int, len(names))
@@ -128,7 +131,10 @@ func (j GraphJob) newJob(name string, shared enqueuing, places map[string]int) (
 	one, err := shared.with(j.Args, j.Options)
 	err = check.Join(err, check.Name("name", name))
 	if err == nil && one.NewJob.Unique != "" && one.NewJob.OnConflict != ErrorOnConflict {
-		err = &check.FieldError{Field: "unique", Value: check.Shorten(one.NewJob.Unique), Problem: "is given for a job of a graph without on_conflict error", Remedy: "use both, or leave it out"}
+		err = &check.FieldError{
+			Field: "unique", Value: check.Shorten(one.NewJob.Unique),
+			Problem: "is given for a job of a graph without on_conflict error", Remedy: "use both, or leave it out",
+		}
 	}
 	if err != nil {
 		return store.NewJob{}, err
@@ -157,7 +163,10 @@ func (g Graph) order() ([]string, error) {
 	case len(g.Jobs) > MaxGraphJobs:
 		return nil, &check.FieldError{Field: "jobs", Problem: fmt.Sprintf("are %d", len(g.Jobs)), Remedy: fmt.Sprintf("use at most %d in one graph", MaxGraphJobs)}
 	case edges > MaxGraphEdges:
-		return nil, &check.FieldError{Field: "after", Problem: fmt.Sprintf("is given %d times", edges), Remedy: fmt.Sprintf("use at most %d edges in one graph", MaxGraphEdges)}
+		return nil, &check.FieldError{
+			Field: "after", Problem: fmt.Sprintf("is given %d times", edges),
+			Remedy: fmt.Sprintf("use at most %d edges in one graph", MaxGraphEdges),
+		}
 	}
 	all := slices.Sorted(maps.Keys(g.Jobs))
 	var errs []error
@@ -166,7 +175,11 @@ func (g Graph) order() ([]string, error) {
 	for _, name := range all {
 		for _, p := range slices.Sorted(maps.Keys(g.Jobs[name].After)) {
 			if _, known := g.Jobs[p]; !known {
-				errs = append(errs, fmt.Errorf("job %q: %w", check.Shorten(name), &check.FieldError{Field: "after", Value: check.Shorten(p), Problem: "is not a job of the graph", Remedy: "use the name of another job of the graph"}))
+				errs = append(errs, fmt.Errorf("job %q: %w", check.Shorten(name),
+					&check.FieldError{
+						Field: "after", Value: check.Shorten(p), Problem: "is not a job of the graph",
+						Remedy: "use the name of another job of the graph",
+					}))
 				continue
 			}
 			open[name]++

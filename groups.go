@@ -128,9 +128,9 @@ type Triggered struct {
 	Job      int64
 }
 
-// Trigger makes a job for each schedule of a group, as ScheduleService.Trigger does, one
-// after the other by name; for a schedule on every host it makes a job for each host. The jobs of a paused group wait for its Resume. After an error the jobs that it returns stay. Groups without
-// schedules give ErrNotFound.
+// Trigger makes a job for each schedule of a group, as ScheduleService.Trigger does, one after the other by name; for a
+// schedule on every host it makes a job for each host. The jobs of a paused group wait for its Resume. After an error
+// the jobs that it returns stay. Groups without schedules give ErrNotFound.
 func (s *GroupService) Trigger(ctx context.Context, name string) ([]Triggered, error) {
 	names, err := s.Schedules(ctx, name)
 	if err != nil {

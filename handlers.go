@@ -309,7 +309,8 @@ func (h Hooks) encode() (plan.Hooks, error) {
 	}
 	stored := plan.Hooks{
 		OnStart: encode("on_start", h.OnStart), OnSuccess: encode("on_success", h.OnSuccess), OnFailure: encode("on_failure", h.OnFailure),
-		OnRetry: encode("on_retry", h.OnRetry), OnOutput: encode("on_output", h.OnOutput), OnMissed: encode("on_missed", h.OnMissed), OnNotStarted: encode("on_not_started", h.OnNotStarted),
+		OnRetry: encode("on_retry", h.OnRetry), OnOutput: encode("on_output", h.OnOutput),
+		OnMissed: encode("on_missed", h.OnMissed), OnNotStarted: encode("on_not_started", h.OnNotStarted),
 		OnRecovery: encode("on_recovery", h.OnRecovery),
 	}
 	return stored, check.Join(errs...)
@@ -317,7 +318,8 @@ func (h Hooks) encode() (plan.Hooks, error) {
 
 func storedHooks(h plan.Hooks) Hooks {
 	return Hooks{
-		OnStart: storedHook(h.OnStart), OnSuccess: storedHook(h.OnSuccess), OnFailure: storedHook(h.OnFailure), OnRetry: storedHook(h.OnRetry), OnOutput: storedHook(h.OnOutput),
+		OnStart: storedHook(h.OnStart), OnSuccess: storedHook(h.OnSuccess), OnFailure: storedHook(h.OnFailure),
+		OnRetry: storedHook(h.OnRetry), OnOutput: storedHook(h.OnOutput),
 		OnMissed: storedHook(h.OnMissed), OnNotStarted: storedHook(h.OnNotStarted), OnRecovery: storedHook(h.OnRecovery),
 	}
 }

@@ -72,7 +72,8 @@ func healthOf(slots []store.SlotInfo) ScheduleHealth {
 	return h
 }
 
-// ListFailing returns active schedules that are failing, by name, with their health: at most limit of those with a job among the newest jobs of the store that did not complete (store.FailedAmong). A limit of 0 means 100.
+// ListFailing returns active schedules that are failing, by name, with their health: at most limit of those with a job
+// among the newest jobs of the store that did not complete (store.FailedAmong). A limit of 0 means 100.
 func (s *ScheduleService) ListFailing(ctx context.Context, limit int) (failing []ScheduleInfo, health []ScheduleHealth, err error) {
 	infos, err := s.list(ctx, store.ListRequest{Failed: true, Limit: pageSize(limit)})
 	if err != nil {

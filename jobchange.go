@@ -217,7 +217,8 @@ func (s *JobService) changeMatching(ctx context.Context, c changing, match store
 	for ids, err := range s.selected(ctx, match) {
 		if c.req.Tx != nil {
 			if match.IDs == nil && len(ids) > maxBatch {
-				return &check.FieldError{Field: "filter", Problem: fmt.Sprintf("selects more than %d jobs for one transaction", maxBatch), Remedy: "select fewer jobs, or leave InTx out"}
+				return &check.FieldError{Field: "filter", Problem: fmt.Sprintf("selects more than %d jobs for one transaction",
+					maxBatch), Remedy: "select fewer jobs, or leave InTx out"}
 			}
 			size = max(len(ids), 1)
 		}

@@ -102,8 +102,10 @@ const maxErrorText = 1000
 // nil. It needs no store.
 func (f JobFilter) Validate() error {
 	return check.Join(
-		checkIfGiven("queue", f.Queue), checkIfGiven("kind", f.Kind), checkIfGiven("schedule", f.Schedule), checkIfGiven("group", f.Group), checkIfGiven("key", f.Key), checkIfGiven("unique", f.Unique),
-		checkBatch(f.Batch), checkErrorText(f.Error), checkRange("since", f.CreatedSince, "until", f.CreatedUntil), checkRange("finished-since", f.FinishedSince, "finished-until", f.FinishedUntil),
+		checkIfGiven("queue", f.Queue), checkIfGiven("kind", f.Kind), checkIfGiven("schedule", f.Schedule),
+		checkIfGiven("group", f.Group), checkIfGiven("key", f.Key), checkIfGiven("unique", f.Unique),
+		checkBatch(f.Batch), checkErrorText(f.Error), checkRange("since", f.CreatedSince, "until", f.CreatedUntil),
+		checkRange("finished-since", f.FinishedSince, "finished-until", f.FinishedUntil),
 	)
 }
 
@@ -115,7 +117,8 @@ func (s *JobService) conditions(ctx context.Context, f JobFilter) (store.JobFilt
 	schedule, hostsOf, err := s.client.ofHosts(ctx, f.Schedule)
 	return store.JobFilter{
 		IDs: f.IDs, States: f.States, Scheduled: f.Scheduled, Retrying: f.Retrying, Queue: f.Queue, Kind: f.Kind, Schedule: schedule, HostsOf: hostsOf,
-		Group: f.Group, Key: f.Key, Batch: f.Batch, Unique: f.Unique, Error: f.Error, CreatedSince: f.CreatedSince, CreatedUntil: f.CreatedUntil, FinishedSince: f.FinishedSince, FinishedUntil: f.FinishedUntil,
+		Group: f.Group, Key: f.Key, Batch: f.Batch, Unique: f.Unique, Error: f.Error, CreatedSince: f.CreatedSince,
+		CreatedUntil: f.CreatedUntil, FinishedSince: f.FinishedSince, FinishedUntil: f.FinishedUntil,
 	}, err
 }
 
@@ -139,9 +142,15 @@ func checkBatch(id int64) error {
 func checkErrorText(text string) error {
 	switch {
 	case len(text) > maxErrorText:
-		return &check.FieldError{Field: "error", Value: check.Shorten(text), Problem: fmt.Sprintf("has %d bytes", len(text)), Remedy: fmt.Sprintf("give at most %d bytes of the error", maxErrorText)}
+		return &check.FieldError{
+			Field: "error", Value: check.Shorten(text), Problem: fmt.Sprintf("has %d bytes", len(text)),
+			Remedy: fmt.Sprintf("give at most %d bytes of the error", maxErrorText),
+		}
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-		return &check.FieldError{Field: "error", Value: check.Shorten(text), Problem: "is not UTF-8 without NUL, as errors are", Remedy: "give another part of the error"}
+		return &check.FieldError{
+			Field: "error", Value: check.Shorten(text),
+			Problem: "is not UTF-8 without NUL, as errors are", Remedy: "give another part of the error",
+		}
 	}
 	return nil
 }
@@ -150,7 +159,10 @@ func checkErrorText(text string) error {
 func checkRange(sinceField string, since time.Time, untilField string, until time.Time) error {
 	err := check.Join(checkTime(sinceField, since), checkTime(untilField, until))
 	if err == nil && !since.IsZero() && !until.IsZero() && !since.Before(until) {
-		err = &check.FieldError{Field: untilField, Value: until.Format(time.RFC3339Nano), Problem: "is not after " + sinceField, Remedy: "give a later instant, or leave one of them out"}
+		err = &check.FieldError{
+			Field: untilField, Value: until.Format(time.RFC3339Nano),
+			Problem: "is not after " + sinceField, Remedy: "give a later instant, or leave one of them out",
+		}
 	}
 	return err
 }

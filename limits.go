@@ -66,7 +66,10 @@ func (r Rate) String() string {
 // *check.FieldError.
 func ParseRate(text string) (Rate, error) {
 	jobs, per, found := strings.Cut(text, "/")
-	wrong := &check.FieldError{Field: "rate", Value: check.Shorten(text), Problem: "is not a rate", Remedy: "write a number of jobs and an interval, as in 10/s, 100/m or 5000/24h"}
+	wrong := &check.FieldError{
+		Field: "rate", Value: check.Shorten(text), Problem: "is not a rate",
+		Remedy: "write a number of jobs and an interval, as in 10/s, 100/m or 5000/24h",
+	}
 	n, err := strconv.Atoi(jobs)
 	if !found || err != nil {
 		return Rate{}, wrong
@@ -96,25 +99,33 @@ func (r Rate) validate(text string) error {
 // Validate returns everything that is wrong with the limit, together a *InvalidError, or
 // nil. It needs no store.
 func (l Limit) Validate() error {
-	errs := []error{check.Name("name", l.Name), checkIfGivenName("owner", l.Owner), checkIfGivenName("queue", l.Queue), checkIfGivenName("kind", l.Kind), l.Rate.validate(l.Rate.String())}
+	errs := []error{
+		check.Name("name", l.Name), checkIfGivenName("owner", l.Owner), checkIfGivenName("queue", l.Queue),
+		checkIfGivenName("kind", l.Kind), l.Rate.validate(l.Rate.String()),
+	}
 	wrong := func(is bool, field, value, problem, remedy string) {
 		if is {
 			errs = append(errs, &check.FieldError{Field: field, Value: value, Problem: problem, Remedy: remedy})
 		}
 	}
 	whole := l.Queue != "" && l.Kind == "" && !l.ByKey
-	wrong(l.Queue == "" && l.Kind == "" && !l.ByKey, "queue", "", "is missing: the limit would concern all jobs", "give a queue, a kind, or that it limits each key")
+	wrong(l.Queue == "" && l.Kind == "" && !l.ByKey, "queue", "", "is missing: the limit would concern all jobs",
+		"give a queue, a kind, or that it limits each key")
 	wrong(l.Concurrency == 0 && l.Rate == (Rate{}), "concurrency", "", "is missing: the limit would bound nothing", "give a concurrency, a rate, or both")
 	wrong(l.Concurrency < 0 || l.Concurrency > maxLimit, "concurrency", strconv.Itoa(l.Concurrency), "is out of range", "use 1 to 1000000")
 	wrong(l.Burst < 0 || l.Burst > maxLimit, "burst", strconv.Itoa(l.Burst), "is out of range", "use 1 to 1000000")
 	wrong(l.Burst != 0 && l.Rate == (Rate{}), "burst", strconv.Itoa(l.Burst), "is given without a rate", "give a rate, or leave the burst out")
-	wrong(len(l.Weights) > 0 && (!l.ByKey || l.Concurrency == 0), "weights", "", "are given for a limit without a concurrency of each key", "limit each key, with a concurrency, or leave the weights out")
-	wrong(len(l.Weights) > store.MaxWeights, "weights", "", fmt.Sprintf("are given for %d keys", len(l.Weights)), fmt.Sprintf("use at most %d; other keys have the weight 1", store.MaxWeights))
-	wrong(l.Strict && (l.Concurrency == 0 || whole), "strict", "", "is given for a limit whose jobs keep no permit", "give a concurrency, and a kind or that it limits each key, or leave strict out")
+	wrong(len(l.Weights) > 0 && (!l.ByKey || l.Concurrency == 0), "weights", "",
+		"are given for a limit without a concurrency of each key", "limit each key, with a concurrency, or leave the weights out")
+	wrong(len(l.Weights) > store.MaxWeights, "weights", "", fmt.Sprintf("are given for %d keys", len(l.Weights)),
+		fmt.Sprintf("use at most %d; other keys have the weight 1", store.MaxWeights))
+	wrong(l.Strict && (l.Concurrency == 0 || whole), "strict", "", "is given for a limit whose jobs keep no permit",
+		"give a concurrency, and a kind or that it limits each key, or leave strict out")
 	wrong(l.Strict && !whole && l.Rate != (Rate{}), "strict", "", "is given with a rate, under which each attempt needs a start", "leave strict or the rate out")
 	for key, weight := range l.Weights {
 		errs = append(errs, check.Name("weights", key))
-		wrong(weight < 1 || weight > maxWeight, "weights", fmt.Sprintf("%s=%d", check.Shorten(key), weight), "is out of range", fmt.Sprintf("use a weight from 1 to %d", maxWeight))
+		wrong(weight < 1 || weight > maxWeight, "weights", fmt.Sprintf("%s=%d", check.Shorten(key), weight),
+			"is out of range", fmt.Sprintf("use a weight from 1 to %d", maxWeight))
 	}
 	return check.Join(errs...)
 }
@@ -272,7 +283,10 @@ func limitRows(limits []Limit) ([]store.Limit, error) {
 			errs = append(errs, fmt.Errorf("limit %q: %w", check.Shorten(limit.Name), err))
 		}
 		if seen[limit.Name] {
-			errs = append(errs, &check.FieldError{Field: "limits", Value: check.Shorten(limit.Name), Problem: "is given twice", Remedy: "give each limit a name of its own"})
+			errs = append(errs, &check.FieldError{
+				Field: "limits", Value: check.Shorten(limit.Name), Problem: "is given twice",
+				Remedy: "give each limit a name of its own",
+			})
 		}
 		seen[limit.Name] = true
 		rows = append(rows, limit.row())

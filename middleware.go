@@ -98,7 +98,10 @@ func (d *Draft) validate() error {
 	}
 	errs := []error{checkSpec(&d.JobSpec)}
 	if d.Group != "" && d.made.origin == store.OriginHook {
-		errs = append(errs, &check.FieldError{Field: "group", Value: check.Shorten(d.Group), Problem: "is given for a hook", Remedy: "leave it empty: the job of a hook runs also while a group is paused"})
+		errs = append(errs, &check.FieldError{
+			Field: "group", Value: check.Shorten(d.Group), Problem: "is given for a hook",
+			Remedy: "leave it empty: the job of a hook runs also while a group is paused",
+		})
 	}
 	if d.Unique != "" && d.made.origin != store.OriginEnqueue {
 		errs = append(errs, &check.FieldError{Field: "unique", Value: check.Shorten(d.Unique), Problem: "is given for a job of a schedule", Remedy: "leave it empty"})
@@ -126,11 +129,17 @@ func checkHeaders(headers map[string]string) error {
 	for name := range headers {
 		errs = append(errs, check.Name("headers", name))
 		if strings.HasPrefix(name, ownHeaders) {
-			errs = append(errs, &check.FieldError{Field: "headers", Value: check.Shorten(name), Problem: "is a name that Hourbell itself uses", Remedy: "use a name that does not begin with " + ownHeaders})
+			errs = append(errs, &check.FieldError{
+				Field: "headers", Value: check.Shorten(name),
+				Problem: "is a name that Hourbell itself uses", Remedy: "use a name that does not begin with " + ownHeaders,
+			})
 		}
 	}
 	if text, _ := json.Marshal(headers); len(text) > maxHeaderBytes { // texts can always be encoded
-		errs = append(errs, &check.FieldError{Field: "headers", Problem: fmt.Sprintf("have %d bytes", len(text)), Remedy: fmt.Sprintf("use at most %d; pass a reference to larger data", maxHeaderBytes)})
+		errs = append(errs, &check.FieldError{
+			Field: "headers", Problem: fmt.Sprintf("have %d bytes", len(text)),
+			Remedy: fmt.Sprintf("use at most %d; pass a reference to larger data", maxHeaderBytes),
+		})
 	}
 	return check.Join(errs...)
 }

@@ -83,7 +83,10 @@ func (s optionSet) except(takes optionSet) error {
 	case takes&requestOptions == requestOptions:
 		return &check.FieldError{Field: "options", Value: wrong.names(), Problem: "are for other calls", Remedy: "leave them out"}
 	}
-	return &check.FieldError{Field: "options", Value: wrong.names(), Problem: "are for other calls", Remedy: "leave them out; this call takes only " + takes.names()}
+	return &check.FieldError{
+		Field: "options", Value: wrong.names(), Problem: "are for other calls",
+		Remedy: "leave them out; this call takes only " + takes.names(),
+	}
 }
 
 // givenOptions returns what options have that a call takes; other options are an error.

@@ -35,7 +35,8 @@ func (e *NotInForceError) Error() string {
 	if e.Owner.Version.Host != "" {
 		from = "host " + e.Owner.Version.Host
 	}
-	return fmt.Sprintf("the copy of host %q is not in force: the schedules of owner %q are as %s declared them at %s", e.Copy.Host, e.Copy.Owner, from, e.Owner.Version.At.Format("2006-01-02T15:04:05Z07:00"))
+	return fmt.Sprintf("the copy of host %q is not in force: the schedules of owner %q are as %s declared them at %s",
+		e.Copy.Host, e.Copy.Owner, from, e.Owner.Version.At.Format("2006-01-02T15:04:05Z07:00"))
 }
 
 // Unwrap returns ErrStale.
@@ -59,7 +60,8 @@ func (s *ScheduleService) SyncCopy(ctx context.Context, c HostCopy, options ...O
 		return r
 	}, strings.ToValidUTF8(c.Path, "\uFFFD"))
 	if c.Gone && len(c.Schedules) > 0 {
-		return SyncResult{}, fmt.Errorf("sync the copy of a host: %w", &check.FieldError{Field: "schedules", Problem: "are given for a copy that is gone", Remedy: "leave them out"})
+		return SyncResult{}, fmt.Errorf("sync the copy of a host: %w",
+			&check.FieldError{Field: "schedules", Problem: "are given for a copy that is gone", Remedy: "leave them out"})
 	}
 	req := store.PutSchedulesRequest{Owner: c.Owner, Sync: true, SyncRevision: c.Revision, Host: c.Host, Path: path, Gone: c.Gone}
 	res, err := s.put(ctx, options, putOptions, req, c.Schedules)
@@ -95,7 +97,11 @@ func (s *ScheduleService) Owners(ctx context.Context, f OwnerFilter) ([]store.Ow
 // checkOwner returns what is wrong with the owner of schedules that a caller puts.
 func checkOwner(owner string) error {
 	if store.IsEveryOwner(owner) {
-		return &check.FieldError{Field: "owner", Value: check.Shorten(owner), Problem: "is kept for the schedules of hosts of a schedule on every host", Remedy: "use another name, or change the schedule on every host"}
+		return &check.FieldError{
+			Field: "owner", Value: check.Shorten(owner),
+			Problem: "is kept for the schedules of hosts of a schedule on every host",
+			Remedy:  "use another name, or change the schedule on every host",
+		}
 	}
 	return check.Name("owner", owner)
 }

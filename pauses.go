@@ -40,7 +40,10 @@ func (s pausing) pause(ctx context.Context, name string, pause Pause, change fun
 	if err := s.check(ctx, name, pause); err != nil {
 		return fmt.Errorf("pause %v: %w", s.subject, err)
 	}
-	req := store.PauseRequest{Subject: s.subject, Name: name, Until: pause.Until, Reason: pause.Reason, Actor: pause.Actor, By: s.client.actor(ctx), CancelRunning: pause.CancelRunning}
+	req := store.PauseRequest{
+		Subject: s.subject, Name: name, Until: pause.Until, Reason: pause.Reason, Actor: pause.Actor,
+		By: s.client.actor(ctx), CancelRunning: pause.CancelRunning,
+	}
 	err := change(func() error { return s.client.backend.PauseSubject(ctx, req) })
 	if err == nil && pause.CancelRunning {
 		err = s.cancelRunning(ctx, name, req.CancelReason())
@@ -105,7 +108,10 @@ func (s pausing) check(ctx context.Context, name string, pause Pause) error {
 	err := check.Join(check.Name(s.subject.String(), name), checkTime("until", pause.Until), checkIfGiven("actor", pause.Actor))
 	switch {
 	case len(pause.Reason) > maxPauseReason:
-		err = check.Join(err, &check.FieldError{Field: "reason", Value: check.Shorten(pause.Reason), Problem: fmt.Sprintf("has %d bytes", len(pause.Reason)), Remedy: fmt.Sprintf("use at most %d bytes", maxPauseReason)})
+		err = check.Join(err, &check.FieldError{
+			Field: "reason", Value: check.Shorten(pause.Reason),
+			Problem: fmt.Sprintf("has %d bytes", len(pause.Reason)), Remedy: fmt.Sprintf("use at most %d bytes", maxPauseReason),
+		})
 	case !utf8.ValidString(pause.Reason) || strings.ContainsRune(pause.Reason, 0):
 		err = check.Join(err, &check.FieldError{Field: "reason", Value: check.Shorten(pause.Reason), Problem: "is not UTF-8 without NUL", Remedy: "use another text"})
 	}
@@ -155,7 +161,9 @@ func (s pausing) list(ctx context.Context) (map[string]store.Pause, error) {
 
 // withPauses adds their pauses to counted rows, and rows for names that are only paused, and sorts
 // all by name. join makes an element of a row, or of a name without a row, and its pause.
-func withPauses[Row, Info any](rows []Row, pauses map[string]store.Pause, nameOf func(Row) string, join func(row Row, name string, pause store.Pause) Info) (all []Info) {
+func withPauses[Row, Info any](rows []Row, pauses map[string]store.Pause, nameOf func(Row) string,
+	join func(row Row, name string, pause store.Pause) Info,
+) (all []Info) {
 	byName := make(map[string]Row, len(rows))
 	for _, row := range rows {
 		byName[nameOf(row)] = row

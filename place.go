@@ -78,7 +78,10 @@ func ParsePlace(text string) (Place, error) {
 	case sort == labelPlace:
 		return Place{Label: value}, check.Label("on", value)
 	}
-	return Place{}, &check.FieldError{Field: "on", Value: check.Shorten(text), Problem: "is not a place", Remedy: "write one, every, host=NAME, label=KEY=VALUE or every:label=KEY=VALUE"}
+	return Place{}, &check.FieldError{
+		Field: "on", Value: check.Shorten(text), Problem: "is not a place",
+		Remedy: "write one, every, host=NAME, label=KEY=VALUE or every:label=KEY=VALUE",
+	}
 }
 
 // mostWithHost is the greatest length, in bytes, of the name of a schedule or a queue to which the name of any host can be added.
@@ -91,11 +94,22 @@ func (s Schedule) checkOn() error {
 	case p.Every && p.Host != "":
 		return &check.FieldError{Field: "on", Problem: "is every host and a host", Remedy: "give one of them"}
 	case p.Every && len(s.Name) > mostWithHost:
-		return &check.FieldError{Field: "name", Value: check.Shorten(s.Name), Problem: "is too long for a schedule on every host", Remedy: fmt.Sprintf("use a name of at most %d bytes, because the name of the host is added", mostWithHost)}
+		return &check.FieldError{
+			Field: "name", Value: check.Shorten(s.Name),
+			Problem: "is too long for a schedule on every host",
+			Remedy:  fmt.Sprintf("use a name of at most %d bytes, because the name of the host is added", mostWithHost),
+		}
 	case p.Every && s.Count > plan.MaxInstants:
-		return &check.FieldError{Field: "count", Value: fmt.Sprint(s.Count), Problem: "is too great for a schedule on every host, whose instants are counted", Remedy: fmt.Sprintf("give at most %d, or an end with stop", plan.MaxInstants)}
+		return &check.FieldError{
+			Field: "count", Value: fmt.Sprint(s.Count),
+			Problem: "is too great for a schedule on every host, whose instants are counted",
+			Remedy:  fmt.Sprintf("give at most %d, or an end with stop", plan.MaxInstants),
+		}
 	case p.Every && len(s.Queue) > mostWithHost:
-		return &check.FieldError{Field: "queue", Value: check.Shorten(s.Queue), Problem: "is too long for a schedule on every host", Remedy: fmt.Sprintf("use a name of at most %d bytes", mostWithHost)}
+		return &check.FieldError{
+			Field: "queue", Value: check.Shorten(s.Queue),
+			Problem: "is too long for a schedule on every host", Remedy: fmt.Sprintf("use a name of at most %d bytes", mostWithHost),
+		}
 	case p.Every && p.Label != "":
 		return check.Label("on", p.Label)
 	case p.Every:
@@ -121,7 +135,10 @@ func (p Place) check(queue string) error {
 		}
 	}
 	if check.Name("queue", plan.Place(p).Queue(queue)) != nil && check.Name("queue", queue) == nil {
-		return &check.FieldError{Field: "queue", Value: check.Shorten(queue), Problem: "is too long for a schedule with a place", Remedy: "use a name of at most 72 bytes"}
+		return &check.FieldError{
+			Field: "queue", Value: check.Shorten(queue),
+			Problem: "is too long for a schedule with a place", Remedy: "use a name of at most 72 bytes",
+		}
 	}
 	return nil
 }

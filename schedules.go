@@ -112,7 +112,9 @@ func (s *ScheduleService) Sync(ctx context.Context, owner string, revision int64
 }
 
 // put validates, encodes and stores schedules of the request's owner.
-func (s *ScheduleService) put(ctx context.Context, options []Option, takes optionSet, req store.PutSchedulesRequest, schedules []Schedule) (store.PutSchedulesResult, error) {
+func (s *ScheduleService) put(ctx context.Context, options []Option, takes optionSet, req store.PutSchedulesRequest,
+	schedules []Schedule,
+) (store.PutSchedulesResult, error) {
 	tx, limits, err := puts(options, takes)
 	if err != nil {
 		return store.PutSchedulesResult{}, err
@@ -138,7 +140,10 @@ func (s *ScheduleService) put(ctx context.Context, options []Option, takes optio
 			continue
 		}
 		if seen[schedule.Name] {
-			errs = append(errs, &check.FieldError{Field: "name", Value: check.Shorten(schedule.Name), Problem: "is given twice", Remedy: "give each schedule a name of its own"})
+			errs = append(errs, &check.FieldError{
+				Field: "name", Value: check.Shorten(schedule.Name), Problem: "is given twice",
+				Remedy: "give each schedule a name of its own",
+			})
 			continue
 		}
 		seen[schedule.Name] = true
@@ -503,7 +508,10 @@ func (s *ScheduleService) CancelJobs(ctx context.Context, name string, options .
 	}
 	var changes []store.JobChange
 	for _, one := range names {
-		res, err := s.client.backend.ChangeJobs(ctx, store.ChangeJobsRequest{Action: store.CancelJobs, Schedule: one, Tx: tx, Reason: "cancelled on request", By: s.client.actor(ctx)})
+		res, err := s.client.backend.ChangeJobs(ctx, store.ChangeJobsRequest{
+			Action: store.CancelJobs, Schedule: one, Tx: tx,
+			Reason: "cancelled on request", By: s.client.actor(ctx),
+		})
 		if err != nil {
 			return changes, fmt.Errorf("cancel jobs: %w", err)
 		}

@@ -57,7 +57,10 @@ func OnConflict(choice store.OnConflict) Option {
 		e.given |= optOnConflict
 		e.NewJob.OnConflict = choice
 		if _, known := store.ParseOnConflict(choice.String()); !known {
-			e.errs = append(e.errs, &check.FieldError{Field: "on_conflict", Value: fmt.Sprint(int(choice)), Problem: "is unknown", Remedy: "use keep, replace, reschedule or error"})
+			e.errs = append(e.errs, &check.FieldError{
+				Field: "on_conflict", Value: fmt.Sprint(int(choice)),
+				Problem: "is unknown", Remedy: "use keep, replace, reschedule or error",
+			})
 		}
 	}
 }
@@ -205,7 +208,10 @@ func (k argsKey) check() error {
 	for i, field := range k.fields {
 		switch {
 		case slices.Contains(strings.Split(field, "."), ""):
-			return &check.FieldError{Field: "unique_args", Value: check.Shorten(field), Problem: "has an empty name", Remedy: "use the names of fields, such as customer or address.zip"}
+			return &check.FieldError{
+				Field: "unique_args", Value: check.Shorten(field), Problem: "has an empty name",
+				Remedy: "use the names of fields, such as customer or address.zip",
+			}
 		case slices.Contains(k.fields[:i], field):
 			return &check.FieldError{Field: "unique_args", Value: check.Shorten(field), Problem: "is named twice", Remedy: "name each field once"}
 		}

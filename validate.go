@@ -168,10 +168,16 @@ func (s Schedule) checkPolicies() []error {
 		errs = append(errs, &check.FieldError{Field: "misfire", Value: check.Shorten(string(s.Misfire)), Problem: "is unknown", Remedy: "use skip, once or all"})
 	}
 	if s.MisfireCap != 0 && s.Misfire != MisfireAll {
-		errs = append(errs, &check.FieldError{Field: "misfire_cap", Value: fmt.Sprint(s.MisfireCap), Problem: "bounds misfire all, which is not given", Remedy: "leave it out, or choose misfire all"})
+		errs = append(errs, &check.FieldError{
+			Field: "misfire_cap", Value: fmt.Sprint(s.MisfireCap),
+			Problem: "bounds misfire all, which is not given", Remedy: "leave it out, or choose misfire all",
+		})
 	}
 	if s.Window != 0 && s.Misfire == MisfireSkip {
-		errs = append(errs, &check.FieldError{Field: "window", Value: s.Window.String(), Problem: "bounds what misfire makes up for, which is nothing", Remedy: "leave it out, or choose misfire once or all"})
+		errs = append(errs, &check.FieldError{
+			Field: "window", Value: s.Window.String(),
+			Problem: "bounds what misfire makes up for, which is nothing", Remedy: "leave it out, or choose misfire once or all",
+		})
 	}
 	return errs
 }
@@ -180,13 +186,19 @@ const maxCalendars = 10
 
 func checkCalendars(calendars []Calendar) (errs []error) {
 	if len(calendars) > maxCalendars {
-		errs = append(errs, &check.FieldError{Field: "exclude", Problem: fmt.Sprintf("has %d calendars", len(calendars)), Remedy: fmt.Sprintf("use at most %d", maxCalendars)})
+		errs = append(errs, &check.FieldError{
+			Field: "exclude", Problem: fmt.Sprintf("has %d calendars", len(calendars)),
+			Remedy: fmt.Sprintf("use at most %d", maxCalendars),
+		})
 	}
 	seen := map[string]bool{}
 	for _, c := range calendars {
 		errs = append(errs, check.Name("exclude", c.Name))
 		if seen[c.Name] {
-			errs = append(errs, &check.FieldError{Field: "exclude", Value: check.Shorten(c.Name), Problem: "is given twice", Remedy: "give each calendar a name of its own"})
+			errs = append(errs, &check.FieldError{
+				Field: "exclude", Value: check.Shorten(c.Name), Problem: "is given twice",
+				Remedy: "give each calendar a name of its own",
+			})
 		}
 		seen[c.Name] = true
 		if err := c.CalendarSpec.Validate(); err != nil {

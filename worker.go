@@ -152,7 +152,9 @@ func Register[A Args](workers *Workers, handle func(ctx context.Context, job *Jo
 // Config.WorkMiddleware runs in the transaction too: its error rolls it back.
 //
 // If the answer to the commit is lost, the node looks up whether it was committed.
-func RegisterTx[A Args, T any](workers *Workers, txs store.Transactions[T], handle func(ctx context.Context, job *Job[A], tx T) error, options ...WorkerOption) {
+func RegisterTx[A Args, T any](workers *Workers, txs store.Transactions[T],
+	handle func(ctx context.Context, job *Job[A], tx T) error, options ...WorkerOption,
+) {
 	if txs == nil {
 		workers.errs = append(workers.errs, &check.FieldError{
 			Field: "transactions of kind " + zeroOf[A]().Kind(), Problem: "are nil", Remedy: "pass what the driver's Transactions returned",
@@ -263,7 +265,8 @@ func (w *Workers) add(kind string, entry worker, options []WorkerOption) {
 	for _, option := range options {
 		option(&entry)
 	}
-	if err := check.Join(checkDuration("timeout", entry.timeout), checkMaxRunning(kind, entry.maxRunning), entry.err, entry.keep.check("keep of kind "+kind)); err != nil {
+	if err := check.Join(checkDuration("timeout", entry.timeout), checkMaxRunning(kind, entry.maxRunning), entry.err,
+		entry.keep.check("keep of kind "+kind)); err != nil {
 		w.errs = append(w.errs, err)
 	}
 	w.byKind[kind] = entry

@@ -75,7 +75,8 @@ func (c *Client) SetMaxRunning(kind string, n int) error {
 	}
 	if _, known := c.cfg.Workers.byKind[kind]; !known {
 		return fmt.Errorf("set max running: %w", &check.FieldError{
-			Field: "kind", Value: check.Shorten(kind), Problem: "has no worker in this program", Remedy: "name a registered kind: " + check.Shorten(fmt.Sprint(c.cfg.Workers.Kinds())),
+			Field: "kind", Value: check.Shorten(kind), Problem: "has no worker in this program",
+			Remedy: "name a registered kind: " + check.Shorten(fmt.Sprint(c.cfg.Workers.Kinds())),
 		})
 	}
 	if c.changed.maxRunning == nil {
@@ -110,7 +111,10 @@ func (c *Client) SetAgeing(queue string, bound time.Duration) error {
 // checkServed checks that the node works on a queue.
 func (c *Config) checkServed(queue string) error {
 	if _, served := c.Queues[queue]; !served {
-		return &check.FieldError{Field: "queue", Value: check.Shorten(queue), Problem: "is not served by this node", Remedy: "name a queue of Config.Queues, or of --queues"}
+		return &check.FieldError{
+			Field: "queue", Value: check.Shorten(queue), Problem: "is not served by this node",
+			Remedy: "name a queue of Config.Queues, or of --queues",
+		}
 	}
 	return nil
 }
@@ -127,7 +131,8 @@ func (c *Config) checkAgeing(queue string, bound time.Duration) error {
 func checkMaxRunning(kind string, n int) error {
 	if n < 0 || n > maxWidth {
 		return &check.FieldError{
-			Field: "max running of kind " + check.Shorten(kind), Value: fmt.Sprint(n), Problem: "is out of range", Remedy: fmt.Sprintf("use 1 to %d, or 0 for no bound", maxWidth),
+			Field: "max running of kind " + check.Shorten(kind), Value: fmt.Sprint(n), Problem: "is out of range",
+			Remedy: fmt.Sprintf("use 1 to %d, or 0 for no bound", maxWidth),
 		}
 	}
 	return nil

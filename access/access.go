@@ -118,7 +118,10 @@ type RefusedError struct {
 func (e *RefusedError) Error() string { return e.Problem + "; " + e.Remedy }
 
 // ErrUnknownCaller means that a request does not show who sent it.
-var ErrUnknownCaller = &RefusedError{Status: http.StatusUnauthorized, Problem: "the caller is not known", Remedy: "log in, or send the header Authorization: Bearer TOKEN"}
+var ErrUnknownCaller = &RefusedError{
+	Status: http.StatusUnauthorized, Problem: "the caller is not known",
+	Remedy: "log in, or send the header Authorization: Bearer TOKEN",
+}
 
 type identityKey struct{}
 

@@ -16,11 +16,21 @@ func Local() Authorize {
 	return func(r *http.Request) (Identity, error) {
 		switch {
 		case !LoopbackHost(r.Host):
-			return Identity{}, &RefusedError{Status: http.StatusForbidden, Problem: "the request is not addressed to a loopback name", Remedy: "use http://localhost, or give the server users with --auth"}
+			return Identity{}, &RefusedError{
+				Status:  http.StatusForbidden,
+				Problem: "the request is not addressed to a loopback name",
+				Remedy:  "use http://localhost, or give the server users with --auth",
+			}
 		case !remote(r).IsLoopback():
-			return Identity{}, &RefusedError{Status: http.StatusForbidden, Problem: "the request comes from another computer", Remedy: "give the server users with --auth"}
+			return Identity{}, &RefusedError{
+				Status: http.StatusForbidden, Problem: "the request comes from another computer",
+				Remedy: "give the server users with --auth",
+			}
 		case forwarded(r):
-			return Identity{}, &RefusedError{Status: http.StatusForbidden, Problem: "a proxy has forwarded the request", Remedy: "give the server users with --auth, and the address of the proxy with --trust-proxy"}
+			return Identity{}, &RefusedError{
+				Status: http.StatusForbidden, Problem: "a proxy has forwarded the request",
+				Remedy: "give the server users with --auth, and the address of the proxy with --trust-proxy",
+			}
 		}
 		return Identity{Role: Operator, Source: SourceLocal}, nil
 	}

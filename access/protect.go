@@ -46,11 +46,17 @@ func Protect(next http.Handler, o Options) http.Handler {
 		switch {
 		case errors.As(err, &refused):
 		case err != nil: // the error may have details that are not for the caller
-			refused = &RefusedError{Status: http.StatusServiceUnavailable, Problem: "the caller could not be recognised", Remedy: "try again later; the log of the server has the reason"}
+			refused = &RefusedError{
+				Status: http.StatusServiceUnavailable, Problem: "the caller could not be recognised",
+				Remedy: "try again later; the log of the server has the reason",
+			}
 		case id.Role < Viewer:
 			refused = &RefusedError{Status: http.StatusForbidden, Problem: "the caller has no role", Remedy: "the role viewer is needed"}
 		case origins.Check(r) != nil:
-			refused = &RefusedError{Status: http.StatusForbidden, Problem: "the request comes from a page of another origin", Remedy: "send it from a page of this server, or from a program"}
+			refused = &RefusedError{
+				Status: http.StatusForbidden, Problem: "the request comes from a page of another origin",
+				Remedy: "send it from a page of this server, or from a program",
+			}
 		default:
 			if id.Address == "" {
 				id.Address = senderOf(r)

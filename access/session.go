@@ -83,7 +83,10 @@ func (g *Guard) cookieName(r *http.Request) string {
 // cookie returns the cookie of a session; an empty value deletes it.
 func (g *Guard) cookie(r *http.Request, value string) *http.Cookie {
 	//nolint:gosec // G124: without TLS, a browser would drop a Secure cookie
-	c := &http.Cookie{Name: g.cookieName(r), Value: value, Path: "/", HttpOnly: true, Secure: g.secure(r), SameSite: http.SameSiteStrictMode, MaxAge: int(sessionTime / time.Second)}
+	c := &http.Cookie{
+		Name: g.cookieName(r), Value: value, Path: "/", HttpOnly: true, Secure: g.secure(r),
+		SameSite: http.SameSiteStrictMode, MaxAge: int(sessionTime / time.Second),
+	}
 	if value == "" {
 		c.MaxAge = -1
 	}

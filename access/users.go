@@ -223,7 +223,10 @@ func (u *Users) AddToken(name string, role Role, now, expires time.Time) (text s
 	secret := make([]byte, 32)
 	rand.Read(secret)
 	text = tokenPrefix + base64.RawURLEncoding.EncodeToString(secret)
-	u.Tokens = append(u.Tokens, Token{Name: name, Role: role, SHA256: digest(text), Created: now.UTC().Truncate(time.Second), Expires: expires.UTC().Truncate(time.Second)})
+	u.Tokens = append(u.Tokens, Token{
+		Name: name, Role: role, SHA256: digest(text),
+		Created: now.UTC().Truncate(time.Second), Expires: expires.UTC().Truncate(time.Second),
+	})
 	return text, nil
 }
 

@@ -91,7 +91,10 @@ func newHandler(client *hourbell.Client, o Options) *handler {
 	h.api = humago.NewWithPrefix(h.mux, o.Prefix, huma.Config{
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
-			Info:    &huma.Info{Title: "Hourbell", Version: hourbell.Version, Description: description, License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}},
+			Info: &huma.Info{
+				Title: "Hourbell", Version: hourbell.Version, Description: description,
+				License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
+			},
 			Servers: []*huma.Server{{URL: server}},
 			Components: &huma.Components{
 				Schemas: registry,
@@ -210,7 +213,10 @@ var refusalTexts = map[int]string{
 
 // refusals returns the statuses with which a route refuses requests. in is the type of its input.
 func (r route) refusals(in reflect.Type) []int {
-	statuses := []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusServiceUnavailable}
+	statuses := []int{
+		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout,
+		http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusServiceUnavailable,
+	}
 	if strings.Contains(r.path, "{") || r.tag == "slots" || r.tag == "locks" {
 		statuses = append(statuses, http.StatusNotFound)
 	}
@@ -272,7 +278,8 @@ func operationsOf(path *huma.PathItem) map[string]*huma.Operation {
 // note logs a change: who, from where, and what.
 func (h *handler) note(r *http.Request, what string) {
 	id, _ := access.FromContext(r.Context())
-	h.o.Logger.Info("changed through the API", "operation", what, "path", r.URL.Path, "caller", id.Name, "role", id.Role.String(), "source", id.Source, "from", id.Address)
+	h.o.Logger.Info("changed through the API", "operation", what, "path", r.URL.Path, "caller", id.Name, "role",
+		id.Role.String(), "source", id.Source, "from", id.Address)
 }
 
 // addOpenAPI serves the description of all routes that were added.

@@ -13,8 +13,14 @@ import (
 )
 
 func (h *handler) addBatches() {
-	add(h, route{access.Viewer, http.MethodGet, "/api/v1/batches", "list-batches", "Lists batches, which are jobs that were enqueued together, newest first", "batches", 0, 0}, h.listBatches)
-	add(h, route{access.Viewer, http.MethodGet, "/api/v1/batches/{id}", "get-batch", "Returns a batch: its state, and how many of its jobs are in which state", "batches", 0, 0}, h.getBatch)
+	add(h, route{
+		access.Viewer, http.MethodGet, "/api/v1/batches", "list-batches",
+		"Lists batches, which are jobs that were enqueued together, newest first", "batches", 0, 0,
+	}, h.listBatches)
+	add(h, route{
+		access.Viewer, http.MethodGet, "/api/v1/batches/{id}", "get-batch",
+		"Returns a batch: its state, and how many of its jobs are in which state", "batches", 0, 0,
+	}, h.getBatch)
 }
 
 func (h *handler) listBatches(ctx context.Context, in *struct{ Paging }) (*listed[view.BatchRecord], error) {

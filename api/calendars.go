@@ -14,9 +14,18 @@ import (
 func (h *handler) addCalendars() {
 	const all, one = "/api/v1/calendars", "/api/v1/calendars/{name}"
 	add(h, route{access.Viewer, http.MethodGet, all, "list-calendars", "Lists the calendars of the store by name", "calendars", 0, 0}, h.listCalendars)
-	add(h, route{access.Viewer, http.MethodGet, one, "get-calendar", "Returns a calendar and the first schedules that exclude it", "calendars", 0, 0}, h.getCalendar)
-	add(h, route{access.Operator, http.MethodPut, one, "put-calendar", "Creates or replaces a calendar, for all schedules that exclude it", "calendars", 0, 0}, h.putCalendar)
-	add(h, route{access.Operator, http.MethodDelete, one, "delete-calendar", "Deletes a calendar that no schedule names", "calendars", 0, http.StatusNoContent}, h.deleteCalendar)
+	add(h, route{
+		access.Viewer, http.MethodGet, one, "get-calendar",
+		"Returns a calendar and the first schedules that exclude it", "calendars", 0, 0,
+	}, h.getCalendar)
+	add(h, route{
+		access.Operator, http.MethodPut, one, "put-calendar",
+		"Creates or replaces a calendar, for all schedules that exclude it", "calendars", 0, 0,
+	}, h.putCalendar)
+	add(h, route{
+		access.Operator, http.MethodDelete, one, "delete-calendar", "Deletes a calendar that no schedule names",
+		"calendars", 0, http.StatusNoContent,
+	}, h.deleteCalendar)
 }
 
 func (h *handler) listCalendars(ctx context.Context, in *struct{ Paging }) (*listed[view.CalendarRecord], error) {

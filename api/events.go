@@ -108,7 +108,8 @@ func (h *handler) start(ctx context.Context, in *eventsInput) (string, error) {
 	case err != nil:
 		return "", err
 	case page.Keep == 0:
-		return "", newProblem(http.StatusConflict, "the store keeps no events; `hourbell events keep 24h` has them kept, and of=process has the events of the process that answers")
+		return "", newProblem(http.StatusConflict, "the store keeps no events; `hourbell events keep 24h` has them kept, and "+
+			"of=process has the events of the process that answers")
 	}
 	return cmp.Or(since, page.Next), nil
 }

@@ -12,13 +12,19 @@ import (
 
 func (h *handler) addGroups() {
 	const all, one = "/api/v1/groups", "/api/v1/groups/{name}"
-	add(h, route{access.Viewer, http.MethodGet, all, "list-groups", "Lists the groups of schedules and of jobs that have not finished", "groups", 0, 0}, h.listGroups)
+	add(h, route{
+		access.Viewer, http.MethodGet, all, "list-groups",
+		"Lists the groups of schedules and of jobs that have not finished", "groups", 0, 0,
+	}, h.listGroups)
 	addPausable(h, pausable[hourbell.GroupInfo, view.GroupRecord]{
 		collection: "groups", noun: "group", effect: "none of its jobs begins, and its slots are recorded as skipped",
 		get: h.client.Groups.Get, pause: h.client.Groups.Pause, resume: h.client.Groups.Resume, record: view.NewGroupRecord,
 		clear: func(g hourbell.GroupInfo) hourbell.GroupInfo { g.Pause = store.Pause{}; return g },
 	})
-	add(h, route{access.Operator, http.MethodPost, one + "/trigger", "trigger-group", "Makes a job for each schedule of a group, to run now", "groups", 0, 0}, h.triggerGroup)
+	add(h, route{
+		access.Operator, http.MethodPost, one + "/trigger", "trigger-group",
+		"Makes a job for each schedule of a group, to run now", "groups", 0, 0,
+	}, h.triggerGroup)
 	add(h, route{access.Operator, http.MethodPost, one + "/cancel", "cancel-group", "Cancels the jobs of a group that have not finished", "groups", 0, 0},
 		func(ctx context.Context, in *groupInput) (*changesOutput, error) {
 			return h.changeGroup(ctx, in, h.client.Groups.Cancel)
@@ -61,7 +67,9 @@ type groupInput struct {
 	DryRun bool `query:"dry_run" doc:"Change nothing, and answer what would be changed."`
 }
 
-func (h *handler) changeGroup(ctx context.Context, in *groupInput, do func(context.Context, string, ...hourbell.Option) (hourbell.JobChanges, error)) (*changesOutput, error) {
+func (h *handler) changeGroup(ctx context.Context, in *groupInput,
+	do func(context.Context, string, ...hourbell.Option) (hourbell.JobChanges, error),
+) (*changesOutput, error) {
 	if _, err := h.client.Groups.Get(ctx, in.Name); err != nil { // a misspelt name is an error, a group without such jobs is not
 		return nil, err
 	}

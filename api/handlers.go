@@ -18,7 +18,10 @@ func (h *handler) addHandlers() {
 	add(h, route{access.Viewer, http.MethodGet, all, "list-handlers", "Lists handlers, which make jobs from events, by name", "handlers", 0, 0}, h.listHandlers)
 	add(h, route{access.Viewer, http.MethodGet, one, "get-handler", "Returns a handler", "handlers", 0, 0}, h.getHandler)
 	add(h, route{access.Operator, http.MethodPut, one, "put-handler", "Creates or replaces a handler", "handlers", 0, 0}, h.putHandler)
-	add(h, route{access.Operator, http.MethodDelete, one, "delete-handler", "Deletes a handler; jobs that it has made stay", "handlers", 0, http.StatusNoContent}, h.deleteHandler)
+	add(h, route{
+		access.Operator, http.MethodDelete, one, "delete-handler",
+		"Deletes a handler; jobs that it has made stay", "handlers", 0, http.StatusNoContent,
+	}, h.deleteHandler)
 }
 
 // listHandlers reads all handlers, as the store returns them; there are few.

@@ -22,14 +22,23 @@ func (h *handler) addJobs() {
 	add(h, route{access.Viewer, http.MethodGet, "/api/v1/jobs", "list-jobs", "Lists jobs, live and finished, newest first", "jobs", 0, 0}, h.listJobs)
 	add(h, route{access.Viewer, http.MethodGet, "/api/v1/jobs/count", "count-jobs", "Counts jobs", "jobs", 0, 0}, h.countJobs)
 	add(h, route{access.Viewer, http.MethodGet, "/api/v1/jobs/{id}", "get-job", "Returns a job with its attempts", "jobs", 0, 0}, h.getJob)
-	add(h, route{access.Viewer, http.MethodGet, "/api/v1/jobs/{id}/output", "get-output", "Returns what an attempt at a job has printed, also while the attempt runs", "jobs", 0, 0}, h.getOutput)
+	add(h, route{
+		access.Viewer, http.MethodGet, "/api/v1/jobs/{id}/output", "get-output",
+		"Returns what an attempt at a job has printed, also while the attempt runs", "jobs", 0, 0,
+	}, h.getOutput)
 	add(h, route{access.Operator, http.MethodPost, "/api/v1/jobs", "enqueue-job", "Enqueues a job", "jobs", 0, http.StatusCreated}, h.enqueue)
 	answers := h.api.OpenAPI().Paths["/api/v1/jobs"].Post.Responses
 	existed := *answers["201"]
 	existed.Description = "A job has the key already; nothing was enqueued"
 	answers["200"] = &existed
-	add(h, route{access.Operator, http.MethodPost, "/api/v1/jobs/many", "enqueue-jobs", "Enqueues many jobs, all or none", "jobs", maxMany, http.StatusCreated}, h.enqueueMany)
-	add(h, route{access.Operator, http.MethodPost, "/api/v1/jobs/graph", "enqueue-graph", "Enqueues a graph: jobs that follow each other, all or none", "jobs", maxMany, http.StatusCreated}, h.enqueueGraph)
+	add(h, route{
+		access.Operator, http.MethodPost, "/api/v1/jobs/many", "enqueue-jobs", "Enqueues many jobs, all or none",
+		"jobs", maxMany, http.StatusCreated,
+	}, h.enqueueMany)
+	add(h, route{
+		access.Operator, http.MethodPost, "/api/v1/jobs/graph", "enqueue-graph",
+		"Enqueues a graph: jobs that follow each other, all or none", "jobs", maxMany, http.StatusCreated,
+	}, h.enqueueGraph)
 }
 
 // JobQuery are the conditions by which jobs are listed, as in `hourbell jobs list`.
@@ -53,7 +62,8 @@ type JobQuery struct {
 // empty field was not given.
 func (q JobQuery) filter(ctx context.Context, client *hourbell.Client) (hourbell.JobFilter, error) {
 	selection, err := view.JobConditions{
-		States: q.State, Queue: given(q.Queue), Kind: given(q.Kind), Schedule: given(q.Schedule), Group: given(q.Group), Key: given(q.Key), Batch: given(q.Batch), Unique: given(q.Unique), Error: given(q.Error),
+		States: q.State, Queue: given(q.Queue), Kind: given(q.Kind), Schedule: given(q.Schedule), Group: given(q.Group),
+		Key: given(q.Key), Batch: given(q.Batch), Unique: given(q.Unique), Error: given(q.Error),
 		Since: given(q.Since), Until: given(q.Until), FinishedSince: given(q.FinishedSince), FinishedUntil: given(q.FinishedUntil),
 	}.Select()
 	if err != nil {

@@ -26,7 +26,9 @@ type ChangeTo struct {
 }
 
 func (h *handler) addJobChanges() {
-	plain := func(do func(context.Context, hourbell.JobFilter, ...hourbell.Option) (hourbell.JobChanges, error)) func(context.Context, hourbell.JobFilter, ChangeTo, ...hourbell.Option) (hourbell.JobChanges, error) {
+	plain := func(do func(context.Context, hourbell.JobFilter, ...hourbell.Option) (hourbell.JobChanges,
+		error),
+	) func(context.Context, hourbell.JobFilter, ChangeTo, ...hourbell.Option) (hourbell.JobChanges, error) {
 		return func(ctx context.Context, f hourbell.JobFilter, to ChangeTo, options ...hourbell.Option) (hourbell.JobChanges, error) {
 			if to != (ChangeTo{}) {
 				return hourbell.JobChanges{}, fieldError("to", to.To, "is given, or priority, which this change does not take", "leave them out")
@@ -45,14 +47,19 @@ func (h *handler) addJobChanges() {
 			}
 			return jobs.Move(ctx, f, to.To, options...)
 		}},
-		{"reprioritise", "Gives another priority to", func(ctx context.Context, f hourbell.JobFilter, to ChangeTo, options ...hourbell.Option) (hourbell.JobChanges, error) {
+		{"reprioritise", "Gives another priority to", func(ctx context.Context, f hourbell.JobFilter, to ChangeTo,
+			options ...hourbell.Option,
+		) (hourbell.JobChanges, error) {
 			if to.To != "" {
 				return hourbell.JobChanges{}, fieldError("to", to.To, "is given, which this change does not take", "leave it out")
 			}
 			return jobs.Reprioritise(ctx, f, to.Priority, options...)
 		}},
 	} {
-		add(h, route{access.Operator, http.MethodPost, "/api/v1/jobs/" + change.verb, change.verb + "-jobs", change.does + " the jobs that a filter selects", "jobs", 0, 0},
+		add(h, route{
+			access.Operator, http.MethodPost, "/api/v1/jobs/" + change.verb, change.verb + "-jobs",
+			change.does + " the jobs that a filter selects", "jobs", 0, 0,
+		},
 			func(ctx context.Context, in *struct{ Body jobsToChange }) (*changesOutput, error) {
 				return h.changeJobs(ctx, change, in.Body)
 			})
@@ -94,7 +101,8 @@ func (h *handler) changeJob(ctx context.Context, change jobChange, id int64, to 
 	case store.Missing:
 		return nil, newProblem(http.StatusNotFound, fmt.Sprintf("job %d: not found; it may have been deleted or pruned", id))
 	case store.KeyTaken:
-		return nil, newProblem(http.StatusConflict, fmt.Sprintf("job %d: another job, %d, has its unique key; wait until that job has ended, or cancel it", id, done.Holder))
+		return nil, newProblem(http.StatusConflict, fmt.Sprintf("job %d: another job, %d, has its unique key; wait until "+
+			"that job has ended, or cancel it", id, done.Holder))
 	}
 	return &changeOutput{view.NewChangeRecord(done, false)}, nil
 }

@@ -16,7 +16,10 @@ func (h *handler) addLimits() {
 	add(h, route{access.Viewer, http.MethodGet, all, "list-limits", "Lists limits by name, with what they hold", "limits", 0, 0}, h.listLimits)
 	add(h, route{access.Viewer, http.MethodGet, one, "get-limit", "Returns a limit and its fullest keys", "limits", 0, 0}, h.getLimit)
 	add(h, route{access.Operator, http.MethodPut, one, "put-limit", "Creates or replaces a limit", "limits", 0, 0}, h.putLimit)
-	add(h, route{access.Operator, http.MethodDelete, one, "delete-limit", "Deletes a limit; jobs that waited for a permit can start", "limits", 0, http.StatusNoContent}, h.deleteLimit)
+	add(h, route{
+		access.Operator, http.MethodDelete, one, "delete-limit",
+		"Deletes a limit; jobs that waited for a permit can start", "limits", 0, http.StatusNoContent,
+	}, h.deleteLimit)
 }
 
 // listLimits reads all limits, as the store returns them; there are few.

@@ -18,7 +18,10 @@ import (
 
 func (h *handler) addListings() {
 	add(h, route{access.Viewer, http.MethodGet, "/api/v1/slots", "list-slots", "Lists what became of slots, newest first", "slots", 0, 0}, h.listSlots)
-	add(h, route{access.Viewer, http.MethodGet, "/api/v1/findings", "list-findings", "Lists what is wrong with the cluster, the most urgent first", "findings", 0, 0}, h.listFindings)
+	add(h, route{
+		access.Viewer, http.MethodGet, "/api/v1/findings", "list-findings",
+		"Lists what is wrong with the cluster, the most urgent first", "findings", 0, 0,
+	}, h.listFindings)
 	add(h, route{access.Viewer, http.MethodGet, "/api/v1/nodes", "list-nodes", "Lists living nodes, and nodes that ended recently", "nodes", 0, 0}, h.listNodes)
 }
 

@@ -47,7 +47,9 @@ func (h *handler) listKeys(ctx context.Context, in *struct{ Paging }) (*listed[v
 }
 
 // listCounts returns a page of what a call returns as a whole, by name.
-func listCounts[Info, Record any](ctx context.Context, page Paging, count func(context.Context) ([]Info, error), nameOf func(Info) string, record func(Info) Record) (*listed[Record], error) {
+func listCounts[Info, Record any](ctx context.Context, page Paging, count func(context.Context) ([]Info, error),
+	nameOf func(Info) string, record func(Info) Record,
+) (*listed[Record], error) {
 	ctx, stop := context.WithTimeout(ctx, readTime)
 	defer stop()
 	after, err := decodeCursor(page.Cursor)

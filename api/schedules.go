@@ -24,9 +24,15 @@ func (h *handler) addSchedules() {
 	add(h, route{access.Viewer, http.MethodGet, one, "get-schedule", "Returns a schedule and where it stands", "schedules", 0, 0}, h.getSchedule)
 	add(h, route{access.Operator, http.MethodPut, one, "put-schedule", "Creates or replaces a schedule", "schedules", 0, 0}, h.putSchedule)
 	add(h, route{access.Operator, http.MethodDelete, one, "delete-schedule", "Deletes a schedule", "schedules", 0, http.StatusNoContent}, h.deleteSchedule)
-	add(h, route{access.Operator, http.MethodPost, one + "/pause", "pause-schedule", "Pauses a schedule: its slots are recorded as skipped", "schedules", 0, 0}, h.pauseSchedule)
+	add(h, route{
+		access.Operator, http.MethodPost, one + "/pause", "pause-schedule",
+		"Pauses a schedule: its slots are recorded as skipped", "schedules", 0, 0,
+	}, h.pauseSchedule)
 	add(h, route{access.Operator, http.MethodPost, one + "/resume", "resume-schedule", "Ends the pause of a schedule", "schedules", 0, 0}, h.resumeSchedule)
-	add(h, route{access.Operator, http.MethodPost, one + "/trigger", "trigger-schedule", "Makes a job as the next slot would, to run now", "schedules", 0, http.StatusCreated}, h.triggerSchedule)
+	add(h, route{
+		access.Operator, http.MethodPost, one + "/trigger", "trigger-schedule",
+		"Makes a job as the next slot would, to run now", "schedules", 0, http.StatusCreated,
+	}, h.triggerSchedule)
 }
 
 // Named is the parameter of routes about a schedule or a calendar.

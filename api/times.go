@@ -20,8 +20,14 @@ import (
 func (h *handler) addTimes() {
 	const one = "/api/v1/schedules/{name}"
 	add(h, route{access.Viewer, http.MethodGet, one + "/next", "next-slots", "Returns the next slots of a schedule", "schedules", 0, 0}, h.next)
-	add(h, route{access.Viewer, http.MethodGet, one + "/explain", "explain-schedule", "Returns the outcome that every slot would have, and why", "schedules", 0, 0}, h.explain)
-	add(h, route{access.Operator, http.MethodPost, one + "/backfill", "backfill-schedule", "Makes a job for each slot of a past range", "schedules", 0, 0}, h.backfill)
+	add(h, route{
+		access.Viewer, http.MethodGet, one + "/explain", "explain-schedule",
+		"Returns the outcome that every slot would have, and why", "schedules", 0, 0,
+	}, h.explain)
+	add(h, route{
+		access.Operator, http.MethodPost, one + "/backfill", "backfill-schedule",
+		"Makes a job for each slot of a past range", "schedules", 0, 0,
+	}, h.backfill)
 }
 
 type nextInput struct {

@@ -28,7 +28,8 @@ func Args(field string, text []byte) error {
 func EncodedArgs(field string, text []byte) error {
 	switch {
 	case len(text) > MaxArgs:
-		return badArgs(field, text, fmt.Sprintf("cannot have %d bytes", len(text)), fmt.Sprintf("keep them within %d bytes and pass a reference to larger data", MaxArgs))
+		return badArgs(field, text, fmt.Sprintf("cannot have %d bytes", len(text)),
+			fmt.Sprintf("keep them within %d bytes and pass a reference to larger data", MaxArgs))
 	case !utf8.Valid(text):
 		return badArgs(field, text, "are not valid UTF-8", "JSON is written in UTF-8")
 	}
@@ -43,7 +44,8 @@ const MaxResult = 64 << 10
 func Result(text []byte) error {
 	switch {
 	case len(text) > MaxResult:
-		return badArgs("result", text, fmt.Sprintf("is %d bytes long", len(text)), fmt.Sprintf("keep it within %d bytes and store a reference to larger data", MaxResult))
+		return badArgs("result", text, fmt.Sprintf("is %d bytes long", len(text)),
+			fmt.Sprintf("keep it within %d bytes and store a reference to larger data", MaxResult))
 	case !utf8.Valid(text):
 		return badArgs("result", text, "is not valid UTF-8", "JSON is written in UTF-8")
 	}

@@ -11,7 +11,10 @@ func Host(field, text string) error {
 	if isPlaceWord(text) {
 		return nil
 	}
-	return &FieldError{Field: field, Value: Shorten(text), Problem: "is not the name of a host", Remedy: "use 1 to 63 letters, digits, dots, underscores and hyphens"}
+	return &FieldError{
+		Field: field, Value: Shorten(text), Problem: "is not the name of a host",
+		Remedy: "use 1 to 63 letters, digits, dots, underscores and hyphens",
+	}
 }
 
 // Label returns an error if text is not a label, KEY=VALUE, whose key and value are words as Host takes them. field is
@@ -21,7 +24,10 @@ func Label(field, text string) error {
 	if found && isPlaceWord(key) && isPlaceWord(value) {
 		return nil
 	}
-	return &FieldError{Field: field, Value: Shorten(text), Problem: "is not a label", Remedy: "write KEY=VALUE, such as role=db, each with 1 to 63 letters, digits, dots, underscores and hyphens"}
+	return &FieldError{
+		Field: field, Value: Shorten(text), Problem: "is not a label",
+		Remedy: "write KEY=VALUE, such as role=db, each with 1 to 63 letters, digits, dots, underscores and hyphens",
+	}
 }
 
 // isPlaceWord reports whether a text can be part of a place. Such texts stand in names of queues, in files and in flags, so

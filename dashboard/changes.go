@@ -149,9 +149,15 @@ type verb struct {
 
 // verbs are the changes of jobs, as the program has them.
 var verbs = []verb{
-	{Name: "retry", Text: "Retry", done: "ready to run again", left: "running; cancel them first", action: store.RetryJobs, do: withoutValue((*hourbell.JobService).Retry)},
+	{
+		Name: "retry", Text: "Retry", done: "ready to run again", left: "running; cancel them first", action: store.RetryJobs,
+		do: withoutValue((*hourbell.JobService).Retry),
+	},
 	{Name: "cancel", Text: "Cancel", done: "cancelled", left: "finished already", action: store.CancelJobs, do: withoutValue((*hourbell.JobService).Cancel)},
-	{Name: "delete", Text: "Delete", done: "deleted", left: "running; cancel them first", action: store.DeleteJobs, do: withoutValue((*hourbell.JobService).Delete)},
+	{
+		Name: "delete", Text: "Delete", done: "deleted", left: "running; cancel them first", action: store.DeleteJobs,
+		do: withoutValue((*hourbell.JobService).Delete),
+	},
 	{
 		Name: "move", Text: "Move to queue …", Asks: "to", done: "moved", left: "running or finished", action: store.MoveJobs,
 		do: func(ctx context.Context, jobs *hourbell.JobService, f hourbell.JobFilter, value string, options ...hourbell.Option) (hourbell.JobChanges, error) {
@@ -170,7 +176,9 @@ var verbs = []verb{
 	},
 }
 
-func withoutValue(do func(*hourbell.JobService, context.Context, hourbell.JobFilter, ...hourbell.Option) (hourbell.JobChanges, error)) func(context.Context, *hourbell.JobService, hourbell.JobFilter, string, ...hourbell.Option) (hourbell.JobChanges, error) {
+func withoutValue(do func(*hourbell.JobService, context.Context, hourbell.JobFilter,
+	...hourbell.Option) (hourbell.JobChanges, error),
+) func(context.Context, *hourbell.JobService, hourbell.JobFilter, string, ...hourbell.Option) (hourbell.JobChanges, error) {
 	return func(ctx context.Context, jobs *hourbell.JobService, f hourbell.JobFilter, _ string, options ...hourbell.Option) (hourbell.JobChanges, error) {
 		return do(jobs, ctx, f, options...)
 	}
@@ -191,7 +199,9 @@ var errEnough = errors.New("enough jobs were changed")
 
 // changeMatching changes the jobs that a filter selects, mostChanged of them at most.
 // more reports that there may be more.
-func (p *pages) changeMatching(ctx context.Context, v verb, f hourbell.JobFilter, value string, options ...hourbell.Option) (changes hourbell.JobChanges, more bool, err error) {
+func (p *pages) changeMatching(ctx context.Context, v verb, f hourbell.JobFilter, value string,
+	options ...hourbell.Option,
+) (changes hourbell.JobChanges, more bool, err error) {
 	n := 0
 	changes, err = v.do(ctx, p.client.Jobs, f, value, append(options, hourbell.EachBatch(func(jobs []store.JobChange) error {
 		if n += len(jobs); n >= mostChanged {
@@ -305,7 +315,8 @@ const flashCookie = "hourbell_flash"
 
 func setFlash(w http.ResponseWriter, r *http.Request, text string) {
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure with TLS; without TLS a browser would refuse it
-		Name: flashCookie, Value: base64.RawURLEncoding.EncodeToString([]byte(plain.Cut(text, 1000))), MaxAge: 60, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
+		Name: flashCookie, Value: base64.RawURLEncoding.EncodeToString([]byte(plain.Cut(text, 1000))), MaxAge: 60,
+		HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
 	})
 }
 

@@ -78,8 +78,10 @@ func Handler(client *hourbell.Client, options Options) http.Handler {
 	for path, show := range map[string]shower{
 		"/{$}": p.overview, "/jobs": p.jobs, "/job": p.job, "/confirm": p.confirmJobs,
 		"/schedules": p.schedules, "/schedule": p.schedule, "/whatif": p.whatIf, "/backfill": p.confirmBackfill,
-		"/slots": p.slots, "/queues": p.queues, "/kinds": p.kinds, "/keys": p.keys, "/pause": p.pausePage, "/groups": p.groups, "/nodes": p.nodes, "/calendars": p.calendars, "/calendar": p.calendar,
-		"/batches": p.batches, "/events": p.events, "/handlers": p.handlers, "/handler": p.handler, "/limits": p.limits, "/limit": p.limit, "/locks": p.locks, "/audit": p.audit, "/files": p.files,
+		"/slots": p.slots, "/queues": p.queues, "/kinds": p.kinds, "/keys": p.keys, "/pause": p.pausePage,
+		"/groups": p.groups, "/nodes": p.nodes, "/calendars": p.calendars, "/calendar": p.calendar,
+		"/batches": p.batches, "/events": p.events, "/handlers": p.handlers, "/handler": p.handler, "/limits": p.limits,
+		"/limit": p.limit, "/locks": p.locks, "/audit": p.audit, "/files": p.files,
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { p.serve(w, r, show) })
 	}

@@ -69,7 +69,8 @@ func (g *graph) draw(found hourbell.JobGraph, here int64) {
 		n := level[j.ID]
 		b := box{
 			X: n*stepX + 2, Y: used[n]*stepY + (tallest-columns[n])*stepY/2 + 2,
-			Title: fmt.Sprintf("%d %s", j.ID, plain.Cut(plain.Clean(j.Kind), 16)), State: j.State.String(), Class: view.Tone(j.State.String()), Href: jobLink(j.ID), Here: j.ID == here,
+			Title: fmt.Sprintf("%d %s", j.ID, plain.Cut(plain.Clean(j.Kind), 16)), State: j.State.String(),
+			Class: view.Tone(j.State.String()), Href: jobLink(j.ID), Here: j.ID == here,
 		}
 		if j.Kind == "" {
 			b.State, b.Class = "not kept", "mute"

@@ -19,7 +19,10 @@ import (
 )
 
 // filterFields are the parameters that select jobs, named as the flags of `hourbell jobs list`.
-var filterFields = []string{"state", "kind", "queue", "schedule", "group", "key", "since", "until", "finished-since", "finished-until", "error", "unique", "batch", "id"}
+var filterFields = []string{
+	"state", "kind", "queue", "schedule", "group", "key", "since", "until", "finished-since",
+	"finished-until", "error", "unique", "batch", "id",
+}
 
 // filterOf returns the parameters of a query that select jobs, without empty values.
 func filterOf(query url.Values) url.Values {
@@ -50,7 +53,8 @@ func (p *pages) readFilter(ctx context.Context, filter url.Values) (hourbell.Job
 		*batch, wrongBatch = number("batch", filter.Get("batch"))
 	}
 	selection, err := view.JobConditions{
-		States: filter["state"], Queue: given("queue"), Kind: given("kind"), Schedule: given("schedule"), Group: given("group"), Key: given("key"), Unique: given("unique"),
+		States: filter["state"], Queue: given("queue"), Kind: given("kind"), Schedule: given("schedule"),
+		Group: given("group"), Key: given("key"), Unique: given("unique"),
 		Error: given("error"), Since: given("since"), Until: given("until"), FinishedSince: given("finished-since"), FinishedUntil: given("finished-until"),
 		Batch: batch,
 	}.Select()
@@ -243,7 +247,10 @@ func (p *pages) job(ctx context.Context, r *http.Request) (*page, error) {
 	}
 	j := views[0]
 	d := jobData{ID: strconv.FormatInt(id, 10), Live: !j.State.Finished(), Running: j.State == store.StateRunning, Waiting: j.State == store.StateWaiting}
-	links := map[string]string{"queue": link("jobs", "queue", j.Queue), "kind": link("jobs", "kind", j.Kind), "group": link("jobs", "group", j.Group), "key": link("pause", "of", "key", "name", j.Key)}
+	links := map[string]string{
+		"queue": link("jobs", "queue", j.Queue), "kind": link("jobs", "kind", j.Kind),
+		"group": link("jobs", "group", j.Group), "key": link("pause", "of", "key", "name", j.Key),
+	}
 	if j.ScheduleName != "" {
 		links["schedule"] = link("schedule", "name", j.ScheduleName)
 	}

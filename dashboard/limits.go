@@ -72,7 +72,10 @@ func (p *pages) changeLimit(ctx context.Context, form url.Values) (done, next st
 
 // limitOf returns the limit that a form describes.
 func limitOf(form url.Values) (hourbell.Limit, error) {
-	limit := hourbell.Limit{Name: form.Get("name"), Queue: form.Get("queue"), Kind: form.Get("kind"), ByKey: form.Get("by_key") != "", Strict: form.Get("strict") != ""}
+	limit := hourbell.Limit{
+		Name: form.Get("name"), Queue: form.Get("queue"), Kind: form.Get("kind"),
+		ByKey: form.Get("by_key") != "", Strict: form.Get("strict") != "",
+	}
 	for field, to := range map[string]*int{"concurrency": &limit.Concurrency, "burst": &limit.Burst} {
 		if text := form.Get(field); text != "" {
 			n, err := number(field, text)

@@ -74,7 +74,8 @@ func (p *pages) keys(ctx context.Context, _ *http.Request) (*page, error) {
 		return ""
 	})
 	t.Caption, t.Empty = "Paused keys", "No key is paused."
-	return listing("Paused keys", "Keys whose jobs no node takes. The page of a job leads to the page that pauses its key.", withPauseLinks(t, store.SubjectKey, named(pauses, func(k store.Pause) string { return k.Name }))), nil
+	return listing("Paused keys", "Keys whose jobs no node takes. The page of a job leads to the page that pauses its "+
+		"key.", withPauseLinks(t, store.SubjectKey, named(pauses, func(k store.Pause) string { return k.Name }))), nil
 }
 
 // named returns the names of items.

@@ -68,7 +68,8 @@ func (p *pages) readOverview(ctx context.Context) (d overviewData, err error) {
 	}
 	d.Rate = fmt.Sprintf("%.3g/s", o.Rate())
 	if s := o.Starts; s.Jobs > 0 {
-		d.Starts = fmt.Sprintf("Half of the %s that ended lately began within %v after they were due, and 95 %% within %v.", plain.Plural(s.Jobs, "job"), plain.Brief(s.Median.Round(time.Millisecond)), plain.Brief(s.Slower.Round(time.Millisecond)))
+		d.Starts = fmt.Sprintf("Half of the %s that ended lately began within %v after they were due, and 95 %% within %v.",
+			plain.Plural(s.Jobs, "job"), plain.Brief(s.Median.Round(time.Millisecond)), plain.Brief(s.Slower.Round(time.Millisecond)))
 	}
 	for _, list := range []struct {
 		to                    *table

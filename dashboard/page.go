@@ -66,7 +66,10 @@ func parseTemplates() map[string]*template.Template {
 	functions := template.FuncMap{"when": when, "clean": plain.Clean, "lines": func(text string) string { return plain.CleanLines(text, "") }}
 	frame := template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/frame.html", "templates/parts.html"))
 	all := map[string]*template.Template{}
-	for _, name := range []string{"overview", "jobs", "job", "confirm", "schedules", "schedule", "whatif", "backfill", "handlers", "handler", "limits", "limit", "listing", "pause", "calendar", "audit", "files", "problem"} {
+	for _, name := range []string{
+		"overview", "jobs", "job", "confirm", "schedules", "schedule", "whatif", "backfill",
+		"handlers", "handler", "limits", "limit", "listing", "pause", "calendar", "audit", "files", "problem",
+	} {
 		all[name] = template.Must(template.Must(frame.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
 	}
 	return all
@@ -158,7 +161,8 @@ func (p *pages) navigation(r *http.Request) []group {
 		menus = menus[:3]
 	}
 	part := map[string]string{
-		"job": "jobs", "confirm": "jobs", "schedule": "schedules", "whatif": "schedules", "backfill": "schedules", "calendar": "calendars", "handler": "handlers", "limit": "limits",
+		"job": "jobs", "confirm": "jobs", "schedule": "schedules", "whatif": "schedules", "backfill": "schedules",
+		"calendar": "calendars", "handler": "handlers", "limit": "limits",
 	}
 	here := strings.TrimPrefix(r.URL.Path, "/")
 	if here == "pause" {
@@ -229,7 +233,10 @@ func (p *pages) problemOf(err error) problem {
 		return problem{Status: http.StatusServiceUnavailable, Problem: "the request has ended"}
 	}
 	p.options.Logger.Error("a page could not be read", "error", err)
-	return problem{Status: http.StatusInternalServerError, Problem: "the store could not be read or changed", Remedy: "try again; the log of the server has the reason"}
+	return problem{
+		Status: http.StatusInternalServerError, Problem: "the store could not be read or changed",
+		Remedy: "try again; the log of the server has the reason",
+	}
 }
 
 // link returns the relative address of a page with parameters. Empty values are left

@@ -105,7 +105,11 @@ func (p *pages) pausePage(ctx context.Context, r *http.Request) (*page, error) {
 		Of, Name, List string
 		Paused         bool
 		Facts          []fact
-	}{of, name, found.list, facts[0].Value == "paused", factsOf(facts, "", map[string]string{"ready": link("jobs", of, name, "state", "ready"), "running": link("jobs", of, name, "state", "running")})}}, nil
+	}{of, name, found.list, facts[0].Value == "paused", factsOf(facts, "",
+		map[string]string{
+			"ready":   link("jobs", of, name, "state", "ready"),
+			"running": link("jobs", of, name, "state", "running"),
+		})}}, nil
 }
 
 // pausable returns the sort of things that a page or a form names.

@@ -108,7 +108,8 @@ func lines(kind Kind) line {
 	case HistoryAccepted:
 		return line{slog.LevelInfo, "loss of history accepted; claiming and firing again"}
 	case HistoryLost:
-		return line{slog.LevelError, "the store went back in time: a backup was restored, or a failover lost what had been committed; this node claims and fires nothing until `hourbell nodes accept-history` confirms that"}
+		return line{slog.LevelError, "the store went back in time: a backup was restored, or a failover lost what had been " +
+			"committed; this node claims and fires nothing until `hourbell nodes accept-history` confirms that"}
 	case JobRetried:
 		return line{slog.LevelError, "job failed, will retry"}
 	case JobFailed:

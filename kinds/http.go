@@ -93,17 +93,26 @@ func (h HTTP) Validate() error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(h.Header)) {
 		if name == "" || strings.ContainsFunc(name, notToken) || strings.ContainsFunc(h.Header[name], notValue) {
-			errs = append(errs, &check.FieldError{Field: "header", Value: shortened(name), Problem: "cannot be sent", Remedy: "use a name of letters, digits and -, and a value on one line"})
+			errs = append(errs, &check.FieldError{
+				Field: "header", Value: shortened(name), Problem: "cannot be sent",
+				Remedy: "use a name of letters, digits and -, and a value on one line",
+			})
 		}
 		if canonical := textproto.CanonicalMIMEHeaderKey(name); slices.Contains(framing, canonical) || strings.HasPrefix(canonical, "Hourbell-") {
 			errs = append(errs, &check.FieldError{Field: "header", Value: shortened(name), Problem: "is set by Hourbell itself", Remedy: "remove it"})
 		}
 	}
 	if h.Timeout < 0 || time.Duration(h.Timeout) > hourbell.MaxDuration {
-		errs = append(errs, &check.FieldError{Field: "timeout", Value: time.Duration(h.Timeout).String(), Problem: "is out of range", Remedy: "use a positive duration such as 30s, or leave it out"})
+		errs = append(errs, &check.FieldError{
+			Field: "timeout", Value: time.Duration(h.Timeout).String(),
+			Problem: "is out of range", Remedy: "use a positive duration such as 30s, or leave it out",
+		})
 	}
 	if h.Redirects < 0 || h.Redirects > maxRedirects {
-		errs = append(errs, &check.FieldError{Field: "redirects", Value: strconv.Itoa(h.Redirects), Problem: "is out of range", Remedy: fmt.Sprintf("use 0 to %d", maxRedirects)})
+		errs = append(errs, &check.FieldError{
+			Field: "redirects", Value: strconv.Itoa(h.Redirects),
+			Problem: "is out of range", Remedy: fmt.Sprintf("use 0 to %d", maxRedirects),
+		})
 	}
 	_, err := parseStatuses(h.Retry)
 	return errors.Join(append(errs, err, checkUTF8("body", h.Body))...)
@@ -111,7 +120,10 @@ func (h HTTP) Validate() error {
 
 // framing are the headers that belong to a connection or describe the length of
 // the body.
-var framing = []string{"Connection", "Content-Length", "Expect", "Keep-Alive", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
+var framing = []string{
+	"Connection", "Content-Length", "Expect", "Keep-Alive", "Proxy-Authorization",
+	"Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
+}
 
 // notValue reports whether a header's value must not have the character.
 func notValue(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }

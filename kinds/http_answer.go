@@ -52,7 +52,10 @@ func parseStatuses(texts []string) ([]statuses, error) {
 			last, _ := strconv.Atoi(parts[2])
 			ranges = append(ranges, statuses{first, last})
 		default:
-			return nil, &check.FieldError{Field: "retry", Value: shortened(text), Problem: "is not a status", Remedy: "write statuses from 300 to 599 such as 429, 5xx or 500-504, or none alone"}
+			return nil, &check.FieldError{
+				Field: "retry", Value: shortened(text), Problem: "is not a status",
+				Remedy: "write statuses from 300 to 599 such as 429, 5xx or 500-504, or none alone",
+			}
 		}
 	}
 	return ranges, nil

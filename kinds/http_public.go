@@ -13,7 +13,8 @@ import (
 // errPrivate is the error of a connection to an address that is not public. It
 // does not contain the address, because the author of the job may not be allowed
 // to know to which address of this network a name belongs.
-var errPrivate = &refusedError{"its address is not public, and this job is not declared by the node's own files; declare it there, or let all jobs reach private addresses (hourbell serve --http-private)"}
+var errPrivate = &refusedError{"its address is not public, and this job is not declared by the node's own files; " +
+	"declare it there, or let all jobs reach private addresses (hourbell serve --http-private)"}
 
 // publicOnly returns a copy of a transport that connects to public addresses
 // only. It keeps no connection, so that each request is checked, and uses no

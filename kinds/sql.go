@@ -77,17 +77,30 @@ func (s SQL) Validate() error {
 	case text == "":
 		errs = append(errs, &check.FieldError{Field: "statement", Problem: "is empty", Remedy: "write one SQL statement"})
 	case !slices.Contains(statementWords, firstWord(text)):
-		errs = append(errs, &check.FieldError{Field: "statement", Problem: "begins with another word than " + strings.Join(statementWords, ", "), Remedy: "put other work into a function or procedure of the database"})
+		errs = append(errs, &check.FieldError{
+			Field:   "statement",
+			Problem: "begins with another word than " + strings.Join(statementWords, ", "),
+			Remedy:  "put other work into a function or procedure of the database",
+		})
 	case strings.ContainsAny(text, ";\x00"):
-		errs = append(errs, &check.FieldError{Field: "statement", Problem: "has a semicolon before its end", Remedy: "give one statement, and a text with a semicolon in args"})
+		errs = append(errs, &check.FieldError{
+			Field: "statement", Problem: "has a semicolon before its end",
+			Remedy: "give one statement, and a text with a semicolon in args",
+		})
 	}
 	for i, arg := range s.Args {
 		if _, err := s.value(arg, nil); err != nil {
-			errs = append(errs, &check.FieldError{Field: fmt.Sprintf("args[%d]", i), Problem: err.Error(), Remedy: `use a text, a number, true, false, null, or {"job": "token"}; write JSON as a text`})
+			errs = append(errs, &check.FieldError{
+				Field: fmt.Sprintf("args[%d]", i), Problem: err.Error(),
+				Remedy: `use a text, a number, true, false, null, or {"job": "token"}; write JSON as a text`,
+			})
 		}
 	}
 	if s.Timeout < 0 || time.Duration(s.Timeout) > hourbell.MaxDuration {
-		errs = append(errs, &check.FieldError{Field: "timeout", Value: time.Duration(s.Timeout).String(), Problem: "is out of range", Remedy: "use a positive duration such as 30s, or leave it out"})
+		errs = append(errs, &check.FieldError{
+			Field: "timeout", Value: time.Duration(s.Timeout).String(),
+			Problem: "is out of range", Remedy: "use a positive duration such as 30s, or leave it out",
+		})
 	}
 	return errors.Join(errs...)
 }

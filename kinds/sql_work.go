@@ -96,7 +96,9 @@ func (w SQLWorker) Work(ctx context.Context, job *hourbell.JobRow) error {
 
 // run runs the statement and, if complete is not nil, completes the job in the
 // statement's transaction.
-func (c SQLConnection) run(ctx context.Context, job *hourbell.JobRow, s SQL, values []any, complete func(context.Context, *hourbell.JobRow, *sql.Tx) error) error {
+func (c SQLConnection) run(ctx context.Context, job *hourbell.JobRow, s SQL, values []any,
+	complete func(context.Context, *hourbell.JobRow, *sql.Tx) error,
+) error {
 	tx, err := c.DB.BeginTx(ctx, nil)
 	if err != nil {
 		return err

@@ -31,7 +31,8 @@ func ParseExclude(text string) (own CalendarSpec, names []string, err error) {
 			one = strings.TrimSpace(one)
 			switch {
 			case one == "":
-				return CalendarSpec{}, nil, newError("exclude", text, "something is empty", "write a date, a day of the week, a rule or the name of a calendar, with a comma between two")
+				return CalendarSpec{}, nil, newError("exclude", text, "something is empty",
+					"write a date, a day of the week, a rule or the name of a calendar, with a comma between two")
 			case readsAsRule(one):
 				rule, err := parseSpec(one)
 				if err != nil {

@@ -94,7 +94,8 @@ func (d *dialect) doubt(day, weekday string) (problem, remedy string) {
 	case quartz && strings.Contains(weekday, "/") && strings.ToUpper(weekday) != strings.ToLower(weekday):
 		return "day of week " + quote(weekday) + " has a step after a name, which Quartz leaves out", "write the days in a list"
 	case quartz && f.nearest>>29 != 0:
-		return late + "in a shorter month it is the last working day, as in Quartz 2.3, but Quartz 2.5 leaves that month out", "write LW if the last working day is meant"
+		return late + "in a shorter month it is the last working day, as in Quartz 2.3, but Quartz 2.5 leaves that month out",
+			"write LW if the last working day is meant"
 	case d == dialects[Spring] && f.nearest>>29 != 0:
 		return late + "Spring leaves out some of them", "write LW if the last working day is meant"
 	case (quartz || d == dialects[Spring]) && (f.last|f.lastNearest)>>28 != 0:

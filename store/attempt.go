@@ -77,7 +77,10 @@ func (o *Outcome) Record(effect Effect) (r AttemptRecord, ok bool) {
 	if effect.Unchanged || effect.Keep == Forget || !o.HasRecord() {
 		return AttemptRecord{}, false
 	}
-	return AttemptRecord{ID: o.ID, Outcome: o.attempt(effect), Error: o.Error, Trace: o.Trace, Output: o.Output, Printed: max(o.Printed, int64(len(o.Output)))}, true
+	return AttemptRecord{
+		ID: o.ID, Outcome: o.attempt(effect), Error: o.Error, Trace: o.Trace, Output: o.Output,
+		Printed: max(o.Printed, int64(len(o.Output))),
+	}, true
 }
 
 // attempt returns how the attempt of an outcome with this effect ended.

@@ -81,12 +81,18 @@ var ErrBatchEnded = errors.New("the batch has ended")
 
 // NoBatch returns the error of an insert into a batch that does not exist.
 func NoBatch(id int64) error {
-	return fmt.Errorf("%w: %w", ErrNotFound, &check.FieldError{Field: "batch", Value: fmt.Sprint(id), Problem: "is not the number of a batch", Remedy: "batches are deleted some time after their jobs"})
+	return fmt.Errorf("%w: %w", ErrNotFound, &check.FieldError{
+		Field: "batch", Value: fmt.Sprint(id),
+		Problem: "is not the number of a batch", Remedy: "batches are deleted some time after their jobs",
+	})
 }
 
 // BatchEnded returns the error of an insert into a batch that has ended.
 func BatchEnded(id int64) error {
-	return fmt.Errorf("%w: %w", ErrBatchEnded, &check.FieldError{Field: "batch", Value: fmt.Sprint(id), Problem: "has ended", Remedy: "enqueue the jobs as a new batch"})
+	return fmt.Errorf("%w: %w", ErrBatchEnded, &check.FieldError{
+		Field: "batch", Value: fmt.Sprint(id),
+		Problem: "has ended", Remedy: "enqueue the jobs as a new batch",
+	})
 }
 
 // checkBatch returns why an insert must be refused because of its batch, or nil.

@@ -239,7 +239,10 @@ func checkEdges(req InsertRequest, index int) error {
 		var problem string
 		switch p := (predecessor{e.Job, e.Place}); {
 		case e.Place != 0 && (e.Job != 0 || e.Place < 1 || e.Place > index):
-			return &check.FieldError{Field: "after", Value: fmt.Sprint(e.Place), Problem: "is not the place of an earlier job of the insert", Remedy: "insert the predecessor first"}
+			return &check.FieldError{
+				Field: "after", Value: fmt.Sprint(e.Place),
+				Problem: "is not the place of an earlier job of the insert", Remedy: "insert the predecessor first",
+			}
 		case e.Place != 0 && (req.Jobs[e.Place-1].Unique != "" && req.Batch == nil || req.Jobs[e.Place-1].Schedule != 0):
 			return &check.FieldError{
 				Field: "after", Value: fmt.Sprint(e.Place), Problem: "is the place of a job with a key or a schedule, which may not be inserted",
@@ -255,7 +258,10 @@ func checkEdges(req InsertRequest, index int) error {
 			problem = "has a negative delay"
 		}
 		if problem != "" {
-			return &check.FieldError{Field: "after", Value: fmt.Sprint(e.Job), Problem: problem, Remedy: "use the number of another job once, with success, failure, either or end"}
+			return &check.FieldError{
+				Field: "after", Value: fmt.Sprint(e.Job), Problem: problem,
+				Remedy: "use the number of another job once, with success, failure, either or end",
+			}
 		}
 		seen[predecessor{e.Job, e.Place}] = true
 	}
@@ -267,7 +273,8 @@ func checkEdges(req InsertRequest, index int) error {
 func NoPredecessor(id int64) error {
 	return fmt.Errorf("%w: %w", ErrNotFound, &check.FieldError{
 		Field: "after", Value: fmt.Sprint(id), Problem: "is not the number of a live or finished job",
-		Remedy: "use another number; finished jobs are deleted after a while, and a transaction at repeatable read does not see jobs that were stored after its first statement",
+		Remedy: "use another number; finished jobs are deleted after a while, and a transaction at repeatable read does not " +
+			"see jobs that were stored after its first statement",
 	})
 }
 

@@ -37,7 +37,8 @@ type JobFilter struct {
 // Empty reports whether f has no conditions.
 func (f JobFilter) Empty() bool {
 	return len(f.IDs)+len(f.States) == 0 && !f.Scheduled && !f.Retrying && f.Queue == "" && f.Kind == "" && f.Schedule == "" && f.HostsOf == "" &&
-		f.Group == "" && f.Key == "" && f.Unique == "" && f.Batch == 0 && !f.NotLast && f.Error == "" && f.CreatedSince.IsZero() && f.CreatedUntil.IsZero() && !f.byEnd()
+		f.Group == "" && f.Key == "" && f.Unique == "" && f.Batch == 0 && !f.NotLast && f.Error == "" &&
+		f.CreatedSince.IsZero() && f.CreatedUntil.IsZero() && !f.byEnd()
 }
 
 // byEnd reports whether f has a condition that live jobs never meet.

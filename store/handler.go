@@ -65,7 +65,10 @@ func ParseHandlerEvents(names ...string) (events HandlerEvents, err error) {
 			return known.name == name
 		})
 		if i < 0 {
-			return 0, &check.FieldError{Field: "on", Value: check.Shorten(name), Problem: "is not an event", Remedy: "use " + strings.Join(HandlerEvents(-1).Names(), ", ")}
+			return 0, &check.FieldError{
+				Field: "on", Value: check.Shorten(name), Problem: "is not an event",
+				Remedy: "use " + strings.Join(HandlerEvents(-1).Names(), ", "),
+			}
 		}
 		events |= handlerEvents[i].event
 	}

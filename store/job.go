@@ -167,7 +167,8 @@ func (s JobSpec) Clone() JobSpec {
 // SameButArgs reports whether two specs differ in their Args at most.
 func (s *JobSpec) SameButArgs(other *JobSpec) bool {
 	return s.Kind == other.Kind && s.Queue == other.Queue && s.Priority == other.Priority && s.MaxAttempts == other.MaxAttempts &&
-		s.OnLoss == other.OnLoss && s.Timeout == other.Timeout && s.Group == other.Group && s.Key == other.Key && s.Unique == other.Unique && s.Batch == other.Batch &&
+		s.OnLoss == other.OnLoss && s.Timeout == other.Timeout && s.Group == other.Group && s.Key == other.Key &&
+		s.Unique == other.Unique && s.Batch == other.Batch &&
 		bytes.Equal(s.Headers, other.Headers) && (s.Headers == nil) == (other.Headers == nil)
 }
 

@@ -30,11 +30,12 @@ type Permits interface {
 	// claimed goes on. Jobs that no limit concerns have no effect.
 	CloseLanes(ctx context.Context, req CloseLanesRequest) error
 
-	// RecountPermits is a step of the upkeep of limits. It compares the number of permits in use that each lane
-	// counts with the permits that jobs hold, and repairs what differs, which should never happen. It deletes the permits
-	// of nodes that do not exist any more. And it takes permits back from jobs that no living node runs, because no
-	// living node has their queue and their kind, and lets such jobs at the head of a lane leave it: they get permits again
-	// before a claim that may take them. It does the latter only while there is a limit whose permits jobs hold. Nodes call it about once a minute; only the oldest living node finds something to do.
+	// RecountPermits is a step of the upkeep of limits. It compares the number of permits in use that each lane counts
+	// with the permits that jobs hold, and repairs what differs, which should never happen. It deletes the permits of
+	// nodes that do not exist any more. And it takes permits back from jobs that no living node runs, because no living
+	// node has their queue and their kind, and lets such jobs at the head of a lane leave it: they get permits again
+	// before a claim that may take them. It does the latter only while there is a limit whose permits jobs hold. Nodes
+	// call it about once a minute; only the oldest living node finds something to do.
 	RecountPermits(ctx context.Context, req RecountRequest) (RecountResult, error)
 }
 

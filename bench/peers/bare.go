@@ -176,7 +176,8 @@ func (b *bench) pgbench(ctx context.Context, db database, script string, clients
 		"-t", strconv.Itoa(rounds), "-f", path,
 	}, more...)
 	cmd := exec.CommandContext(ctx, program, append(args, db.far)...)
-	cmd.Env = append(os.Environ(), "PGOPTIONS=-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off -c enable_hashjoin=off -c enable_mergejoin=off")
+	cmd.Env = append(os.Environ(), "PGOPTIONS=-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c "+
+		"enable_bitmapscan=off -c enable_hashjoin=off -c enable_mergejoin=off")
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Run(); err != nil {

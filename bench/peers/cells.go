@@ -79,7 +79,8 @@ func localCells(b *bench) []cell {
 			},
 		},
 		{
-			name: "backlog", title: fmt.Sprintf("Drain out of %s jobs that came in the order in which they are due, and in others (the first %s of them)", thousands(b.env.backlog), thousands(b.backlogPart())),
+			name: "backlog", title: fmt.Sprintf("Drain out of %s jobs that came in the order in which they are due, and in "+
+				"others (the first %s of them)", thousands(b.env.backlog), thousands(b.backlogPart())),
 			metrics: throughput, yardsticks: []string{"hourbell, " + thousands(b.env.jobs), "hourbell, backlog"},
 			rows: []row{
 				b.drainRow("hourbell, "+thousands(b.env.jobs), drain{system: "hourbell"}),
@@ -172,7 +173,8 @@ func localCells(b *bench) []cell {
 			},
 		},
 		{
-			name: "schedules", title: fmt.Sprintf("From the instant of a schedule to the start of the function, some of %s schedules due at one instant", thousands(b.env.schedules)),
+			name: "schedules", title: fmt.Sprintf("From the instant of a schedule to the start of the function, some of %s "+
+				"schedules due at one instant", thousands(b.env.schedules)),
 			metrics: latencies, yardsticks: []string{"gocron, in memory, 1,000 due"},
 			rows: []row{
 				b.schedulesRow("hourbell, 1,000 due", "hourbell", 1000),

@@ -218,7 +218,8 @@ func (b *bench) mysqlCells() []cell {
 			},
 		},
 		{
-			name: "mysql-snapshot", title: fmt.Sprintf("MySQL: the same while another session holds a snapshot from before %s jobs were inserted and worked", thousands(jobs)),
+			name: "mysql-snapshot", title: fmt.Sprintf("MySQL: the same while another session holds a snapshot from before %s "+
+				"jobs were inserted and worked", thousands(jobs)),
 			metrics: throughput, yardsticks: []string{undisturbed},
 			rows: []row{
 				b.drainRow(undisturbed, drain{system: oursOnMySQL}),
@@ -251,7 +252,8 @@ func (b *bench) mysqlCells() []cell {
 			},
 		},
 		{
-			name: "mysql-schedules", title: fmt.Sprintf("MySQL: from the instant of a schedule to the start of the function, some of %s schedules due at one instant", thousands(b.env.schedules)),
+			name: "mysql-schedules", title: fmt.Sprintf("MySQL: from the instant of a schedule to the start of the function, "+
+				"some of %s schedules due at one instant", thousands(b.env.schedules)),
 			metrics: latencies,
 			rows:    []row{b.schedulesRow("hourbell, 1,000 due", oursOnMySQL, 1000)},
 		},
@@ -267,8 +269,14 @@ func mysqlGoals() []goal {
 	return []goal{
 		{text: "MySQL drain, compared with the bare UPDATE + DELETE", cell: "mysql-drain", row: "hourbell", metric: rate, versus: bare, least: 0.35},
 		{text: "MySQL drain", cell: "mysql-drain", row: "hourbell", metric: rate, least: 15_000},
-		{text: "MySQL drain beside jobs for later, compared with none", cell: "mysql-drain", row: "hourbell, beside jobs for later", metric: rate, versus: []string{"hourbell"}, least: 0.9},
-		{text: "MySQL drain under an old snapshot, compared with no snapshot", cell: "mysql-snapshot", row: "hourbell", metric: rate, versus: []string{undisturbed}, least: 0.6},
+		{
+			text: "MySQL drain beside jobs for later, compared with none", cell: "mysql-drain",
+			row: "hourbell, beside jobs for later", metric: rate, versus: []string{"hourbell"}, least: 0.9,
+		},
+		{
+			text: "MySQL drain under an old snapshot, compared with no snapshot", cell: "mysql-snapshot", row: "hourbell",
+			metric: rate, versus: []string{undisturbed}, least: 0.6,
+		},
 		{text: "MySQL insert one by one, compared with bare inserts", cell: "mysql-insert", row: "hourbell", metric: rate, versus: bare, least: 0.95},
 		{text: "MySQL insert 1,000 a call, compared with bare inserts", cell: "mysql-insert-many", row: "hourbell", metric: rate, versus: bare, least: 0.6},
 		{text: "MySQL enqueue to start at 50/s in the enqueuing process, p99", cell: "mysql-latency", row: inOneProcess, metric: "p99 ms", most: 10},

@@ -48,8 +48,9 @@ func checkEffects(ctx context.Context, db database, done int, cut bool) error {
 // ownTxCell compares completions in transactions of workers.
 func (b *bench) ownTxCell() cell {
 	return cell{
-		name:    "own-tx",
-		title:   "Drain " + thousands(b.env.jobs) + " jobs, each with a row that its worker inserts and its completion in one transaction; 100 workers, 16 connections for them",
+		name: "own-tx",
+		title: "Drain " + thousands(b.env.jobs) + " jobs, each with a row that its worker inserts and its completion in " +
+			"one transaction; 100 workers, 16 connections for them",
 		metrics: []string{rate, "client µs", "server µs", "WAL B", "foreign %"}, yardsticks: []string{"river, JobCompleteTx"},
 		rows: []row{
 			b.drainRow("hourbell, RegisterTx", drain{system: "hourbell", ownTx: true, workers: txWorkers}),

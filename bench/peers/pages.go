@@ -51,15 +51,20 @@ const storedSchedule = "team%201/schedule%20101"
 
 // pageAddresses are the pages that are measured. {jobs} is the number of jobs of the store.
 var pageAddresses = []string{
-	"/", "/jobs", "/jobs?state=failed", "/jobs?state=running", "/jobs?state=retrying", "/jobs?kind=rare", "/jobs?queue=queue%203&state=completed", "/jobs?error=exit&finished-since=1h",
-	"/job?id={jobs}", "/schedules", "/schedules?owner=file%207", "/schedules?group=group%2010", "/schedule?name=" + storedSchedule, "/whatif?name=" + storedSchedule,
-	"/slots", "/slots?schedule=" + storedSchedule, "/queues", "/groups", "/nodes", "/calendars", "/calendar?name=calendar%2010", "/batches", "/events", "/locks", "/audit",
+	"/", "/jobs", "/jobs?state=failed", "/jobs?state=running", "/jobs?state=retrying", "/jobs?kind=rare",
+	"/jobs?queue=queue%203&state=completed", "/jobs?error=exit&finished-since=1h",
+	"/job?id={jobs}", "/schedules", "/schedules?owner=file%207", "/schedules?group=group%2010",
+	"/schedule?name=" + storedSchedule, "/whatif?name=" + storedSchedule,
+	"/slots", "/slots?schedule=" + storedSchedule, "/queues", "/groups", "/nodes", "/calendars",
+	"/calendar?name=calendar%2010", "/batches", "/events", "/locks", "/audit",
 }
 
 // listAddresses are the lists of the API that are measured.
 var listAddresses = []string{
-	"/api/v1/jobs", "/api/v1/jobs?state=failed", "/api/v1/jobs?kind=rare", "/api/v1/jobs?unique=none", "/api/v1/jobs/count", "/api/v1/jobs/count?state=completed&kind=kind%203",
-	"/api/v1/schedules", "/api/v1/schedules?group=group%2010", "/api/v1/slots", "/api/v1/slots?schedule=" + storedSchedule, "/api/v1/slots?group=group%2010", "/api/v1/slots?from={soon}",
+	"/api/v1/jobs", "/api/v1/jobs?state=failed", "/api/v1/jobs?kind=rare", "/api/v1/jobs?unique=none",
+	"/api/v1/jobs/count", "/api/v1/jobs/count?state=completed&kind=kind%203",
+	"/api/v1/schedules", "/api/v1/schedules?group=group%2010", "/api/v1/slots", "/api/v1/slots?schedule=" + storedSchedule,
+	"/api/v1/slots?group=group%2010", "/api/v1/slots?from={soon}",
 	"/api/v1/queues", "/api/v1/groups", "/api/v1/nodes", "/api/v1/calendars", "/api/v1/batches", "/api/v1/locks", "/api/v1/audit",
 }
 
@@ -144,7 +149,10 @@ func (b *bench) fillLarge(ctx context.Context, db database) error {
 	if _, err := client.Calendars.Put(ctx, weekends, 0); err != nil {
 		return err
 	}
-	model := hourbell.Schedule{Name: "model", Rule: recur.Every(24 * time.Hour), Job: hourbell.RawArgs{Name: "noop", JSON: []byte(`{"number":1,"text":"the quick brown fox"}`)}}
+	model := hourbell.Schedule{
+		Name: "model", Rule: recur.Every(24 * time.Hour),
+		Job: hourbell.RawArgs{Name: "noop", JSON: []byte(`{"number":1,"text":"the quick brown fox"}`)},
+	}
 	if _, err := client.Schedules.Put(ctx, model); err != nil {
 		return err
 	}

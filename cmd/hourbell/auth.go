@@ -89,7 +89,10 @@ func (p *program) authAddCommand(f *authFile) *cobra.Command {
 // would show the password.
 func (p *program) readPassword() (string, error) {
 	if file, ok := p.stdin.(*os.File); ok && isTerminal(file) {
-		return "", &check.FieldError{Field: "password", Problem: "would be shown on the terminal", Remedy: "write it to the standard input: `read -rs P && hourbell auth add NAME … <<<\"$P\"`"}
+		return "", &check.FieldError{
+			Field: "password", Problem: "would be shown on the terminal",
+			Remedy: "write it to the standard input: `read -rs P && hourbell auth add NAME … <<<\"$P\"`",
+		}
 	}
 	line, err := bufio.NewReader(io.LimitReader(p.stdin, 64<<10)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -127,7 +130,8 @@ func (p *program) authTokenCommand(f *authFile) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&role, "role", "", roleFlagText)
-	c.Flags().StringVar(&expires, "expires", "", "when the token ends: an instant such as 2027-03-01T09:00:00Z, or this long from now, such as 90d (default never)")
+	c.Flags().StringVar(&expires, "expires", "", "when the token ends: an instant such as 2027-03-01T09:00:00Z, or this "+
+		"long from now, such as 90d (default never)")
 	o.addTo(c)
 	return c
 }
@@ -145,7 +149,10 @@ func (p *program) expiry(c *cobra.Command, text string) (time.Time, error) {
 		ends, err = view.ParseInstant("expires", text, "")
 	}
 	if err == nil && !ends.After(now) {
-		err = &check.FieldError{Field: "expires", Value: check.Shorten(text), Problem: "is not in the future", Remedy: "use a later instant, or a duration such as 90d"}
+		err = &check.FieldError{
+			Field: "expires", Value: check.Shorten(text), Problem: "is not in the future",
+			Remedy: "use a later instant, or a duration such as 90d",
+		}
 	}
 	return ends, err
 }

@@ -36,7 +36,10 @@ func (p *program) batchesListCommand(f *storeFlags) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			err := checkLimit(limit)
 			if c.Flags().Changed("before") && before < 1 {
-				err = errors.Join(err, &check.FieldError{Field: "before", Value: fmt.Sprint(before), Problem: "is not the number of a batch", Remedy: "use a positive whole number"})
+				err = errors.Join(err, &check.FieldError{
+					Field: "before", Value: fmt.Sprint(before),
+					Problem: "is not the number of a batch", Remedy: "use a positive whole number",
+				})
 			}
 			if err != nil {
 				return err

@@ -43,13 +43,14 @@ func (p *program) calendarsListCommand(f *storeFlags) *cobra.Command {
 				return err
 			}
 			return p.list(c, *f, l, func(p *program, client *hourbell.Client) error {
-				return printList(p, view.CalendarListing(), l.format, paged(p, c, l.format, limit, func(size int, last *hourbell.CalendarInfo) ([]hourbell.CalendarInfo, error) {
-					page := hourbell.CalendarFilter{After: after, Limit: size}
-					if last != nil {
-						page.After = last.Name
-					}
-					return client.Calendars.List(c.Context(), page)
-				}))
+				return printList(p, view.CalendarListing(), l.format,
+					paged(p, c, l.format, limit, func(size int, last *hourbell.CalendarInfo) ([]hourbell.CalendarInfo, error) {
+						page := hourbell.CalendarFilter{After: after, Limit: size}
+						if last != nil {
+							page.After = last.Name
+						}
+						return client.Calendars.List(c.Context(), page)
+					}))
 			})
 		},
 	}
@@ -63,7 +64,8 @@ func (p *program) calendarsShowCommand(f *storeFlags) *cobra.Command {
 	var o format
 	c := &cobra.Command{
 		Use: "show NAME", Short: "Shows a calendar and the schedules that exclude it", Args: takes(false, "NAME"),
-		Long:    fmt.Sprintf("Shows what a calendar excludes, and the first %d schedules that exclude it; `hourbell schedules list\n--calendar NAME` lists all.", view.MostCalendarUsers),
+		Long: fmt.Sprintf("Shows what a calendar excludes, and the first %d schedules that exclude it; `hourbell "+
+			"schedules list\n--calendar NAME` lists all.", view.MostCalendarUsers),
 		Example: "  hourbell calendars show holidays\n  hourbell calendars show holidays --output json",
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := checkNames(args); err != nil {
@@ -172,13 +174,19 @@ func (p *program) calendarsToPut(c *cobra.Command, l calendarPutFlags, args []st
 	given := slices.DeleteFunc(slices.Clone(calendarFlagNames), func(name string) bool { return !c.Flags().Changed(name) })
 	errs = append(errs, notEmpty(c, "tz"), notEmpty(c, "file"))
 	if c.Flags().Changed("if-revision") && l.ifRevision < 1 {
-		errs = append(errs, &check.FieldError{Field: "if-revision", Value: fmt.Sprint(l.ifRevision), Problem: "is not a revision", Remedy: "use the revision that `hourbell calendars show` prints"})
+		errs = append(errs, &check.FieldError{
+			Field: "if-revision", Value: fmt.Sprint(l.ifRevision),
+			Problem: "is not a revision", Remedy: "use the revision that `hourbell calendars show` prints",
+		})
 	}
 	switch {
 	case l.file != "" && len(given) > 0:
 		errs = append(errs, &check.FieldError{Field: given[0], Problem: "is given together with --file", Remedy: "write it into the file, or leave --file out"})
 	case l.file == "" && len(l.spec.Dates)+len(l.ranges)+len(l.spec.Weekdays)+len(l.rules) == 0:
-		errs = append(errs, &check.FieldError{Field: "calendar", Problem: "excludes nothing", Remedy: "give one of --" + strings.Join(calendarFlagNames[:4], ", --") + " or --file"})
+		errs = append(errs, &check.FieldError{
+			Field: "calendar", Problem: "excludes nothing",
+			Remedy: "give one of --" + strings.Join(calendarFlagNames[:4], ", --") + " or --file",
+		})
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -212,7 +220,10 @@ func (p *program) calendarsOfFile(l calendarPutFlags, args []string) ([]hourbell
 	if len(args) > 0 {
 		calendars = slices.DeleteFunc(calendars, func(c hourbell.Calendar) bool { return c.Name != args[0] })
 		if len(calendars) == 0 {
-			return nil, &check.FieldError{Field: "NAME", Value: check.Shorten(args[0]), Problem: "is not a calendar of the file", Remedy: "name a calendar of the file, or none to put all"}
+			return nil, &check.FieldError{
+				Field: "NAME", Value: check.Shorten(args[0]), Problem: "is not a calendar of the file",
+				Remedy: "name a calendar of the file, or none to put all",
+			}
 		}
 	}
 	if l.ifRevision != 0 && len(calendars) != 1 {

@@ -40,7 +40,11 @@ func (p *program) demoCommand() *cobra.Command {
 
 func (p *program) demo(ctx context.Context, listen string) error {
 	if host, _, err := net.SplitHostPort(listen); err != nil || !access.LoopbackHost(host) {
-		return &check.FieldError{Field: "listen", Value: check.Shorten(listen), Problem: "is not a loopback address with a port", Remedy: "use an address such as 127.0.0.1:8080; `hourbell serve` serves pages to others"}
+		return &check.FieldError{
+			Field: "listen", Value: check.Shorten(listen),
+			Problem: "is not a loopback address with a port", Remedy: "use an address such as 127.0.0.1:8080; `hourbell serve` " +
+				"serves pages to others",
+		}
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()

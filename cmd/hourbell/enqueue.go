@@ -105,7 +105,8 @@ func (p *program) enqueue(c *cobra.Command, f enqueueFlags, kind string, argv []
 			}
 		}
 		if f.unique.given(c) {
-			return p.show(f.format, map[string]any{"id": job.ID, "found": job.Existed, "conflict": job.Conflict.String()}, func(out *bufio.Writer) { fmt.Fprintln(out, job.ID) })
+			return p.show(f.format, map[string]any{"id": job.ID, "found": job.Existed, "conflict": job.Conflict.String()},
+				func(out *bufio.Writer) { fmt.Fprintln(out, job.ID) })
 		}
 		return p.printID(f.format, job.ID)
 	})

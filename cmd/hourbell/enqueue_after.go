@@ -16,7 +16,8 @@ import (
 
 func addAfter(c *cobra.Command, after *[]string) {
 	c.Flags().StringArrayVar(after, "after", nil,
-		"ID[:success|failure|either[:DELAY]]: run it after the end of that job (success), and no sooner than DELAY after the end; repeatable: after all of these jobs")
+		"ID[:success|failure|either[:DELAY]]: run it after the end of that job (success), and no sooner than DELAY after the "+
+			"end; repeatable: after all of these jobs")
 }
 
 // warnLateJobs warns about edges of new jobs that count failures long after the first failed attempt. A failure to read the

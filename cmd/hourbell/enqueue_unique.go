@@ -26,7 +26,8 @@ func (f *uniqueFlags) addTo(c *cobra.Command) {
 	c.Flags().BoolVar(&f.args, "unique-args", false, "like --unique, with a key that is made from the arguments")
 	c.Flags().DurationVar(&f.hold, "unique-for", 0, "keep the key taken for at least this long from now, also after the job has ended")
 	c.Flags().StringVar(&f.till, "unique-until", "end", "how long a job has its key: until its end, or start: until it begins")
-	c.Flags().StringVar(&f.on, "on-conflict", "keep", "what happens to the job that has the key: keep; replace (what it does); reschedule (when it runs); or error: fail. While the job runs, replace and reschedule let the new job run after it")
+	c.Flags().StringVar(&f.on, "on-conflict", "keep", "what happens to the job that has the key: keep; replace (what it "+
+		"does); reschedule (when it runs); or error: fail. While the job runs, replace and reschedule let the new job run after it")
 	c.Flags().DurationVar(&f.push, "push-at-most", 0, "with --on-conflict reschedule: make the job due at most this long after it was added")
 }
 

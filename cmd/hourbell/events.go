@@ -62,7 +62,10 @@ func (p *program) events(c *cobra.Command, f storeFlags, l eventsFlags) error {
 		errs = append(errs, &check.FieldError{Field: "output", Value: "json", Problem: "is one array, which never ends with --follow", Remedy: "use --output ndjson"})
 	}
 	if l.since == "" && l.limit > mostNewest {
-		errs = append(errs, &check.FieldError{Field: "limit", Value: fmt.Sprint(l.limit), Problem: "is too large without --since", Remedy: fmt.Sprintf("use at most %d, or --since 0-0-0 for all events", mostNewest)})
+		errs = append(errs, &check.FieldError{
+			Field: "limit", Value: fmt.Sprint(l.limit),
+			Problem: "is too large without --since", Remedy: fmt.Sprintf("use at most %d, or --since 0-0-0 for all events", mostNewest),
+		})
 	}
 	if l.follow && l.watch != 0 {
 		errs = append(errs, &check.FieldError{Field: "watch", Problem: "is given together with --follow", Remedy: "use --follow alone, which shows each event once"})
@@ -158,7 +161,8 @@ func printLinesNow[T any](p *program, l view.Listing[T], item T) error {
 func (p *program) eventsKeepCommand(f *storeFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "keep DURATION|off", Short: "Sets for how long the store keeps events", Args: takes(false, "DURATION"),
-		Long:                  "Sets for how long the store keeps events, for the whole cluster: at least 1m. With off no events are stored from\nnow on, and those that are stored are deleted.",
+		Long: "Sets for how long the store keeps events, for the whole cluster: at least 1m. With off no " +
+			"events are stored from\nnow on, and those that are stored are deleted.",
 		Example:               "  hourbell events keep 72h\n  hourbell events keep off",
 		DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, args []string) error {

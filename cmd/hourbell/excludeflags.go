@@ -54,7 +54,10 @@ func readStored(ctx context.Context, client *hourbell.Client, calendars []hourbe
 		info, err := client.Calendars.Get(ctx, c.Name)
 		switch {
 		case errors.Is(err, hourbell.ErrNotFound):
-			return nil, &check.FieldError{Field: declared.ExcludeKey, Value: check.Shorten(c.Name), Problem: "is not a calendar of the store", Remedy: "`hourbell calendars list` lists them"}
+			return nil, &check.FieldError{
+				Field: declared.ExcludeKey, Value: check.Shorten(c.Name),
+				Problem: "is not a calendar of the store", Remedy: "`hourbell calendars list` lists them",
+			}
 		case err != nil:
 			return nil, err
 		case info.Problem != "":

@@ -108,7 +108,10 @@ func (f execFlags) options(c *cobra.Command, name string) (lock.Options, error) 
 			opts.Cron = rule
 		}
 	} else if c.Flags().Changed("tz") {
-		errs = append(errs, &check.FieldError{Field: "tz", Value: check.Shorten(f.rule.Zone), Problem: "is given without --cron", Remedy: "leave it out, or give --cron"})
+		errs = append(errs, &check.FieldError{
+			Field: "tz", Value: check.Shorten(f.rule.Zone),
+			Problem: "is given without --cron", Remedy: "leave it out, or give --cron",
+		})
 	}
 	errs = append(errs, opts.Validate())
 	if errors.Join(errs...) == nil {
@@ -133,8 +136,9 @@ func (f execFlags) checkUseful() error {
 	}
 	return &check.FieldError{
 		Field: "at-most", Value: f.atMost.String(),
-		Problem: fmt.Sprintf("leaves the command less than %v, because --grace (%v) and a margin (%v) are taken off", lockrun.LeastUseful, f.grace, lock.Margin(f.atMost)),
-		Remedy:  fmt.Sprintf("use at least %v, or a shorter --grace", lockrun.LeastAtMost(f.grace)),
+		Problem: fmt.Sprintf("leaves the command less than %v, because --grace (%v) and a margin (%v) are taken off",
+			lockrun.LeastUseful, f.grace, lock.Margin(f.atMost)),
+		Remedy: fmt.Sprintf("use at least %v, or a shorter --grace", lockrun.LeastAtMost(f.grace)),
 	}
 }
 
@@ -150,9 +154,15 @@ func checkGrace(grace time.Duration) error {
 func (f execFlags) checkLease(c *cobra.Command) error {
 	switch {
 	case f.lease < leastExecLease || f.lease > mostExecLease:
-		return &check.FieldError{Field: "lease", Value: f.lease.String(), Problem: "is out of range", Remedy: fmt.Sprintf("use %v to %v", leastExecLease, mostExecLease)}
+		return &check.FieldError{
+			Field: "lease", Value: f.lease.String(), Problem: "is out of range",
+			Remedy: fmt.Sprintf("use %v to %v", leastExecLease, mostExecLease),
+		}
 	case f.lease > f.atMost && c.Flags().Changed("lease"):
-		return &check.FieldError{Field: "lease", Value: f.lease.String(), Problem: fmt.Sprintf("is longer than --at-most, %v", f.atMost), Remedy: "use a shorter one, or leave it out"}
+		return &check.FieldError{
+			Field: "lease", Value: f.lease.String(),
+			Problem: fmt.Sprintf("is longer than --at-most, %v", f.atMost), Remedy: "use a shorter one, or leave it out",
+		}
 	}
 	return nil
 }

@@ -42,7 +42,10 @@ func chosen[T any](t tableFlags, l view.Listing[T]) (view.Listing[T], error) {
 		at := slices.Index(names, flagged(strings.TrimSpace(name)))
 		if at < 0 {
 			remedy := "use " + strings.Join(names, ", ")
-			return l, &check.FieldError{Field: "columns", Value: check.Shorten(name), Problem: "is no column of this table", Remedy: plain.DidYouMean(plain.Nearest(flagged(name), names), remedy)}
+			return l, &check.FieldError{
+				Field: "columns", Value: check.Shorten(name), Problem: "is no column of this table",
+				Remedy: plain.DidYouMean(plain.Nearest(flagged(name), names), remedy),
+			}
 		}
 		columns = append(columns, l.Columns[at])
 	}

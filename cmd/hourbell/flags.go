@@ -132,7 +132,10 @@ func parseIDs(args []string) ([]int64, error) {
 	for _, arg := range args {
 		id, err := strconv.ParseInt(arg, 10, 64)
 		if err != nil || id < 1 {
-			return nil, &check.FieldError{Field: "ID", Value: check.Shorten(arg), Problem: "is not the number of a job", Remedy: "write a positive whole number, as `hourbell jobs list` shows it"}
+			return nil, &check.FieldError{
+				Field: "ID", Value: check.Shorten(arg), Problem: "is not the number of a job",
+				Remedy: "write a positive whole number, as `hourbell jobs list` shows it",
+			}
 		}
 		if !seen[id] {
 			seen[id] = true

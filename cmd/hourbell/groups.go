@@ -55,7 +55,8 @@ func (p *program) groupsTriggerCommand(f *storeFlags) *cobra.Command {
 	var o format
 	c := &cobra.Command{
 		Use: "trigger NAME", Short: "Makes a job for each schedule of a group, to run now", Args: takes(false, "NAME"),
-		Long:                  "Makes a job for each schedule of a group, as the schedule's next slot would, to run now, and prints the\nschedules and the numbers of the jobs. No slot is changed.",
+		Long: "Makes a job for each schedule of a group, as the schedule's next slot would, to run now, and " +
+			"prints the\nschedules and the numbers of the jobs. No slot is changed.",
 		Example:               "  hourbell groups trigger reports",
 		DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, names []string) error {

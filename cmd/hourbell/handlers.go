@@ -31,9 +31,10 @@ func (p *program) handlersListCommand(f *storeFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "Lists handlers by name", Args: takes(false),
 		Example: "  hourbell handlers list\n  hourbell handlers list --output ndjson",
-		RunE: listsAll(p, f, &l, func() view.Listing[hourbell.EventHandlerInfo] { return view.HandlerListing(secrets) }, func(ctx context.Context, client *hourbell.Client) ([]hourbell.EventHandlerInfo, error) {
-			return client.Handlers.List(ctx)
-		}),
+		RunE: listsAll(p, f, &l, func() view.Listing[hourbell.EventHandlerInfo] { return view.HandlerListing(secrets) },
+			func(ctx context.Context, client *hourbell.Client) ([]hourbell.EventHandlerInfo, error) {
+				return client.Handlers.List(ctx)
+			}),
 	}
 	c.Flags().BoolVar(&secrets, "show-secrets", false, "print values that may be secrets, such as passwords in URLs")
 	l.addTo(c)

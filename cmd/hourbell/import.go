@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/cmd/hourbell/files"
+	"github.com/hourbell/hourbell/cmd/hourbell/files/schedulefile"
 	"github.com/hourbell/hourbell/cmd/hourbell/imports/draft"
 	"github.com/hourbell/hourbell/cmd/hourbell/imports/kubernetes"
 	"github.com/hourbell/hourbell/cmd/hourbell/imports/ofelia"
@@ -19,8 +21,6 @@ import (
 	"github.com/hourbell/hourbell/cmd/hourbell/imports/supercronic"
 	"github.com/hourbell/hourbell/cmd/hourbell/imports/systemd"
 	"github.com/hourbell/hourbell/internal/declared"
-	"github.com/hourbell/hourbell/cmd/hourbell/files"
-	"github.com/hourbell/hourbell/cmd/hourbell/files/schedulefile"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/recur"
 )
@@ -54,7 +54,8 @@ func (p *program) importCommand() *cobra.Command {
 		names.WriteString(one.name)
 	}
 	c := &cobra.Command{
-		Use: "import FILE… [--format FORMAT] [--crontab FILE] [--crontab-system FILE] [--into DIR]", Short: "Writes files of cron and other schedulers as schedule files (YAML)",
+		Use:   "import FILE… [--format FORMAT] [--crontab FILE] [--crontab-system FILE] [--into DIR]",
+		Short: "Writes files of cron and other schedulers as schedule files (YAML)",
 		Long: "Writes a file of another scheduler as a schedule file to standard output. FILE is a crontab, or\n" + list.String() +
 			"Its format is found from its name and text, or given by --format. Nothing is guessed: what has no equal here is\n" +
 			"named with its line, as a warning if the schedules ring and run as before without it, and otherwise as a mistake,\n" +
@@ -97,7 +98,10 @@ type importer struct{ format, zone, section, into string }
 // foreign reads the files of other schedulers. The paths that it returns are of crontabs.
 func (p *program) foreign(paths []string, in importer) (read []files.Loaded, crontabs []string, err error) {
 	if in.format != "" && formatOf(in.format, "", nil) < 0 {
-		return nil, nil, &check.FieldError{Field: "format", Value: check.Shorten(in.format), Problem: "is unknown", Remedy: "use a format that hourbell import --help lists"}
+		return nil, nil, &check.FieldError{
+			Field: "format", Value: check.Shorten(in.format), Problem: "is unknown",
+			Remedy: "use a format that hourbell import --help lists",
+		}
 	}
 	if err := (recur.Spec{Cron: "@daily", Zone: in.zone}).Validate(); err != nil {
 		return nil, nil, err
@@ -154,7 +158,10 @@ func (p *program) importFiles(read []files.Loaded, into string) error {
 	}
 	for _, f := range read {
 		if f.Form == files.YAML {
-			return files.MistakesError{Err: &declared.Error{File: f.Path, Problem: "is a schedule file already", Remedy: "name a file of another scheduler; --format, --crontab and --crontab-system say what a file is"}}
+			return files.MistakesError{Err: &declared.Error{
+				File: f.Path, Problem: "is a schedule file already",
+				Remedy: "name a file of another scheduler; --format, --crontab and --crontab-system say what a file is",
+			}}
 		}
 	}
 	for _, f := range read {

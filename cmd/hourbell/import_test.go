@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/cmd/hourbell/files"
 	"github.com/hourbell/hourbell/cmd/hourbell/files/filestest"
+	"github.com/hourbell/hourbell/internal/declared"
 )
 
 const importedTab = checkedTab + `#hourbell: on_failure=none on_missed="say 'missed'" on_recovery="curl \"$URL\"" group=g queue=q priority=2 paused=true detached=keep dir=/tmp user=ada

@@ -62,7 +62,10 @@ func (p *program) jobsList(c *cobra.Command, f storeFlags, l jobsListFlags) erro
 	selection, err := l.read(c)
 	err = errors.Join(err, checkLimit(l.limit))
 	if c.Flags().Changed("before") && l.before < 1 {
-		err = errors.Join(err, &check.FieldError{Field: "before", Value: fmt.Sprint(l.before), Problem: "is not the number of a job", Remedy: "use a positive whole number"})
+		err = errors.Join(err, &check.FieldError{
+			Field: "before", Value: fmt.Sprint(l.before),
+			Problem: "is not the number of a job", Remedy: "use a positive whole number",
+		})
 	}
 	if err != nil {
 		return err
@@ -153,6 +156,7 @@ func (p *program) jobsCountCommand(f *storeFlags) *cobra.Command {
 	l.addTo(c)
 	o.addTo(c)
 	c.Flags().StringVar(&by, "by", "", "count them apart: by "+strings.Join(view.CountedBy(), ", "))
-	_ = c.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(view.CountedBy(), cobra.ShellCompDirectiveNoFileComp)) // RegisterFlagCompletionFunc fails only for an unknown flag
+	// RegisterFlagCompletionFunc fails only for an unknown flag
+	_ = c.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(view.CountedBy(), cobra.ShellCompDirectiveNoFileComp))
 	return c
 }

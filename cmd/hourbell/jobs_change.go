@@ -153,7 +153,10 @@ func (l *jobsChangeFlags) target(c *cobra.Command, args []string) (*view.JobSele
 	f, err := l.read(c)
 	for _, name := range []string{"to", "priority"} {
 		if flag := c.Flags().Lookup(name); flag != nil && !flag.Changed {
-			err = errors.Join(err, &check.FieldError{Field: name, Problem: "is missing", Remedy: fmt.Sprintf("give --%s; `%s --help` explains it", name, c.CommandPath())})
+			err = errors.Join(err, &check.FieldError{
+				Field: name, Problem: "is missing",
+				Remedy: fmt.Sprintf("give --%s; `%s --help` explains it", name, c.CommandPath()),
+			})
 		}
 	}
 	if err != nil {
@@ -165,7 +168,11 @@ func (l *jobsChangeFlags) target(c *cobra.Command, args []string) (*view.JobSele
 	case len(args) > 0:
 		f.IDs, err = parseIDs(args)
 	case !l.all && !jobFilterGiven(c):
-		err = &check.FieldError{Field: "ID", Problem: "is missing", Remedy: fmt.Sprintf("give the numbers of jobs, a filter such as --state failed, or --all; `%s --help` lists the filters", c.CommandPath())}
+		err = &check.FieldError{
+			Field: "ID", Problem: "is missing",
+			Remedy: fmt.Sprintf("give the numbers of jobs, a filter such as --state failed, or --all; `%s --help` lists the "+
+				"filters", c.CommandPath()),
+		}
 	}
 	return f, err
 }

@@ -201,7 +201,8 @@ func (r *jobsChanging) tellOne(job store.JobChange) {
 	case job.Change == store.Missing:
 		printError(r.p.stderr, fmt.Errorf("%s job %d: %w; it never existed, or it has been pruned", verb, job.ID, hourbell.ErrNotFound))
 	case job.Change == store.KeyTaken:
-		printError(r.p.stderr, fmt.Errorf("%s job %d: job %d holds its unique key; wait until the key is free, or cancel or delete that job", verb, job.ID, job.Holder))
+		printError(r.p.stderr, fmt.Errorf("%s job %d: job %d holds its unique key; wait until the key is free, or cancel or "+
+			"delete that job", verb, job.ID, job.Holder))
 	default:
 		printError(r.p.stderr, fmt.Errorf("%s job %d: it %s", verb, job.ID, r.change.left.one))
 	}
@@ -210,7 +211,8 @@ func (r *jobsChanging) tellOne(job store.JobChange) {
 // tellLeft prints how many of the jobs that a filter selected could not be changed.
 func (r *jobsChanging) tellLeft() {
 	if n := r.res.keyTaken; n > 0 {
-		printError(r.p.stderr, fmt.Errorf("%s %s: other jobs hold their unique keys; wait until the keys are free, or cancel or delete those jobs", r.change.verb, plain.Plural(n, "job")))
+		printError(r.p.stderr, fmt.Errorf("%s %s: other jobs hold their unique keys; wait until the keys are free, or cancel "+
+			"or delete those jobs", r.change.verb, plain.Plural(n, "job")))
 	}
 	if _, done := r.change.said[store.Unchanged]; r.res.unchanged > 0 && !done {
 		printError(r.p.stderr, fmt.Errorf("%s %s: they %s", r.change.verb, plain.Plural(r.res.unchanged, "job"), r.change.left.many))

@@ -20,11 +20,15 @@ type jobFilterFlags struct {
 }
 
 // jobFilterNames are the names of these flags.
-var jobFilterNames = []string{"state", "queue", "kind", "schedule", "group", "key", "batch", "since", "until", "finished-since", "finished-until", "error", "unique"}
+var jobFilterNames = []string{
+	"state", "queue", "kind", "schedule", "group", "key", "batch", "since", "until",
+	"finished-since", "finished-until", "error", "unique",
+}
 
 func (l *jobFilterFlags) addTo(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringSliceVar(&l.states, "state", nil, "only these states: waiting, ready, running, completed, failed, cancelled, not_started; or, of the ready jobs, only scheduled or retrying")
+	flags.StringSliceVar(&l.states, "state", nil, "only these states: waiting, ready, running, completed, failed, "+
+		"cancelled, not_started; or, of the ready jobs, only scheduled or retrying")
 	flags.StringVar(&l.queue, "queue", "", "only jobs of this queue")
 	flags.StringVar(&l.kind, "kind", "", "only jobs of this kind")
 	flags.StringVar(&l.schedule, "schedule", "", "only jobs made for this schedule; if it is on every host, the jobs of all hosts")
@@ -53,7 +57,8 @@ func (l *jobFilterFlags) read(c *cobra.Command) (*view.JobSelection, error) {
 		return value
 	}
 	conditions := view.JobConditions{
-		Queue: given("queue", &l.queue), Kind: given("kind", &l.kind), Schedule: given("schedule", &l.schedule), Group: given("group", &l.group), Key: given("key", &l.key), Unique: given("unique", &l.unique),
+		Queue: given("queue", &l.queue), Kind: given("kind", &l.kind), Schedule: given("schedule", &l.schedule),
+		Group: given("group", &l.group), Key: given("key", &l.key), Unique: given("unique", &l.unique),
 		Error: given("error", &l.errorText), Since: given("since", &l.since), Until: given("until", &l.until),
 		FinishedSince: given("finished-since", &l.finishedSince), FinishedUntil: given("finished-until", &l.finishedUntil),
 	}

@@ -26,7 +26,10 @@ func (p *program) jobsShowCommand(f *storeFlags) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			ids, err := parseIDs(args)
 			if watch && follow {
-				err = errors.Join(err, &check.FieldError{Field: "follow", Problem: "is given together with watch", Remedy: "use one of them: --watch shows the progress, --follow the output"})
+				err = errors.Join(err, &check.FieldError{
+					Field: "follow", Problem: "is given together with watch",
+					Remedy: "use one of them: --watch shows the progress, --follow the output",
+				})
 			}
 			if err != nil {
 				return err
@@ -105,7 +108,11 @@ func printAttempt(out *bufio.Writer, a store.Attempt) {
 		return
 	}
 	fmt.Fprintf(out, "\nattempt %d, %s to %s on %s\n", a.Attempt, plain.Stamp(a.StartedAt), plain.Stamp(a.FinishedAt), plain.Dash(plain.Clean(a.Node)))
-	for _, part := range []view.Fact{{Name: "error", Value: a.Error}, {Name: "trace", Value: a.Trace}, {Name: "output", Value: view.KeptOutput(store.PrintedBy(a.Printed, a.Output))}} {
+	for _, part := range []view.Fact{
+		{Name: "error", Value: a.Error},
+		{Name: "trace", Value: a.Trace},
+		{Name: "output", Value: view.KeptOutput(store.PrintedBy(a.Printed, a.Output))},
+	} {
 		if part.Value != "" {
 			fmt.Fprintf(out, "  %s:\n%s", part.Name, plain.CleanLines(part.Value, "    "))
 		}

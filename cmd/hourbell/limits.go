@@ -106,7 +106,8 @@ func (p *program) limitsPutCommand(f *storeFlags) *cobra.Command {
 	flags.StringVar(&l.rate, "rate", "", "how many start per interval, such as 10/s, 100/m or 5000/24h; of each key with --by-key")
 	flags.IntVar(&l.limit.Burst, "burst", 1, "how many start at once after a rest, with --rate")
 	flags.StringArrayVar(&l.weights, "weight", nil, "`KEY=N`: multiplies --concurrency for this key; may be repeated")
-	flags.BoolVar(&l.limit.Strict, "strict", false, "a job whose attempt failed keeps its permit until its next attempt, so that no later job of its key overtakes it")
+	flags.BoolVar(&l.limit.Strict, "strict", false, "a job whose attempt failed keeps its permit until its next attempt, "+
+		"so that no later job of its key overtakes it")
 	flags.StringVar(&l.limit.Owner, "owner", "", "the owner of the limit, such as of a schedule file")
 	flags.Int64Var(&l.ifRevision, "if-revision", 0, "only if it still has this revision, which limits show prints")
 	l.format.addTo(c)
@@ -146,7 +147,10 @@ func (l limitFlags) read(c *cobra.Command, name string) (hourbell.Limit, error) 
 		}
 	}
 	if c.Flags().Changed("if-revision") && l.ifRevision < 1 {
-		errs = append(errs, &check.FieldError{Field: "if-revision", Value: fmt.Sprint(l.ifRevision), Problem: "is not a revision", Remedy: "use the revision that `hourbell limits show` prints"})
+		errs = append(errs, &check.FieldError{
+			Field: "if-revision", Value: fmt.Sprint(l.ifRevision),
+			Problem: "is not a revision", Remedy: "use the revision that `hourbell limits show` prints",
+		})
 	}
 	if l.rate != "" {
 		rate, err := hourbell.ParseRate(l.rate)

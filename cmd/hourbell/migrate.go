@@ -79,7 +79,10 @@ func (p *program) migratePrintCommand(f *storeFlags) *cobra.Command {
 		Example: "  hourbell migrate print --schema jobs > hourbell.sql\n  hourbell migrate print --store mysql:// --from 2",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if from < 1 {
-				return &check.FieldError{Field: "from", Value: fmt.Sprint(from), Problem: "is not the number of a step", Remedy: "use 1 or more; `hourbell migrate status` lists the steps"}
+				return &check.FieldError{
+					Field: "from", Value: fmt.Sprint(from), Problem: "is not the number of a step",
+					Remedy: "use 1 or more; `hourbell migrate status` lists the steps",
+				}
 			}
 			at := *f
 			url, file, err := p.source(at)

@@ -69,11 +69,18 @@ func takesRule(c *cobra.Command, args []string) error {
 	}
 	for _, name := range []string{"cron", "on-calendar", "every", "at"} {
 		if c.Flags().Changed(name) {
-			return &check.FieldError{Field: "argument", Value: check.Shorten(args[0]), Problem: "is a second rule besides --" + name, Remedy: "give one of them; quote a rule, so that the shell passes it as one argument"}
+			return &check.FieldError{
+				Field: "argument", Value: check.Shorten(args[0]),
+				Problem: "is a second rule besides --" + name, Remedy: "give one of them; quote a rule, so that the shell passes " +
+					"it as one argument",
+			}
 		}
 	}
 	if len(args) > 1 {
-		return &check.FieldError{Field: "argument", Value: check.Shorten(args[1]), Problem: "is one too many", Remedy: "quote the rule, so that the shell passes it as one argument"}
+		return &check.FieldError{
+			Field: "argument", Value: check.Shorten(args[1]), Problem: "is one too many",
+			Remedy: "quote the rule, so that the shell passes it as one argument",
+		}
 	}
 	return nil
 }

@@ -44,7 +44,8 @@ func (f *format) addTo(c *cobra.Command) {
 	*f = asTable
 	c.Flags().Var(f, "output", "table, json or ndjson")
 	words := []string{string(asTable), string(asJSON), string(asNDJSON)}
-	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // RegisterFlagCompletionFunc fails only for an unknown flag
+	// RegisterFlagCompletionFunc fails only for an unknown flag
+	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // printList writes all items. Records are written as they arrive, a table when all
@@ -298,5 +299,6 @@ func checkLimit(limit int) error {
 
 // addSecrets adds the flag that shows environments as they are.
 func addSecrets(c *cobra.Command, show *bool) {
-	c.Flags().BoolVar(show, "show-secrets", false, "show values that may be secrets, such as environments, HTTP headers, and fields and options named password or token, which are hidden otherwise")
+	c.Flags().BoolVar(show, "show-secrets", false, "show values that may be secrets, such as environments, HTTP headers, "+
+		"and fields and options named password or token, which are hidden otherwise")
 }

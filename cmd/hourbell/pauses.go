@@ -38,8 +38,10 @@ func (p *program) pauseCommand(f *storeFlags, s pausable) *cobra.Command {
 	var cancel bool
 	c := &cobra.Command{
 		Use: "pause NAME [flags]", Short: fmt.Sprintf("Pauses a %s: %s", s.noun, s.effect), Args: takes(false, "NAME"),
-		Long: fmt.Sprintf("Pauses a %[1]s: %[2]s\nJobs that run go on, unless --cancel is given. A %[1]s that is paused already gets the new end and reason.", s.noun, s.long),
-		Example: fmt.Sprintf("  hourbell %[1]ss pause %[2]s --reason 'the ledger is being repaired'\n  hourbell %[1]ss pause %[2]s --until 2027-03-01T09:00:00Z --cancel",
+		Long: fmt.Sprintf("Pauses a %[1]s: %[2]s\nJobs that run go on, unless --cancel is given. A %[1]s that is paused "+
+			"already gets the new end and reason.", s.noun, s.long),
+		Example: fmt.Sprintf("  hourbell %[1]ss pause %[2]s --reason 'the ledger is being repaired'\n  hourbell %[1]ss pause "+
+			"%[2]s --until 2027-03-01T09:00:00Z --cancel",
 			s.noun, s.example),
 		DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, names []string) error {

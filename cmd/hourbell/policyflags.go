@@ -31,7 +31,8 @@ var allPolicies = policyFlags{
 	{"window", "window", "how old a slot may be to be made up for, such as 24h (default: any age)"},
 	{"count", "count", "how many slots may fire; after that the schedule has ended (default: any number)"},
 	{"jitter", "jitter", "delay each slot's job by a different time, up to this, such as 30s"},
-	{"on", "on", "where the jobs run: one (any node), every (each host), host=NAME, label=KEY=VALUE or every:label=KEY=VALUE, as in serve --host and --label (default one)"},
+	{"on", "on", "where the jobs run: one (any node), every (each host), host=NAME, label=KEY=VALUE or " +
+		"every:label=KEY=VALUE, as in serve --host and --label (default one)"},
 	{"pause-after-failures", "pause_after_failures", "pause when so many jobs in a row have failed, 1 to 1000 (default never)"},
 }
 

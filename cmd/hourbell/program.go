@@ -134,7 +134,10 @@ func (p *program) group(name, short string, commands ...*cobra.Command) *cobra.C
 }
 
 func unknownCommand(group *cobra.Command, name string) error {
-	return &check.FieldError{Field: "command", Value: check.Shorten(name), Problem: "is unknown", Remedy: plain.DidYouMean(nearestCommand(group, name), listRemedy(group))}
+	return &check.FieldError{
+		Field: "command", Value: check.Shorten(name), Problem: "is unknown",
+		Remedy: plain.DidYouMean(nearestCommand(group, name), listRemedy(group)),
+	}
 }
 
 func listRemedy(group *cobra.Command) string {

@@ -67,7 +67,9 @@ func (p *program) keysCommand() *cobra.Command {
 }
 
 // countsCommand is a command that lists what it counts, also without the word list, and pauses it.
-func countsCommand[Info any](p *program, name, short string, listing func() view.Listing[Info], count func(context.Context, *hourbell.Client) ([]Info, error), s pausable) *cobra.Command {
+func countsCommand[Info any](p *program, name, short string, listing func() view.Listing[Info],
+	count func(context.Context, *hourbell.Client) ([]Info, error), s pausable,
+) *cobra.Command {
 	f := &storeFlags{}
 	lists := func(use, example string) *cobra.Command {
 		var l listFlags

@@ -130,7 +130,8 @@ func (p *program) schedulesTriggerCommand(f *storeFlags) *cobra.Command {
 	var targets scheduleTargets
 	c := &cobra.Command{
 		Use: "trigger NAME… | --group NAME", Short: "Makes a job as the next slot would, to run now, and prints its number", Args: targets.args,
-		Long:                  "Makes a job as the schedule's next slot would, to run now, and prints its number. No slot is changed. A\npaused schedule can be triggered. For a schedule on every host it makes a job for each host.",
+		Long: "Makes a job as the schedule's next slot would, to run now, and prints its number. No slot is " +
+			"changed. A\npaused schedule can be triggered. For a schedule on every host it makes a job for each host.",
 		Example:               "  hourbell schedules trigger nightly\n  hourbell schedules trigger --group reports",
 		DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, names []string) error {

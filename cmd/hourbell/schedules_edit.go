@@ -30,7 +30,8 @@ func (p *program) schedulesEditCommand(f *storeFlags) *cobra.Command {
 			"with an empty value, as in --window '', has its default again. No slot fires twice, and slots that are due\n" +
 			"already are accounted for as before the change. If the schedule was changed by another client in between,\n" +
 			"nothing is changed.",
-		Example:               "  hourbell schedules edit nightly --tz America/New_York --gap skip\n  hourbell schedules edit report --misfire once --window 24h --if-revision 7",
+		Example: "  hourbell schedules edit nightly --tz America/New_York --gap skip\n  hourbell schedules " +
+			"edit report --misfire once --window 24h --if-revision 7",
 		Args:                  takes(false, "NAME"),
 		DisableFlagsInUseLine: true,
 		RunE:                  func(c *cobra.Command, args []string) error { return p.schedulesEdit(c, *f, e, args[0]) },

@@ -10,8 +10,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/cmd/hourbell/files/schedulefile"
+	"github.com/hourbell/hourbell/internal/declared"
 )
 
 // printedSchema returns what `hourbell schema` prints, compiled and as JSON.

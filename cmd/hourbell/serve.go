@@ -15,11 +15,11 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
-	"github.com/hourbell/hourbell/cmd/hourbell/node"
-	"github.com/hourbell/hourbell/cmd/hourbell/stores"
 	"github.com/hourbell/hourbell/cmd/hourbell/files"
 	"github.com/hourbell/hourbell/cmd/hourbell/files/watch"
 	"github.com/hourbell/hourbell/cmd/hourbell/logline"
+	"github.com/hourbell/hourbell/cmd/hourbell/node"
+	"github.com/hourbell/hourbell/cmd/hourbell/stores"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/plan"
 )
@@ -93,15 +93,24 @@ func (p *program) serveCommand() *cobra.Command {
 	flags := c.Flags()
 	flags.StringArrayVar(&f.files, "file", nil, "a file of schedules (YAML); may be repeated")
 	flags.StringArrayVar(&f.crontabs, "crontab", nil, "a user's crontab, or a directory of them; may be repeated")
-	flags.StringArrayVar(&f.sysCrontabs, "crontab-system", nil, "a crontab with users in it such as /etc/crontab, or a directory such as /etc/cron.d; may be repeated")
-	flags.StringArrayVar(&f.ownCrontabs, "crontab-local", nil, "a crontab of this host alone, or a directory of them: the lines run here and nowhere else; may be repeated")
-	flags.StringVar(&f.queues, "queues", defaultQueue, "queues to work on, with an optional number of jobs at once: a,b=20 (default 4 × cores, at least 10; with crontabs 200); @FILE reads them from a file, again whenever it changes")
-	flags.StringVar(&f.maxRunning, "max-running", "", "how many jobs of a kind run at once on this node, over all queues: command=4,http=20; @FILE reads them from a file, again whenever it changes")
-	flags.StringVar(&f.ageing, "ageing", "", "after which time due jobs of a queue start before younger jobs of better priority: default=10m,reports=1h; @FILE reads them from a file, again whenever it changes")
-	flags.StringVar(&f.commands, "commands", "", "which commands, HTTP calls and SQL statements this node runs: off, declared (in its own files) or any (default any with SQLite, otherwise declared)")
-	flags.BoolVar(&f.httpPrivate, "http-private", false, "let HTTP calls that are not in this node's own files reach private addresses too, such as this machine and its network")
-	flags.StringVar(&f.mail, "mail", "", "mail what the lines of crontabs print, through this program with the arguments of sendmail, such as /usr/sbin/sendmail: to MAILTO, else to the user of the line")
-	flags.StringArrayVar(&f.sql, "sql", nil, "a database for jobs of kind sql, NAME=URL, NAME=env:VARIABLE or NAME=@FILE; NAME=apart:… if jobs need not be completed in the statement's transaction; may be repeated")
+	flags.StringArrayVar(&f.sysCrontabs, "crontab-system", nil,
+		"a crontab with users in it such as /etc/crontab, or a directory such as /etc/cron.d; may be repeated")
+	flags.StringArrayVar(&f.ownCrontabs, "crontab-local", nil,
+		"a crontab of this host alone, or a directory of them: the lines run here and nowhere else; may be repeated")
+	flags.StringVar(&f.queues, "queues", defaultQueue, "queues to work on, with an optional number of jobs at once: "+
+		"a,b=20 (default 4 × cores, at least 10; with crontabs 200); @FILE reads them from a file, again whenever it changes")
+	flags.StringVar(&f.maxRunning, "max-running", "", "how many jobs of a kind run at once on this node, over all queues: "+
+		"command=4,http=20; @FILE reads them from a file, again whenever it changes")
+	flags.StringVar(&f.ageing, "ageing", "", "after which time due jobs of a queue start before younger jobs of better "+
+		"priority: default=10m,reports=1h; @FILE reads them from a file, again whenever it changes")
+	flags.StringVar(&f.commands, "commands", "", "which commands, HTTP calls and SQL statements this node runs: off, "+
+		"declared (in its own files) or any (default any with SQLite, otherwise declared)")
+	flags.BoolVar(&f.httpPrivate, "http-private", false, "let HTTP calls that are not in this node's own files reach "+
+		"private addresses too, such as this machine and its network")
+	flags.StringVar(&f.mail, "mail", "", "mail what the lines of crontabs print, through this program with the arguments "+
+		"of sendmail, such as /usr/sbin/sendmail: to MAILTO, else to the user of the line")
+	flags.StringArrayVar(&f.sql, "sql", nil, "a database for jobs of kind sql, NAME=URL, NAME=env:VARIABLE or NAME=@FILE; "+
+		"NAME=apart:… if jobs need not be completed in the statement's transaction; may be repeated")
 	f.web.addTo(c)
 	flags.StringVar(&f.probes, "probes", "", "answer /livez, /healthz and /readyz on this address, such as :8081, without access rules")
 	flags.BoolVar(&f.probesMetrics, "probes-metrics", false, "answer /metrics on the address of --probes, too, without access rules")
@@ -110,7 +119,8 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.StringVar(&f.name, "name", "", "the node's name for people, not shared with another (default host, process and a random part)")
 	flags.StringVar(&f.host, "host", "", "the name of the host that this node runs on, for schedules that run on a host (default the operating system's)")
 	flags.StringArrayVar(&f.labels, "label", nil, "what is known of this node, KEY=VALUE, such as role=db; may be repeated")
-	flags.StringVar(&f.stateDir, "state-dir", "", "the folder where this node records how far the store has come, so that it notices a restored backup (default $STATE_DIRECTORY, else hourbell in $XDG_STATE_HOME or ~/.local/state; \"\" for none)")
+	flags.StringVar(&f.stateDir, "state-dir", "", "the folder where this node records how far the store has come, so that "+
+		"it notices a restored backup (default $STATE_DIRECTORY, else hourbell in $XDG_STATE_HOME or ~/.local/state; \"\" for none)")
 	flags.DurationVar(&f.lease, "lease", 15*time.Second, "how long the others wait for a sign of life before they take this node's jobs")
 	flags.DurationVar(&f.drain, "drain", 30*time.Second, "how long a stop waits for running jobs")
 	flags.DurationVar(&f.keepCompleted, "keep-completed", 24*time.Hour, "how long completed and cancelled jobs are kept; 0 for ever")
@@ -162,7 +172,10 @@ func (p *program) newNode(c *cobra.Command, f serveFlags) (*node.Node, error) {
 	if c.Flags().Changed("probes") {
 		errs[5] = checkAddress("probes", f.probes)
 	} else if f.probesMetrics {
-		errs[5] = &check.FieldError{Field: "probes-metrics", Problem: "is given without --probes", Remedy: "give --probes with an address, or read /metrics at the address of --listen"}
+		errs[5] = &check.FieldError{
+			Field: "probes-metrics", Problem: "is given without --probes",
+			Remedy: "give --probes with an address, or read /metrics at the address of --listen",
+		}
 	}
 	n.Web, errs[7] = f.web.read(c, n.Config.Logger)
 	if c.Flags().Changed("mail") {
@@ -231,7 +244,10 @@ func (f serveFlags) config(c *cobra.Command, limits node.Limits) (hourbell.Confi
 		notNegative("drain", f.drain), notNegative("keep-completed", f.keepCompleted),
 		notNegative("keep-failed", f.keepFailed), notNegative("keep-slots", f.keepSlots))
 	if f.lease < minLease || f.lease > maxLease {
-		err = errors.Join(err, &check.FieldError{Field: "lease", Value: f.lease.String(), Problem: "is out of range", Remedy: fmt.Sprintf("use %v to %v", plain.Brief(minLease), plain.Brief(maxLease))})
+		err = errors.Join(err, &check.FieldError{
+			Field: "lease", Value: f.lease.String(), Problem: "is out of range",
+			Remedy: fmt.Sprintf("use %v to %v", plain.Brief(minLease), plain.Brief(maxLease)),
+		})
 	}
 	if !c.Flags().Changed("state-dir") {
 		f.stateDir = node.DefaultStateDir()
@@ -339,7 +355,11 @@ func parseMaxRunning(text string) (map[string]int, error) {
 		n, err := strconv.Atoi(number)
 		switch {
 		case err != nil || n < 1 || kind == "":
-			return nil, &check.FieldError{Field: "max-running", Value: check.Shorten(part), Problem: "is not a kind with a number of jobs", Remedy: "write kinds with how many jobs at once, separated by commas: command=4,http=20"}
+			return nil, &check.FieldError{
+				Field: "max-running", Value: check.Shorten(part),
+				Problem: "is not a kind with a number of jobs", Remedy: "write kinds with how many jobs at once, separated by " +
+					"commas: command=4,http=20",
+			}
 		case most[kind] != 0:
 			return nil, &check.FieldError{Field: "max-running", Value: check.Shorten(kind), Problem: "is given twice", Remedy: "give each kind once"}
 		}
@@ -360,7 +380,10 @@ func parseAgeing(text string) (map[string]time.Duration, error) {
 		bound, err := time.ParseDuration(after)
 		switch {
 		case err != nil || bound <= 0 || queue == "":
-			return nil, &check.FieldError{Field: "ageing", Value: check.Shorten(part), Problem: "is not a queue with a time", Remedy: "write queues with the time after which their jobs go first, separated by commas: default=10m,reports=1h"}
+			return nil, &check.FieldError{
+				Field: "ageing", Value: check.Shorten(part), Problem: "is not a queue with a time",
+				Remedy: "write queues with the time after which their jobs go first, separated by commas: default=10m,reports=1h",
+			}
 		case bounds[queue] != 0:
 			return nil, &check.FieldError{Field: "ageing", Value: check.Shorten(queue), Problem: "is given twice", Remedy: "give each queue once"}
 		}

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hourbell/hourbell/cmd/hourbell/node"
 	"github.com/hourbell/hourbell/cmd/hourbell/files/watch"
+	"github.com/hourbell/hourbell/cmd/hourbell/node"
 )
 
 // process is a real `hourbell serve`.

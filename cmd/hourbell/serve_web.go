@@ -30,11 +30,13 @@ type webFlags struct {
 
 func (f *webFlags) addTo(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&f.listen, "listen", "", "serve pages at / and the API below /api/v1 on this address: without --auth and --user-header a loopback address, such as 127.0.0.1:8080")
+	flags.StringVar(&f.listen, "listen", "", "serve pages at / and the API below /api/v1 on this address: without --auth "+
+		"and --user-header a loopback address, such as 127.0.0.1:8080")
 	flags.StringVar(&f.auth, "auth", "", "the file of the users and tokens who may use the pages and the API; `hourbell auth` writes it")
 	flags.StringVar(&f.cert, "tls-cert", "", "the file of the certificate (PEM), with the certificates of its issuers")
 	flags.StringVar(&f.key, "tls-key", "", "the file of the key of --tls-cert (PEM)")
-	flags.StringSliceVar(&f.trust, "trust-proxy", nil, "addresses of proxies, such as 10.0.0.0/8, whose X-Forwarded-For and X-Forwarded-Proto are believed; may be repeated")
+	flags.StringSliceVar(&f.trust, "trust-proxy", nil, "addresses of proxies, such as 10.0.0.0/8, whose X-Forwarded-For "+
+		"and X-Forwarded-Proto are believed; may be repeated")
 	flags.StringVar(&f.userHeader, "user-header", "", "the header in which a trusted proxy names the user, such as X-Remote-User")
 }
 
@@ -79,11 +81,17 @@ func (f *webFlags) needListen(c *cobra.Command) error {
 func (f *webFlags) prefixes(c *cobra.Command) ([]netip.Prefix, error) {
 	switch given := c.Flags().Changed; {
 	case given("trust-proxy") && !given("user-header") && !given("auth"):
-		return nil, &check.FieldError{Field: "user-header", Problem: "is missing, and so are users", Remedy: "name the header in which the proxy sends the user, or give --auth with a file of users"}
+		return nil, &check.FieldError{
+			Field: "user-header", Problem: "is missing, and so are users",
+			Remedy: "name the header in which the proxy sends the user, or give --auth with a file of users",
+		}
 	case !given("trust-proxy") && given("user-header"):
 		return nil, &check.FieldError{Field: "trust-proxy", Problem: "is missing", Remedy: "give the addresses of the proxies that set --user-header"}
 	case given("user-header") && !validHeader(f.userHeader):
-		return nil, &check.FieldError{Field: "user-header", Value: check.Shorten(f.userHeader), Problem: "is not the name of a header", Remedy: "use a name such as X-Remote-User"}
+		return nil, &check.FieldError{
+			Field: "user-header", Value: check.Shorten(f.userHeader),
+			Problem: "is not the name of a header", Remedy: "use a name such as X-Remote-User",
+		}
 	}
 	var all []netip.Prefix
 	for _, text := range f.trust {
@@ -95,7 +103,10 @@ func (f *webFlags) prefixes(c *cobra.Command) ([]netip.Prefix, error) {
 			}
 		}
 		if err != nil {
-			return nil, &check.FieldError{Field: "trust-proxy", Value: check.Shorten(text), Problem: "is neither an address nor a range of addresses", Remedy: "write an address, or a range such as 10.0.0.0/8"}
+			return nil, &check.FieldError{
+				Field: "trust-proxy", Value: check.Shorten(text),
+				Problem: "is neither an address nor a range of addresses", Remedy: "write an address, or a range such as 10.0.0.0/8",
+			}
 		}
 		all = append(all, prefix.Masked())
 	}
@@ -126,7 +137,10 @@ func (f *webFlags) secure(c *cobra.Command) (*tls.Config, error) {
 	}
 	pair, err := tls.LoadX509KeyPair(f.cert, f.key)
 	if err != nil {
-		return nil, &check.FieldError{Field: "tls-cert", Value: check.Shorten(f.cert), Problem: "cannot be used: " + err.Error(), Remedy: "give the certificate and its key as PEM files"}
+		return nil, &check.FieldError{
+			Field: "tls-cert", Value: check.Shorten(f.cert),
+			Problem: "cannot be used: " + err.Error(), Remedy: "give the certificate and its key as PEM files",
+		}
 	}
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}, nil
 }
@@ -148,7 +162,11 @@ func checkAddress(field, addr string) error {
 	host, port, err := net.SplitHostPort(addr)
 	_, portErr := strconv.ParseUint(port, 10, 16)
 	if err != nil || portErr != nil || strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' }) {
-		return &check.FieldError{Field: field, Value: check.Shorten(addr), Problem: "is not an address", Remedy: fmt.Sprintf("write host:port, such as 127.0.0.1:8080, or :port for all addresses; `hourbell serve --help` explains --%s", field)}
+		return &check.FieldError{
+			Field: field, Value: check.Shorten(addr), Problem: "is not an address",
+			Remedy: fmt.Sprintf("write host:port, such as 127.0.0.1:8080, or :port for all addresses; `hourbell serve --help` "+
+				"explains --%s", field),
+		}
 	}
 	return nil
 }

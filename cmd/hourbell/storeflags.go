@@ -33,7 +33,8 @@ type storeFlags struct {
 // addTo adds the flags to a command and all commands below it.
 func (f *storeFlags) addTo(c *cobra.Command) {
 	flags := c.PersistentFlags()
-	flags.Var((*givenText)(&f.url), "store", "where jobs and schedules are kept: sqlite:path/to/file.db, postgres://… or mysql://… (default $"+storeVariable+", else "+defaultStore+")")
+	flags.Var((*givenText)(&f.url), "store", "where jobs and schedules are kept: sqlite:path/to/file.db, postgres://… or "+
+		"mysql://… (default $"+storeVariable+", else "+defaultStore+")")
 	f.addFile(flags)
 	flags.Var((*givenText)(&f.schema), "schema", "the database schema of the tables in PostgreSQL (default \""+stores.DefaultSchema+"\")")
 	flags.BoolVar(&f.noMigrate, "no-migrate", false, "leave the database schema as it is, and fail if it is behind")
@@ -41,7 +42,8 @@ func (f *storeFlags) addTo(c *cobra.Command) {
 
 // addFile adds the flag for a file that has the store's URL.
 func (f *storeFlags) addFile(flags *pflag.FlagSet) {
-	flags.Var((*givenText)(&f.file), "store-file", "a file that contains the URL of the store, instead of --store; it is read again for each connection, so that a password may be changed (default $"+fileVariable+")")
+	flags.Var((*givenText)(&f.file), "store-file", "a file that contains the URL of the store, instead of --store; it is "+
+		"read again for each connection, so that a password may be changed (default $"+fileVariable+")")
 }
 
 // source returns the URL of the store, or the file that contains it. Flags come before the environment.
@@ -54,7 +56,10 @@ func (p *program) source(f storeFlags) (url, file string, err error) {
 	}
 	url, file = p.getenv(storeVariable), p.getenv(fileVariable)
 	if url != "" && file != "" {
-		return "", "", &check.FieldError{Field: "$" + fileVariable, Problem: "is set together with $" + storeVariable, Remedy: "set one of them, or give --store or --store-file"}
+		return "", "", &check.FieldError{
+			Field: "$" + fileVariable, Problem: "is set together with $" + storeVariable,
+			Remedy: "set one of them, or give --store or --store-file",
+		}
 	}
 	return url, file, nil
 }
@@ -94,7 +99,8 @@ func (p *program) locate(f storeFlags) (stores.Location, error) {
 type notifyFlag string
 
 func (n *notifyFlag) addTo(c *cobra.Command) {
-	c.Flags().Var((*givenText)(n), "notify-url", "postgres://…: the store's database without the pooler in transaction mode that --store goes through, for wake-ups, which such a pooler loses (default $"+notifyVariable+", else --store)")
+	c.Flags().Var((*givenText)(n), "notify-url", "postgres://…: the store's database without the pooler in transaction "+
+		"mode that --store goes through, for wake-ups, which such a pooler loses (default $"+notifyVariable+", else --store)")
 }
 
 // apply sets the URL of a store. The variable counts for PostgreSQL only, because it may be set for all stores of a machine.
@@ -118,7 +124,9 @@ func (p *program) withReader(ctx context.Context, f storeFlags, use func(*hourbe
 	return p.withStore(ctx, f, stores.Location.OpenExisting, use)
 }
 
-func (p *program) withStore(ctx context.Context, f storeFlags, open func(stores.Location, context.Context, bool) (stores.Backend, error), use func(*hourbell.Client) error) error {
+func (p *program) withStore(ctx context.Context, f storeFlags,
+	open func(stores.Location, context.Context, bool) (stores.Backend, error), use func(*hourbell.Client) error,
+) error {
 	l, err := p.locate(f)
 	if err != nil {
 		return err
@@ -162,7 +170,8 @@ type lockFlags struct {
 
 func (f *lockFlags) addTo(c *cobra.Command) {
 	flags := c.PersistentFlags()
-	flags.Var((*givenText)(&f.store.url), "store", "where locks are kept: postgres://…, mysql://…, redis://…, mongodb://… or sqlite:path (default $"+storeVariable+"; there is no other)")
+	flags.Var((*givenText)(&f.store.url), "store", "where locks are kept: postgres://…, mysql://…, redis://…, mongodb://… "+
+		"or sqlite:path (default $"+storeVariable+"; there is no other)")
 	f.store.addFile(flags)
 	flags.Var((*givenText)(&f.store.schema), "schema", "the database schema of the tables in PostgreSQL (default \""+stores.DefaultSchema+"\")")
 	flags.BoolVar(&f.store.noMigrate, "no-migrate", false, "leave the database schema as it is, and fail if it is behind")
@@ -177,7 +186,10 @@ func (p *program) locateLocks(f lockFlags) (stores.LockLocation, error) {
 		return stores.LockLocation{}, err
 	}
 	if url == "" && file == "" {
-		return stores.LockLocation{}, &check.FieldError{Field: "store", Problem: "is not given, and $" + storeVariable + " is not set; locks have no default store", Remedy: stores.LockRemedy}
+		return stores.LockLocation{}, &check.FieldError{
+			Field:   "store",
+			Problem: "is not given, and $" + storeVariable + " is not set; locks have no default store", Remedy: stores.LockRemedy,
+		}
 	}
 	return stores.ParseLocks(stores.LockSpec{URL: url, File: file, Schema: f.store.schema, Table: f.table, Environment: f.environment})
 }

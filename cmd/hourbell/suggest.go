@@ -60,7 +60,8 @@ func askedFor(c *cobra.Command, args []string) (names []asked) {
 		what = "schedule"
 	case c.HasParent():
 		what = map[string]string{
-			"schedules": "schedule", "groups": "group", "queues": "queue", "kinds": "kind", "keys": "key", "calendars": "calendar", "limits": "limit", "handlers": "handler",
+			"schedules": "schedule", "groups": "group", "queues": "queue", "kinds": "kind", "keys": "key",
+			"calendars": "calendar", "limits": "limit", "handlers": "handler",
 		}[c.Parent().Name()]
 	}
 	if what != "" {

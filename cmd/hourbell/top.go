@@ -59,7 +59,8 @@ func (p *program) top(ctx context.Context, client *hourbell.Client) error {
 	sizes := []int{len(nodes), len(o.Queues), len(running), len(o.Failed), len(o.Missed)}
 	sum := o.Sum()
 	head := append(p.findingLines(o.Findings),
-		fmt.Sprintf("%s alive, %d running, %d ready, %d scheduled, %d waiting, %.3g jobs/s", plain.Plural(o.Living(), "node"), sum.Running, sum.Ready, sum.Scheduled, sum.Waiting, o.Rate()))
+		fmt.Sprintf("%s alive, %d running, %d ready, %d scheduled, %d waiting, %.3g jobs/s", plain.Plural(o.Living(), "node"),
+			sum.Running, sum.Ready, sum.Scheduled, sum.Waiting, o.Rate()))
 	shown := p.topRoom(len(head), sizes)
 	running = running[:shown[2]]
 	if running, err = withProgress(ctx, client, running); err != nil {
@@ -67,7 +68,8 @@ func (p *program) top(ctx context.Context, client *hourbell.Client) error {
 	}
 	out := bufio.NewWriter(p.stdout)
 	fmt.Fprintln(out, strings.Join(head, "\n"))
-	printSection(p, out, "Nodes", view.NodeListing(o.Now, o.Suspended()).Only("NAME", "STATE", "RUNNING", "SEEN", "QUEUES", "VERSION"), nodes[:shown[0]], len(nodes))
+	printSection(p, out, "Nodes", view.NodeListing(o.Now, o.Suspended()).Only("NAME", "STATE", "RUNNING", "SEEN", "QUEUES",
+		"VERSION"), nodes[:shown[0]], len(nodes))
 	printSection(p, out, "Queues", o.RateListing(), o.Queues[:shown[1]], len(o.Queues))
 	printSection(p, out, "Running now", view.RunningListing(), running, int(sum.Running))
 	printSection(p, out, "Failed in the last day", view.FailedListing(), o.Failed[:shown[3]], len(o.Failed))

@@ -46,7 +46,10 @@ func (w *watchFlag) Type() string { return "duration" }
 func (w *watchFlag) Set(value string) error {
 	d, err := time.ParseDuration(value)
 	if err != nil || d < leastEvery {
-		return &check.FieldError{Field: "watch", Value: check.Shorten(value), Problem: "is not a duration of at least " + leastEvery.String(), Remedy: "write it like --watch=5s, or --watch alone"}
+		return &check.FieldError{
+			Field: "watch", Value: check.Shorten(value),
+			Problem: "is not a duration of at least " + leastEvery.String(), Remedy: "write it like --watch=5s, or --watch alone",
+		}
 	}
 	*w = watchFlag(d)
 	return nil
@@ -74,7 +77,10 @@ func (l *listFlags) addWatch(c *cobra.Command) {
 // check returns what is wrong with the flags together.
 func (l *listFlags) check() error {
 	if len(l.table.columns) > 0 && l.format != asTable {
-		return &check.FieldError{Field: "columns", Value: check.Shorten(strings.Join(l.table.columns, ",")), Problem: "is for tables; records have all fields", Remedy: "leave out --columns or --output"}
+		return &check.FieldError{
+			Field: "columns", Value: check.Shorten(strings.Join(l.table.columns, ",")),
+			Problem: "is for tables; records have all fields", Remedy: "leave out --columns or --output",
+		}
 	}
 	if l.watch != 0 && l.format == asJSON {
 		return &check.FieldError{Field: "output", Value: "json", Problem: "is one array, which never ends with --watch", Remedy: "use --output ndjson"}
@@ -94,7 +100,9 @@ func (p *program) list(c *cobra.Command, f storeFlags, l listFlags, read func(*p
 }
 
 // listsAll returns the run of a command that lists all that read returns. listing is called when the flags have been read.
-func listsAll[Info any](p *program, f *storeFlags, l *listFlags, listing func() view.Listing[Info], read func(context.Context, *hourbell.Client) ([]Info, error)) func(*cobra.Command, []string) error {
+func listsAll[Info any](p *program, f *storeFlags, l *listFlags, listing func() view.Listing[Info],
+	read func(context.Context, *hourbell.Client) ([]Info, error),
+) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, _ []string) error {
 		return p.list(c, *f, *l, func(p *program, client *hourbell.Client) error {
 			rows, err := read(c.Context(), client)

@@ -90,7 +90,10 @@ func (w workFlags) zeroMeansDefault(c *cobra.Command) error {
 		errs = append(errs, &check.FieldError{Field: "priority", Value: "0", Problem: "is out of range", Remedy: "use 1 (first) to 9 (last)"})
 	}
 	if w.maxAttempts == 0 {
-		errs = append(errs, &check.FieldError{Field: "max_attempts", Value: "0", Problem: "is out of range", Remedy: fmt.Sprintf("use 1 to %d", hourbell.MaxAttemptsLimit)})
+		errs = append(errs, &check.FieldError{
+			Field: "max_attempts", Value: "0", Problem: "is out of range",
+			Remedy: fmt.Sprintf("use 1 to %d", hourbell.MaxAttemptsLimit),
+		})
 	}
 	return errors.Join(errs...)
 }
@@ -110,7 +113,10 @@ func (p *program) payload(c *cobra.Command, w workFlags, kind string, argv []str
 	case c.Flags().Changed("args"):
 		return p.readArgs(w.args, kind)
 	case kind == kinds.CommandKind && !c.Flags().Changed("shell") && len(argv) == 0:
-		return nil, &check.FieldError{Field: "argv", Problem: "is empty: there is no command to run", Remedy: "write the program and its arguments after --, or a line as --shell"}
+		return nil, &check.FieldError{
+			Field: "argv", Problem: "is empty: there is no command to run",
+			Remedy: "write the program and its arguments after --, or a line as --shell",
+		}
 	case kind == kinds.CommandKind:
 		return w.command(argv)
 	}
@@ -209,7 +215,10 @@ func badArgsFile(name string, err error) error {
 	if errors.As(err, &path) {
 		err = path.Err
 	}
-	return &check.FieldError{Field: "args", Value: check.Shorten(name), Problem: "cannot be read: " + err.Error(), Remedy: "name a readable file, or - for standard input"}
+	return &check.FieldError{
+		Field: "args", Value: check.Shorten(name), Problem: "cannot be read: " + err.Error(),
+		Remedy: "name a readable file, or - for standard input",
+	}
 }
 
 // takesBeforeArgv checks the number of words before --, as takes does; names are the words.

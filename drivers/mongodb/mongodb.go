@@ -87,7 +87,8 @@ func StateCollection(name string) Option { return func(n *names) { n.states = na
 func Open(_ context.Context, url string, opts ...Option) (*Provider, error) {
 	parsed, err := connstring.ParseAndValidate(url)
 	if err != nil { // do not wrap it: it may contain the password
-		return nil, errors.New("open MongoDB: the store URL is not valid; write mongodb://user:password@host:port/database, with special characters of user and password percent-encoded")
+		return nil, errors.New("open MongoDB: the store URL is not valid; write mongodb://user:password@host:port/database, " +
+			"with special characters of user and password percent-encoded")
 	}
 	if parsed.Database == "" {
 		return nil, errors.New("open MongoDB: the store URL names no database; write mongodb://host:port/database (and ?authSource=admin if the user is known there)")

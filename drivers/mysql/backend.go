@@ -55,9 +55,9 @@ var (
 // connections is how many connections a Backend of Open has at most.
 const connections = 10
 
-// idleLimit is after how long the server ends a connection of Open that sends nothing, and rolls its transaction back: a
-// process that is stopped within a transaction must not hold up others for long. It is shorter than lockWait, so that transactions that wait for its locks go on.
-// The pool closes idle connections before.
+// idleLimit is after how long the server ends a connection of Open that sends nothing, and rolls its transaction back:
+// a process that is stopped within a transaction must not hold up others for long. It is shorter than lockWait, so that
+// transactions that wait for its locks go on. The pool closes idle connections before.
 const idleLimit = 5 * time.Second
 
 // Open opens a database of MySQL or MariaDB. The URL is mysql://user:password@host:port/database,

@@ -35,7 +35,9 @@ func (s *session) lockFollowers(ctx context.Context, lock statement, predecessor
 	err = s.Each(ctx, lock, args{"ids": predecessors}, func(r row) error {
 		var f rowwise.Follower
 		d, p := &f.Dependent, &f.Predecessor
-		err := r.Scan(&d.ID, sqlrows.IntoTime(&d.Mark), sqlrows.IntoTime(&d.NextAt), &p.ID, &p.Name, sqlrows.IntoTime(&p.PausedAt), sqlrows.IntoTime(&p.PausedUntil), sqlrows.IntoTime(&p.GroupPausedAt), sqlrows.IntoTime(&p.GroupPausedUntil))
+		err := r.Scan(&d.ID, sqlrows.IntoTime(&d.Mark), sqlrows.IntoTime(&d.NextAt), &p.ID, &p.Name,
+			sqlrows.IntoTime(&p.PausedAt), sqlrows.IntoTime(&p.PausedUntil), sqlrows.IntoTime(&p.GroupPausedAt),
+			sqlrows.IntoTime(&p.GroupPausedUntil))
 		followers, ids = append(followers, f), append(ids, d.ID)
 		return err
 	})

@@ -115,7 +115,9 @@ func (s *session) FindDue(ctx context.Context, req store.ClaimRequest, by time.T
 }
 
 // TakeJobs implements rowwise.ClaimTx.
-func (s *session) TakeJobs(ctx context.Context, req store.ClaimRequest, due []rowwise.Stream, permitted bool, now time.Time) (jobs []store.Claimed, batch int64, err error) {
+func (s *session) TakeJobs(ctx context.Context, req store.ClaimRequest, due []rowwise.Stream, permitted bool,
+	now time.Time,
+) (jobs []store.Claimed, batch int64, err error) {
 	jobs, rares, err := s.lockClaimable(ctx, req, due, permitted, now)
 	if err != nil || len(jobs) == 0 {
 		return nil, 0, err
@@ -151,7 +153,9 @@ func (s *session) giveJobs(ctx context.Context, ids []int64, a args) error {
 
 // lockClaimable locks jobs that a claim takes, and leaves out jobs that other transactions have locked, and with permitted jobs
 // that need permits and hold none. rares are the numbers of all locked jobs that have rows in hourbell_job_rare.
-func (s *session) lockClaimable(ctx context.Context, req store.ClaimRequest, due []rowwise.Stream, permitted bool, now time.Time) (jobs []store.Claimed, rares []int64, err error) {
+func (s *session) lockClaimable(ctx context.Context, req store.ClaimRequest, due []rowwise.Stream, permitted bool,
+	now time.Time,
+) (jobs []store.Claimed, rares []int64, err error) {
 	a := args{"queue": req.Queue, "now": sqlrows.Micros(req.DueBy(now)), "kinds": req.Kinds}
 	addExact(a, req.Exact)
 	ready, suspects := lockDueJobs, lockSuspects

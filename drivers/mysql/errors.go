@@ -74,7 +74,8 @@ func (b *Backend) explainIn(ctx context.Context, doing string, err error) error 
 	switch numberOf(err) {
 	case errDeadlock, errRecordChanged:
 		if ctx.Err() == nil {
-			return fmt.Errorf("%s: %w: another transaction was first, and the server has rolled this transaction back or refuses its old snapshot; begin a new transaction, and run it from its beginning", doing, err)
+			return fmt.Errorf("%s: %w: another transaction was first, and the server has rolled this transaction back or "+
+				"refuses its old snapshot; begin a new transaction, and run it from its beginning", doing, err)
 		}
 	}
 	return b.explain(ctx, doing, err)
@@ -93,7 +94,8 @@ func mayOnlyRead(err error) bool {
 // constraint, or refused by a trigger.
 func rejects(number uint16) bool {
 	switch number {
-	case errNotNull, errTooManyValues, errTruncated, errOutOfRange, errBadValue, errBadText, errInvalidCharText, errTooLong, errForeignKey, errSignal, errCheck, errConstraint, errDuplicate:
+	case errNotNull, errTooManyValues, errTruncated, errOutOfRange, errBadValue, errBadText, errInvalidCharText,
+		errTooLong, errForeignKey, errSignal, errCheck, errConstraint, errDuplicate:
 		return true
 	}
 	return false

@@ -109,7 +109,8 @@ func (e *examination) server(ctx context.Context) bool {
 	}
 	e.found = append(e.found, durability(s, c))
 	if s.packet < smallPacket {
-		e.add("packet", store.FindingWarning, fmt.Sprintf("max_allowed_packet is %d bytes, so that batches of large jobs are refused", s.packet), "set max_allowed_packet to 16M or more")
+		e.add("packet", store.FindingWarning, fmt.Sprintf("max_allowed_packet is %d bytes, so that batches of large jobs are "+
+			"refused", s.packet), "set max_allowed_packet to 16M or more")
 	}
 	if e.b.server.galera {
 		e.cluster(c)
@@ -164,7 +165,8 @@ func (e *examination) readCluster(ctx context.Context) (c clusterFacts, err erro
 // cluster examines a node of a Galera cluster.
 func (e *examination) cluster(c clusterFacts) {
 	if c.ready != "ON" {
-		e.add("cluster", store.FindingError, "the server is no working part of its Galera cluster: "+c.state, "name another node of the cluster in the URL, or mend this node")
+		e.add("cluster", store.FindingError, "the server is no working part of its Galera cluster: "+c.state,
+			"name another node of the cluster in the URL, or mend this node")
 		return
 	}
 	e.ok("cluster", fmt.Sprintf("the Galera cluster has the size %d", c.nodes))
@@ -224,7 +226,8 @@ func (e *examination) schema(ctx context.Context) bool {
 		e.ok("schema", "the database has no tables of Hourbell yet; `hourbell migrate up`, or the first node, makes them")
 		return false
 	case applied < len(steps):
-		e.add("schema", store.FindingError, fmt.Sprintf("the schema is at step %d, and this release needs step %d", applied, len(steps)), "run `hourbell migrate up` as a user who may change tables")
+		e.add("schema", store.FindingError, fmt.Sprintf("the schema is at step %d, and this release needs step %d", applied,
+			len(steps)), "run `hourbell migrate up` as a user who may change tables")
 		return false
 	}
 	if err := e.b.checkVersion(ctx); err != nil { // too new
@@ -294,7 +297,8 @@ func (e *examination) rights(ctx context.Context) bool {
 // claim looks for the index with which nodes take jobs.
 func (e *examination) claim(ctx context.Context) {
 	const index = "hourbell_job_ready"
-	rows, err := e.b.db.QueryContext(ctx, "EXPLAIN SELECT id FROM hourbell_job FORCE INDEX ("+index+") WHERE queue = '' AND state = 0 AND priority = 1 ORDER BY run_at, id LIMIT 1")
+	rows, err := e.b.db.QueryContext(ctx, "EXPLAIN SELECT id FROM hourbell_job FORCE INDEX ("+index+") WHERE queue = '' "+
+		"AND state = 0 AND priority = 1 ORDER BY run_at, id LIMIT 1")
 	err = eachRow(rows, err, func(row) error { return nil })
 	switch {
 	case numberOf(err) == errNoIndex:
@@ -317,7 +321,8 @@ func (e *examination) transactions(ctx context.Context) {
 		e.failed(ctx, "transactions", err)
 	case seconds > 0:
 		e.add("transactions", store.FindingWarning,
-			fmt.Sprintf("a transaction of connection %d is open for %v, so that old versions of rows stay and statements become slow", connection, time.Duration(seconds)*time.Second),
+			fmt.Sprintf("a transaction of connection %d is open for %v, so that old versions of rows stay and statements become "+
+				"slow", connection, time.Duration(seconds)*time.Second),
 			fmt.Sprintf("end the transaction in its program, or KILL %d", connection))
 	default:
 		e.ok("transactions", fmt.Sprintf("none is open for more than %v", longTransaction))

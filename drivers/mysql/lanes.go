@@ -18,7 +18,9 @@ func (s *session) HasNewLaneJobs(ctx context.Context, req store.ClaimRequest, no
 }
 
 // LockNewLaneJobs implements rowwise.ClaimTx.
-func (s *session) LockNewLaneJobs(ctx context.Context, req store.ClaimRequest, work store.LaneWork, way store.ClaimWay, now time.Time) (fresh rowwise.FreshJobs, err error) {
+func (s *session) LockNewLaneJobs(ctx context.Context, req store.ClaimRequest, work store.LaneWork, way store.ClaimWay,
+	now time.Time,
+) (fresh rowwise.FreshJobs, err error) {
 	s.claims = !work.Rated // a start under a rate that comes late is lost, so that these claims wait for each other
 	ids, err := s.freshJobs(ctx, findNewLaneJobs, req, rowwise.FreshRows, now)
 	if err != nil || len(ids) == 0 && !work.Found {

@@ -104,7 +104,8 @@ func (s *session) ListLimitWaits(ctx context.Context, req store.ListRequest) (ou
 		var lane store.Lane
 		var priority, state int
 		var runAt time.Time
-		err := r.Scan(&w.Job, &w.Limit.ID, &w.Key, &w.InUse, &lane.Starts, sqlrows.IntoTime(&lane.TAT), sqlrows.IntoTime(&lane.NotBefore), &lane.ID, &priority, &state, sqlrows.IntoTime(&runAt))
+		err := r.Scan(&w.Job, &w.Limit.ID, &w.Key, &w.InUse, &lane.Starts, sqlrows.IntoTime(&lane.TAT),
+			sqlrows.IntoTime(&lane.NotBefore), &lane.ID, &priority, &state, sqlrows.IntoTime(&runAt))
 		out, lanes = append(out, w), append(lanes, lane)
 		if lane.ID != 0 {
 			counts = append(counts, args{"id": w.Job, "lane": lane.ID, "priority": priority, "state": state, "run_at": sqlrows.Micros(runAt), "most": store.MostCounted})
@@ -130,7 +131,8 @@ func (s *session) ListLimitWaits(ctx context.Context, req store.ListRequest) (ou
 }
 
 // limitSelect is what {limit_columns} stands for in statements.
-const limitSelect = "id, name, owner, revision, queue, kind, by_key, concurrency, rate, per, burst, weights, strict, {micros(created_at)} AS created_at, {micros(updated_at)} AS updated_at"
+const limitSelect = "id, name, owner, revision, queue, kind, by_key, concurrency, rate, per, burst, weights, strict, " +
+	"{micros(created_at)} AS created_at, {micros(updated_at)} AS updated_at"
 
 // limits runs a statement that returns limits.
 func (s *session) limits(ctx context.Context, name statement, a args) (all store.Limits, err error) {

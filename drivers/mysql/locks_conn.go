@@ -54,7 +54,8 @@ func (driverLog) Print(values ...any) {
 func readURL(storeURL string) (*driver.Config, error) {
 	u, err := url.Parse(storeURL)
 	if err != nil || (u.Scheme != "mysql" && u.Scheme != "mariadb") || u.Hostname() == "" || len(u.Path) < 2 {
-		return nil, errors.New("the store URL is not valid; write mysql://user:password@host:port/database, with special characters of user and password percent-encoded")
+		return nil, errors.New("the store URL is not valid; write mysql://user:password@host:port/database, with special " +
+			"characters of user and password percent-encoded")
 	}
 	config, err := driver.ParseDSN("/?" + u.RawQuery)
 	if err != nil {

@@ -84,7 +84,8 @@ func checkSession(ctx context.Context, conn locksql.Conn, timeZone string) error
 	case !autocommit:
 		return errors.New("the connections have autocommit=0, so that nothing would be kept; leave that out of the DSN")
 	case !zone.Valid:
-		return fmt.Errorf("the server does not know the time zone %s, or the session's time zone; load its zones with mysql_tzinfo_to_sql, or give TimeZone as +02:00", timeZone)
+		return fmt.Errorf("the server does not know the time zone %s, or the session's time zone; load its zones with "+
+			"mysql_tzinfo_to_sql, or give TimeZone as +02:00", timeZone)
 	}
 	return nil
 }

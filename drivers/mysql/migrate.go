@@ -90,7 +90,8 @@ func (b *Backend) migrate(ctx context.Context, conn *sql.Conn) (applied []store.
 		return nil, err
 	}
 	//nolint:gosec // the options are constants
-	table := "CREATE TABLE IF NOT EXISTS hourbell_schema_version (version INT NOT NULL PRIMARY KEY, name VARCHAR(200) NOT NULL, applied_at DATETIME(6) NOT NULL) " + b.server.tableOptions()
+	table := "CREATE TABLE IF NOT EXISTS hourbell_schema_version (version INT NOT NULL PRIMARY KEY, name VARCHAR(200) NOT " +
+		"NULL, applied_at DATETIME(6) NOT NULL) " + b.server.tableOptions()
 	if _, err := conn.ExecContext(ctx, table); err != nil {
 		return nil, err
 	}
@@ -101,7 +102,8 @@ func (b *Backend) migrate(ctx context.Context, conn *sql.Conn) (applied []store.
 			}
 		}
 		//nolint:gosec // the values are a number and a literal
-		enter := fmt.Sprintf("INSERT IGNORE INTO hourbell_schema_version (version, name, applied_at) VALUES (%d, %s, UTC_TIMESTAMP(6))", step.Version, appendText(nil, step.Name))
+		enter := fmt.Sprintf("INSERT IGNORE INTO hourbell_schema_version (version, name, applied_at) VALUES (%d, %s, "+
+			"UTC_TIMESTAMP(6))", step.Version, appendText(nil, step.Name))
 		if _, err := conn.ExecContext(ctx, enter); err != nil {
 			return applied, fmt.Errorf("step %d (%s): %w", step.Version, step.Name, err)
 		}

@@ -15,7 +15,8 @@ func (s *session) QueueRates(ctx context.Context, queue string, lock bool) (q st
 		var limit store.Limit
 		var tat, notBefore time.Time
 		var made bool
-		if err := r.Scan(&limit.ID, &limit.Revision, &limit.Rate, sqlrows.IntoDuration(&limit.Per), &limit.Burst, sqlrows.IntoTime(&tat), sqlrows.IntoTime(&notBefore), &made); err != nil {
+		if err := r.Scan(&limit.ID, &limit.Revision, &limit.Rate, sqlrows.IntoDuration(&limit.Per), &limit.Burst,
+			sqlrows.IntoTime(&tat), sqlrows.IntoTime(&notBefore), &made); err != nil {
 			return err
 		}
 		if q.Add(&limit, tat, notBefore) && !made {

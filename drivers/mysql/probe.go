@@ -77,7 +77,8 @@ func probe(ctx context.Context, db *sql.DB) (s server, database string, err erro
 	var client, connection, results, completion string
 	var limit uint64
 	var safe bool
-	err = db.QueryRowContext(ctx, "SELECT VERSION(), COALESCE(DATABASE(), ''), @@autocommit, @@sql_mode, @@max_allowed_packet, @@GLOBAL.log_bin, @@SESSION.binlog_format, "+
+	err = db.QueryRowContext(ctx, "SELECT VERSION(), COALESCE(DATABASE(), ''), @@autocommit, @@sql_mode, "+
+		"@@max_allowed_packet, @@GLOBAL.log_bin, @@SESSION.binlog_format, "+
 		"@@character_set_client, @@character_set_connection, COALESCE(@@character_set_results, 'NULL'), @@completion_type, @@sql_select_limit, @@sql_safe_updates").
 		Scan(&version, &database, &autocommit, &mode, &packet, &logs, &format, &client, &connection, &results, &completion, &limit, &safe)
 	if err != nil {
@@ -93,18 +94,24 @@ func probe(ctx context.Context, db *sql.DB) (s server, database string, err erro
 	case !autocommit:
 		return s, "", fmt.Errorf("the connections have autocommit=0: leave that parameter out of the DSN")
 	case !strings.Contains(mode, "STRICT_"):
-		return s, "", fmt.Errorf("the connections' sql_mode %q is not strict, so that values would be cut without an error: add STRICT_TRANS_TABLES to it, in the DSN or on the server", mode)
+		return s, "", fmt.Errorf("the connections' sql_mode %q is not strict, so that values would be cut without an error: "+
+			"add STRICT_TRANS_TABLES to it, in the DSN or on the server", mode)
 	case client != "utf8mb4" || connection != "utf8mb4" || results != "utf8mb4":
-		return s, "", fmt.Errorf("the connections have the character sets %s (client), %s (connection) and %s (results), in which texts would lose characters: write charset=utf8mb4 into the DSN", client, connection, results)
+		return s, "", fmt.Errorf("the connections have the character sets %s (client), %s (connection) and %s (results), in "+
+			"which texts would lose characters: write charset=utf8mb4 into the DSN", client, connection, results)
 	case completion != "NO_CHAIN":
-		return s, "", fmt.Errorf("the connections have completion_type=%s, so that the server does more at the end of a transaction than to end it: write completion_type=0 into the DSN", completion)
+		return s, "", fmt.Errorf("the connections have completion_type=%s, so that the server does more at the end of a "+
+			"transaction than to end it: write completion_type=0 into the DSN", completion)
 	case limit < math.MaxUint32:
-		return s, "", fmt.Errorf("the connections have sql_select_limit=%d, so that answers would lack rows: write sql_select_limit=%d into the DSN", limit, uint64(math.MaxUint64))
+		return s, "", fmt.Errorf("the connections have sql_select_limit=%d, so that answers would lack rows: write "+
+			"sql_select_limit=%d into the DSN", limit, uint64(math.MaxUint64))
 	case safe:
-		return s, "", fmt.Errorf("the connections have sql_safe_updates=1, with which the server refuses statements of Hourbell: write sql_safe_updates=0 into the DSN")
+		return s, "", fmt.Errorf("the connections have sql_safe_updates=1, with which the server refuses statements of " +
+			"Hourbell: write sql_safe_updates=0 into the DSN")
 	}
 	if logs && format == "STATEMENT" {
-		return s, "", fmt.Errorf("the server's binlog_format is STATEMENT, with which it refuses what READ COMMITTED transactions write: set binlog_format to ROW or MIXED")
+		return s, "", fmt.Errorf("the server's binlog_format is STATEMENT, with which it refuses what READ COMMITTED " +
+			"transactions write: set binlog_format to ROW or MIXED")
 	}
 	s.galera, err = inGalera(ctx, db)
 	return s, database, err

@@ -24,8 +24,10 @@ func (s *session) SaveSchedules(ctx context.Context, rows []*store.Schedule) err
 		saved[i] = args{
 			"name": r.Name, "owner": r.Owner, "revision": r.Revision, "definition": sqlrows.NotNull(r.Definition), "group_name": sqlrows.TextOrNull(r.Group),
 			"anchor": sqlrows.Micros(r.Anchor), "mark": sqlrows.Micros(r.Mark), "next_at": sqlrows.Micros(r.NextAt), "fired": r.Fired,
-			"paused_at": sqlrows.Micros(r.PausedAt), "paused_until": sqlrows.Micros(r.PausedUntil), "group_paused_at": sqlrows.Micros(r.GroupPausedAt), "group_paused_until": sqlrows.Micros(r.GroupPausedUntil),
-			"paused_declared": r.PausedDeclared, "created_at": sqlrows.Micros(r.CreatedAt), "updated_at": sqlrows.Micros(r.UpdatedAt), "deleted_at": sqlrows.Micros(r.DeletedAt),
+			"paused_at": sqlrows.Micros(r.PausedAt), "paused_until": sqlrows.Micros(r.PausedUntil),
+			"group_paused_at": sqlrows.Micros(r.GroupPausedAt), "group_paused_until": sqlrows.Micros(r.GroupPausedUntil),
+			"paused_declared": r.PausedDeclared, "created_at": sqlrows.Micros(r.CreatedAt),
+			"updated_at": sqlrows.Micros(r.UpdatedAt), "deleted_at": sqlrows.Micros(r.DeletedAt),
 		}
 	}
 	err := s.insertRows(ctx, upsertSchedules, saved)
@@ -33,4 +35,7 @@ func (s *session) SaveSchedules(ctx context.Context, rows []*store.Schedule) err
 }
 
 // scheduleSelect is what {schedule_columns} stands for in statements.
-const scheduleSelect = "id, name, owner, revision, definition, group_name, {micros(anchor)} AS anchor, {micros(mark)} AS mark, {micros(next_at)} AS next_at, fired, {micros(paused_at)} AS paused_at, {micros(paused_until)} AS paused_until, {micros(group_paused_at)} AS group_paused_at, {micros(group_paused_until)} AS group_paused_until, paused_declared, {micros(created_at)} AS created_at, {micros(updated_at)} AS updated_at, {micros(deleted_at)} AS deleted_at"
+const scheduleSelect = "id, name, owner, revision, definition, group_name, {micros(anchor)} AS anchor, {micros(mark)} " +
+	"AS mark, {micros(next_at)} AS next_at, fired, {micros(paused_at)} AS paused_at, {micros(paused_until)} AS " +
+	"paused_until, {micros(group_paused_at)} AS group_paused_at, {micros(group_paused_until)} AS group_paused_until, " +
+	"paused_declared, {micros(created_at)} AS created_at, {micros(updated_at)} AS updated_at, {micros(deleted_at)} AS deleted_at"

@@ -306,7 +306,8 @@ func (b *Backend) checkStore(ctx context.Context, s *session) error {
 		}
 	}
 	if !open {
-		return fmt.Errorf("%w: one of its statements has committed it, such as CREATE TABLE, TRUNCATE or a procedure that commits; what it did before stays; send such statements outside of the transaction", store.ErrTxEnded)
+		return fmt.Errorf("%w: one of its statements has committed it, such as CREATE TABLE, TRUNCATE or a procedure that "+
+			"commits; what it did before stays; send such statements outside of the transaction", store.ErrTxEnded)
 	}
 	return nil
 }

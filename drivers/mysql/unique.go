@@ -65,7 +65,9 @@ func (s *session) LockKeys(ctx context.Context, keys []store.JobKey, now time.Ti
 }
 
 // uniqueJobs returns the live jobs that have some keys.
-func (s *session) uniqueJobs(ctx context.Context, name statement, keys []store.JobKey, rows []uniqueKey, now time.Time) (map[store.JobKey]store.KeyHolder, error) {
+func (s *session) uniqueJobs(ctx context.Context, name statement, keys []store.JobKey, rows []uniqueKey,
+	now time.Time,
+) (map[store.JobKey]store.KeyHolder, error) {
 	holders := map[store.JobKey]store.KeyHolder{}
 	for part := range s.parts(rows) {
 		err := s.Each(ctx, name, args{"keys": sqlrows.JSONList(part), "now": sqlrows.Micros(now)}, func(r row) error {

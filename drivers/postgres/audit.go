@@ -50,7 +50,8 @@ func (b *Backend) listAudit(ctx context.Context, tx querier, req store.ListReque
 	if req.Subject != nil {
 		kind, name = &req.Subject.Kind, &req.Subject.Name
 	}
-	return collect(ctx, tx, scanAudit, b.q(listAudit), orNull(req.Actor), orNull(req.Action), kind, name, when(req.From), when(req.Before.At), req.Before.ID, req.Limit)
+	return collect(ctx, tx, scanAudit, b.q(listAudit), orNull(req.Actor), orNull(req.Action), kind, name, when(req.From),
+		when(req.Before.At), req.Before.ID, req.Limit)
 }
 
 func scanAudit(r pgx.CollectableRow) (e store.AuditEntry, err error) {

@@ -113,7 +113,8 @@ func setOfNames(names []string) map[string]bool {
 func (t edgesTx) LockFollowers(ctx context.Context, predecessors []int64) ([]rowwise.Follower, error) {
 	followers, err := collect(ctx, t.tx, func(r pgx.CollectableRow) (f rowwise.Follower, err error) {
 		d, p := &f.Dependent, &f.Predecessor
-		err = r.Scan(&d.ID, into(&d.Mark), into(&d.NextAt), &p.ID, &p.Name, into(&p.PausedAt), into(&p.PausedUntil), into(&p.GroupPausedAt), into(&p.GroupPausedUntil))
+		err = r.Scan(&d.ID, into(&d.Mark), into(&d.NextAt), &p.ID, &p.Name, into(&p.PausedAt), into(&p.PausedUntil),
+			into(&p.GroupPausedAt), into(&p.GroupPausedUntil))
 		return f, err
 	}, t.b.q(lockFollowers), predecessors)
 	if err != nil || len(followers) == 0 {

@@ -26,6 +26,7 @@ func (b *Backend) checkUndistributed(ctx context.Context, tx pgx.Tx) error {
 	if err != nil || len(tables) == 0 {
 		return err
 	}
-	return fmt.Errorf("%w: the tables %s are distributed by Citus, where Hourbell does not work; call undistribute_table for each of them, or use a schema on one PostgreSQL server",
+	return fmt.Errorf("%w: the tables %s are distributed by Citus, where Hourbell does not work; call undistribute_table "+
+		"for each of them, or use a schema on one PostgreSQL server",
 		store.ErrSchema, strings.Join(tables, ", "))
 }

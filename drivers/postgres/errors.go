@@ -91,7 +91,8 @@ func (b *Backend) explain(what string, err error) error {
 		return fmt.Errorf("%s: the database server refuses this user, password or database; see that the URL names them rightly: %w", what, err)
 	}
 	if rejects(codeOf(err)) {
-		return fmt.Errorf("%s: %w; see that the database's encoding is UTF8, and what constraints and triggers that were added to its tables forbid: %w", what, store.ErrRejected, err)
+		return fmt.Errorf("%s: %w; see that the database's encoding is UTF8, and what constraints and triggers that were "+
+			"added to its tables forbid: %w", what, store.ErrRejected, err)
 	}
 	var connect *pgconn.ConnectError
 	if errors.As(err, &connect) {

@@ -108,7 +108,8 @@ func (e *examination) readServer(ctx context.Context) error {
 		e.add("version", store.FindingError, "PostgreSQL "+s.version+" is too old", "use PostgreSQL 13 or newer")
 	}
 	if s.standby {
-		e.add("server", store.FindingError, "the server is a standby, which cannot be written to", "name the primary in the URL, or add target_session_attrs=read-write to it")
+		e.add("server", store.FindingError, "the server is a standby, which cannot be written to",
+			"name the primary in the URL, or add target_session_attrs=read-write to it")
 	}
 	if s.encoding != "UTF8" {
 		e.add("encoding", store.FindingError, "the encoding of the database is "+s.encoding, "use a database with the encoding UTF8")
@@ -191,7 +192,8 @@ func (e *examination) wakeUps(ctx context.Context) {
 	case err == nil:
 		e.ok("wake-ups", "a notification arrives on the channel "+e.b.channel)
 	case errors.Is(err, store.ErrNoPush):
-		e.add("wake-ups", store.FindingWarning, fmt.Sprintf("a notification on the channel %s does not arrive within %v", e.b.channel, probeTime), polling+e.b.whyDeaf())
+		e.add("wake-ups", store.FindingWarning, fmt.Sprintf("a notification on the channel %s does not arrive within %v",
+			e.b.channel, probeTime), polling+e.b.whyDeaf())
 	default:
 		e.add("wake-ups", store.FindingWarning, e.b.explain("listen", err).Error(), polling+"see that the URL for listening is right")
 	}
@@ -327,7 +329,8 @@ func (e *examination) claim(ctx context.Context) {
 // upkeep examines what keeps the server from removing dead rows.
 func (e *examination) upkeep(ctx context.Context) {
 	if !e.server.autovacuum {
-		e.add("vacuum", store.FindingError, "autovacuum or track_counts is off, so that tables grow without bound", "switch both on in the configuration of the server")
+		e.add("vacuum", store.FindingError, "autovacuum or track_counts is off, so that tables grow without bound",
+			"switch both on in the configuration of the server")
 	}
 	type transaction struct {
 		process, seconds int64
@@ -344,10 +347,12 @@ func (e *examination) upkeep(ctx context.Context) {
 	case err != nil:
 		e.failed("transactions", err)
 	case process == 0:
-		e.add("transactions", store.FindingWarning, fmt.Sprintf("the prepared transaction %q is open for %v, so that dead rows stay and statements become slow", name, open),
+		e.add("transactions", store.FindingWarning, fmt.Sprintf("the prepared transaction %q is open for %v, so that dead "+
+			"rows stay and statements become slow", name, open),
 			"commit it or roll it back (COMMIT PREPARED, ROLLBACK PREPARED)")
 	default:
-		e.add("transactions", store.FindingWarning, fmt.Sprintf("a transaction of process %d (%s) is open for %v, so that dead rows stay and statements become slow", process, name, open),
+		e.add("transactions", store.FindingWarning, fmt.Sprintf("a transaction of process %d (%s) is open for %v, so that "+
+			"dead rows stay and statements become slow", process, name, open),
 			fmt.Sprintf("end the transaction in its program, or SELECT pg_terminate_backend(%d)", process))
 	}
 }

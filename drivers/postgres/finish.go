@@ -419,7 +419,9 @@ func (f *finishing) end(ctx context.Context) (err error) {
 // toHistory moves jobs to history, or deletes them, in one message. It returns which of
 // them bore their tokens, and whether any of them has dependents, and adds their serial
 // groups to freed. handled is a parameter of the statements; see handlers.go.
-func (b *Backend) toHistory(ctx context.Context, s sender, now *time.Time, over endings, handled bool, freed serialGroups) (ended []int64, releases bool, err error) {
+func (b *Backend) toHistory(ctx context.Context, s sender, now *time.Time, over endings, handled bool,
+	freed serialGroups,
+) (ended []int64, releases bool, err error) {
 	aged, kept, forgotten := over.aged, over.kept, over.forgotten
 	noted := len(aged.ids) >= leastNoted
 	var batch pgx.Batch
@@ -542,7 +544,8 @@ func (b *Backend) free(ctx context.Context, tx querier, now *time.Time, jobs fre
 	if len(jobs.ids) == 0 {
 		return nil
 	}
-	queues, err := collect(ctx, tx, pgx.RowTo[string], b.q(requeueJobs), now, jobs.ids, jobs.delays, jobs.refunds, jobs.counted, jobs.well, jobs.lost, jobs.snoozed)
+	queues, err := collect(ctx, tx, pgx.RowTo[string], b.q(requeueJobs), now, jobs.ids, jobs.delays, jobs.refunds,
+		jobs.counted, jobs.well, jobs.lost, jobs.snoozed)
 	if err != nil {
 		return err
 	}

@@ -103,7 +103,8 @@ func (b *Backend) beginHandled(ctx context.Context, req store.BeginRequest, ids,
 	return rowwise.InTx(b.work(ctx, nodeConns, "begin jobs"), func(tx pgx.Tx) (out store.BeginResult, err error) {
 		var node int64
 		var handled bool
-		if err := nodeAlive(req.Node, tx.QueryRow(ctx, b.q(beginJobs), when(req.Now), req.Node, req.Batch, ids, tokens, true).Scan(&node, &handled, &out.Paused)); err != nil {
+		if err := nodeAlive(req.Node, tx.QueryRow(ctx, b.q(beginJobs), when(req.Now), req.Node, req.Batch, ids, tokens,
+			true).Scan(&node, &handled, &out.Paused)); err != nil {
 			return out, err
 		}
 		handlers, err := b.readHandlers(ctx, tx)

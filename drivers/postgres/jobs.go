@@ -50,9 +50,10 @@ func (b *Backend) CountJobs(ctx context.Context, req store.CountJobsRequest) (in
 // The parameters of list_jobs.sql: the conditions of a filter, a range of numbers, and a
 // page.
 const (
-	jobFilterParams = "live finished only_running ids states scheduled retrying now queue kind schedule hosts_of group_name job_key unique_key batch not_last error created_since created_until finished_since finished_until"
-	jobRangeParams  = " after_id before"
-	jobPageParams   = " limit full"
+	jobFilterParams = "live finished only_running ids states scheduled retrying now queue kind schedule hosts_of " +
+		"group_name job_key unique_key batch not_last error created_since created_until finished_since finished_until"
+	jobRangeParams = " after_id before"
+	jobPageParams  = " limit full"
 )
 
 // jobFilterValues returns the values of jobFilterParams.
@@ -65,8 +66,10 @@ func jobFilterValues(f store.JobFilter, now time.Time) []any {
 	}
 	onlyRunning := len(f.States) == 1 && f.States[0] == store.StateRunning && !narrowed
 	return []any{
-		live, finished, onlyRunning, listOrNull(f.IDs), states, f.Scheduled, f.Retrying, when(now), orNull(f.Queue), orNull(f.Kind), orNull(f.Schedule), orNull(f.HostsOf),
-		orNull(f.Group), orNull(f.Key), orNull(f.Unique), orNull(f.Batch), f.NotLast, orNull(f.Error), when(f.CreatedSince), when(f.CreatedUntil), when(f.FinishedSince), when(f.FinishedUntil),
+		live, finished, onlyRunning, listOrNull(f.IDs), states, f.Scheduled, f.Retrying, when(now), orNull(f.Queue),
+		orNull(f.Kind), orNull(f.Schedule), orNull(f.HostsOf),
+		orNull(f.Group), orNull(f.Key), orNull(f.Unique), orNull(f.Batch), f.NotLast, orNull(f.Error), when(f.CreatedSince),
+		when(f.CreatedUntil), when(f.FinishedSince), when(f.FinishedUntil),
 	}
 }
 
@@ -82,7 +85,8 @@ func stateNumbers(states []store.State) []int16 {
 }
 
 // jobColumns are the columns that scanJob scans.
-const jobColumns = "id token state args headers attempt origin run_at created_at started_at finished_at node schedule_id schedule_name slot cancel_asked reason losses snoozes result {spec}"
+const jobColumns = "id token state args headers attempt origin run_at created_at started_at finished_at node " +
+	"schedule_id schedule_name slot cancel_asked reason losses snoozes result {spec}"
 
 func scanJob(r pgx.CollectableRow) (j store.JobInfo, err error) {
 	err = r.Scan(append([]any{

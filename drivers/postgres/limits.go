@@ -159,7 +159,8 @@ func (t limitsTx) SaveLimits(ctx context.Context, limits []store.Limit, now time
 		return each(ctx, t.tx, []any{&name, &revision}, func() { revisions[name] = revision }, t.b.q(s), args...)
 	}
 	if a := created; len(a.ids) > 0 {
-		if err := save(insertLimits, when(now), a.names, a.owners, a.queues, a.kinds, a.byKeys, a.concurrencies, a.rates, a.pers, a.bursts, a.weights, a.stricts, a.createdAts); err != nil {
+		if err := save(insertLimits, when(now), a.names, a.owners, a.queues, a.kinds, a.byKeys, a.concurrencies, a.rates,
+			a.pers, a.bursts, a.weights, a.stricts, a.createdAts); err != nil {
 			return nil, err
 		}
 	}

@@ -142,7 +142,8 @@ func (b *Backend) migrate(ctx context.Context, step store.Migration) (did bool, 
 func (b *Backend) createSchema(ctx context.Context, tx pgx.Tx) error {
 	var there bool
 	var encoding string
-	err := tx.QueryRow(ctx, "select exists (select from pg_catalog.pg_namespace where nspname = $1::text), current_setting('server_encoding')", b.schema).Scan(&there, &encoding)
+	err := tx.QueryRow(ctx, "select exists (select from pg_catalog.pg_namespace where nspname = $1::text), "+
+		"current_setting('server_encoding')", b.schema).Scan(&there, &encoding)
 	if err != nil {
 		return err
 	}

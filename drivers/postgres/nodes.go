@@ -28,7 +28,8 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 		if req.Continue == 0 {
 			err = tx.QueryRow(ctx, b.q(insertNode), now, req.Name, req.Version, req.Host, labels, queues, kinds, zones, problems, lease).Scan(&out.Node, into(&out.Now))
 		} else {
-			err = tx.QueryRow(ctx, b.q(updateNode), now, req.Continue, req.Version, req.Host, labels, queues, kinds, zones, problems, lease).Scan(&out.Node, into(&out.Now))
+			err = tx.QueryRow(ctx, b.q(updateNode), now, req.Continue, req.Version, req.Host, labels, queues, kinds, zones,
+				problems, lease).Scan(&out.Node, into(&out.Now))
 			err = nodeAlive(req.Continue, err)
 		}
 		if err != nil {
@@ -104,7 +105,9 @@ type endedNode struct {
 // endNodes ends the nodes that choose returns, because they died or because they
 // leave, and takes their jobs and the jobs that other ended nodes still hold. after,
 // if not nil, returns the follow-up of each lost job.
-func (b *Backend) endNodes(ctx context.Context, what string, now time.Time, after func(store.LostJob) *store.FollowUp, choose func(tx pgx.Tx) (ended []store.NodeInfo, left []endedNode, err error)) (store.RescueResult, error) {
+func (b *Backend) endNodes(ctx context.Context, what string, now time.Time, after func(store.LostJob) *store.FollowUp,
+	choose func(tx pgx.Tx) (ended []store.NodeInfo, left []endedNode, err error),
+) (store.RescueResult, error) {
 	out, err := rowwise.InTx(b.work(ctx, nodeConns, what), func(tx pgx.Tx) (out store.RescueResult, err error) {
 		ended, nodes, err := choose(tx)
 		out = store.RescueResult{Nodes: ended}
@@ -288,7 +291,8 @@ func scanHeld(r pgx.CollectableRow) (j heldJob, err error) {
 const nodeColumns = "id name version host labels queues kinds zones problems lease started_at seen_at ended_at died beats running"
 
 func scanNode(r pgx.CollectableRow) (n store.NodeInfo, err error) {
-	err = r.Scan(&n.ID, &n.Name, &n.Version, &n.Host, &n.Labels, &n.Queues, &n.Kinds, &n.Zones, &n.Problems, &n.Lease, into(&n.StartedAt), into(&n.SeenAt), into(&n.EndedAt), &n.Died, &n.Beats, &n.Running)
+	err = r.Scan(&n.ID, &n.Name, &n.Version, &n.Host, &n.Labels, &n.Queues, &n.Kinds, &n.Zones, &n.Problems, &n.Lease,
+		into(&n.StartedAt), into(&n.SeenAt), into(&n.EndedAt), &n.Died, &n.Beats, &n.Running)
 	return n, err
 }
 

@@ -81,7 +81,9 @@ func (b *Backend) lockForPut(ctx context.Context, tx querier, req store.PutSched
 
 // lockSchedules reads the clock and locks schedules by name, and the living
 // ones of an owner if that is not nil.
-func (b *Backend) lockSchedules(ctx context.Context, tx querier, asked time.Time, names []string, owner *string) (now time.Time, rows map[string]*store.Schedule, err error) {
+func (b *Backend) lockSchedules(ctx context.Context, tx querier, asked time.Time, names []string,
+	owner *string,
+) (now time.Time, rows map[string]*store.Schedule, err error) {
 	if err := tx.QueryRow(ctx, b.q(readClock), when(asked)).Scan(into(&now)); err != nil {
 		return now, nil, err
 	}
@@ -217,7 +219,8 @@ func (b *Backend) writeSchedules(ctx context.Context, tx querier, rows []*store.
 		groupPaused[i], groupUntil[i] = when(row.GroupPausedAt), when(row.GroupPausedUntil)
 		updated[i], deleted[i] = when(row.UpdatedAt), when(row.DeletedAt)
 	}
-	_, err := tx.Exec(ctx, b.q(updateSchedules), ids, owners, revisions, definitions, anchors, marks, nexts, paused, declared, updated, deleted, until, groups, groupPaused, groupUntil)
+	_, err := tx.Exec(ctx, b.q(updateSchedules), ids, owners, revisions, definitions, anchors, marks, nexts, paused,
+		declared, updated, deleted, until, groups, groupPaused, groupUntil)
 	return err
 }
 
@@ -280,7 +283,8 @@ func (b *Backend) listSchedules(ctx context.Context, tx querier, req store.ListR
 	case req.Calendar != "":
 		name = listCalendarSchedules
 	}
-	return collect(ctx, tx, scanListed, b.q(name), listOrNull(req.Names), listOrNull(req.IDs), req.Owner, req.After, req.Deleted, req.Limit, orNull(req.Calendar), orNull(req.Group),
+	return collect(ctx, tx, scanListed, b.q(name), listOrNull(req.Names), listOrNull(req.IDs), req.Owner, req.After,
+		req.Deleted, req.Limit, orNull(req.Calendar), orNull(req.Group),
 		when(req.MarkAfter), store.FailedAmong)
 }
 
@@ -298,13 +302,15 @@ func scanListed(r pgx.CollectableRow) (s store.Schedule, err error) {
 // scheduleList is the list "schedule_columns" in statements, and scheduleColumns what scheduleTargets
 // scan: that list, and how many jobs in a row failed.
 const (
-	scheduleList    = "id, name, owner, revision, definition, group_name, anchor, mark, next_at, fired, paused_at, paused_until, group_paused_at, group_paused_until, paused_declared, created_at, updated_at, deleted_at"
+	scheduleList = "id, name, owner, revision, definition, group_name, anchor, mark, next_at, fired, paused_at, " +
+		"paused_until, group_paused_at, group_paused_until, paused_declared, created_at, updated_at, deleted_at"
 	scheduleColumns = "{schedule_columns} failures"
 )
 
 func scheduleTargets(s *store.Schedule) []any {
 	return []any{
 		&s.ID, &s.Name, &s.Owner, &s.Revision, &s.Definition, (*word)(&s.Group), into(&s.Anchor), into(&s.Mark), into(&s.NextAt), &s.Fired,
-		into(&s.PausedAt), into(&s.PausedUntil), into(&s.GroupPausedAt), into(&s.GroupPausedUntil), &s.PausedDeclared, into(&s.CreatedAt), into(&s.UpdatedAt), into(&s.DeletedAt), (*number)(&s.Failures),
+		into(&s.PausedAt), into(&s.PausedUntil), into(&s.GroupPausedAt), into(&s.GroupPausedUntil), &s.PausedDeclared,
+		into(&s.CreatedAt), into(&s.UpdatedAt), into(&s.DeletedAt), (*number)(&s.Failures),
 	}
 }

@@ -140,7 +140,8 @@ func (b *Backend) listSlots(ctx context.Context, tx querier, req store.ListReque
 	if len(req.IDs) > 0 {
 		return collect(ctx, tx, scanSlot, b.q(listScheduleSlots), req.IDs, req.Limit)
 	}
-	return collect(ctx, tx, scanSlot, b.q(listSlots), orNull(req.Name()), when(req.From), when(req.To), when(req.Before.At), req.Before.ID, req.Limit, orNull(req.Group), orNull(req.HostsOf))
+	return collect(ctx, tx, scanSlot, b.q(listSlots), orNull(req.Name()), when(req.From), when(req.To),
+		when(req.Before.At), req.Before.ID, req.Limit, orNull(req.Group), orNull(req.HostsOf))
 }
 
 func scanSlot(r pgx.CollectableRow) (s store.SlotInfo, err error) {

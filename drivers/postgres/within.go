@@ -108,7 +108,8 @@ func (b *Backend) explainIn(what string, err error) error {
 	case codeOf(err) == "25006":
 		return fmt.Errorf("%s: the transaction is read-only, or the server is a standby: %w", what, err)
 	case codeOf(err) == "42P01", codeOf(err) == "3F000":
-		return fmt.Errorf("%s: %w: the transaction's database has no schema %q of Hourbell; see that it is the database of the client, and run `hourbell migrate up`: %w",
+		return fmt.Errorf("%s: %w: the transaction's database has no schema %q of Hourbell; see that it is the database of "+
+			"the client, and run `hourbell migrate up`: %w",
 			what, store.ErrSchema, b.schema, err)
 	}
 	return b.explain(what, err)

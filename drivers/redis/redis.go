@@ -123,7 +123,8 @@ func Open(_ context.Context, text string, opts ...Option) (*Provider, error) {
 	return p, nil
 }
 
-var errURL = errors.New("open Redis: the store URL is not valid; write redis://user:password@host:port/database, with special characters of user and password percent-encoded")
+var errURL = errors.New("open Redis: the store URL is not valid; write redis://user:password@host:port/database, with " +
+	"special characters of user and password percent-encoded")
 
 // New makes a provider for the program's own client, which stays open when the
 // Provider is closed. See [GoRedis] for go-redis clients.

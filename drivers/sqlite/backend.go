@@ -329,7 +329,9 @@ func checkConn(ctx context.Context, conn querier, s settings) error {
 	}{
 		{"journal_mode", equals("wal"), "writers would lock readers out; add _pragma=journal_mode(wal) to the DSN (a database in memory cannot be used)"},
 		{"busy_timeout", atLeast("1000"), "writers would fail instead of waiting for each other; add _pragma=busy_timeout(10000) to the DSN"},
-		{"synchronous", synchronousAtLeast(s.synchronous), "acknowledged jobs could be lost with the power; add _pragma=synchronous(" + strings.ToLower(s.synchronous) + ") to the DSN, or pass Synchronous(\"NORMAL\") if it is NORMAL and that is meant"},
+		{"synchronous", synchronousAtLeast(s.synchronous), "acknowledged jobs could be lost with the power; add " +
+			"_pragma=synchronous(" + strings.ToLower(s.synchronous) +
+			") to the DSN, or pass Synchronous(\"NORMAL\") if it is NORMAL and that is meant"},
 		{"query_only", equals("0"), "nothing could be written; leave query_only out of the DSN"},
 		{"locking_mode", equals("normal"), "other connections would be locked out; leave locking_mode out of the DSN"},
 		{"encoding", equals("UTF-8"), "names would not sort by their bytes; use a file in UTF-8"},

@@ -23,7 +23,9 @@ func (s *session) LockFollowers(ctx context.Context, predecessors []int64) (foll
 	err = s.Each(ctx, lockFollowers, args{"ids": sqlrows.JSONList(predecessors)}, func(r row) error {
 		var f rowwise.Follower
 		d, p := &f.Dependent, &f.Predecessor
-		err := r.Scan(&d.ID, sqlrows.IntoTime(&d.Mark), sqlrows.IntoTime(&d.NextAt), sqlrows.IntoTime(&f.Last), &p.ID, &p.Name, sqlrows.IntoTime(&p.PausedAt), sqlrows.IntoTime(&p.PausedUntil), sqlrows.IntoTime(&p.GroupPausedAt), sqlrows.IntoTime(&p.GroupPausedUntil))
+		err := r.Scan(&d.ID, sqlrows.IntoTime(&d.Mark), sqlrows.IntoTime(&d.NextAt), sqlrows.IntoTime(&f.Last), &p.ID,
+			&p.Name, sqlrows.IntoTime(&p.PausedAt), sqlrows.IntoTime(&p.PausedUntil), sqlrows.IntoTime(&p.GroupPausedAt),
+			sqlrows.IntoTime(&p.GroupPausedUntil))
 		followers = append(followers, f)
 		return err
 	})

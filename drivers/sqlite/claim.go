@@ -131,7 +131,9 @@ func (s *session) LookAround(ctx context.Context, req store.ClaimRequest) (rowwi
 }
 
 // TakeJobs implements rowwise.ClaimTx.
-func (s *session) TakeJobs(ctx context.Context, req store.ClaimRequest, due []rowwise.Stream, permitted bool, now time.Time) (jobs []store.Claimed, batch int64, err error) {
+func (s *session) TakeJobs(ctx context.Context, req store.ClaimRequest, due []rowwise.Stream, permitted bool,
+	now time.Time,
+) (jobs []store.Claimed, batch int64, err error) {
 	if len(due) == 0 && !req.Suspects {
 		return nil, 0, nil
 	}

@@ -76,12 +76,14 @@ func (e *examination) file() bool {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		e.add("rights", store.FindingError, "this user may not write to "+path, "give the user rights to the file, and to its folder, in which SQLite keeps two more files")
+		e.add("rights", store.FindingError, "this user may not write to "+path,
+			"give the user rights to the file, and to its folder, in which SQLite keeps two more files")
 		writable = false
 	}
 	switch sort := fileSystem(folder); {
 	case networks[sort]:
-		e.add("file system", store.FindingError, "the file is on a network share ("+sort+"), where the locks of SQLite do not work", "put the file on a disk of this machine, or use PostgreSQL")
+		e.add("file system", store.FindingError, "the file is on a network share ("+sort+"), where the locks of SQLite do "+
+			"not work", "put the file on a disk of this machine, or use PostgreSQL")
 	case sort == "tmpfs":
 		e.add("file system", store.FindingWarning, "the file is in memory (tmpfs), and is gone after a restart of the machine", "put the file on a disk")
 	case sort != "":
@@ -191,7 +193,8 @@ func (e *examination) content(ctx context.Context) {
 	case err != nil:
 		e.failed("content", e.b.explain(ctx, "check the content", err))
 	case result != "ok":
-		e.add("content", store.FindingError, "the file is damaged: "+result, "stop all nodes, and restore a backup; .recover of the sqlite3 program saves what can be read")
+		e.add("content", store.FindingError, "the file is damaged: "+result,
+			"stop all nodes, and restore a backup; .recover of the sqlite3 program saves what can be read")
 	default:
 		e.ok("content", "not damaged")
 	}

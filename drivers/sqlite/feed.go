@@ -50,7 +50,8 @@ func (b *Backend) ListEvents(ctx context.Context, req store.ListEventsRequest) (
 		err = s.Each(ctx, name, args{"from_id": from.ID, "limit": store.EventRowsRead(req)}, func(r row) error {
 			var e store.EventRow
 			slots := []int64{}
-			err := r.Scan(&e.Cursor.ID, sqlrows.IntoTime(&e.At), &e.Type, sqlrows.IntoList(&e.Subjects), sqlrows.IntoList(&e.Names), sqlrows.IntoList(&slots), sqlrows.IntoList(&e.Counts), sqlrows.IntoList(&e.Reasons))
+			err := r.Scan(&e.Cursor.ID, sqlrows.IntoTime(&e.At), &e.Type, sqlrows.IntoList(&e.Subjects),
+				sqlrows.IntoList(&e.Names), sqlrows.IntoList(&slots), sqlrows.IntoList(&e.Counts), sqlrows.IntoList(&e.Reasons))
 			for _, slot := range slots {
 				e.Slots = append(e.Slots, time.UnixMicro(slot).UTC())
 			}

@@ -18,7 +18,9 @@ func (s *session) HasNewLaneJobs(ctx context.Context, req store.ClaimRequest, no
 }
 
 // LockNewLaneJobs implements rowwise.ClaimTx.
-func (s *session) LockNewLaneJobs(ctx context.Context, req store.ClaimRequest, _ store.LaneWork, way store.ClaimWay, now time.Time) (fresh rowwise.FreshJobs, err error) {
+func (s *session) LockNewLaneJobs(ctx context.Context, req store.ClaimRequest, _ store.LaneWork, way store.ClaimWay,
+	now time.Time,
+) (fresh rowwise.FreshJobs, err error) {
 	fresh.Jobs, err = s.freshJobs(ctx, req, now)
 	fresh.Left = len(fresh.Jobs) == rowwise.FreshRows
 	if err != nil || !fresh.Left || !way.Last || req.Suspects {

@@ -19,7 +19,8 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 		}
 		out.Now = now
 		entry := args{
-			"version": req.Version, "host": req.Host, "labels": sqlrows.JSONList(req.Labels), "queues": sqlrows.JSONList(req.Queues), "kinds": sqlrows.JSONList(req.Kinds),
+			"version": req.Version, "host": req.Host, "labels": sqlrows.JSONList(req.Labels),
+			"queues": sqlrows.JSONList(req.Queues), "kinds": sqlrows.JSONList(req.Kinds),
 			"zones": sqlrows.JSONList(req.Zones), "problems": store.EncodeProblems(req.Problems),
 			"lease": req.Lease.Microseconds(), "now": sqlrows.Micros(now),
 		}

@@ -13,7 +13,8 @@ func (s *session) QueueRates(ctx context.Context, queue string, _ bool) (q store
 	err = s.Each(ctx, findQueueRates, args{"queue": queue}, func(r row) error {
 		var limit store.Limit
 		var tat, notBefore time.Time
-		if err := r.Scan(&limit.ID, &limit.Revision, &limit.Rate, sqlrows.IntoDuration(&limit.Per), &limit.Burst, sqlrows.IntoTime(&tat), sqlrows.IntoTime(&notBefore)); err != nil {
+		if err := r.Scan(&limit.ID, &limit.Revision, &limit.Rate, sqlrows.IntoDuration(&limit.Per), &limit.Burst,
+			sqlrows.IntoTime(&tat), sqlrows.IntoTime(&notBefore)); err != nil {
 			return err
 		}
 		q.Add(&limit, tat, notBefore)

@@ -44,7 +44,8 @@ func (s *session) SaveSchedules(ctx context.Context, rows []*store.Schedule) err
 		saved[i] = savedSchedule{
 			Name: r.Name, Owner: r.Owner, Revision: r.Revision, DefinitionAt: at, DefinitionLen: length, Group: r.Group,
 			Anchor: sqlrows.Micros(r.Anchor), Mark: sqlrows.Micros(r.Mark), NextAt: sqlrows.Micros(r.NextAt), Fired: r.Fired,
-			PausedAt: sqlrows.Micros(r.PausedAt), PausedUntil: sqlrows.Micros(r.PausedUntil), GroupAt: sqlrows.Micros(r.GroupPausedAt), GroupUntil: sqlrows.Micros(r.GroupPausedUntil),
+			PausedAt: sqlrows.Micros(r.PausedAt), PausedUntil: sqlrows.Micros(r.PausedUntil),
+			GroupAt: sqlrows.Micros(r.GroupPausedAt), GroupUntil: sqlrows.Micros(r.GroupPausedUntil),
 			Declared: r.PausedDeclared, CreatedAt: sqlrows.Micros(r.CreatedAt), UpdatedAt: sqlrows.Micros(r.UpdatedAt), DeletedAt: sqlrows.Micros(r.DeletedAt),
 		}
 	}

@@ -16,7 +16,8 @@ func (s *session) LockKeys(ctx context.Context, keys []store.JobKey, now time.Ti
 	err := s.Each(ctx, findUniqueJobs, args{"keys": sqlrows.JSON(keys), "now": sqlrows.Micros(now)}, func(r row) error {
 		var place int
 		var h store.KeyHolder
-		err := r.Scan(&place, &h.ID, &h.Live, &h.Begun, &h.Running, &h.InBatch, &h.Holds, &h.Queue, &h.Priority, sqlrows.IntoTime(&h.RunAt), sqlrows.IntoTime(&h.CreatedAt))
+		err := r.Scan(&place, &h.ID, &h.Live, &h.Begun, &h.Running, &h.InBatch, &h.Holds, &h.Queue, &h.Priority,
+			sqlrows.IntoTime(&h.RunAt), sqlrows.IntoTime(&h.CreatedAt))
 		holders[keys[place]] = h
 		return err
 	})

@@ -84,7 +84,8 @@ func (t transactions) limitWriting(tx *sql.Tx, before int64, limit time.Duration
 		if now.Sub(reading) < limit {
 			return nil
 		}
-		return fmt.Errorf("it has written, and was not committed in %v, half of its node's lease: all other writers of the file wait for it, heartbeats too; write at the end of the work", limit)
+		return fmt.Errorf("it has written, and was not committed in %v, half of its node's lease: all other writers of the "+
+			"file wait for it, heartbeats too; write at the end of the work", limit)
 	}
 }
 

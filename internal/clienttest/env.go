@@ -1,8 +1,9 @@
-// Package clienttest tests a running client on stores of the caller's: what workers
-// answer, how jobs are controlled while nodes run them, and that failing jobs do not hold
-// up new jobs, that priorities age, that schedules start after other schedules, that handlers make jobs, and that
-// jobs run at their places, that jobs of a schedule do not overlap, that next slots follow the data of time zones, and that claims of unknown end are settled. Each driver calls Answers,
-// Control, Order, Ageing, Chains, Handlers, Places, EveryHost, Overlap, Ahead, Zones and LostClaims from tests of its own.
+// Package clienttest tests a running client on stores of the caller's: what workers answer, how jobs are controlled
+// while nodes run them, and that failing jobs do not hold up new jobs, that priorities age, that schedules start after
+// other schedules, that handlers make jobs, and that jobs run at their places, that jobs of a schedule do not overlap,
+// that next slots follow the data of time zones, and that claims of unknown end are settled. Each driver calls Answers,
+// Control, Order, Ageing, Chains, Handlers, Places, EveryHost, Overlap, Ahead, Zones and LostClaims from tests of its
+// own.
 package clienttest
 
 import (

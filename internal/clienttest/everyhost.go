@@ -15,7 +15,9 @@ import (
 // EveryHost is the acceptance test of schedules on every host: each host runs and accounts for each slot by itself, also a host
 // that joins late and a host that is down; what is done to the schedule concerns all its hosts; and schedules follow schedules
 // on the same host. open returns two backends on one empty store, and begin begins a transaction of the first of them.
-func EveryHost(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend), begin func(t *testing.T, b store.Backend) (tx store.Tx, commit func() error)) {
+func EveryHost(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend),
+	begin func(t *testing.T, b store.Backend) (tx store.Tx, commit func() error),
+) {
 	t.Parallel() // it waits most of the time
 	for _, test := range []struct {
 		name string

@@ -161,7 +161,8 @@ func (h *handled) hooks() {
 	})
 	h.must(err)
 	_, err = h.client.Schedules.Put(h.Context(), hourbell.Schedule{
-		Name: "second", After: []hourbell.ScheduleEdge{{Schedule: "first", On: hourbell.OnSuccess}}, Job: handledArgs{}, Hooks: hourbell.Hooks{OnNotStarted: tell, OnStart: tell},
+		Name: "second", After: []hourbell.ScheduleEdge{{Schedule: "first", On: hourbell.OnSuccess}}, Job: handledArgs{},
+		Hooks: hourbell.Hooks{OnNotStarted: tell, OnStart: tell},
 	})
 	h.must(err)
 	job, err := h.client.Schedules.Trigger(h.Context(), "first")

@@ -44,12 +44,14 @@ func output(e *env) {
 		job.Log(", but now")
 		return nil
 	})
-	if out, err := client.Jobs.Output(e.Context(), store.ReadOutputRequest{ID: e.finished(client, e.enqueue(client, `"silent"`)).ID}); err != nil || out.Running || len(out.Data) > 0 {
+	if out, err := client.Jobs.Output(e.Context(), store.ReadOutputRequest{ID: e.finished(client,
+		e.enqueue(client, `"silent"`)).ID}); err != nil || out.Running || len(out.Data) > 0 {
 		e.Errorf("the output of a silent job: %+v, %v", out, err)
 	}
 	speaks, floods := e.enqueue(client, "{}"), e.enqueue(client, `"flood"`)
 	said := e.output(client, speaks, "no line")
-	if text := string(said.Data); said.From != 0 || !strings.Contains(text, fmt.Sprintf("msg=begun job=%d\n", speaks)) || strings.Count(text, fmt.Sprintf("a line of %d\n", speaks)) != lines {
+	if text := string(said.Data); said.From != 0 || !strings.Contains(text, fmt.Sprintf("msg=begun job=%d\n", speaks)) ||
+		strings.Count(text, fmt.Sprintf("a line of %d\n", speaks)) != lines {
 		e.Errorf("output while the job runs: %+v\n%s", said, text)
 	}
 	flood := e.output(client, floods, "end of the flood\n")
@@ -57,7 +59,8 @@ func output(e *env) {
 		e.Errorf("of %d bytes there are %d, from %d on", end, len(flood.Data), flood.From)
 	}
 	close(release)
-	if job := e.finished(client, speaks); string(job.Attempts[0].Output) != string(said.Data)+", but now\n" || job.Attempts[0].Printed != said.End()+int64(len(", but now\n")) {
+	if job := e.finished(client, speaks); string(job.Attempts[0].Output) != string(said.Data)+", but now\n" ||
+		job.Attempts[0].Printed != said.End()+int64(len(", but now\n")) {
 		e.Errorf("the record of the attempt: %+v", job.Attempts)
 	}
 	rest, err := client.Jobs.Output(e.Context(), store.ReadOutputRequest{ID: speaks, Token: said.Token, From: said.End()})

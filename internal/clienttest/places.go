@@ -26,7 +26,8 @@ func Places(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend)
 		"one": {}, "web": {Host: "web1"}, "db": {Label: "role=db"}, "gone": {Host: "gone"},
 	} {
 		_, err := client.Schedules.Put(context.Background(), hourbell.Schedule{
-			Name: name, On: on, Rule: recur.Every(200 * time.Millisecond), Grace: 300 * time.Millisecond, Job: hourbell.RawArgs{Name: kind}, Overlap: hourbell.OverlapAllow,
+			Name: name, On: on, Rule: recur.Every(200 * time.Millisecond), Grace: 300 * time.Millisecond,
+			Job: hourbell.RawArgs{Name: kind}, Overlap: hourbell.OverlapAllow,
 		})
 		p.must(err)
 	}

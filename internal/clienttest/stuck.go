@@ -201,7 +201,8 @@ func (s *stuck) isTold() {
 	}
 	s.eventually("the problems of the node are listed", func() bool {
 		found := s.problems(client)
-		return len(found) == 2 && found[0].Text == "no" && found[1].Name == "worker-stuck" && found[1].Subject == fmt.Sprintf("job %d", id) && !found[1].Since.Before(begun)
+		return len(found) == 2 && found[0].Text == "no" && found[1].Name == "worker-stuck" &&
+			found[1].Subject == fmt.Sprintf("job %d", id) && !found[1].Since.Before(begun)
 	})
 	since := s.problems(client)[0].Since
 	file.Text = "not yet"
@@ -322,7 +323,9 @@ func (s *stuck) isAbandoned() {
 	}
 	job, err := client.Jobs.Get(s.Context(), id)
 	s.must(err)
-	if len(job.Attempts) == 0 || !strings.Contains(job.Attempts[0].Error, "abandoned") || !strings.Contains(job.Attempts[0].Trace, "(*stuck).work") || job.Attempts[0].Outcome != store.AttemptRetried || job.Attempt != 2 {
+	if len(job.Attempts) == 0 || !strings.Contains(job.Attempts[0].Error, "abandoned") ||
+		!strings.Contains(job.Attempts[0].Trace, "(*stuck).work") || job.Attempts[0].Outcome != store.AttemptRetried ||
+		job.Attempt != 2 {
 		s.Errorf("the abandoned attempt: %+v", job.Attempts)
 	}
 	refused := client.Events.Counts()[event.ClaimLost]

@@ -175,7 +175,8 @@ func (s *scan) checkValue(p pair) bool {
 		err = errors.Join(check.Name(p.key, p.value), s.checkPrefix(p))
 	case "revision":
 		if _, ok := declared.Number(p.value, 1, math.MaxInt64); !ok {
-			err = &check.FieldError{Field: p.key, Problem: fmt.Sprintf("%q is not a number in the allowed range", declared.Label(p.value, 60)), Remedy: declared.NumberRemedy(1, math.MaxInt64)}
+			err = &check.FieldError{Field: p.key, Problem: fmt.Sprintf("%q is not a number in the allowed range",
+				declared.Label(p.value, 60)), Remedy: declared.NumberRemedy(1, math.MaxInt64)}
 		}
 	default:
 		err = s.apply(p, &hourbell.Schedule{}, &kinds.Command{}, declared.HookSet{})

@@ -81,7 +81,8 @@ func (s *scan) set(one setting, problem string) {
 		}
 	case one.value != "":
 		if one.name == "TZ" && s.env["CRON_TZ"] == "" {
-			s.warn(field, "is the zone of the commands alone: the times of the lines below are not in it", "write CRON_TZ="+shown(one.value)+" in addition, if they are meant to be")
+			s.warn(field, "is the zone of the commands alone: the times of the lines below are not in it",
+				"write CRON_TZ="+shown(one.value)+" in addition, if they are meant to be")
 		}
 		if m, meant := meaning[one.name]; meant {
 			s.warn(field, m.problem, m.remedy)
@@ -105,7 +106,10 @@ func (s *scan) checkSetting(one setting) {
 // meaning are the variables that have a meaning for a cron and none here.
 // Commands get them nevertheless.
 var meaning = map[string]struct{ problem, remedy string }{
-	"MAILTO":                    {"nothing is mailed, except by nodes with serve --mail: the output is kept with each job", `use --mail, on_output or on_failure; MAILTO="" ends this warning`},
+	"MAILTO": {
+		"nothing is mailed, except by nodes with serve --mail: the output is kept with each job",
+		`use --mail, on_output or on_failure; MAILTO="" ends this warning`,
+	},
 	"MAILFROM":                  {"has no meaning: mails come from the user of the line", "remove the line"},
 	"CONTENT_TYPE":              {"has no meaning: mails are text in UTF-8", "remove the line"},
 	"CONTENT_TRANSFER_ENCODING": {"has no meaning: mails are text in UTF-8", "remove the line"},

@@ -167,7 +167,8 @@ func (s *scan) job(line string) {
 	if s.checkCommand(rest) {
 		command, input := splitInput(rest)
 		if strings.Contains(rest, `\\`) {
-			s.warn("command", `has two backslashes in a row, which Debian's cron and Hourbell read as one, and cronie as two`, `see what the line runs by hourbell check; '\' is one backslash for all of them`)
+			s.warn("command", `has two backslashes in a row, which Debian's cron and Hourbell read as one, and cronie as two`,
+				`see what the line runs by hourbell check; '\' is one backslash for all of them`)
 		}
 		s.warnCutFormat(command, rest)
 		s.entry(rule, user, command, input)
@@ -194,7 +195,8 @@ func (s *scan) split(line string) (rule, rest string, ok bool) {
 		fields = append(fields, field)
 	}
 	if len(fields) < 5 {
-		s.add("", "has too few words: a line is five time fields and a command", `write minute, hour, day of month, month, day of week and the command, as in 30 2 * * * backup`)
+		s.add("", "has too few words: a line is five time fields and a command",
+			`write minute, hour, day of month, month, day of week and the command, as in 30 2 * * * backup`)
 		return "", "", false
 	}
 	if !s.checkFields(fields) {
@@ -269,7 +271,8 @@ func (s *scan) splitUser(text string) (user, rest string, ok bool) {
 	case strings.Contains(user, ":"):
 		s.add(field, "names a group or class too, which is not supported", "write the user alone")
 	case strings.ContainsAny(user, `/"'$;&|<>()=*?[]{}`) || strings.HasPrefix(user, "-"):
-		s.add(field, "is not a login name, which stands before the command in the system form", "write who runs the command, as in 30 2 * * * root backup; a user's crontab is read by --crontab")
+		s.add(field, "is not a login name, which stands before the command in the system form",
+			"write who runs the command, as in 30 2 * * * root backup; a user's crontab is read by --crontab")
 	case strings.Trim(rest, blanks) == "":
 		s.add("command", "is missing after the user "+shown(user), "write what to run; a user's crontab, without users in it, is read by --crontab")
 	default:

@@ -88,9 +88,11 @@ var scheduleKeys = []Key{
 	choice("on_loss", "What becomes of a job whose node died while it ran: retry runs it again, fail never starts it twice; default retry",
 		[]string{"retry", "fail"}, func(s *hourbell.Schedule) *store.OnLoss { return &s.OnLoss }, hourbell.RetryOnLoss, hourbell.FailOnLoss).
 		ofJob(func(s hourbell.Schedule) hourbell.Option { return hourbell.OnLoss(s.OnLoss) }),
-	duration("timeout", "How long an attempt may take; default 1h for commands, HTTP calls and SQL statements", func(s *hourbell.Schedule) *time.Duration { return &s.Timeout }).
+	duration("timeout", "How long an attempt may take; default 1h for commands, HTTP calls and SQL statements",
+		func(s *hourbell.Schedule) *time.Duration { return &s.Timeout }).
 		ofJob(func(s hourbell.Schedule) hourbell.Option { return hourbell.Timeout(s.Timeout) }),
-	name("backoff", "The delays between attempts, such as linear:10s:1h; default the fourth power of the attempt in seconds, at most 24h", func(s *hourbell.Schedule) *string { return &s.Backoff }).
+	name("backoff", "The delays between attempts, such as linear:10s:1h; default the fourth power of the attempt in "+
+		"seconds, at most 24h", func(s *hourbell.Schedule) *string { return &s.Backoff }).
 		ofJob(func(s hourbell.Schedule) hourbell.Option { return hourbell.Backoff(s.Backoff) }),
 	name("group", "The group of the schedule and its jobs", func(s *hourbell.Schedule) *string { return &s.Group }).
 		ofJob(func(s hourbell.Schedule) hourbell.Option { return hourbell.Group(s.Group) }),
@@ -98,22 +100,31 @@ var scheduleKeys = []Key{
 		ofJob(func(s hourbell.Schedule) hourbell.Option { return hourbell.Key(s.Key) }),
 	truth("paused", "Whether the schedule is put paused; default false", func(s *hourbell.Schedule) *bool { return &s.Paused }),
 	// A schedule with after allows overlaps unless skip is written, so that skip is not the zero value.
-	choice("overlap", "What a slot does while a job of the schedule runs, or is due and has not started; default skip, with after allow", []string{"skip", "queue", "allow", "replace"},
-		func(s *hourbell.Schedule) *hourbell.Overlap { return &s.Overlap }, hourbell.Overlap("skip"), hourbell.OverlapQueue, hourbell.OverlapAllow, hourbell.OverlapReplace),
+	choice("overlap", "What a slot does while a job of the schedule runs, or is due and has not started; default skip, "+
+		"with after allow", []string{"skip", "queue", "allow", "replace"},
+		func(s *hourbell.Schedule) *hourbell.Overlap { return &s.Overlap }, hourbell.Overlap("skip"), hourbell.OverlapQueue,
+		hourbell.OverlapAllow, hourbell.OverlapReplace),
 	choice("misfire", "What becomes of a slot that is found later than the grace: skip misses it, once makes up for the newest, all for all; default skip",
-		[]string{"skip", "once", "all"}, func(s *hourbell.Schedule) *hourbell.Misfire { return &s.Misfire }, hourbell.MisfireSkip, hourbell.MisfireOnce, hourbell.MisfireAll),
+		[]string{"skip", "once", "all"}, func(s *hourbell.Schedule) *hourbell.Misfire { return &s.Misfire },
+		hourbell.MisfireSkip, hourbell.MisfireOnce, hourbell.MisfireAll),
 	number("misfire_cap", "How many slots misfire: all makes up for; default 100", 1, 1000, func(s *hourbell.Schedule) *int { return &s.MisfireCap }),
 	duration("grace", "How late a slot may be found and still be on time; default 1m, at most 24h", func(s *hourbell.Schedule) *time.Duration { return &s.Grace }),
 	duration("window", "The age up to which misfire makes up for slots; default any", func(s *hourbell.Schedule) *time.Duration { return &s.Window }),
 	number("count", "How many slots fire before the schedule ends; default no end", 1, math.MaxInt64, func(s *hourbell.Schedule) *int64 { return &s.Count }),
-	duration("jitter", "Each job starts at a random instant up to this long after its slot; default none, at most 24h", func(s *hourbell.Schedule) *time.Duration { return &s.Jitter }),
+	duration("jitter", "Each job starts at a random instant up to this long after its slot; default none, at most 24h",
+		func(s *hourbell.Schedule) *time.Duration { return &s.Jitter }),
 	place,
-	number("pause_after_failures", "After this many failed jobs in a row the schedule is paused; default never", 1, 1000, func(s *hourbell.Schedule) *int { return &s.PauseAfterFailures }),
-	name("start", "The first instant, from which intervals count; default when the schedule was first put", func(s *hourbell.Schedule) *string { return &s.Rule.Start }),
+	number("pause_after_failures", "After this many failed jobs in a row the schedule is paused; default never", 1, 1000,
+		func(s *hourbell.Schedule) *int { return &s.PauseAfterFailures }),
+	name("start", "The first instant, from which intervals count; default when the schedule was first put",
+		func(s *hourbell.Schedule) *string { return &s.Rule.Start }),
 	name("stop", "The last instant; default none", func(s *hourbell.Schedule) *string { return &s.Rule.Stop }),
-	name("gap", "What a fixed time does that a clock change leaves out: shift or skip; default as the dialect, or shift", func(s *hourbell.Schedule) *string { return &s.Rule.Gap }),
-	name("fold", "What a fixed time does that a clock change repeats: first, last or both; default as the dialect, or first", func(s *hourbell.Schedule) *string { return &s.Rule.Fold }),
-	name("dialect", "The scheduler whose rule cron is: quartz, spring, kubernetes, eventbridge or systemd; default cron's own", func(s *hourbell.Schedule) *string { return &s.Rule.Dialect }),
+	name("gap", "What a fixed time does that a clock change leaves out: shift or skip; default as the dialect, or shift",
+		func(s *hourbell.Schedule) *string { return &s.Rule.Gap }),
+	name("fold", "What a fixed time does that a clock change repeats: first, last or both; default as the dialect, or "+
+		"first", func(s *hourbell.Schedule) *string { return &s.Rule.Fold }),
+	name("dialect", "The scheduler whose rule cron is: quartz, spring, kubernetes, eventbridge or systemd; default cron's "+
+		"own", func(s *hourbell.Schedule) *string { return &s.Rule.Dialect }),
 	exclude,
 }
 
@@ -200,7 +211,9 @@ func FindKey(name string) (Key, bool) {
 // How values are written.
 
 // keyOf makes a key for a field.
-func keyOf[T comparable](name, about, remedy string, form Form, field func(*hourbell.Schedule) *T, read func(text string) (T, string), write func(T) string) Key {
+func keyOf[T comparable](name, about, remedy string, form Form, field func(*hourbell.Schedule) *T,
+	read func(text string) (T, string), write func(T) string,
+) Key {
 	return Key{
 		Name: name, About: about, Remedy: remedy, Form: form,
 		set: func(s *hourbell.Schedule, text string) (string, string) {

@@ -126,7 +126,8 @@ func New(cfg Config) *Engine {
 	e.runner = work.New(work.Config{
 		Claims: store.PartialClaims(cfg.Backend), Store: cfg.Backend, Far: func() bool { return store.RoundTrip(cfg.Backend) > 0 },
 		Node: e.node, InFlight: e.jobs, Wakes: e.wakes, Travel: traveller,
-		Queues: cfg.Queues, Places: places, MaxRunning: cfg.MaxRunning, Ageing: cfg.Ageing, Admission: cfg.Admission, Kinds: cfg.Kinds, Restricted: cfg.Restricted, Carried: cfg.Carried,
+		Queues: cfg.Queues, Places: places, MaxRunning: cfg.MaxRunning, Ageing: cfg.Ageing, Admission: cfg.Admission,
+		Kinds: cfg.Kinds, Restricted: cfg.Restricted, Carried: cfg.Carried,
 		Work: cfg.Work, Timeout: cfg.Timeout, Backoff: cfg.Backoff, KeepFor: cfg.KeepFor,
 		TxTimeout: cfg.TxTimeout, TxIdle: cfg.Lease / 2, // then it has ended when the lease of a node ends that was stopped
 		Grace: cfg.Grace, AbandonAfter: cfg.AbandonAfter,
@@ -334,7 +335,8 @@ func (e *Engine) checkPool() {
 	}
 	if size := pooled.PoolSize(); size > 0 && size <= workers {
 		e.node.Report().Emit(event.Event{Kind: event.PoolSmall, Count: int64(size), Detail: fmt.Sprintf(
-			"%d workers share a pool of %d connections: handlers that each hold a connection wait for each other, and their enqueues wait too; give the pool more than %d connections, or the node fewer workers",
+			"%d workers share a pool of %d connections: handlers that each hold a connection wait for each other, and their "+
+				"enqueues wait too; give the pool more than %d connections, or the node fewer workers",
 			workers, size, workers)})
 	}
 }

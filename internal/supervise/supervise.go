@@ -293,7 +293,8 @@ func (p *Process) listen(reports *json.Decoder, output io.Writer) {
 	if err == nil {
 		how = state.String()
 	}
-	p.err = fmt.Errorf("the command's supervisor ended before the command (%s); the command was killed, but daemons that cleared their environment may be left", how)
+	p.err = fmt.Errorf("the command's supervisor ended before the command (%s); the command was killed, but daemons that "+
+		"cleared their environment may be left", how)
 }
 
 // Hold sets a new time until which the claim may be trusted.

@@ -9,7 +9,8 @@ import (
 )
 
 // mariadbUser is the account of the servers that StartMariaDB and StartGalera start.
-const mariadbUser = "CREATE USER IF NOT EXISTS u@'127.0.0.1' IDENTIFIED BY 'p';\nGRANT ALL ON *.* TO u@'127.0.0.1' WITH GRANT OPTION;\nCREATE DATABASE IF NOT EXISTS db;\n"
+const mariadbUser = "CREATE USER IF NOT EXISTS u@'127.0.0.1' IDENTIFIED BY 'p';\nGRANT ALL ON *.* TO u@'127.0.0.1' " +
+	"WITH GRANT OPTION;\nCREATE DATABASE IF NOT EXISTS db;\n"
 
 // StartMariaDB prepares and starts a MariaDB server, with the clock if it is not nil,
 // and with further options. It returns the URL of a database for a user with all

@@ -223,7 +223,8 @@ func (b nodeBackend) Claim(ctx context.Context, req store.ClaimRequest) (store.C
 		return none, nil
 	case id == 0:
 		return b.Backend.Claim(ctx, req)
-	case !slices.Contains(req.Kinds, only.Kind) && !slices.ContainsFunc(req.Exact, func(e store.ExactJob) bool { return e.SHA256 == only.SHA256 && e.Kind == only.Kind }):
+	case !slices.Contains(req.Kinds, only.Kind) && !slices.ContainsFunc(req.Exact,
+		func(e store.ExactJob) bool { return e.SHA256 == only.SHA256 && e.Kind == only.Kind }):
 		return none, nil
 	}
 	req.Kinds, req.Exact = nil, []store.ExactJob{only}

@@ -76,7 +76,10 @@ type AuditSubjectRecord struct {
 
 // NewAuditRecord returns the record of an entry.
 func NewAuditRecord(e store.AuditEntry) AuditRecord {
-	r := AuditRecord{ID: e.ID, At: e.At.UTC(), Actor: e.Name, Source: orNull(e.Source), Action: e.Action, Subjects: []AuditSubjectRecord{}, Count: e.Count, Detail: orNull(e.Detail)}
+	r := AuditRecord{
+		ID: e.ID, At: e.At.UTC(), Actor: e.Name, Source: orNull(e.Source), Action: e.Action,
+		Subjects: []AuditSubjectRecord{}, Count: e.Count, Detail: orNull(e.Detail),
+	}
 	for _, s := range e.Subjects {
 		r.Subjects = append(r.Subjects, AuditSubjectRecord(s))
 	}

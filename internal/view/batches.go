@@ -44,7 +44,10 @@ type FinallyRecord struct {
 
 // NewBatchRecord returns the record of a batch.
 func NewBatchRecord(b store.Batch) BatchRecord {
-	r := BatchRecord{ID: b.ID, State: b.State().String(), CreatedAt: timeOrNull(b.CreatedAt), Total: b.Total(), Ended: b.Ended(), Count: b.Total(), Jobs: map[string]int64{}}
+	r := BatchRecord{
+		ID: b.ID, State: b.State().String(), CreatedAt: timeOrNull(b.CreatedAt), Total: b.Total(),
+		Ended: b.Ended(), Count: b.Total(), Jobs: map[string]int64{},
+	}
 	for state, n := range b.Counts {
 		r.Jobs[store.State(state).String()] = n
 	}

@@ -6,8 +6,10 @@ import "slices"
 // hold texts of users.
 var (
 	instants = []string{
-		"AT", "RUN AT", "STARTED", "SEEN", "UPDATED", "UNTIL", "SINCE", "STARTED AT", "FINISHED AT", "OLDEST", "LAST SLOT", "SLOT", "LAST", "NEXT", "STARTS", "CREATED", "EXPIRES",
-		"created_at", "run_at", "started_at", "finished_at", "slot", "next_at", "mark", "anchor", "updated_at", "paused_at", "paused_until", "failing_since", "last_success",
+		"AT", "RUN AT", "STARTED", "SEEN", "UPDATED", "UNTIL", "SINCE", "STARTED AT", "FINISHED AT", "OLDEST", "LAST SLOT",
+		"SLOT", "LAST", "NEXT", "STARTS", "CREATED", "EXPIRES",
+		"created_at", "run_at", "started_at", "finished_at", "slot", "next_at", "mark", "anchor", "updated_at", "paused_at",
+		"paused_until", "failing_since", "last_success",
 		"locked_at", "lock_until", "granted_at",
 	}
 	numbers = []string{"ID", "JOB", "ATTEMPT", "TOKEN", "COUNT", "FIRED", "REVISION", "READY", "SCHEDULED", "RUNNING", "WAITING", "SCHEDULES", "TOOK"}

@@ -100,12 +100,13 @@ func healthFacts(s Schedule) []Fact {
 
 // HealthRecord is the health of a schedule in machine-readable output. Fields are only ever added.
 type HealthRecord struct {
-	Outcomes    []string   `json:"outcomes" nullable:"false"` // of up to 20 records of slots, newest first: states of jobs, "not kept", missed, skipped or not_started
-	LastSuccess *time.Time `json:"last_success"`              // the newest of these slots whose job completed
-	Failures    int        `json:"failures"`                  // how many of their newest jobs failed in a row
-	FailedFirst *time.Time `json:"failed_first"`              // the slot of the first of these failures
-	FailedJob   *int64     `json:"failed_job"`                // the job of the last of them
-	Failing     bool       `json:"failing"`                   // three in a row, or more
+	// of up to 20 records of slots, newest first: states of jobs, "not kept", missed, skipped or not_started
+	Outcomes    []string   `json:"outcomes" nullable:"false"`
+	LastSuccess *time.Time `json:"last_success"` // the newest of these slots whose job completed
+	Failures    int        `json:"failures"`     // how many of their newest jobs failed in a row
+	FailedFirst *time.Time `json:"failed_first"` // the slot of the first of these failures
+	FailedJob   *int64     `json:"failed_job"`   // the job of the last of them
+	Failing     bool       `json:"failing"`      // three in a row, or more
 }
 
 // newHealthRecord returns the record of a health that was read; otherwise nil.

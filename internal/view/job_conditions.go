@@ -34,7 +34,8 @@ func (c JobConditions) Select() (*JobSelection, error) {
 	states, err := ParseJobStates(c.States, c.States != nil)
 	s := &JobSelection{JobFilter: states, ago: map[*time.Time]time.Duration{}}
 	err = errors.Join(err,
-		name("queue", c.Queue, &s.Queue), name("kind", c.Kind, &s.Kind), name("schedule", c.Schedule, &s.Schedule), name("group", c.Group, &s.Group), name("key", c.Key, &s.Key), name("unique", c.Unique, &s.Unique),
+		name("queue", c.Queue, &s.Queue), name("kind", c.Kind, &s.Kind), name("schedule", c.Schedule, &s.Schedule),
+		name("group", c.Group, &s.Group), name("key", c.Key, &s.Key), name("unique", c.Unique, &s.Unique),
 		text("error", c.Error, &s.Error), number("batch", c.Batch, &s.Batch),
 		s.instant("since", c.Since, &s.CreatedSince), s.instant("until", c.Until, &s.CreatedUntil),
 		s.instant("finished-since", c.FinishedSince, &s.FinishedSince), s.instant("finished-until", c.FinishedUntil, &s.FinishedUntil),
@@ -88,7 +89,10 @@ func (s *JobSelection) order(since *time.Time, name string, until *time.Time) er
 	if !first || !second || from > to {
 		return nil
 	}
-	return &check.FieldError{Field: name, Value: to.String(), Problem: fmt.Sprintf("is not after %v ago", from), Remedy: "use a shorter time for it than for the begin, or leave one of them out"}
+	return &check.FieldError{
+		Field: name, Value: to.String(), Problem: fmt.Sprintf("is not after %v ago", from),
+		Remedy: "use a shorter time for it than for the begin, or leave one of them out",
+	}
 }
 
 // instant reads a condition that is an instant, or a duration before the time of the
@@ -106,7 +110,10 @@ func (s *JobSelection) instant(field string, given *string, to *time.Time) error
 	}
 	at, err := ParseInstant(field, *given, "")
 	if err != nil {
-		return &check.FieldError{Field: field, Value: check.Shorten(*given), Problem: "is neither a duration nor an instant", Remedy: "use a duration such as 2h or 7d, or an instant such as 2027-03-01T09:00:00Z"}
+		return &check.FieldError{
+			Field: field, Value: check.Shorten(*given), Problem: "is neither a duration nor an instant",
+			Remedy: "use a duration such as 2h or 7d, or an instant such as 2027-03-01T09:00:00Z",
+		}
 	}
 	*to = at
 	return nil

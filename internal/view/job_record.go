@@ -105,13 +105,16 @@ func JobName(j store.JobInfo) string { return header(j, hourbell.NameHeader) }
 // NewJobRecord returns the record of a job. now is the time of the store's clock.
 func NewJobRecord(j Job, now time.Time) JobRecord {
 	r := JobRecord{
-		ID: j.ID, Kind: j.Kind, Queue: j.Queue, Group: orNull(j.Group), Key: orNull(j.Key), Batch: orNull(j.Batch), Name: orNull(JobName(j.JobInfo)), State: JobState(j.JobInfo, now),
+		ID: j.ID, Kind: j.Kind, Queue: j.Queue, Group: orNull(j.Group), Key: orNull(j.Key), Batch: orNull(j.Batch),
+		Name: orNull(JobName(j.JobInfo)), State: JobState(j.JobInfo, now),
 		Priority: j.Priority, Attempt: j.Attempt, MaxAttempts: j.MaxAttempts, Losses: j.Losses, Snoozes: j.Snoozes, Token: orNull(j.Token),
 		RunAt: timeOrNull(j.RunAt), CreatedAt: timeOrNull(j.CreatedAt),
 		StartedAt: timeOrNull(j.StartedAt), FinishedAt: timeOrNull(j.FinishedAt),
 		Node: orNull(jobNode(j.JobInfo)), Schedule: orNull(j.ScheduleName), Slot: timeOrNull(j.Slot), Origin: j.Origin.String(),
-		Args: rawJSON(j.Args), Timeout: durationOrNull(j.Timeout), Backoff: orNull(header(j.JobInfo, hourbell.BackoffHeader)), OnLoss: j.OnLoss.String(), Unique: orNull(j.Unique),
-		Reason: orNull(j.Reason), Waits: orNull(j.Waits), Hook: aboutHook(j.JobInfo), CancelRequested: j.CancelAsked, Errors: []AttemptErrorRecord{}, After: []AfterRecord{},
+		Args: rawJSON(j.Args), Timeout: durationOrNull(j.Timeout), Backoff: orNull(header(j.JobInfo, hourbell.BackoffHeader)),
+		OnLoss: j.OnLoss.String(), Unique: orNull(j.Unique),
+		Reason: orNull(j.Reason), Waits: orNull(j.Waits), Hook: aboutHook(j.JobInfo), CancelRequested: j.CancelAsked,
+		Errors: []AttemptErrorRecord{}, After: []AfterRecord{},
 		Attempts: []AttemptRecord{}, Result: rawJSON(j.Result), Progress: newProgressRecord(j.Progress), StuckSince: timeOrNull(j.Progress.Stuck),
 	}
 	for _, e := range j.After {

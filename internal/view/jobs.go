@@ -73,7 +73,10 @@ func ParseJobStates(words []string, given bool) (f hourbell.JobFilter, err error
 		case ok:
 			f.States = append(f.States, state)
 		default:
-			return f, &check.FieldError{Field: "state", Value: check.Shorten(word), Problem: "is unknown", Remedy: plain.DidYouMean(plain.Nearest(word, ListedStates()), remedy)}
+			return f, &check.FieldError{
+				Field: "state", Value: check.Shorten(word), Problem: "is unknown",
+				Remedy: plain.DidYouMean(plain.Nearest(word, ListedStates()), remedy),
+			}
 		}
 	}
 	return f, nil

@@ -27,7 +27,8 @@ func LateFailure(on store.On, what string, first, attempts int, policy string) (
 	if wait < soon {
 		return "", ""
 	}
-	problem = fmt.Sprintf("a failure of %s counts after its last attempt of %d, which may begin up to %s after the first failed attempt (back-off %s)", what, attempts, span(wait), p)
+	problem = fmt.Sprintf("a failure of %s counts after its last attempt of %d, which may begin up to %s after the first "+
+		"failed attempt (back-off %s)", what, attempts, span(wait), p)
 	return problem, fmt.Sprintf("give %s fewer attempts (max_attempts: 1 if its first failure is to count) or a shorter back-off", what)
 }
 

@@ -25,7 +25,10 @@ func LimitListing() Listing[hourbell.LimitInfo] {
 					fullest = l.Fullest[0].Key + " " + keyUse(l.Fullest[0])
 				}
 			}
-			return []string{l.Name, limited(l.Limit), plain.Dash(atATime(l.Limit)), plain.Dash(rateText(l.Limit)), fmt.Sprint(l.InUse), Counted(l.Waiting), keys, fullest}
+			return []string{
+				l.Name, limited(l.Limit), plain.Dash(atATime(l.Limit)), plain.Dash(rateText(l.Limit)),
+				fmt.Sprint(l.InUse), Counted(l.Waiting), keys, fullest,
+			}
 		},
 		Record: func(l hourbell.LimitInfo) any { return NewLimitRecord(l) },
 	}

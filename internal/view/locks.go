@@ -14,7 +14,10 @@ func LockListing() Listing[lock.Info] {
 		Columns: []string{"NAME", "STATE", "UNTIL", "SINCE", "OWNER", "TOKEN", "LAST SLOT"},
 		Minor:   []string{"LAST SLOT", "TOKEN", "SINCE"},
 		Row: func(i lock.Info) []string {
-			return []string{i.Name, LockState(i), plain.Stamp(i.Until), plain.Stamp(i.LockedAt), plain.Dash(i.Owner), fmt.Sprint(i.State.Token), plain.Stamp(i.State.Mark.Slot)}
+			return []string{
+				i.Name, LockState(i), plain.Stamp(i.Until), plain.Stamp(i.LockedAt), plain.Dash(i.Owner),
+				fmt.Sprint(i.State.Token), plain.Stamp(i.State.Mark.Slot),
+			}
 		},
 		Record: func(i lock.Info) any { return NewLockRecord(i) },
 	}

@@ -60,6 +60,7 @@ func NewSlotRecord(s store.SlotInfo) SlotRecord {
 		JobState: state,
 		Schedule: s.ScheduleName, Slot: timeOrNull(s.Slot), Outcome: s.Outcome.String(),
 		Reason: orNull(s.Reason), JobID: orNull(s.Job),
-		Last: timeOrNull(s.Last), Count: s.Count, RecordedAt: timeOrNull(s.RecordedAt), AfterJob: orNull(s.After), AfterSchedule: orNull(s.AfterSchedule), Host: orNull(s.Host),
+		Last: timeOrNull(s.Last), Count: s.Count, RecordedAt: timeOrNull(s.RecordedAt), AfterJob: orNull(s.After),
+		AfterSchedule: orNull(s.AfterSchedule), Host: orNull(s.Host),
 	}
 }

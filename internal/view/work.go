@@ -50,7 +50,12 @@ func workFacts(s hourbell.Schedule, secrets bool) []Fact {
 	if job.Name != kinds.CommandKind || err != nil {
 		return []Fact{{"runs", "kind " + job.Name + argsIf(secrets, job.JSON)}}
 	}
-	facts := []Fact{{"runs", argvText(argv(job.JSON, secrets))}, {"as", cmp.Or(command.User, "the node's user")}, {"in", workDir(command)}, {"env", envText(command, secrets)}}
+	facts := []Fact{
+		{"runs", argvText(argv(job.JSON, secrets))},
+		{"as", cmp.Or(command.User, "the node's user")},
+		{"in", workDir(command)},
+		{"env", envText(command, secrets)},
+	}
 	switch {
 	case command.Stdin != "" && secrets:
 		facts = append(facts, Fact{"input", fmt.Sprintf("%q", command.Stdin)})

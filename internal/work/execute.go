@@ -92,7 +92,8 @@ func (r *Runner) begin(run *Run) bool {
 		r.refuse(run, unstarted(run.Claimed), "a pause concerns it")
 	}
 	run.started = loop.Now()
-	if run.delivered.Load() || !r.trusted(run, run.started) { // the last check before the start, because the process may have been stopped at any line before, longer than its lease
+	// This is the last check before the start, because the process may have been stopped at any line before, longer than its lease
+	if run.delivered.Load() || !r.trusted(run, run.started) {
 		return false
 	}
 	if run.beginBy != 0 && run.started > run.beginBy {

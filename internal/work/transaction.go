@@ -38,7 +38,9 @@ func InTransaction[T any](ctx context.Context, run *Run, txs store.Transactions[
 
 // oneTransaction is InTransaction for one transaction. The error of an attempt whose context has
 // ended wraps the cause.
-func oneTransaction[T any](ctx context.Context, run *Run, txs store.Transactions[T], req store.BeginTxRequest, do func(ctx context.Context, native T) error) error {
+func oneTransaction[T any](ctx context.Context, run *Run, txs store.Transactions[T], req store.BeginTxRequest,
+	do func(ctx context.Context, native T) error,
+) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	pool, size := txs.Pool()

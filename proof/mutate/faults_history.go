@@ -10,7 +10,8 @@ var postgresHistoryFaults = []fault{
 	},
 	{
 		"a node is declared dead by the age of its jobs", "sql/expire_nodes.sql", "seen_at + lease <= coalesce(:now::timestamptz, now())",
-		"coalesce((SELECT min(j.started_at) FROM {schema}.job AS j WHERE j.running AND j.node = heartbeat.node), seen_at) + lease <= coalesce(:now::timestamptz, now())",
+		"coalesce((SELECT min(j.started_at) FROM {schema}.job AS j WHERE j.running AND j.node = heartbeat.node), seen_at) + " +
+			"lease <= coalesce(:now::timestamptz, now())",
 	},
 }
 
@@ -19,7 +20,8 @@ var sqliteHistoryFaults = []fault{
 	{
 		"effects are committed before the completion", "worktx.go", "	const doing = \"finish a job\"\n",
 		"	const doing = \"finish a job\"\n" +
-			"	if req.Commit { _ = req.Tx.(callersTx).tx.Commit(); pause, stop := context.WithTimeout(ctx, store.LossDelay(1) / 5); <-pause.Done(); stop(); req.Tx = nil; return b.Finish(ctx, req) }\n",
+			"	if req.Commit { _ = req.Tx.(callersTx).tx.Commit(); pause, stop := context.WithTimeout(ctx, store.LossDelay(1) / " +
+			"5); <-pause.Done(); stop(); req.Tx = nil; return b.Finish(ctx, req) }\n",
 	},
 	{
 		"a node is declared dead by the age of its jobs", "sql/lock_live_nodes.sql", "started_at, seen_at, ended_at",

@@ -21,7 +21,10 @@ var sharedLaneFaults = []fault{
 	{"a lowered limit returns the permits of some jobs only", rows + "limits.go", "if to > 0 {", "if to < 0 {"},
 	{"a recount leaves wrong starts", "../../store/recount.go", "l.Used, l.Starts = held.Permits, held.Starts", "l.Used = held.Permits"},
 	{"a recount leaves a wrong count", rows + "recount.go", "lanes[i].Recount(repair.Held)", "lanes[i].Recount(repair.Counted)"},
-	{"a new limit of keys does not count the jobs that run", rows + "limits.go", "lanes[i].Used += counts[lanes[i].LaneKey]", "lanes[i].Used += 0 * counts[lanes[i].LaneKey]"},
+	{
+		"a new limit of keys does not count the jobs that run", rows + "limits.go",
+		"lanes[i].Used += counts[lanes[i].LaneKey]", "lanes[i].Used += 0 * counts[lanes[i].LaneKey]",
+	},
 }
 
 var postgresLaneFaults = []fault{
@@ -31,13 +34,30 @@ var postgresLaneFaults = []fault{
 	},
 	{"a claim that waits for locks moves the cursors past its jobs", "claim_gated.go", "out.left = busyLanes", "out.left = 0"},
 	{"a claim takes jobs that hold no permit", "sql/lock_due_jobs.sql", "AND (j.permits IS NOT NULL OR j.id IN", "AND (true OR j.id IN"},
-	{"a claimed job is not given its first permits", "sql/claim_jobs.sql", "coalesce(permits, (:new_permits::jsonb ->> id::text)::bigint[])", "coalesce(permits, nullif((:new_permits::jsonb ->> id::text)::bigint[], (:new_permits::jsonb ->> id::text)::bigint[]))"},
+	{
+		"a claimed job is not given its first permits", "sql/claim_jobs.sql",
+		"coalesce(permits, (:new_permits::jsonb ->> id::text)::bigint[])",
+		"coalesce(permits, nullif((:new_permits::jsonb ->> id::text)::bigint[], (:new_permits::jsonb ->> id::text)::bigint[]))",
+	},
 	{"a claim of jobs with keys ignores the rate of the queue", "claim.go", "req.DueFor == 0 && !req.Permits.Rated() && !b.gated", "req.DueFor == 0 && !b.gated"},
-	{"jobs behind the claim lose the permits of the step", "claim_gated.go", "t.lanesTx.SaveAllotments(ctx, t.fresh, t.saveAt)", "t.lanesTx.SaveAllotments(ctx, nil, t.saveAt)"},
-	{"a completed job keeps its permit", "sql/finish_jobs.sql", "FROM ended, unnest(permits) AS p (lane) WHERE EXISTS", "FROM ended, unnest(permits) AS p (lane) WHERE NOT EXISTS"},
-	{"a retried job keeps its permit", "sql/requeue_jobs.sql", "WHEN (SELECT bool_or(t.strict) AND NOT bool_or(t.rate > 0) FROM", "WHEN (SELECT bool_or(true) FROM"},
+	{
+		"jobs behind the claim lose the permits of the step", "claim_gated.go",
+		"t.lanesTx.SaveAllotments(ctx, t.fresh, t.saveAt)", "t.lanesTx.SaveAllotments(ctx, nil, t.saveAt)",
+	},
+	{
+		"a completed job keeps its permit", "sql/finish_jobs.sql", "FROM ended, unnest(permits) AS p (lane) WHERE EXISTS",
+		"FROM ended, unnest(permits) AS p (lane) WHERE NOT EXISTS",
+	},
+	{
+		"a retried job keeps its permit", "sql/requeue_jobs.sql",
+		"WHEN (SELECT bool_or(t.strict) AND NOT bool_or(t.rate > 0) FROM", "WHEN (SELECT bool_or(true) FROM",
+	},
 	{"a job that is moved keeps its permit", "sql/update_jobs.sql", "lane = NULL, permits = NULL,", "lane = NULL,"},
-	{"a job that no living node runs keeps its permit", "sql/return_idle_permits.sql", "WHERE j.permits IS NOT NULL AND j.state IN (0, -1) AND NOT j.running", "WHERE j.permits IS NOT NULL AND j.state = 0 AND j.running"},
+	{
+		"a job that no living node runs keeps its permit", "sql/return_idle_permits.sql",
+		"WHERE j.permits IS NOT NULL AND j.state IN (0, -1) AND NOT j.running",
+		"WHERE j.permits IS NOT NULL AND j.state = 0 AND j.running",
+	},
 	{"a job of a paused group keeps its permit", "sql/return_paused_permits.sql", "AND {concerns(", "AND NOT {concerns("},
 }
 

@@ -47,7 +47,8 @@ var motionFaults = []motionFault{
 		fault{
 			"a claim outlives its rolled-back transaction", inMemory + "jobs.go",
 			"\treturn out, nil\n}\n\n// claimable returns the jobs",
-			"\tif now.UnixMicro()%97 == 0 {\n\t\tfor _, c := range out.Jobs {\n\t\t\tj := s.live[c.ID]\n\t\t\tj.State, j.node, j.Token, j.Attempt = store.StateReady, 0, 0, j.Attempt-1\n\t\t}\n\t}\n\treturn out, nil\n}\n\n// claimable returns the jobs",
+			"\tif now.UnixMicro()%97 == 0 {\n\t\tfor _, c := range out.Jobs {\n\t\t\tj := s.live[c.ID]\n\t\t\tj.State, j.node, " +
+				"j.Token, j.Attempt = store.StateReady, 0, 0, j.Attempt-1\n\t\t}\n\t}\n\treturn out, nil\n}\n\n// claimable returns the jobs",
 		}, 1, "?",
 	},
 	{
@@ -371,7 +372,8 @@ var motionFaults = []motionFault{
 		fault{
 			"a completion makes the hooks of a failure", inMemory + "finish.go",
 			"s.follow(s.allHandlers().AfterOutcome(&o, node), now)\n\t}\n\treturn true",
-			"if o.Result == store.Completed && j.Attempt > 1 {\n\t\t\to.Result = store.Failed\n\t\t}\n\t\ts.follow(s.allHandlers().AfterOutcome(&o, node), now)\n\t}\n\treturn true",
+			"if o.Result == store.Completed && j.Attempt > 1 {\n\t\t\to.Result = " +
+				"store.Failed\n\t\t}\n\t\ts.follow(s.allHandlers().AfterOutcome(&o, node), now)\n\t}\n\treturn true",
 		}, 1, "?",
 	},
 	{
@@ -524,8 +526,8 @@ var motionFaults = []motionFault{
 	{
 		fault{
 			"a firing does not see a pause", inMemory + "fire.go",
-			" && laterOf(row.PausedAt, row.GroupPausedAt).Equal(instant(f.PausedAt)) &&",
-			" &&",
+			"laterOf(row.PausedAt, row.GroupPausedAt).Equal(instant(f.PausedAt)) &&",
+			"true &&",
 		}, 4, "?",
 	},
 	{

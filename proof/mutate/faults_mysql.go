@@ -7,10 +7,16 @@ var mysqlFaults = []fault{
 	// Claims.
 	{"a claim takes jobs that run", "statements.go", "(j.queue = :queue AND j.state = 0 AND", "(j.queue = :queue AND j.state IN (0, 2) AND"},
 	{"a claim takes kinds that it did not ask for", "statements.go", "AND (j.kind IN (:kinds) ", "AND (j.kind NOT IN (:kinds, 'x') IS NOT NULL "},
-	{"a claim by Exact does not look at the args", "statements.go", "CONCAT(LOWER(SHA2(j.args, 256)), j.kind) IN (:exact)", "j.kind IN (SELECT SUBSTR(e.e, 65) FROM (SELECT :exact AS e) AS e)"},
+	{
+		"a claim by Exact does not look at the args", "statements.go", "CONCAT(LOWER(SHA2(j.args, 256)), j.kind) IN (:exact)",
+		"j.kind IN (SELECT SUBSTR(e.e, 65) FROM (SELECT :exact AS e) AS e)",
+	},
 	{"two claims take one job", "sql/lock_due_jobs.sql", "FOR UPDATE SKIP LOCKED", "-- no lock"},
 	{"a claim waits for jobs of open transactions", "sql/lock_due_jobs.sql", "FOR UPDATE SKIP LOCKED", "FOR UPDATE"},
-	{"a claim takes what another claim has just taken", "sql/lock_due_jobs.sql", "WHERE j.priority = :priority AND j.losses < 2 AND {claimable(j)}", "WHERE j.priority = :priority"},
+	{
+		"a claim takes what another claim has just taken", "sql/lock_due_jobs.sql",
+		"WHERE j.priority = :priority AND j.losses < 2 AND {claimable(j)}", "WHERE j.priority = :priority",
+	},
 	{"a claim finds no job behind locked jobs", "claim.go", "{{0, first}, {first, claimReach}}", "{{0, first - claimWindow}}"},
 	{"a dead node claims", "sql/hold_node.sql", "WHERE id = :node AND ended_at IS NULL", "WHERE id = :node"},
 	{"a claim does not hold its node", "sql/hold_node.sql", "  LOCK IN SHARE MODE ", ""},
@@ -31,7 +37,10 @@ var mysqlFaults = []fault{
 	{"an outcome counts with any token", "sql/lock_claims.sql", "WHERE j.token = o.token", "WHERE j.token >= 0 * o.token"},
 	{"outcomes do not lock their jobs", "sql/lock_claims.sql", "\nFOR UPDATE", ""},
 	{"a repeated outcome is refused", rows + "finish.go", "states[i] != o.Result.EndState()", "states[i] == o.Result.EndState()"},
-	{"a refused outcome makes its hooks too", rows + "finish.go", "unknown = append(unknown, &outcomes[i])", "unknown, plan.after = append(unknown, &outcomes[i]), append(plan.after, outcomes[i].After)"},
+	{
+		"a refused outcome makes its hooks too", rows + "finish.go", "unknown = append(unknown, &outcomes[i])",
+		"unknown, plan.after = append(unknown, &outcomes[i]), append(plan.after, outcomes[i].After)",
+	},
 	{"a cancelled job is not told", "sql/list_cancelled_claims.sql", "WHERE j.state = 2 AND", "WHERE j.state = 0 AND"},
 	{"handlers serve no outcomes", "sql/lock_claims.sql", "EXISTS (SELECT 1 FROM hourbell_handler {share})", "0"},
 	{"handlers of starts are not found", "sql/hold_node.sql", "EXISTS (SELECT 1 FROM hourbell_handler WHERE events & 1 <> 0)", "0"},
@@ -42,16 +51,25 @@ var mysqlFaults = []fault{
 
 	// Nodes.
 	{"a node that was declared dead has a lease", "sql/delete_heartbeats.sql", "WHERE node IN", "WHERE -node IN"},
-	{"a heartbeat waits for the claims of its node", "sql/extend_lease.sql", "WHERE node = :node", "WHERE node = (SELECT n.id FROM hourbell_node AS n WHERE n.id = :node FOR UPDATE)"},
+	{
+		"a heartbeat waits for the claims of its node", "sql/extend_lease.sql", "WHERE node = :node",
+		"WHERE node = (SELECT n.id FROM hourbell_node AS n WHERE n.id = :node FOR UPDATE)",
+	},
 	{"a rescue waits for open transactions", "sql/lock_held_jobs.sql", "FOR UPDATE SKIP LOCKED", "FOR UPDATE"},
-	{"jobs that were left to open transactions stay lost", "sql/update_left_nodes.sql", "CASE WHEN id IN (:left) THEN", "CASE WHEN id IN (:left) AND died = 7 THEN"},
+	{
+		"jobs that were left to open transactions stay lost", "sql/update_left_nodes.sql", "CASE WHEN id IN (:left) THEN",
+		"CASE WHEN id IN (:left) AND died = 7 THEN",
+	},
 	{"a dead node keeps its permits", "sql/delete_node_permits.sql", "WHERE node IN", "WHERE -node IN"},
 	{"a node without recent heartbeats rescues", losses, "now.Sub(n.SeenAt).Abs()*2 <= n.Lease", "!n.SeenAt.IsZero()"},
 	{"a rescue counts although a heartbeat has overtaken it", losses, "n.Beats == req.Beat && now", "now"},
 	{"a rescue takes jobs from the living", losses, "n.ID != req.Node && !n.SeenAt.Add(n.Lease).After(now)", "n.ID != req.Node && !n.SeenAt.After(now)"},
 	{"a lost job makes no hook", rows + "nodes.go", "if effect.State == store.StateFailed {", "if effect.State == store.StateCompleted {"},
 	{"a late report suspends the store again", "sql/report_loss.sql", "WHERE accepted = :accepted", "WHERE accepted <> -1 - :accepted"},
-	{"tokens start again below the tokens of a lost history", "sql/raise_tokens.sql", "(SELECT seen_token FROM hourbell_timeline)) + :margin", "0 * (SELECT seen_token FROM hourbell_timeline)) + 0 * :margin"},
+	{
+		"tokens start again below the tokens of a lost history", "sql/raise_tokens.sql",
+		"(SELECT seen_token FROM hourbell_timeline)) + :margin", "0 * (SELECT seen_token FROM hourbell_timeline)) + 0 * :margin",
+	},
 	{"a stopped node holds its locks", "backend.go", "fmt.Sprint(int(idleLimit.Seconds()))", "fmt.Sprint(int(idleLimit.Hours() + 8*3600))"},
 
 	// Limits of whole queues.
@@ -60,19 +78,39 @@ var mysqlFaults = []fault{
 	{"a new limit does not count the jobs that run", "sql/count_running_jobs.sql", "WHERE state = 2 AND", "WHERE state = 0 AND"},
 
 	// Transactions.
-	{"an insert commits before its caller", "tx.go", "		for n := 1; ; n++ {\n			err := s.inSavepoint(", "		defer func() { _ = tx.(callersTx).tx.Commit() }()\n		for n := 1; ; n++ {\n			err := s.inSavepoint("},
+	{
+		"an insert commits before its caller", "tx.go", "		for n := 1; ; n++ {\n			err := s.inSavepoint(",
+		"		defer func() { _ = tx.(callersTx).tx.Commit() }()\n		for n := 1; ; n++ {\n			err := s.inSavepoint(",
+	},
 	{"a refused change stays in the caller's transaction", "tx.go", "\"ROLLBACK TO SAVEPOINT hourbell\"", "\"DO 1\""},
-	{"transactions are not begun again", "tx.go", "case errDeadlock, errRecordChanged, errLockWaitTimeout, errDuplicate:\n		return true", "case errDeadlock, errRecordChanged, errLockWaitTimeout, errDuplicate:\n		return numberOf(err) == errDuplicate"},
-	{"a key that another transaction takes is an error", "tx.go", "case errDeadlock, errRecordChanged, errLockWaitTimeout, errDuplicate:\n		return true", "case errDeadlock, errRecordChanged, errLockWaitTimeout, errDuplicate:\n		return numberOf(err) != errDuplicate"},
+	{"transactions are not begun again", "tx.go", "case errDeadlock, errRecordChanged, errLockWaitTimeout, " +
+		"errDuplicate:\n		return true", "case errDeadlock, errRecordChanged, errLockWaitTimeout, errDuplicate:\n		return " +
+		"numberOf(err) == errDuplicate"},
+	{
+		"a key that another transaction takes is an error", "tx.go",
+		"case errDeadlock, errRecordChanged, errLockWaitTimeout, errDuplicate:\n		return true",
+		"case errDeadlock, errRecordChanged, errLockWaitTimeout, errDuplicate:\n		return numberOf(err) != errDuplicate",
+	},
 	{"rows that moved are not looked for again", "tx.go", "	return errors.Is(err, errMoved)\n}\n\n// again", "	return false\n}\n\n// again"},
-	{"own transactions lock gaps", "backend.go", "\"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED\"", "\"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ\""},
-	{"transactions on a program's pool lock gaps", "backend.go", "return open(ctx, db, &leaseConns{pool: db}, &sql.TxOptions{Isolation: sql.LevelReadCommitted})", "return open(ctx, db, &leaseConns{pool: db}, &sql.TxOptions{Isolation: sql.LevelRepeatableRead})"},
+	{
+		"own transactions lock gaps", "backend.go", "\"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED\"",
+		"\"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ\"",
+	},
+	{
+		"transactions on a program's pool lock gaps", "backend.go",
+		"return open(ctx, db, &leaseConns{pool: db}, &sql.TxOptions{Isolation: sql.LevelReadCommitted})",
+		"return open(ctx, db, &leaseConns{pool: db}, &sql.TxOptions{Isolation: sql.LevelRepeatableRead})",
+	},
 	{"a caller's transaction decides by its snapshot", "statements.go", `= "LOCK IN SHARE MODE", "COALESCE(o.node_name`, `= "", "COALESCE(o.node_name`},
 	{"a commit without an answer counts as refused", "errors.go", "return fmt.Errorf(\"%w: %w\", store.ErrUnknown, err)", "return err"},
 	{"a completion that was committed counts as lost", "sql/find_claim.sql", "hourbell_history WHERE id = :id) THEN 2", "hourbell_history WHERE id = :id) THEN 3"},
 	{"a look at a claim waits for its job", "sql/lock_claim.sql", " FOR UPDATE SKIP LOCKED", " FOR UPDATE"},
 	{"a refused completion is committed", "worktx.go", "tx.Rollback() // within", "tx.Commit() // within"},
-	{"a worker is not called again after a deadlock", "worktx.go", "case errDeadlock, errRecordChanged, errLockWaitTimeout:\n		return true", "case errDeadlock, errRecordChanged, errLockWaitTimeout:\n		return false"},
+	{
+		"a worker is not called again after a deadlock", "worktx.go",
+		"case errDeadlock, errRecordChanged, errLockWaitTimeout:\n		return true",
+		"case errDeadlock, errRecordChanged, errLockWaitTimeout:\n		return false",
+	},
 	{"a caller's commit wakes no other process", "tx.go", "return s.wakeInTx(ctx)", "return nil"},
 	{"numbers of rows are one apart", "rows.go", "first+int64(i)*step", "first+int64(i)"},
 	{"texts mean other characters in some sessions", "literal.go", "case ' ', '.', ':', '@', '_', '-':", "case ' ', '.', ':', '@', '_', '-', '\\\\', 0xc3, 0xa9:"},
@@ -83,17 +121,26 @@ var mysqlFaults = []fault{
 	{"firing skips the mark check", rows + "fire.go", "d.Mark.Equal(instant(f.Mark)) && ", ""},
 	{"firing does not check whether it is due", "sql/lock_due_schedules.sql", " AND s.next_at <= {at(:until)}", " AND :until IS NOT NULL"},
 	{"firing does not check whether it is paused", rows + "fire.go", " && d.PausedAt.Equal(instant(f.PausedAt))", ""},
-	{"slots wait for a transaction that edits another schedule", "sql/lock_due_schedules.sql", "FOR UPDATE SKIP LOCKED  -- if free", "FOR UPDATE              -- if free"},
+	{
+		"slots wait for a transaction that edits another schedule", "sql/lock_due_schedules.sql",
+		"FOR UPDATE SKIP LOCKED  -- if free", "FOR UPDATE              -- if free",
+	},
 	{"a schedule waits until it is due by old data of its zone", rows + "fire_early.go", "until = now.AddDate(1_000, 0, 0)", "until = now"},
 	{"an early firing ignores live jobs", rows + "fire_early.go", "is := p.early(f, now) && len(p.live[f.Schedule]) > 0", "is := false"},
 	{"a slot that fired fires again after a reset", "sql/find_fired_slots.sql", "r.fired_slot = {at(o.slot)}", "r.fired_slot > {at(o.slot)}"},
 	{"a calendar's change gives schedules no new revision", "sql/revise_schedules.sql", "SET revision = :revision", "SET revision = revision + 0 * :revision"},
-	{"a calendar changes while a slot is due", rows + "calendars.go", "if !user.NextAt.IsZero() && !user.NextAt.After(now) {", "if user.NextAt.IsZero() && user.NextAt.After(now) {"},
+	{
+		"a calendar changes while a slot is due", rows + "calendars.go",
+		"if !user.NextAt.IsZero() && !user.NextAt.After(now) {", "if user.NextAt.IsZero() && user.NextAt.After(now) {",
+	},
 	{"an edit moves the mark back", rules, "if s.Mark.Before(now) {", "if s.Mark.After(now) {"},
 	{"an edit drops a due slot", rules, "!s.NextAt.IsZero() && !s.NextAt.After(now) && s.Mark.Before(now)", "false"},
 	{"an old sync undoes a newer one", owners, `case r.Host == "" && r.SyncRevision < o.Revision:`, "case false:"},
 	{"events get numbers again", "sql/raise_counter.sql", "greatest(value, :value)", "greatest(value, 0 * :value)"},
-	{"pruning forgets the age", "prune.go", `args{"state": int(state), "before": sqlrows.Micros(now.Add(-keep))`, `args{"state": int(state), "before": sqlrows.Micros(now.Add(keep))`},
+	{
+		"pruning forgets the age", "prune.go", `args{"state": int(state), "before": sqlrows.Micros(now.Add(-keep))`,
+		`args{"state": int(state), "before": sqlrows.Micros(now.Add(keep))`,
+	},
 }
 
 // Faults of locks.
@@ -102,7 +149,10 @@ var mysqlLockFaults = []fault{
 	{"a lock that is held is taken", "sql/locks/take.sql", " AND {utc_until(l.lock_until)} <= {now}", ""},
 	{"a check of a lock holds off no other holder", "sql/locks/check.sql", "LOCK IN SHARE MODE", ""},
 	{"names of locks differ by more than their case only", "sql/locks/take.sql", " AND CAST(l.name AS BINARY) = CAST(:name AS BINARY)", ""},
-	{"a release after a step back holds the lock", "sql/locks/release.sql", "IF(:rest = 0, {until_down({now})}, ", "IF(:rest = 0, GREATEST({until_down({now})}, {until({utc_at(locked_at)})}), "},
+	{
+		"a release after a step back holds the lock", "sql/locks/release.sql", "IF(:rest = 0, {until_down({now})}, ",
+		"IF(:rest = 0, GREATEST({until_down({now})}, {until({utc_at(locked_at)})}), ",
+	},
 }
 
 // Faults that the audit of TestNoWorkIsLost notices.
@@ -118,12 +168,19 @@ var mysqlHistoryFaults = []fault{
 var mysqlEdgeFaults = []fault{
 	{"an old end decides edges that are open again", "sql/reopen_edges.sql", "e.since = greatest(coalesce(e.since, 0), o.note)", "e.since = e.since + 0 * o.note"},
 	{"an end overtakes the retry before it", "sql/lock_releases.sql", "r.state <> 1 AND EXISTS", "0 AND EXISTS"},
-	{"a retry reaches only the next jobs", shared + "edges.go", "	if err := s.noteRetries(ctx, ids, now); err != nil {\n		return err\n	}\n	return s.OnIDs(ctx, ids, DeleteFinishedJobs)", "	return s.OnIDs(ctx, ids, DeleteFinishedJobs)"},
+	{
+		"a retry reaches only the next jobs", shared + "edges.go",
+		"	if err := s.noteRetries(ctx, ids, now); err != nil {\n		return err\n	}\n	return s.OnIDs(ctx, ids, " +
+			"DeleteFinishedJobs)", "	return s.OnIDs(ctx, ids, DeleteFinishedJobs)",
+	},
 	{"the dependents of a dead node's jobs wait for ever", "sql/find_release.sql", "EXISTS (SELECT 1 FROM hourbell_release) AS found", "0 AS found"},
 	{"the end of a job leaves no note", "sql/mark_releases.sql", "SET j.releases = 1", "SET j.releases = 0"},
 	{"a cascade stops after one job", "sql/insert_releases.sql", "WHERE j.releases = 1", "WHERE j.releases = 1 AND o.state <> 6"},
 	{"a deletion leaves no note", "sql/insert_deleted_releases.sql", "AND j.releases = 1", "AND j.releases = 2"},
-	{"a job that keeps nothing is forgotten before its dependents are linked", "sql/find_kept.sql", "WHERE j.releases = 0 AND EXISTS", "WHERE j.releases = 2 AND EXISTS"},
+	{
+		"a job that keeps nothing is forgotten before its dependents are linked", "sql/find_kept.sql",
+		"WHERE j.releases = 0 AND EXISTS", "WHERE j.releases = 2 AND EXISTS",
+	},
 	{"two steps decide the last edges without a lock", "sql/lock_dependents.sql", "FOR UPDATE SKIP LOCKED  -- if free", "-- no lock             -- if free"},
 	{"an insert does not lock the predecessors", "sql/lock_predecessors.sql", "FOR UPDATE         -- if waiting", "                   -- if waiting"},
 }
@@ -151,8 +208,15 @@ var mysqlOwnFaults = []fault{
 
 // Faults of limits whose permits jobs hold.
 var mysqlLaneFaults = []fault{
-	{"a claim leaves the copy of a job that waited in a lane", "claim.go", "return jobs, 0, s.OnIDs(ctx, rares, updateRare)", "if !permitted {\n\t\trares = nil\n\t}\n\treturn jobs, 0, s.OnIDs(ctx, rares, updateRare)"},
-	{"an ended job keeps its permit", "finish.go", "	if err := s.leaveLanes(ctx, ids, false); err != nil {", "	if err := s.leaveLanes(ctx, nil, false); err != nil {"},
+	{
+		"a claim leaves the copy of a job that waited in a lane", "claim.go",
+		"return jobs, 0, s.OnIDs(ctx, rares, updateRare)", "if !permitted {\n\t\trares = nil\n\t}\n\treturn jobs, 0, " +
+			"s.OnIDs(ctx, rares, updateRare)",
+	},
+	{
+		"an ended job keeps its permit", "finish.go", "	if err := s.leaveLanes(ctx, ids, false); err != nil {",
+		"	if err := s.leaveLanes(ctx, nil, false); err != nil {",
+	},
 	{"a retried job keeps its permit", "finish.go", "s.leaveLanes(ctx, again, true)", "s.leaveLanes(ctx, nil, true)"},
 	{"a job that is moved keeps its permit", "sql/update_jobs.sql", "j.lane = NULL, j.permits = NULL,", "j.lane = NULL,"},
 	{"permits are given without a lock of their lanes", "sql/lock_lanes.sql", "FOR UPDATE\nNOWAIT -- if nowait", "LIMIT 1000000 -- if nowait"},

@@ -51,7 +51,10 @@ type registered struct {
 }
 
 func newClaimsModel(clock func() time.Time) *claimsModel {
-	return &claimsModel{clock: clock, jobs: map[int64]*followed{}, nodes: map[int64]*registered{}, paused: map[subject]bool{}, cancelled: map[int64]bool{}, open: map[int64]bool{}}
+	return &claimsModel{
+		clock: clock, jobs: map[int64]*followed{}, nodes: map[int64]*registered{},
+		paused: map[subject]bool{}, cancelled: map[int64]bool{}, open: map[int64]bool{},
+	}
 }
 
 // over returns a backend over another, whose calls the model follows.

@@ -71,7 +71,9 @@ const (
 )
 
 // fireIf writes the firings that match their rows and that decide accepts.
-func (s *Store) fireIf(ctx context.Context, req store.FireRequest, decide func(row *store.Schedule, f store.Firing, now time.Time) decision) (store.FireResult, error) {
+func (s *Store) fireIf(ctx context.Context, req store.FireRequest,
+	decide func(row *store.Schedule, f store.Firing, now time.Time) decision,
+) (store.FireResult, error) {
 	now, err := s.beginWrite(ctx, "fire schedules", req.Now)
 	if err != nil {
 		return store.FireResult{}, err
@@ -102,7 +104,8 @@ func (s *Store) fireIf(ctx context.Context, req store.FireRequest, decide func(r
 // matches reports whether a firing was decided from the row as it is now.
 func matches(row *store.Schedule, f store.Firing) bool {
 	return row != nil && row.DeletedAt.IsZero() &&
-		row.Revision == f.Revision && row.Mark.Equal(instant(f.Mark)) && row.NextAt.Equal(instant(f.NextAt)) && laterOf(row.PausedAt, row.GroupPausedAt).Equal(instant(f.PausedAt)) &&
+		row.Revision == f.Revision && row.Mark.Equal(instant(f.Mark)) && row.NextAt.Equal(instant(f.NextAt)) &&
+		laterOf(row.PausedAt, row.GroupPausedAt).Equal(instant(f.PausedAt)) &&
 		!row.NextAt.IsZero()
 }
 

@@ -28,7 +28,8 @@ func (s *Store) PutSchedules(ctx context.Context, req store.PutSchedulesRequest)
 	defer s.mu.Unlock()
 	owner, known := s.owners[req.Owner]
 	if req.Ordered() && req.Host == "" && known && req.SyncRevision < owner.Revision {
-		return store.PutSchedulesResult{}, fmt.Errorf("put schedules of owner %q, revision %d after %d: %w", req.Owner, req.SyncRevision, owner.Revision, store.ErrStale)
+		return store.PutSchedulesResult{}, fmt.Errorf("put schedules of owner %q, revision %d after %d: %w", req.Owner,
+			req.SyncRevision, owner.Revision, store.ErrStale)
 	}
 	if req.Host != "" && (known || req.Gone) && !takes(owner, req) {
 		owner = s.storeCopy(req, now)

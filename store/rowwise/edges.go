@@ -165,7 +165,9 @@ type Note struct {
 // InsertLinked inserts jobs, some of them with predecessors, or into a batch; links are the
 // jobs as store.CheckLinks returned them. insert stores them, with OpenEdges and Releases.
 // now is needed only if a job has an older predecessor.
-func InsertLinked(ctx context.Context, tx Edges, req store.InsertRequest, links []store.NewJob, now time.Time, insert func([]store.NewJob) ([]store.Inserted, error)) (out store.InsertResult, err error) {
+func InsertLinked(ctx context.Context, tx Edges, req store.InsertRequest, links []store.NewJob, now time.Time,
+	insert func([]store.NewJob) ([]store.Inserted, error),
+) (out store.InsertResult, err error) {
 	l := linking{jobs: slices.Clone(links), waits: make([]store.Wait, len(links))}
 	older, later := store.Predecessors(links), req.LinksLater(links)
 	known, err := findPredecessors(ctx, tx, older, later, now)

@@ -71,7 +71,9 @@ func Leave(ctx context.Context, tx Tx, req store.LeaveRequest, now time.Time) (s
 
 // endNodes ends nodes and takes their jobs, and what is left of the jobs of other nodes, which
 // ended before. after, if not nil, returns the follow-up of each lost job.
-func endNodes(ctx context.Context, tx Tx, nodes, left []store.NodeInfo, died bool, after func(store.LostJob) *store.FollowUp, now time.Time) (store.RescueResult, error) {
+func endNodes(ctx context.Context, tx Tx, nodes, left []store.NodeInfo, died bool,
+	after func(store.LostJob) *store.FollowUp, now time.Time,
+) (store.RescueResult, error) {
 	var out store.RescueResult
 	for i := range nodes {
 		nodes[i].EndedAt, nodes[i].Died, nodes[i].Beats, nodes[i].Running = now, died, 0, 0

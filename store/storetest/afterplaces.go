@@ -35,7 +35,8 @@ func afterPlaces(e *env) {
 		[]store.State{store.StateReady, store.StateWaiting, store.StateWaiting, store.StateWaiting}, "only the first may start")
 	e.want(e.state(ids[4]), store.StateNotStarted, "an older predecessor is decided by the insert")
 	e.want(e.state(ids[5]), store.StateNotStarted, "what follows a job that is not started is not started")
-	e.want(e.job(ids[3]).After, []store.JobEdge{{Edge: on(ids[1], store.OnSuccess)}, {Edge: on(ids[2], store.OnSuccess)}}, "edges have the numbers of the predecessors")
+	e.want(e.job(ids[3]).After, []store.JobEdge{{Edge: on(ids[1], store.OnSuccess)}, {Edge: on(ids[2], store.OnSuccess)}},
+		"edges have the numbers of the predecessors")
 	e.end(node, ids[0], store.Completed)
 	e.end(node, ids[1], store.Completed)
 	e.want(len(e.claim(node, 5)), 0, "the third is delayed")

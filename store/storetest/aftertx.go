@@ -149,7 +149,8 @@ func afterTxForgotten(e *env) {
 		_, err := e.a.Prune(e.ctx, store.PruneRequest{Now: e.now, Completed: time.Hour, Failed: time.Hour, Limit: 100})
 		e.must(err)
 		e.linked()
-		e.want([]store.State{e.state(ids[0]), e.state(ids[1])}, []store.State{starts, never}, "the end of the predecessor must not be forgotten before its dependents are linked")
+		e.want([]store.State{e.state(ids[0]), e.state(ids[1])}, []store.State{starts, never},
+			"the end of the predecessor must not be forgotten before its dependents are linked")
 		e.want(e.job(ids[1]).Reason, fmt.Sprintf("job %d completed", p), "the reason")
 		c := e.claimOne(node)
 		e.want(c.ID, ids[0], "the dependent starts")
@@ -158,7 +159,8 @@ func afterTxForgotten(e *env) {
 		e.tick(time.Second)
 		_, err = e.a.Prune(e.ctx, store.PruneRequest{Now: e.now, Completed: time.Hour, Failed: time.Hour, Limit: 100})
 		e.must(err)
-		e.want(len(e.list(store.ListJobsRequest{JobFilter: store.JobFilter{IDs: []int64{p}}})), 0, "the next pruning deletes a predecessor that was kept for its dependents")
+		e.want(len(e.list(store.ListJobsRequest{JobFilter: store.JobFilter{IDs: []int64{p}}})), 0,
+			"the next pruning deletes a predecessor that was kept for its dependents")
 	}
 }
 
@@ -412,18 +414,22 @@ func afterKeysBy(e *env, insert func(...store.NewJob) []store.Inserted) {
 	d := insert(keyedAfter("d", on(p, store.OnSuccess)))[0]
 	e.want(d.Existed, false, "a free key is given to a job that waits")
 	e.want(e.state(d.ID), waits, "the job waits")
-	e.want(insert(keyedAfter("d", on(other, store.OnSuccess)))[0], store.Inserted{ID: d.ID, Existed: true, Conflict: store.ConflictKept}, "the job that waits has the key")
+	e.want(insert(keyedAfter("d", on(other, store.OnSuccess)))[0],
+		store.Inserted{ID: d.ID, Existed: true, Conflict: store.ConflictKept}, "the job that waits has the key")
 	e.want(e.job(d.ID).After, []store.JobEdge{{Edge: on(p, store.OnSuccess)}}, "the predecessors of a job that has the key stay what they were")
 	e.want(insert(keyedAfter("d", on(1e12, store.OnSuccess)))[0].ID, d.ID, "if another job has the key, the predecessors do not matter")
 
-	several := insert(keyedAfter("x", on(p, store.OnSuccess)), keyedAfter("x", on(other, store.OnSuccess)), follows(on(other, store.OnSuccess)), keyedAfter("d", on(other, store.OnSuccess)))
-	e.want([]bool{several[0].Existed, several[1].Existed, several[2].Existed, several[3].Existed}, []bool{false, true, false, true}, "the jobs of an insert count one after the other")
+	several := insert(keyedAfter("x", on(p, store.OnSuccess)), keyedAfter("x", on(other, store.OnSuccess)),
+		follows(on(other, store.OnSuccess)), keyedAfter("d", on(other, store.OnSuccess)))
+	e.want([]bool{several[0].Existed, several[1].Existed, several[2].Existed, several[3].Existed},
+		[]bool{false, true, false, true}, "the jobs of an insert count one after the other")
 	e.want([]int64{several[1].ID, several[3].ID}, []int64{several[0].ID, d.ID}, "the answer has the job that has the key")
 	e.want(len(e.job(several[0].ID).After), 1, "the predecessors of a job that has the key stay what they were")
 
 	claims := e.claim(node, 5)
 	e.finishWell(outcome(claims[0], store.Completed))
-	e.want([]store.State{e.state(d.ID), e.state(several[0].ID), e.state(several[2].ID)}, []store.State{starts, starts, waits}, "a job with a key starts after its predecessor")
+	e.want([]store.State{e.state(d.ID), e.state(several[0].ID), e.state(several[2].ID)},
+		[]store.State{starts, starts, waits}, "a job with a key starts after its predecessor")
 	e.want(insert(keyedAfter("d", on(p, store.OnFailure)))[0].ID, d.ID, "the job that is ready has the key")
 	e.want(e.state(d.ID), starts, "an edge of the call that does not match does not concern the job that has the key")
 	e.finishWell(outcome(claims[1], store.Completed))
@@ -438,7 +444,8 @@ func afterKeysBy(e *env, insert func(...store.NewJob) []store.Inserted) {
 	hold.UniqueFor = time.Hour
 	h := insert(hold)[0]
 	e.end(node, h.ID, store.Completed)
-	e.want(insert(keyedAfter("held", on(p, store.OnSuccess)))[0], store.Inserted{ID: h.ID, Existed: true, Conflict: store.ConflictHeld}, "a job that has ended may hold its key")
+	e.want(insert(keyedAfter("held", on(p, store.OnSuccess)))[0],
+		store.Inserted{ID: h.ID, Existed: true, Conflict: store.ConflictHeld}, "a job that has ended may hold its key")
 	e.want(len(e.claim(node, 5)), 0, "nothing else starts")
 
 	e.insertOne(with(func(j *store.NewJob) { j.Unique = "until start" }))
@@ -459,7 +466,8 @@ func afterKeysRefused(e *env) {
 		job.OnConflict = choice
 		_, err := e.a.Insert(e.ctx, store.InsertRequest{Now: e.now, Jobs: []store.NewJob{job}})
 		var field *check.FieldError
-		e.ok(errors.As(err, &field) && field.Field == "after", "a job that may change another job has no predecessors, because the other job would not wait for them", err)
+		e.ok(errors.As(err, &field) && field.Field == "after",
+			"a job that may change another job has no predecessors, because the other job would not wait for them", err)
 	}
 	job := keyedAfter("d", on(p, store.OnSuccess))
 	job.OnConflict = store.OnConflictError

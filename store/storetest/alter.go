@@ -96,7 +96,8 @@ func changeUnsettled(e *env) {
 		store.PauseSchedules: {"settled", "s"}, store.DeleteSchedules: {"settled", "s"}, store.ResumeSchedules: {"settled", "paused"},
 		store.ResetSchedules: {"settled", "s"},
 	} {
-		e.is(e.tryChangeSchedules(action, names...), store.ErrUnsettled, "pause, resume, delete and reset of a schedule with a due slot that is not accounted for must be refused")
+		e.is(e.tryChangeSchedules(action, names...), store.ErrUnsettled,
+			"pause, resume, delete and reset of a schedule with a due slot that is not accounted for must be refused")
 		e.want(e.schedules(store.ListRequest{Deleted: true}), before, "a refused change must change nothing")
 	}
 	e.fire(ringing(e.schedule("s")))
@@ -138,7 +139,8 @@ func pauseUntil(e *env) {
 	until := e.now.Add(30 * time.Second)
 	row := pause(until)
 	e.want([]time.Time{row.PausedAt, row.PausedUntil}, []time.Time{first, until}, "a pause until an instant must remember it")
-	e.want([]bool{row.PausedFor(until.Add(-time.Microsecond)), row.PausedFor(until)}, []bool{true, false}, "slots before the end of a pause are under it, and not the one at its end")
+	e.want([]bool{row.PausedFor(until.Add(-time.Microsecond)), row.PausedFor(until)}, []bool{true, false},
+		"slots before the end of a pause are under it, and not the one at its end")
 	e.tick(10 * time.Second)
 	row = pause(until.Add(time.Second))
 	e.want([]time.Time{row.PausedAt, row.PausedUntil}, []time.Time{first, until.Add(time.Second)}, "a pause can be prolonged, and began when it began")
@@ -154,7 +156,8 @@ func pauseUntil(e *env) {
 	_, err := e.tryPut(store.PutSchedulesRequest{Schedules: []store.PutSchedule{{Name: "s", Definition: []byte("other"), Paused: true}}})
 	e.must(err)
 	row = e.schedule("s")
-	e.want([]time.Time{row.PausedAt, row.PausedUntil}, []time.Time{e.now, {}}, "a definition that declares a pause must pause, though there was one that has ended")
+	e.want([]time.Time{row.PausedAt, row.PausedUntil}, []time.Time{e.now, {}},
+		"a definition that declares a pause must pause, though there was one that has ended")
 }
 
 func resumeFailures(e *env) {

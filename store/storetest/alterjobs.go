@@ -34,10 +34,15 @@ func moveJobs(e *env) {
 	const missing = 1 << 30
 	changes := e.change(store.ChangeJobsRequest{Action: store.MoveJobs, IDs: []int64{running.ID, done, ready, later, missing}, Queue: "r"})
 	e.want(changes, []store.JobChange{
-		{ID: running.ID, Change: store.Unchanged}, {ID: done, Change: store.Unchanged}, {ID: ready, Change: store.Changed}, {ID: later, Change: store.Changed}, {ID: missing, Change: store.Missing},
+		{ID: running.ID, Change: store.Unchanged},
+		{ID: done, Change: store.Unchanged},
+		{ID: ready, Change: store.Changed},
+		{ID: later, Change: store.Changed},
+		{ID: missing, Change: store.Missing},
 	}, "jobs that wait for a worker are moved, and no others")
 	before[2].Queue, before[2].RunAt, before[3].Queue = "r", e.now, "r"
-	e.want([]store.JobInfo{e.job(running.ID), e.job(done), e.job(ready), e.job(later)}, before, "a move changes the queue, and makes a job that is due due from now on")
+	e.want([]store.JobInfo{e.job(running.ID), e.job(done), e.job(ready), e.job(later)}, before,
+		"a move changes the queue, and makes a job that is due due from now on")
 	e.want(claimedIDs(e.claim(n, 9)), []int64(nil), "a job that was moved must not be claimed from its old queue")
 	e.want(claimedIDs(e.claimFrom("r", n, 9)), []int64{ready}, "a job that was moved must be claimed from its new queue")
 	e.tick(time.Hour)
@@ -108,11 +113,27 @@ func changeMatching(e *env) {
 		match  store.JobFilter
 		want   []store.Change
 	}{
-		{store.RetryJobs, store.JobFilter{Error: "dial", States: []store.State{store.StateFailed}}, []store.Change{store.Missing, store.Missing, store.Missing, store.Changed}},
-		{store.RetryJobs, store.JobFilter{Error: "dial", States: []store.State{store.StateFailed}}, []store.Change{store.Missing, store.Missing, store.Missing, store.Missing}},
+		{
+			store.RetryJobs,
+			store.JobFilter{Error: "dial", States: []store.State{store.StateFailed}},
+			[]store.Change{store.Missing, store.Missing, store.Missing, store.Changed},
+		},
+		{
+			store.RetryJobs,
+			store.JobFilter{Error: "dial", States: []store.State{store.StateFailed}},
+			[]store.Change{store.Missing, store.Missing, store.Missing, store.Missing},
+		},
 		{store.CancelJobs, store.JobFilter{Retrying: true}, []store.Change{store.Missing, store.Missing, store.Missing, store.Changed}},
-		{store.DeleteJobs, store.JobFilter{States: []store.State{store.StateCompleted}, Kind: "l"}, []store.Change{store.Missing, store.Missing, store.Missing, store.Missing}},
-		{store.DeleteJobs, store.JobFilter{States: []store.State{store.StateCompleted}, Kind: "k"}, []store.Change{store.Missing, store.Changed, store.Missing, store.Missing}},
+		{
+			store.DeleteJobs,
+			store.JobFilter{States: []store.State{store.StateCompleted}, Kind: "l"},
+			[]store.Change{store.Missing, store.Missing, store.Missing, store.Missing},
+		},
+		{
+			store.DeleteJobs,
+			store.JobFilter{States: []store.State{store.StateCompleted}, Kind: "k"},
+			[]store.Change{store.Missing, store.Changed, store.Missing, store.Missing},
+		},
 		{store.DeleteJobs, store.JobFilter{FinishedSince: e.now.Add(-time.Hour)}, []store.Change{store.Missing, store.Missing, store.Changed, store.Changed}},
 	} {
 		changes := e.change(store.ChangeJobsRequest{Action: c.action, IDs: all, Match: c.match, Reason: "why"})
@@ -150,7 +171,8 @@ func changeMatchingConcurrently(e *env) {
 		})
 		for _, c := range changes {
 			isClaimed := slices.Contains(claimedIDs(claimed), c.ID)
-			e.ok(c.Change == store.Changed && !isClaimed || c.Change == store.Missing && isClaimed, "a job is either claimed, or cancelled while it is ready", c, isClaimed)
+			e.ok(c.Change == store.Changed && !isClaimed || c.Change == store.Missing && isClaimed,
+				"a job is either claimed, or cancelled while it is ready", c, isClaimed)
 		}
 		e.want(len(e.claims(n, true)), 0, "a running job must not be asked to end by a change of ready jobs")
 		for _, c := range claimed {

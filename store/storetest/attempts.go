@@ -132,7 +132,8 @@ func attemptLostAsked(e *env) {
 	c := e.running(dead)
 	e.cancel(c.ID)
 	e.lose(alive)
-	e.want([]any{e.state(c.ID), e.attempts(c.ID)[0].Outcome}, []any{store.StateCancelled, store.AttemptLost}, "an attempt whose node died must be recorded as lost, also with a cancel request")
+	e.want([]any{e.state(c.ID), e.attempts(c.ID)[0].Outcome}, []any{store.StateCancelled, store.AttemptLost},
+		"an attempt whose node died must be recorded as lost, also with a cancel request")
 }
 
 func attemptLeft(e *env) {
@@ -152,7 +153,10 @@ func attemptLeft(e *env) {
 }
 
 func attemptLate(e *env) {
-	for result, how := range map[store.Result]store.AttemptOutcome{store.Completed: store.AttemptCompleted, store.Failed: store.AttemptFailed, store.Cancelled: store.AttemptCancelled} {
+	for result, how := range map[store.Result]store.AttemptOutcome{
+		store.Completed: store.AttemptCompleted,
+		store.Failed:    store.AttemptFailed, store.Cancelled: store.AttemptCancelled,
+	} {
 		c := e.lost(func(*store.NewJob) {})
 		lost := e.job(c.ID).Attempts[0]
 		e.tick(time.Second)
@@ -194,11 +198,13 @@ func attemptsNewest(e *env) {
 		e.want(e.finish(outcomes...), []store.ClaimRef(nil), "retries must be accepted")
 	}
 	got := e.attempts(ids[0])
-	e.want([]int{len(got), int(got[0].Attempt), int(got[len(got)-1].Attempt)}, []int{store.MostAttempts, 4, store.MostAttempts + 3}, "a job must keep the newest records")
+	e.want([]int{len(got), int(got[0].Attempt), int(got[len(got)-1].Attempt)},
+		[]int{store.MostAttempts, 4, store.MostAttempts + 3}, "a job must keep the newest records")
 	c := e.claim(n, 2)[0]
 	e.tick(time.Minute)
 	e.rescue(e.nodeFor("alive", time.Hour))
 	got = e.attempts(ids[0])
-	e.want([]any{len(got), got[0].Attempt, got[len(got)-1].Token}, []any{store.MostAttempts, int16(5), c.Token}, "a job must keep the newest records, lost ones too")
+	e.want([]any{len(got), got[0].Attempt, got[len(got)-1].Token}, []any{store.MostAttempts, int16(5), c.Token},
+		"a job must keep the newest records, lost ones too")
 	e.want(len(e.attempts(ids[1])), 1, "records of one job must not count for another")
 }

@@ -88,7 +88,10 @@ func auditEachChange(e *env) {
 	e.last(e.entry(store.AuditJobsMove, `to queue "other"`, store.AuditJob, a, b), "a move must be recorded")
 	e.changeBy(store.ChangeJobsRequest{Action: store.ReprioritiseJobs, IDs: ids[:1], Priority: 2})
 	e.last(e.entry(store.AuditJobsReprioritise, "priority 2", store.AuditJob, a), "another priority must be recorded")
-	e.changeBy(store.ChangeJobsRequest{Action: store.CancelJobs, IDs: []int64{ids[1], ids[1], ids[0]}, Match: store.JobFilter{States: []store.State{store.StateReady}, Queue: "other", Error: ""}})
+	e.changeBy(store.ChangeJobsRequest{
+		Action: store.CancelJobs, IDs: []int64{ids[1], ids[1], ids[0]},
+		Match: store.JobFilter{States: []store.State{store.StateReady}, Queue: "other", Error: ""},
+	})
 	e.last(e.entry(store.AuditJobsCancel, `selected by ready, queue "other"`, store.AuditJob, b, a), "a cancellation must be recorded, each job once")
 	e.changeBy(store.ChangeJobsRequest{Action: store.RetryJobs, IDs: ids[:2]})
 	e.last(e.entry(store.AuditJobsRetry, "", store.AuditJob, a, b), "a retry must be recorded")
@@ -104,20 +107,30 @@ func auditEachChange(e *env) {
 	e.must(err)
 	e.last(e.entry(store.AuditHistoryAccept, "", ""), "an accepted loss of history must be recorded")
 
-	_, err = e.a.Put(e.ctx, store.PutRequest{Now: e.now, By: operator, Calendars: []store.PutCalendar{{Name: "c", Definition: []byte(`{}`)}, {Name: "d", Definition: []byte(`{}`)}}})
+	_, err = e.a.Put(e.ctx, store.PutRequest{
+		Now: e.now, By: operator,
+		Calendars: []store.PutCalendar{{Name: "c", Definition: []byte(`{}`)}, {Name: "d", Definition: []byte(`{}`)}},
+	})
 	e.must(err)
 	e.last(e.entry(store.AuditCalendarsPut, "", store.AuditCalendar, "c", "d"), "new calendars must be recorded")
 	e.plannedNaming("naming", "d")
-	_, err = e.a.Put(e.ctx, store.PutRequest{Now: e.now, By: operator, Calendars: []store.PutCalendar{{Name: "c", Definition: []byte(`{}`)}, {Name: "d", Definition: []byte(`{"x":1}`)}}})
+	_, err = e.a.Put(e.ctx, store.PutRequest{
+		Now: e.now, By: operator,
+		Calendars: []store.PutCalendar{{Name: "c", Definition: []byte(`{}`)}, {Name: "d", Definition: []byte(`{"x":1}`)}},
+	})
 	e.must(err)
 	e.last(e.entry(store.AuditCalendarsPut, "schedules that name it: 1", store.AuditCalendar, "d"), "changed calendars must be recorded, and no others")
 	e.must(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfCalendars, Now: e.now, By: operator, Names: []string{"c"}}))
 	e.last(e.entry(store.AuditCalendarsDelete, "", store.AuditCalendar, "c"), "deleted calendars must be recorded")
 
 	limit := store.Limit{Name: "l", Queue: "q", ByKey: true, Concurrency: 2, Strict: true, Weights: map[string]int{"gold": 3}}
-	_, err = e.a.Put(e.ctx, store.PutRequest{Now: e.now, By: operator, Limits: []store.PutLimit{{Limit: limit}, {Limit: store.Limit{Name: "m", Kind: "k", Rate: 10, Per: time.Second, Burst: 20}}}})
+	_, err = e.a.Put(e.ctx, store.PutRequest{
+		Now: e.now, By: operator,
+		Limits: []store.PutLimit{{Limit: limit}, {Limit: store.Limit{Name: "m", Kind: "k", Rate: 10, Per: time.Second, Burst: 20}}},
+	})
 	e.must(err)
-	e.last(e.entry(store.AuditLimitsPut, "l: queue q, each key: 2 at a time, strict, weights gold=3; m: kind k: 10/s burst 20", store.AuditLimit, "l", "m"), "new limits must be recorded")
+	e.last(e.entry(store.AuditLimitsPut, "l: queue q, each key: 2 at a time, strict, weights gold=3; m: kind k: 10/s "+
+		"burst 20", store.AuditLimit, "l", "m"), "new limits must be recorded")
 	e.must(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfLimits, Now: e.now, By: operator, Names: []string{"l", "m"}}))
 	e.last(e.entry(store.AuditLimitsDelete, "", store.AuditLimit, "l", "m"), "deleted limits must be recorded")
 
@@ -159,7 +172,8 @@ func auditEachChange(e *env) {
 	row := e.planned("t")
 	first := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 	for origin, word := range map[store.Origin]string{
-		store.OriginTrigger: store.AuditSchedulesTrigger, store.OriginBackfill: store.AuditSchedulesBackfill, store.OriginBackfillDependents: store.AuditSchedulesBackfill,
+		store.OriginTrigger: store.AuditSchedulesTrigger, store.OriginBackfill: store.AuditSchedulesBackfill,
+		store.OriginBackfillDependents: store.AuditSchedulesBackfill,
 	} {
 		for _, waiting := range []bool{false, true} {
 			jobs := []store.NewJob{newJob(), newJob()}
@@ -186,7 +200,13 @@ func auditEachChange(e *env) {
 	res := e.changeBy(store.ChangeJobsRequest{Action: store.CancelJobs, Schedule: "t"})
 	all := e.entries()
 	newest := all[len(all)-1]
-	e.want([]any{newest.Action, newest.Subjects[0], newest.Count, newest.Detail}, []any{store.AuditJobsCancel, store.AuditSubject{Kind: store.AuditSchedule, Name: "t"}, int64(len(res.Changes)), `all jobs of schedule "t"`},
+	e.want([]any{newest.Action, newest.Subjects[0], newest.Count, newest.Detail},
+		[]any{
+			store.AuditJobsCancel,
+			store.AuditSubject{Kind: store.AuditSchedule, Name: "t"},
+			int64(len(res.Changes)),
+			`all jobs of schedule "t"`,
+		},
 		"a cancellation of a schedule's jobs must name the schedule")
 	for _, one := range all {
 		e.ok(!strings.Contains(fmt.Sprintf("%+v", one), "secret"), "an entry must not have the values of a request", one)
@@ -219,7 +239,10 @@ func auditWithoutEffect(e *env) {
 			owner, put.Name = "o", "t"
 			e.must(e.putAs(owner, put.Name, string(put.Definition)))
 		}
-		_, err := e.a.PutSchedules(e.ctx, store.PutSchedulesRequest{Now: e.now, By: operator, Owner: owner, Sync: sync, SyncRevision: 1, Schedules: []store.PutSchedule{put}})
+		_, err := e.a.PutSchedules(e.ctx, store.PutSchedulesRequest{
+			Now: e.now, By: operator, Owner: owner, Sync: sync,
+			SyncRevision: 1, Schedules: []store.PutSchedule{put},
+		})
 		e.must(err)
 	}
 	e.plan("s")
@@ -236,9 +259,16 @@ func auditRefused(e *env) {
 	e.planned("s")
 	err := e.a.ChangeSchedules(e.ctx, store.ChangeSchedulesRequest{Now: e.now, Action: store.PauseSchedules, Names: []string{"s", "none"}, By: operator})
 	e.is(err, store.ErrNotFound, "an unknown name must be refused")
-	_, err = e.a.PutSchedules(e.ctx, store.PutSchedulesRequest{Now: e.now, By: operator, Schedules: []store.PutSchedule{{Name: "new", Definition: []byte(`{}`)}, {Name: "s", Definition: []byte(`{"x":1}`), IfRevision: 1 << 40}}})
+	_, err = e.a.PutSchedules(e.ctx, store.PutSchedulesRequest{
+		Now: e.now, By: operator,
+		Schedules: []store.PutSchedule{
+			{Name: "new", Definition: []byte(`{}`)},
+			{Name: "s", Definition: []byte(`{"x":1}`), IfRevision: 1 << 40},
+		},
+	})
 	e.is(err, store.ErrConflict, "a wrong revision must be refused")
-	e.is(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfCalendars, Now: e.now, By: operator, Names: []string{"none"}}), store.ErrNotFound, "an unknown name must be refused")
+	e.is(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfCalendars, Now: e.now, By: operator, Names: []string{"none"}}),
+		store.ErrNotFound, "an unknown name must be refused")
 	e.want(e.entries(), []store.AuditEntry{}, "a refused change is not recorded")
 }
 
@@ -249,9 +279,15 @@ func auditTx(e *env) {
 		tx := e.begin()
 		res, err := e.a.ChangeJobs(e.ctx, store.ChangeJobsRequest{Now: e.now, Tx: tx.Tx, Action: store.MoveJobs, IDs: []int64{id}, Queue: "other", By: operator})
 		e.must(err)
-		_, err = e.a.ChangeJobs(e.ctx, store.ChangeJobsRequest{Now: e.now, Tx: tx.Tx, Action: store.MoveJobs, IDs: []int64{id}, Queue: "q", By: operator, EntryID: res.EntryID})
+		_, err = e.a.ChangeJobs(e.ctx, store.ChangeJobsRequest{
+			Now: e.now, Tx: tx.Tx, Action: store.MoveJobs,
+			IDs: []int64{id}, Queue: "q", By: operator, EntryID: res.EntryID,
+		})
 		e.must(err)
-		_, err = e.a.PutSchedules(e.ctx, store.PutSchedulesRequest{Now: e.now, Tx: tx.Tx, By: operator, Schedules: []store.PutSchedule{{Name: "new", Definition: []byte(`{}`)}}})
+		_, err = e.a.PutSchedules(e.ctx, store.PutSchedulesRequest{
+			Now: e.now, Tx: tx.Tx, By: operator,
+			Schedules: []store.PutSchedule{{Name: "new", Definition: []byte(`{}`)}},
+		})
 		e.must(err)
 		job := with(func(j *store.NewJob) { j.Schedule, j.Origin = row.ID, store.OriginTrigger })
 		made, err := e.a.Insert(e.ctx, store.InsertRequest{Now: e.now, Tx: tx.Tx, Jobs: []store.NewJob{job}, By: operator, Of: "s"})
@@ -314,7 +350,8 @@ func auditSync(e *env) {
 	e.plan("a", "b", "c")
 	_, err := e.a.PutSchedules(e.ctx, store.PutSchedulesRequest{Now: e.now, Owner: "o", By: operator, Schedules: []store.PutSchedule{put("a", "3")}})
 	e.must(err)
-	e.last(e.entry(store.AuditSchedulesPut, fmt.Sprintf(`owner "o"; revision %s to %s`, before, revision("a")), store.AuditSchedule, "a"), "a put must be recorded")
+	e.last(e.entry(store.AuditSchedulesPut, fmt.Sprintf(`owner "o"; revision %s to %s`, before, revision("a")),
+		store.AuditSchedule, "a"), "a put must be recorded")
 	sync()
 	e.put("a", "1")
 	var many []store.PutSchedule
@@ -324,7 +361,8 @@ func auditSync(e *env) {
 	sync(many...)
 	all := e.entries()
 	newest := all[len(all)-1]
-	e.want([]any{len(newest.Subjects), newest.Count, len([]rune(newest.Detail))}, []any{store.MostAuditSubjects, int64(len(many)), store.MaxAuditDetail}, "an entry must be bounded")
+	e.want([]any{len(newest.Subjects), newest.Count, len([]rune(newest.Detail))},
+		[]any{store.MostAuditSubjects, int64(len(many)), store.MaxAuditDetail}, "an entry must be bounded")
 }
 
 func auditRecorded(e *env) {
@@ -351,13 +389,16 @@ func auditFilters(e *env) {
 		req  store.ListRequest
 		want []int64
 	}{
-		"all":          {store.ListRequest{}, []int64{fourth, third, second, first}},
-		"actor":        {store.ListRequest{Actor: ada.Name}, []int64{fourth, first}},
-		"action":       {store.ListRequest{Action: store.AuditSchedulesPause}, []int64{fourth, third}},
-		"subject":      {store.ListRequest{Subject: &store.AuditSubject{Kind: store.AuditJob, Name: "2"}}, []int64{second, first}},
-		"other kind":   {store.ListRequest{Subject: &store.AuditSubject{Kind: store.AuditSchedule, Name: "2"}}, []int64{third}},
-		"since":        {store.ListRequest{From: since}, []int64{fourth, third, second}},
-		"together":     {store.ListRequest{Actor: "bob", Action: store.AuditSchedulesPause, From: since, Subject: &store.AuditSubject{Kind: store.AuditSchedule, Name: "2"}}, []int64{third}},
+		"all":        {store.ListRequest{}, []int64{fourth, third, second, first}},
+		"actor":      {store.ListRequest{Actor: ada.Name}, []int64{fourth, first}},
+		"action":     {store.ListRequest{Action: store.AuditSchedulesPause}, []int64{fourth, third}},
+		"subject":    {store.ListRequest{Subject: &store.AuditSubject{Kind: store.AuditJob, Name: "2"}}, []int64{second, first}},
+		"other kind": {store.ListRequest{Subject: &store.AuditSubject{Kind: store.AuditSchedule, Name: "2"}}, []int64{third}},
+		"since":      {store.ListRequest{From: since}, []int64{fourth, third, second}},
+		"together": {store.ListRequest{
+			Actor: "bob", Action: store.AuditSchedulesPause, From: since,
+			Subject: &store.AuditSubject{Kind: store.AuditSchedule, Name: "2"},
+		}, []int64{third}},
 		"nothing":      {store.ListRequest{Actor: "bob", Action: store.AuditJobsCancel}, nil},
 		"unknown name": {store.ListRequest{Actor: "b%"}, nil},
 	} {

@@ -568,7 +568,10 @@ func batchEmpty(e *env) {
 		return res.Batch, res.Jobs[0].ID
 	}
 	for _, inTx := range []bool{false, true} {
-		for finally, want := range map[store.Finally]store.State{finallyAll: store.StateReady, finallyFailed: store.StateNotStarted, finallyAlways: store.StateReady} {
+		for finally, want := range map[store.Finally]store.State{
+			finallyAll:    store.StateReady,
+			finallyFailed: store.StateNotStarted, finallyAlways: store.StateReady,
+		} {
 			batch, last := insert(finally, inTx)
 			e.want(e.state(last), want, fmt.Sprintf("%v of an empty batch", finally))
 			b := e.batch(batch)
@@ -596,7 +599,10 @@ func batchNotLast(e *env) {
 	e.want(e.matching(store.JobFilter{Batch: batch, NotLast: true}), ids[:2], "of one batch")
 	e.want(e.matching(store.JobFilter{Batch: ended, NotLast: true}), one[:1], "of a batch that has ended")
 	e.want(e.matching(store.JobFilter{Batch: batch}), ids, "all jobs of a batch")
-	changes := e.change(store.ChangeJobsRequest{Action: store.CancelJobs, IDs: append(slices.Clone(ids), plain), Match: store.JobFilter{Group: "g", NotLast: true}})
+	changes := e.change(store.ChangeJobsRequest{
+		Action: store.CancelJobs, IDs: append(slices.Clone(ids), plain),
+		Match: store.JobFilter{Group: "g", NotLast: true},
+	})
 	e.want(changes, []store.JobChange{{ID: ids[0]}, {ID: ids[1]}, {ID: ids[2], Change: store.Missing}, {ID: plain}}, "a change compares again")
 	e.want(e.state(ids[2]), store.StateReady, "the last job runs after the others were cancelled")
 }

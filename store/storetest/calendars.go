@@ -98,7 +98,8 @@ func calendarChanged(e *env) {
 	e.tick(time.Second)
 	after := e.putCalendar("c", "2")
 	e.ok(after.Revision > before.Revision, "a changed calendar must get a greater revision", after.Revision, before.Revision)
-	e.want(after, store.Calendar{Name: "c", Revision: after.Revision, Definition: []byte("2"), UpdatedAt: e.now}, "a changed calendar must have its new definition")
+	e.want(after, store.Calendar{Name: "c", Revision: after.Revision, Definition: []byte("2"), UpdatedAt: e.now},
+		"a changed calendar must have its new definition")
 	e.must(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfCalendars, Names: []string{"c"}}))
 	again := e.putCalendar("c", "1")
 	e.ok(again.Revision > after.Revision, "a name that was deleted must get a greater revision than it ever had", again.Revision, after.Revision)
@@ -141,7 +142,8 @@ func calendarRevises(e *env) {
 	e.want(changed.Revised, []string{"both", "one"}, "a put of calendars must return the names of the schedules that it revised")
 	for _, before := range []store.Schedule{one, both} {
 		after := e.schedule(before.Name)
-		e.ok(after.Revision > before.Revision, "a schedule must get a greater revision when a calendar that it names changes", before.Name, after.Revision, before.Revision)
+		e.ok(after.Revision > before.Revision, "a schedule must get a greater revision when a calendar that it names changes",
+			before.Name, after.Revision, before.Revision)
 		after.Revision = before.Revision
 		e.want(after, before, "but for the revision a schedule must stay as it is when a calendar changes")
 	}
@@ -188,7 +190,8 @@ func calendarAllOrNone(e *env) {
 	before := e.calendars(store.ListRequest{})
 	_, err := e.tryPutCalendars(store.PutCalendar{Name: "a", Definition: []byte("1")}, store.PutCalendar{Name: "c", Definition: []byte("2"), IfRevision: 77777})
 	e.is(err, store.ErrConflict, "one that cannot be put must refuse the whole put")
-	e.is(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfCalendars, Names: []string{"c", "nobody"}}), store.ErrNotFound, "an unknown name must refuse the whole delete")
+	e.is(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfCalendars, Names: []string{"c", "nobody"}}), store.ErrNotFound,
+		"an unknown name must refuse the whole delete")
 	e.want(e.calendars(store.ListRequest{}), before, "a refused call must write nothing")
 }
 
@@ -316,7 +319,10 @@ func calendarNameRace(e *env) {
 				_, errs[0] = client.Put(e.ctx, store.PutRequest{Now: e.now, Calendars: []store.PutCalendar{{Name: "c", Definition: []byte(definition)}}})
 				return
 			}
-			_, err := client.PutSchedules(e.ctx, store.PutSchedulesRequest{Now: e.now, Schedules: []store.PutSchedule{{Name: row.Name, Definition: []byte("names c"), Calendars: []string{"c"}}}})
+			_, err := client.PutSchedules(e.ctx, store.PutSchedulesRequest{
+				Now:       e.now,
+				Schedules: []store.PutSchedule{{Name: row.Name, Definition: []byte("names c"), Calendars: []string{"c"}}},
+			})
 			rows, listErr := store.List[store.Schedule](e.ctx, client, store.ListRequest{Names: []string{row.Name}, Limit: 1})
 			var readErr error
 			calendars, readErr = store.List[store.Calendar](e.ctx, client, store.ListRequest{Names: []string{"c"}, Limit: 1})
@@ -330,7 +336,8 @@ func calendarNameRace(e *env) {
 		}
 		now := e.schedule(row.Name)
 		e.ok(now.Revision > seen.Revision || string(calendars[0].Definition) == string(e.calendar("c").Definition),
-			"a client that reads a schedule and then its calendar must get the calendar of the schedule's revision", now.Revision, seen.Revision, string(calendars[0].Definition))
+			"a client that reads a schedule and then its calendar must get the calendar of the schedule's revision",
+			now.Revision, seen.Revision, string(calendars[0].Definition))
 		e.fire(firing(now, e.now, e.now.Add(time.Hour)))
 		e.changeSchedules(store.DeleteSchedules, row.Name)
 	}
@@ -346,7 +353,10 @@ func calendarDeleteRace(e *env) {
 				errs[0] = client.Delete(e.ctx, store.DeleteRequest{Of: store.OfCalendars, Names: []string{calendar}})
 				return
 			}
-			_, errs[1] = client.PutSchedules(e.ctx, store.PutSchedulesRequest{Now: e.now, Schedules: []store.PutSchedule{{Name: schedule, Definition: []byte("1"), Calendars: []string{calendar}}}})
+			_, errs[1] = client.PutSchedules(e.ctx, store.PutSchedulesRequest{
+				Now:       e.now,
+				Schedules: []store.PutSchedule{{Name: schedule, Definition: []byte("1"), Calendars: []string{calendar}}},
+			})
 		})
 		if errs[0] == nil {
 			e.is(errs[1], store.ErrNotFound, "a schedule must not come to name a calendar that is deleted at that moment")

@@ -46,7 +46,10 @@ func (e *env) putAfter(name string, after ...string) store.Schedule {
 
 func (e *env) tryPutAfter(name string, after ...string) error {
 	e.tick(time.Second)
-	_, err := e.tryPut(store.PutSchedulesRequest{Schedules: []store.PutSchedule{{Name: name, Definition: []byte("after " + strings.Join(after, " ")), After: after}}})
+	_, err := e.tryPut(store.PutSchedulesRequest{Schedules: []store.PutSchedule{{
+		Name:       name,
+		Definition: []byte("after " + strings.Join(after, " ")), After: after,
+	}}})
 	return err
 }
 
@@ -124,7 +127,8 @@ func chainEnds(e *env) {
 	e.want(e.fire(f).Lost, []int64{row.ID}, "a second firing of the end is lost")
 	slots := e.slots(store.ListRequest{Names: []string{"report"}})
 	e.want(len(slots), 1, "one record")
-	e.want([]any{slots[0].Outcome, slots[0].Job, slots[0].After, slots[0].AfterSchedule}, []any{store.SlotFired, job.ID, id, "export"}, "the record names the job that ended")
+	e.want([]any{slots[0].Outcome, slots[0].Job, slots[0].After, slots[0].AfterSchedule},
+		[]any{store.SlotFired, job.ID, id, "export"}, "the record names the job that ended")
 	e.want(e.schedule("report").Fired, int64(1), "the slot is counted")
 }
 
@@ -406,7 +410,10 @@ func chainInTx(e *env) {
 
 	tx, err = e.Begin(e.ctx)
 	e.must(err)
-	_, err = e.a.PutSchedules(e.ctx, store.PutSchedulesRequest{Now: e.now, Tx: tx.Tx, Schedules: []store.PutSchedule{{Name: "x", Definition: []byte("x"), After: []string{"export"}}}})
+	_, err = e.a.PutSchedules(e.ctx, store.PutSchedulesRequest{
+		Now: e.now, Tx: tx.Tx,
+		Schedules: []store.PutSchedule{{Name: "x", Definition: []byte("x"), After: []string{"export"}}},
+	})
 	var field *check.FieldError
 	e.ok(errors.As(err, &field) && field.Field == "after", "an edge in a transaction of the program is refused", err)
 	e.must(tx.Rollback())
@@ -577,7 +584,10 @@ func chainPutRace(e *env) {
 			},
 			func(b store.Backend) error {
 				for {
-					_, err := b.PutSchedules(e.ctx, store.PutSchedulesRequest{Now: e.now, Schedules: []store.PutSchedule{{Name: name, Definition: []byte("x"), After: []string{"export"}}}})
+					_, err := b.PutSchedules(e.ctx, store.PutSchedulesRequest{
+						Now:       e.now,
+						Schedules: []store.PutSchedule{{Name: name, Definition: []byte("x"), After: []string{"export"}}},
+					})
 					if !errors.Is(err, store.ErrUnsettled) { // else the end is being passed on
 						return err
 					}

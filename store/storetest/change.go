@@ -35,9 +35,11 @@ func cancelRunning(e *env) {
 	e.want(e.cancel(jobs[1].ID), store.Requested, "cancelling a running job leaves a request")
 	e.want(e.cancel(jobs[1].ID), store.Requested, "cancelling a running job again is harmless")
 	info := e.job(jobs[1].ID)
-	e.want([]any{info.State, info.CancelAsked, info.Token}, []any{store.StateRunning, true, jobs[1].Token}, "a running job that is cancelled goes on, with a request")
+	e.want([]any{info.State, info.CancelAsked, info.Token}, []any{store.StateRunning, true, jobs[1].Token},
+		"a running job that is cancelled goes on, with a request")
 	e.want(e.job(jobs[0].ID).CancelAsked, false, "a cancel request is for its job alone")
-	e.want(e.claims(n, true), []store.ClaimRef{{ID: jobs[1].ID, Token: jobs[1].Token}}, "Claims with Cancelled must give exactly the claims whose cancellation was requested")
+	e.want(e.claims(n, true), []store.ClaimRef{{ID: jobs[1].ID, Token: jobs[1].Token}},
+		"Claims with Cancelled must give exactly the claims whose cancellation was requested")
 	e.want(len(e.claims(n, false)), 3, "Claims must give all that the node holds")
 }
 
@@ -151,5 +153,6 @@ func changeNothing(e *env) {
 	for _, action := range []store.JobAction{store.CancelJobs, store.RetryJobs, store.DeleteJobs} {
 		e.want(len(e.change(store.ChangeJobsRequest{Action: action})), 0, "a request that names nothing must change nothing")
 	}
-	e.want([]any{e.state(runs), e.job(runs).CancelAsked, e.state(id)}, []any{store.StateRunning, false, store.StateReady}, "a request that names nothing must change nothing")
+	e.want([]any{e.state(runs), e.job(runs).CancelAsked, e.state(id)}, []any{store.StateRunning, false, store.StateReady},
+		"a request that names nothing must change nothing")
 }

@@ -67,12 +67,14 @@ func claimAged(e *env) {
 	alive := e.nodeFor("alive", 24*time.Hour)
 	before := e.now
 	e.tick(2 * time.Hour)
-	e.want(e.lose(alive), map[int64]bool{ids[3]: true, ids[4]: false, ids[7]: false}, "of a claim of aged jobs, the first jobs in the order of every claim may begin")
+	e.want(e.lose(alive), map[int64]bool{ids[3]: true, ids[4]: false, ids[7]: false},
+		"of a claim of aged jobs, the first jobs in the order of every claim may begin")
 	n = alive
 	e.changeOne(store.DeleteJobs, ids[3])
 	e.changeOne(store.DeleteJobs, ids[4])
 	e.changeOne(store.DeleteJobs, ids[7])
-	e.want(claim(9, 0, e.now.Sub(before)+10*time.Second), []int64{ids[6], ids[8], ids[2]}, "a claim of aged jobs must take all jobs that have been due for so long, to the microsecond")
+	e.want(claim(9, 0, e.now.Sub(before)+10*time.Second), []int64{ids[6], ids[8], ids[2]},
+		"a claim of aged jobs must take all jobs that have been due for so long, to the microsecond")
 	e.want(claim(1, 0, 0), ids[5:6], "a claim without an age must take the first in order")
 	e.want(claim(9, 0, time.Hour), []int64{ids[1], ids[0]}, "a claim of aged jobs must take what is left")
 }
@@ -81,9 +83,13 @@ func claimAgedExact(e *env) {
 	n := e.node("n")
 	args := func(args string) func(*store.NewJob) { return func(j *store.NewJob) { j.Args = []byte(args) } }
 	kind := func(j *store.NewJob) { j.Kind = "l" }
-	ids := e.insert(e.dueSince(1, time.Second, args("1")), e.dueSince(8, 3*time.Minute, args("1")), e.dueSince(7, 4*time.Minute, args("2")), e.dueSince(9, time.Minute, kind), e.dueSince(2, 2*time.Minute, args("1")))
+	ids := e.insert(e.dueSince(1, time.Second, args("1")), e.dueSince(8, 3*time.Minute, args("1")),
+		e.dueSince(7, 4*time.Minute, args("2")), e.dueSince(9, time.Minute, kind), e.dueSince(2, 2*time.Minute, args("1")))
 	claim := func(limit int) []int64 {
-		res, err := e.a.Claim(e.ctx, store.ClaimRequest{Now: e.now, Node: n, Queue: "q", Kinds: []string{"l"}, Exact: []store.ExactJob{exactly("k", "1")}, Limit: limit, DueFor: time.Minute})
+		res, err := e.a.Claim(e.ctx, store.ClaimRequest{
+			Now: e.now, Node: n, Queue: "q", Kinds: []string{"l"},
+			Exact: []store.ExactJob{exactly("k", "1")}, Limit: limit, DueFor: time.Minute,
+		})
 		e.must(err)
 		return claimedIDs(res.Jobs)
 	}
@@ -180,7 +186,8 @@ func claimGone(e *env) {
 		_, err = e.b.Claim(e.ctx, store.ClaimRequest{Now: e.now, Node: gone, Queue: "empty", Kinds: []string{"k"}, Limit: 1})
 		e.is(err, store.ErrNodeGone, "a claim of a node that is gone must give ErrNodeGone also where no job is due")
 	}
-	e.want(len(e.list(store.ListJobsRequest{JobFilter: store.JobFilter{States: []store.State{store.StateReady}}})), 1, "a claim of a node that is gone must touch nothing")
+	e.want(len(e.list(store.ListJobsRequest{JobFilter: store.JobFilter{States: []store.State{store.StateReady}}})), 1,
+		"a claim of a node that is gone must touch nothing")
 }
 
 func claimExpired(e *env) {

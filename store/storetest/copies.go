@@ -83,7 +83,8 @@ func copyChange(e *env) {
 	e.declareCopy("two", 0, "a")
 	e.tick(time.Minute)
 	e.ok(e.declareCopy("two", 0, "b"), "a copy that differs from the host's last must be in force")
-	e.want(e.owner("o").Version, store.Version{Digest: copyOf("", 0, "b").Digest(), Host: "two", At: e.now}, "a change must be recorded with its host and its instant")
+	e.want(e.owner("o").Version, store.Version{Digest: copyOf("", 0, "b").Digest(), Host: "two", At: e.now},
+		"a change must be recorded with its host and its instant")
 	e.want([][]string{e.owner("o").Declaring(), hostsOf(e.owner("o").Differing())}, [][]string{{"two"}, {"one"}}, "the host that did not change must differ")
 	e.tick(time.Minute)
 	e.ok(!e.declareCopy("one", 0, "a"), "a copy that has not changed must not undo a change, such as after a restart")
@@ -242,7 +243,8 @@ func copyList(e *env) {
 		}
 		return names
 	}
-	e.want(list(store.ListRequest{Limit: 10}), []string{"Z0[One one two]", "a0[One one two]", "b0[One one two]", "c7[]"}, "owners that were synced must be listed by name, with their copies by host, in byte order")
+	e.want(list(store.ListRequest{Limit: 10}), []string{"Z0[One one two]", "a0[One one two]", "b0[One one two]", "c7[]"},
+		"owners that were synced must be listed by name, with their copies by host, in byte order")
 	e.want(list(store.ListRequest{Limit: 2}), []string{"Z0[One one two]", "a0[One one two]"}, "a page has as many owners as asked, with all of their copies")
 	e.want(list(store.ListRequest{Limit: 2, After: "a"}), []string{"b0[One one two]", "c7[]"}, "a page goes on after a name")
 	e.want(list(store.ListRequest{Limit: 10, Names: []string{"c", "none", "a"}}), []string{"a0[One one two]", "c7[]"}, "names must select")
@@ -264,7 +266,8 @@ func copyRace(e *env) {
 		if owner.Declaring()[0] == "h1" {
 			winner = 1
 		}
-		e.want(scheduleNames(e.schedules(store.ListRequest{})), slices.Sorted(slices.Values(names(winner))), "the schedules must be the schedules of the version in force")
+		e.want(scheduleNames(e.schedules(store.ListRequest{})), slices.Sorted(slices.Values(names(winner))),
+			"the schedules must be the schedules of the version in force")
 	}
 }
 

@@ -105,7 +105,8 @@ func earlyFires(e *env) {
 	if len(slots) != 1 {
 		e.t.Fatalf("a slot that fired early must be recorded once: %+v", slots)
 	}
-	e.want([]any{slots[0].Slot, slots[0].Outcome, slots[0].Job, slots[0].RecordedAt}, []any{slot, store.SlotFired, id, e.now}, "a slot that fires early must be recorded as fired, now")
+	e.want([]any{slots[0].Slot, slots[0].Outcome, slots[0].Job, slots[0].RecordedAt},
+		[]any{slot, store.SlotFired, id, e.now}, "a slot that fires early must be recorded as fired, now")
 	info := e.job(id)
 	e.want([]any{info.State, info.Slot, info.RunAt}, []any{store.StateReady, slot, slot}, "the job of a slot that fires early is due at the slot")
 	claim := e.claimAll(node)
@@ -262,7 +263,8 @@ func earlyFiredTo(e *env) {
 	e.now = slot.Add(-aWhile)
 	e.want(e.firedTo(calendar("1")...), time.Time{}, "a schedule whose slot has not fired has not fired early")
 	e.fireEarly(e.schedule("s"))
-	e.want([]time.Time{e.firedTo(), e.firedTo("none"), e.firedTo("none", "s")}, []time.Time{{}, {}, slot}, "FiredTo is about the named schedules, and ignores unknown names")
+	e.want([]time.Time{e.firedTo(), e.firedTo("none"), e.firedTo("none", "s")}, []time.Time{{}, {}, slot},
+		"FiredTo is about the named schedules, and ignores unknown names")
 	e.want(e.firedTo(put("other", "{}")...), time.Time{}, "an edit of another schedule concerns no early firing")
 	e.want(e.firedTo(put("s", "{}")...), time.Time{}, "a put that changes nothing concerns no early firing")
 	e.want(e.firedTo(calendar("2")...), slot, "an edit of a calendar concerns the early firings of the schedules that name it")
@@ -298,7 +300,8 @@ func earlyReset(e *env) {
 	e.fireEarly(row)
 	e.changeSchedules(store.ResetSchedules, "s")
 	row = e.schedule("s")
-	e.want([]time.Time{e.firedTo("s"), row.Mark, row.NextAt}, []time.Time{slot, slot, e.now}, "a reset must keep a mark that an early firing has set, and plan again")
+	e.want([]time.Time{e.firedTo("s"), row.Mark, row.NextAt}, []time.Time{slot, slot, e.now},
+		"a reset must keep a mark that an early firing has set, and plan again")
 	e.fire(firing(row, slot.Add(store.MostAhead), slot.Add(time.Hour)))
 	e.now = slot.Add(-time.Microsecond)
 	e.changeSchedules(store.ResetSchedules, "s")
@@ -318,7 +321,8 @@ func earlyTrigger(e *env) {
 	}
 	now := func(*store.NewJob) {}
 	e.want(trigger(row.ID, now), row.Mark, "a triggered job must not be due before a slot of its schedule that has fired ahead")
-	e.want(trigger(row.ID, func(j *store.NewJob) { j.Delay = time.Millisecond }), row.Mark, "a triggered job with a delay must not be due before a slot of its schedule that has fired ahead")
+	e.want(trigger(row.ID, func(j *store.NewJob) { j.Delay = time.Millisecond }), row.Mark,
+		"a triggered job with a delay must not be due before a slot of its schedule that has fired ahead")
 	e.want(trigger(row.ID, func(j *store.NewJob) { j.RunAt = row.Mark.Add(time.Second) }), row.Mark.Add(time.Second), "a triggered job that is due later stays so")
 	e.want(trigger(other.ID, now), e.now, "a triggered job of another schedule must be due now")
 	tx := e.begin()

@@ -87,9 +87,13 @@ func hostJobs(e *env) {
 		e.must(err)
 		e.want(n, int64(len(c.want)), "how many jobs a schedule and its hosts have: "+show(c.filter))
 	}
-	res, err := e.a.ChangeJobs(e.ctx, store.ChangeJobsRequest{Now: e.now, Action: store.CancelJobs, IDs: []int64{ids[4], ids[5]}, Match: store.JobFilter{HostsOf: "s"}})
+	res, err := e.a.ChangeJobs(e.ctx, store.ChangeJobsRequest{
+		Now: e.now, Action: store.CancelJobs,
+		IDs: []int64{ids[4], ids[5]}, Match: store.JobFilter{HostsOf: "s"},
+	})
 	e.must(err)
-	e.want([]store.State{e.job(ids[4]).State, e.job(ids[5]).State}, []store.State{store.StateCancelled, store.StateReady}, "a change is for jobs of a schedule and of its hosts: "+show(res))
+	e.want([]store.State{e.job(ids[4]).State, e.job(ids[5]).State}, []store.State{store.StateCancelled, store.StateReady},
+		"a change is for jobs of a schedule and of its hosts: "+show(res))
 }
 
 func hostDependents(e *env) {
@@ -105,7 +109,8 @@ func hostDependents(e *env) {
 	second := e.triggerAndEnd(node, "export@web2", store.Completed)
 	ends := e.ends("report")
 	e.want(len(ends), 2, "the ends of all hosts are slots of a schedule that follows the schedule on every host")
-	e.want([]any{ends[0].ID, ends[0].After, ends[1].ID, ends[1].After}, []any{first, "export@web1", second, "export@web2"}, "an end names the schedule of its host")
+	e.want([]any{ends[0].ID, ends[0].After, ends[1].ID, ends[1].After}, []any{first, "export@web1", second, "export@web2"},
+		"an end names the schedule of its host")
 	e.want(len(e.follow("report")), 2, "each end makes a job")
 	ends = e.ends("mine")
 	e.want(len(ends), 1, "the end of one host is a slot of a schedule that follows the schedule of this host")

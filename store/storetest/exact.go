@@ -32,7 +32,8 @@ func exactKindAndArgs(e *env) {
 	const args = `{"command":"ü", "n":1}`
 	e.insert(
 		kindArgs("l", args), kindArgs("K", args), kindArgs("k ", args), // other kinds
-		kindArgs("k", `{"command":"ü","n":1}`), kindArgs("k", args+"\n"), kindArgs("k", `{"n":1, "command":"ü"}`), kindArgs("k", `{"command":"Ü", "n":1}`), // other args
+		// other args
+		kindArgs("k", `{"command":"ü","n":1}`), kindArgs("k", args+"\n"), kindArgs("k", `{"n":1, "command":"ü"}`), kindArgs("k", `{"command":"Ü", "n":1}`),
 		kindArgs("k", `{}`), kindArgs("k", `""`))
 	ids := e.insert(kindArgs("k", args), kindArgs("k", ""), kindArgs("l", `[2]`), kindArgs("k", args),
 		with(func(j *store.NewJob) { j.Args, j.Queue = []byte(args), "other" }))
@@ -49,7 +50,8 @@ func exactBesideKinds(e *env) {
 		job.Priority = priority
 		return job
 	}
-	ids := e.insert(priority(3, kindArgs("l", "1")), priority(2, kindArgs("k", "1")), priority(1, kindArgs("k", "2")), priority(1, kindArgs("l", "2")), priority(1, kindArgs("m", "1")))
+	ids := e.insert(priority(3, kindArgs("l", "1")), priority(2, kindArgs("k", "1")), priority(1, kindArgs("k", "2")),
+		priority(1, kindArgs("l", "2")), priority(1, kindArgs("m", "1")))
 	e.want(e.claimExact(n, []string{"k"}, exactly("l", "1"), exactly("k", "2"), exactly("k", "3")), []int64{ids[2], ids[1], ids[0]},
 		"a claim must take jobs of its kinds and jobs equal to Exact in one order, each once")
 	_, err := e.a.Claim(e.ctx, store.ClaimRequest{Now: e.now, Node: n + 1000, Queue: "q", Exact: []store.ExactJob{exactly("l", "2")}, Limit: 1})

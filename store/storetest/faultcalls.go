@@ -431,7 +431,10 @@ var faultCalls = []faultCall{
 	{name: "PutSchedules/a transaction of the program", prepare: func(e *env) faultTry {
 		e.planned("a")
 		return e.inTx(func(ctx context.Context, tx store.Tx) (any, error) {
-			return e.a.PutSchedules(ctx, store.PutSchedulesRequest{Now: e.now, Tx: tx, Schedules: []store.PutSchedule{{Name: "a", Definition: []byte("new")}, {Name: "b"}}})
+			return e.a.PutSchedules(ctx, store.PutSchedulesRequest{
+				Now: e.now, Tx: tx,
+				Schedules: []store.PutSchedule{{Name: "a", Definition: []byte("new")}, {Name: "b"}},
+			})
 		})
 	}},
 	{name: "ChangeSchedules/pause", prepare: func(e *env) faultTry {
@@ -719,7 +722,10 @@ var faultCalls = []faultCall{
 	{name: "Register", prepare: func(e *env) faultTry {
 		e.node("other")
 		return e.calls(func(ctx context.Context) (any, error) {
-			return e.a.Register(ctx, store.RegisterRequest{Now: e.now, Name: "n", Lease: time.Minute, Host: "h", Labels: []string{"a=b"}, Queues: []string{"q"}, Kinds: []string{"k"}})
+			return e.a.Register(ctx, store.RegisterRequest{
+				Now: e.now, Name: "n", Lease: time.Minute, Host: "h",
+				Labels: []string{"a=b"}, Queues: []string{"q"}, Kinds: []string{"k"},
+			})
 		})
 	}},
 	{name: "Register/continue", prepare: func(e *env) faultTry {

@@ -115,7 +115,8 @@ func RunFaults(t *testing.T, faults *Faults, open func(t *testing.T) Store) {
 			}
 		})
 	}
-	t.Logf("%d calls with %d statements and commits; %d cases were tried, and %d of these cases did not reach their statement", r.calls, r.points, r.tried, r.missed)
+	t.Logf("%d calls with %d statements and commits; %d cases were tried, and %d of these cases did not reach their "+
+		"statement", r.calls, r.points, r.tried, r.missed)
 }
 
 // faultCall is a call of the contract.

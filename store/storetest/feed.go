@@ -55,7 +55,8 @@ func told(events []store.Event) []store.Event {
 		events[i].Cursor = store.EventCursor{}
 	}
 	slices.SortStableFunc(events, func(a, b store.Event) int {
-		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Job, b.Job), cmp.Compare(a.Schedule, b.Schedule), a.Slot.Compare(b.Slot), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Count, b.Count))
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Job, b.Job),
+			cmp.Compare(a.Schedule, b.Schedule), a.Slot.Compare(b.Slot), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Count, b.Count))
 	})
 	return events
 }
@@ -266,7 +267,8 @@ func feedNewest(e *env) {
 	page, err = e.b.ListEvents(e.ctx, store.ListEventsRequest{Newest: true, Limit: 5})
 	e.must(err)
 	e.want(page.Events, all[len(all)-5:], "the newest events must come in their order")
-	e.want([]any{page.Next, page.More, page.Gap, page.Keep}, []any{next, false, false, store.EventKeep}, "a reader must be able to continue after the newest event")
+	e.want([]any{page.Next, page.More, page.Gap, page.Keep}, []any{next, false, false, store.EventKeep},
+		"a reader must be able to continue after the newest event")
 	e.want(subjects(page.Events[2:]), last, "the newest event must be the last")
 }
 

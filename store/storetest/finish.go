@@ -125,7 +125,8 @@ func finishSnooze(e *env) {
 		again := e.claimOne(n)
 		e.want(again.Attempt, int16(1), "the attempt after a snooze must have the same number")
 		e.ok(again.Token > c.Token, "the attempt after a snooze must have a greater token", again.Token, c.Token)
-		e.want(e.finish(outcome(c, store.Completed)), []store.ClaimRef{{ID: c.ID, Token: c.Token}}, "an outcome under the token of an attempt that snoozed must be refused")
+		e.want(e.finish(outcome(c, store.Completed)), []store.ClaimRef{{ID: c.ID, Token: c.Token}},
+			"an outcome under the token of an attempt that snoozed must be refused")
 		c = again
 	}
 	e.finishWell(outcome(c, store.Failed))
@@ -341,7 +342,8 @@ func finishTooLate(e *env) {
 
 	c = e.lost(func(*store.NewJob) {})
 	e.cancel(c.ID)
-	e.want(e.finish(outcome(c, store.Completed)), []store.ClaimRef{{ID: c.ID, Token: c.Token}}, "a late outcome must be refused after the rescued job was cancelled")
+	e.want(e.finish(outcome(c, store.Completed)), []store.ClaimRef{{ID: c.ID, Token: c.Token}},
+		"a late outcome must be refused after the rescued job was cancelled")
 	e.want(e.state(c.ID), store.StateCancelled, "a refused outcome must touch nothing")
 }
 
@@ -410,7 +412,8 @@ func finishAttempts(e *env) {
 		}
 	}
 	e.want(got, want, "each attempt that had an error or output must leave a record, oldest first")
-	e.want(e.list(store.ListJobsRequest{JobFilter: store.JobFilter{IDs: []int64{id}}})[0].Attempts, []store.Attempt(nil), "records are read only where Attempts asks for them")
+	e.want(e.list(store.ListJobsRequest{JobFilter: store.JobFilter{IDs: []int64{id}}})[0].Attempts, []store.Attempt(nil),
+		"records are read only where Attempts asks for them")
 	e.changeOne(store.RetryJobs, id)
 	e.want(len(e.job(id).Attempts), len(want), "records must stay with a job that is retried")
 	c = e.claimOne(n)
@@ -448,7 +451,8 @@ func finishResults(e *env) {
 			o.Error, o.Value = text, []byte(value)
 			e.finishWell(o)
 			e.want(string(e.job(c.ID).Result), value, "the result of an attempt that ends its job must be kept byte for byte")
-			e.want(e.list(store.ListJobsRequest{JobFilter: store.JobFilter{IDs: []int64{c.ID}}})[0].Result, []byte(nil), "results are read only where Attempts asks for them")
+			e.want(e.list(store.ListJobsRequest{JobFilter: store.JobFilter{IDs: []int64{c.ID}}})[0].Result, []byte(nil),
+				"results are read only where Attempts asks for them")
 			o.Value = []byte("2")
 			e.want(e.finish(o), []store.ClaimRef(nil), "a repeated outcome must not be refused")
 			e.want(string(e.job(c.ID).Result), value, "a repeated outcome must not change the result")

@@ -63,7 +63,8 @@ func finishTxCommit(e *env) {
 	e.want([]any{e.state(c.ID), e.effects()}, []any{store.StateRunning, 0}, "before the commit others must see neither the completion nor the effect")
 	e.must(tx.Commit())
 	info := e.job(c.ID)
-	e.want([]any{info.State, info.Token, info.FinishedAt, e.effects()}, []any{store.StateCompleted, c.Token, e.now, 1}, "the commit must make completion and effect real together")
+	e.want([]any{info.State, info.Token, info.FinishedAt, e.effects()}, []any{store.StateCompleted, c.Token, e.now, 1},
+		"the commit must make completion and effect real together")
 	e.want(len(e.claims(n, false)), 0, "a job that was completed in a transaction must not be claimed")
 	e.finishWell(outcome(c, store.Completed)) // recorded already
 }
@@ -233,7 +234,8 @@ func findClaims(e *env) {
 	again := e.claimOne(n)
 	e.want([]any{e.findClaim(c), e.findClaim(again)}, []any{store.ClaimLost, store.ClaimHeld}, "the next claim must end the claim before")
 	e.finishWell(outcome(again, store.Completed))
-	e.want([]any{e.findClaim(c), e.findClaim(again)}, []any{store.ClaimLost, store.ClaimCompleted}, "only the claim that completed the job must be found completed")
+	e.want([]any{e.findClaim(c), e.findClaim(again)}, []any{store.ClaimLost, store.ClaimCompleted},
+		"only the claim that completed the job must be found completed")
 	failed := e.running(n)
 	e.finishWell(outcome(failed, store.Failed))
 	e.want(e.findClaim(failed), store.ClaimLost, "a job that failed was not completed")
@@ -322,7 +324,8 @@ func finishTxRescue(e *env) {
 	e.want(res.Jobs, []store.RescuedJob{{ID: c.ID, Token: c.Token, Kind: "k", Queue: "q", Node: dead, State: store.StateReady, Begun: true}},
 		"after the transaction has ended, a rescue must take its job")
 	info := e.job(c.ID)
-	e.want([]any{info.State, info.RunAt, info.Attempt, info.Losses}, []any{store.StateReady, e.now.Add(store.LossDelay(1)), int16(1), int16(1)}, "the rule of a loss must hold for it")
+	e.want([]any{info.State, info.RunAt, info.Attempt, info.Losses},
+		[]any{store.StateReady, e.now.Add(store.LossDelay(1)), int16(1), int16(1)}, "the rule of a loss must hold for it")
 	e.want(e.heartbeat(alive).NextExpiry, time.Time{}, "then there is nothing left to look at")
 	e.want(e.effects(), 0, "the effect was rolled back")
 }

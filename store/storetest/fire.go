@@ -298,7 +298,8 @@ func fireRepeated(e *env) {
 	res := e.fire(f)
 	e.want([]any{res.Lost, len(res.Fired)}, []any{[]int64{row.ID}, 0}, "a repeated firing must be lost")
 	e.want(e.schedule("s"), after, "a repeated firing must touch nothing")
-	e.want([]int{len(e.list(store.ListJobsRequest{})), len(e.slots(store.ListRequest{}))}, []int{1, 1}, "one slot, one job: a repeated firing must not make another")
+	e.want([]int{len(e.list(store.ListJobsRequest{})), len(e.slots(store.ListRequest{}))}, []int{1, 1},
+		"one slot, one job: a repeated firing must not make another")
 }
 
 // rewind resets a schedule with a clock that is ahead by d, and then restores

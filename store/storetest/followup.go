@@ -211,7 +211,8 @@ func followUpRetry(e *env) {
 	o = retryIn(c, time.Second)
 	o.Error, o.After = "busy", always("cancelled")
 	e.finishWell(o)
-	e.want([]any{e.state(c.ID), e.hooks()}, []any{store.StateCancelled, []string{"again"}}, "an attempt that is not tried again because of a cancel request must make no job")
+	e.want([]any{e.state(c.ID), e.hooks()}, []any{store.StateCancelled, []string{"again"}},
+		"an attempt that is not tried again because of a cancel request must make no job")
 	_, running, _ := e.queued()
 	o = retryIn(running, time.Second)
 	o.Error, o.After = "busy", always("superseded")
@@ -379,7 +380,8 @@ func followUpOnlyLost(e *env) {
 		},
 	} {
 		n := e.node("n")
-		ids := e.insert(newJob(), with(func(j *store.NewJob) { j.MaxAttempts = 1 }), with(func(j *store.NewJob) { j.MaxAttempts = 1 }), with(func(j *store.NewJob) { j.OnLoss = store.OnLossFail }))
+		ids := e.insert(newJob(), with(func(j *store.NewJob) { j.MaxAttempts = 1 }),
+			with(func(j *store.NewJob) { j.MaxAttempts = 1 }), with(func(j *store.NewJob) { j.OnLoss = store.OnLossFail }))
 		e.claim(n, 4)
 		e.cancel(ids[3])
 		told := map[int64]bool{}

@@ -58,7 +58,8 @@ func (e *env) handled() (events []store.HookEvent) {
 		var about store.HookEvent
 		e.must(json.Unmarshal(job.Headers, &headers))
 		e.must(json.Unmarshal([]byte(headers[store.HookHeader]), &about))
-		e.want([]any{job.Origin, job.Schedule, string(job.Args)}, []any{store.OriginHook, int64(0), about.Handler}, "the job of a handler belongs to no schedule and has the args of the handler")
+		e.want([]any{job.Origin, job.Schedule, string(job.Args)}, []any{store.OriginHook, int64(0), about.Handler},
+			"the job of a handler belongs to no schedule and has the args of the handler")
 		events = append(events, about)
 	}
 	return events
@@ -139,7 +140,10 @@ func handlersOutcomes(e *env) {
 		{Event: "retry", Handler: "all", Kind: newJob().Kind, Group: "g", Job: id, Attempt: 1, Node: "n", Reason: "busy"},
 	}, "an attempt that is tried again must make the jobs of handlers of retries, in its transaction")
 	e.endsOn(e.claimOne(n), func(o *store.Outcome) { o.Error, o.Output = "broken", []byte("x\xff") }, store.Failed)
-	failed := store.HookEvent{Event: "failure", Handler: "all", Kind: newJob().Kind, Group: "g", Job: id, Attempt: 2, Node: "n", Reason: "broken", Output: "x\uFFFD"}
+	failed := store.HookEvent{
+		Event: "failure", Handler: "all", Kind: newJob().Kind, Group: "g", Job: id, Attempt: 2,
+		Node: "n", Reason: "broken", Output: "x\uFFFD",
+	}
 	also := failed
 	also.Handler = "bad"
 	e.want(e.handled()[1:], []store.HookEvent{failed, also}, "a failure must make a job of each handler of failures, in the order of their names")
@@ -234,7 +238,10 @@ func handlersNotOfHooks(e *env) {
 	e.putHandler(handler("h", store.HandleSuccess|store.HandleFailure|store.HandleStart|store.HandleRetry))
 	e.insertOne(with(func(j *store.NewJob) { j.Origin = store.OriginHook }))
 	c := e.claimOne(n)
-	_, err := e.a.BeginJobs(e.ctx, store.BeginRequest{Now: e.now, Node: n, Name: "n", Claims: []store.ClaimRef{{ID: c.ID, Token: c.Token}}, Starts: []store.Start{{Job: &c}}})
+	_, err := e.a.BeginJobs(e.ctx, store.BeginRequest{
+		Now: e.now, Node: n, Name: "n",
+		Claims: []store.ClaimRef{{ID: c.ID, Token: c.Token}}, Starts: []store.Start{{Job: &c}},
+	})
 	e.must(err)
 	e.endsOn(c, nil, store.Failed)
 	e.wantHandled("a job that a hook or a handler has made must set off no handler")

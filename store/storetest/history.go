@@ -92,9 +92,11 @@ func acceptRaises(e *env) {
 	p := e.accept()
 	e.want(p.Suspended(), false, "AcceptLoss must end the suspension")
 	e.want(p.Accepted, base.Accepted+4, "Accepted must be raised by one above the greatest that was reported")
-	e.ok(p.Token >= base.Token+500+store.LossMargin && p.Node >= n+900+store.LossNodes, "the numbers must be raised above all that were reported, and by the margin", p)
+	e.ok(p.Token >= base.Token+500+store.LossMargin && p.Node >= n+900+store.LossNodes,
+		"the numbers must be raised above all that were reported, and by the margin", p)
 	second := e.claimOne(n)
-	e.ok(second.Token > base.Token+500+store.LossMargin && second.Token > first.Token, "a claim after that must get a token above all that any node has seen", second.Token)
+	e.ok(second.Token > base.Token+500+store.LossMargin && second.Token > first.Token,
+		"a claim after that must get a token above all that any node has seen", second.Token)
 	e.ok(e.node("m") > n+900, "a node after that must get a number above all that any node has seen")
 	e.finishWell(outcome(first, store.Completed))
 	e.finishWell(outcome(second, store.Completed))

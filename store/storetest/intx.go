@@ -33,7 +33,10 @@ func (e *env) changeTx(tx Transaction, action store.JobAction, ids ...int64) []s
 // putTx puts a schedule in a transaction.
 func (e *env) putTx(tx Transaction, name, definition string) store.PutSchedulesResult {
 	e.t.Helper()
-	res, err := e.a.PutSchedules(e.ctx, store.PutSchedulesRequest{Now: e.now, Tx: tx.Tx, Schedules: []store.PutSchedule{{Name: name, Definition: []byte(definition)}}})
+	res, err := e.a.PutSchedules(e.ctx, store.PutSchedulesRequest{
+		Now: e.now, Tx: tx.Tx,
+		Schedules: []store.PutSchedule{{Name: name, Definition: []byte(definition)}},
+	})
 	e.must(err)
 	return res
 }
@@ -78,8 +81,10 @@ func inTxChangeJobs(e *env) {
 	before := states()
 	for _, commit := range []bool{false, true} {
 		tx := e.begin()
-		e.want(e.changeTx(tx, store.CancelJobs, ready, done, 1<<40), []store.Change{store.Changed, store.Unchanged, store.Missing}, "answers in a transaction must be as without")
-		e.want(e.changeTx(tx, store.RetryJobs, done, running, later), []store.Change{store.Changed, store.Unchanged, store.Changed}, "answers in a transaction must be as without")
+		e.want(e.changeTx(tx, store.CancelJobs, ready, done, 1<<40),
+			[]store.Change{store.Changed, store.Unchanged, store.Missing}, "answers in a transaction must be as without")
+		e.want(e.changeTx(tx, store.RetryJobs, done, running, later),
+			[]store.Change{store.Changed, store.Unchanged, store.Changed}, "answers in a transaction must be as without")
 		e.want(e.changeTx(tx, store.DeleteJobs, gone, running), []store.Change{store.Changed, store.Unchanged}, "answers in a transaction must be as without")
 		e.want(e.changeTx(tx, store.DeleteJobs, gone), []store.Change{store.Missing}, "a transaction must see its own changes")
 		e.want(states(), before, "before its commit a transaction's changes must not be seen by others")
@@ -89,7 +94,8 @@ func inTxChangeJobs(e *env) {
 			continue
 		}
 		e.must(tx.Commit())
-		e.want(states(), []store.State{store.StateReady, -1, store.StateRunning, store.StateCancelled, store.StateReady}, "after the commit all changes must be there")
+		e.want(states(), []store.State{store.StateReady, -1, store.StateRunning, store.StateCancelled, store.StateReady},
+			"after the commit all changes must be there")
 		e.want(e.job(ready).Reason, "asked in a transaction", "a cancelled job must keep the reason")
 		e.want(claimedIDs(e.claim(n, 10)), []int64{done, later}, "jobs that were retried must be claimable")
 	}
@@ -240,7 +246,10 @@ func inTxRefusals(e *env) {
 	puts := []store.PutSchedule{{Name: "fresh", Definition: []byte("{}")}, {Name: "s", Definition: []byte("2"), IfRevision: 1 << 40}}
 	_, err := e.a.PutSchedules(e.ctx, store.PutSchedulesRequest{Now: e.now, Tx: tx.Tx, SyncRevision: 9, Schedules: puts})
 	refused(err, store.ErrConflict)
-	_, err = e.a.PutSchedules(e.ctx, store.PutSchedulesRequest{Now: e.now, Tx: tx.Tx, Schedules: []store.PutSchedule{{Name: "c", Definition: []byte("{}"), Calendars: []string{"none"}}}})
+	_, err = e.a.PutSchedules(e.ctx, store.PutSchedulesRequest{
+		Now: e.now, Tx: tx.Tx,
+		Schedules: []store.PutSchedule{{Name: "c", Definition: []byte("{}"), Calendars: []string{"none"}}},
+	})
 	refused(err, store.ErrNotFound)
 	refused(e.changeSchedulesTx(tx, store.DeleteSchedules, "s", "unknown"), store.ErrNotFound)
 	id := e.insertTx(tx.Tx, newJob())

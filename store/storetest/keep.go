@@ -128,7 +128,8 @@ func keepForgottenHold(e *env) {
 		e.finishWell(o)
 		e.finishWell(o)
 		info := e.job(c.ID)
-		e.want([]any{info.State, info.FinishedAt, len(info.Attempts), string(info.Result)}, []any{store.StateCompleted, e.now, 1, ""}, "a forgotten job that holds its key must keep its row, without its result")
+		e.want([]any{info.State, info.FinishedAt, len(info.Attempts), string(info.Result)},
+			[]any{store.StateCompleted, e.now, 1, ""}, "a forgotten job that holds its key must keep its row, without its result")
 		e.tick(time.Hour)
 		e.want(e.prune(store.PruneRequest{}), store.PruneResult{}, "a job must stay for as long as it holds its key")
 		e.tick(time.Microsecond)
@@ -157,7 +158,8 @@ func keepForgottenRepeated(e *env) {
 	e.finishWell(outcome(c, store.Completed))
 	e.finishWell(keeping(c, store.Completed, store.Forget))
 	e.want(e.state(c.ID), store.StateCompleted, "a repetition with Forget must leave a job that is kept")
-	e.want(e.finish(keeping(c, store.Failed, store.Forget)), []store.ClaimRef{{ID: c.ID, Token: c.Token}}, "another outcome of a finished job must be refused, with Forget too")
+	e.want(e.finish(keeping(c, store.Failed, store.Forget)), []store.ClaimRef{{ID: c.ID, Token: c.Token}},
+		"another outcome of a finished job must be refused, with Forget too")
 }
 
 func keepForgottenZombie(e *env) {
@@ -217,7 +219,8 @@ func keepLonger(e *env) {
 	}
 	e.finish(outcomes...)
 	e.tick(100 * 365 * 24 * time.Hour)
-	e.want(e.prune(store.PruneRequest{Completed: time.Minute, Failed: time.Minute}), store.PruneResult{}, "the ages of others must not matter for a job with a Keep")
+	e.want(e.prune(store.PruneRequest{Completed: time.Minute, Failed: time.Minute}), store.PruneResult{},
+		"the ages of others must not matter for a job with a Keep")
 	e.want(e.state(outcomes[0].ID), store.StateCompleted, "a job must stay for the time of its Keep")
 }
 

@@ -67,7 +67,8 @@ func laneRatesByKey(e *env) {
 	n := e.node("a")
 	ids := e.insert(limited("x"), limited("x"), limited("x"), limited("y"), newJob(), newJob())
 	jobs := e.wantStarted(n, "one job of each key starts, and jobs without a key are not limited", ids[0], ids[3], ids[4], ids[5])
-	e.want([]time.Duration{jobs[0].Slack, jobs[1].Slack, jobs[2].Slack}, []time.Duration{slack, slack, 0}, "a claimed job must know whether a rate let it start, and how late it may begin")
+	e.want([]time.Duration{jobs[0].Slack, jobs[1].Slack, jobs[2].Slack}, []time.Duration{slack, slack, 0},
+		"a claimed job must know whether a rate let it start, and how late it may begin")
 	e.wantNext(n, 100*time.Millisecond, "the end of jobs is of no account")
 	for _, j := range jobs {
 		e.finishWell(outcome(j, store.Completed))
@@ -410,7 +411,8 @@ func queueClosed(e *env) {
 	e.want(len(jobs), 1, "a job of the queue")
 	e.close(time.Minute, jobs[0])
 	res := claim("q", "")
-	e.want([]any{len(res.Jobs), res.NextStart, res.LimitRevision}, []any{0, e.now.Add(time.Minute), permits.Revision}, "nothing of the queue starts, and a claim knows until when")
+	e.want([]any{len(res.Jobs), res.NextStart, res.LimitRevision}, []any{0, e.now.Add(time.Minute), permits.Revision},
+		"nothing of the queue starts, and a claim knows until when")
 	part, err := store.PartialClaims(e.a).ClaimPart(e.ctx, store.ClaimRequest{Now: e.now, Node: n, Queue: "q", Kinds: []string{"k"}, Limit: 9, Permits: permits})
 	e.must(err)
 	e.want(len(part.Jobs), 0, "nor by a claim in part")

@@ -76,7 +76,8 @@ func limitsPut(e *env) {
 	rows = e.putLimits(full)
 	e.ok(rows[1].Revision > full.Revision, "a changed limit must get a greater revision")
 	e.want(rows[1].ID, full.ID, "a limit keeps its number as long as it keeps its scope")
-	e.want([]any{rows[1].CreatedAt, rows[1].UpdatedAt, rows[1].Concurrency, len(rows[1].Weights)}, []any{first, e.now, 4, 0}, "a put replaces the limit and keeps when it was created")
+	e.want([]any{rows[1].CreatedAt, rows[1].UpdatedAt, rows[1].Concurrency, len(rows[1].Weights)},
+		[]any{first, e.now, 4, 0}, "a put replaces the limit and keeps when it was created")
 	e.want(rows[0], plain, "a put must leave other limits alone")
 
 	full.ByKey = false
@@ -84,7 +85,8 @@ func limitsPut(e *env) {
 	e.ok(moved.ID != rows[1].ID && moved.Revision > rows[1].Revision, "a limit with another scope must have another number and a greater revision")
 	e.want([]any{moved.CreatedAt, moved.ByKey}, []any{first, false}, "a limit with another scope is still the same limit in listings")
 
-	e.is(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfLimits, Now: e.now, Names: []string{"b", "missing"}}), store.ErrNotFound, "an unknown name must be refused")
+	e.is(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfLimits, Now: e.now, Names: []string{"b", "missing"}}),
+		store.ErrNotFound, "an unknown name must be refused")
 	e.want(len(e.limits()), 2, "a refused request must delete nothing")
 	e.must(e.b.Delete(e.ctx, store.DeleteRequest{Of: store.OfLimits, Now: e.now, Names: []string{"b", "ü"}}))
 	e.want(len(e.limits()), 0, "deleted limits must be gone")

@@ -52,7 +52,8 @@ func listFilters(e *env) {
 	e.plan("s")
 	e.changeSchedules(store.ResetSchedules, "s")
 	e.changeSchedules(store.DeleteSchedules, "s")
-	e.want(e.listIDs(store.ListJobsRequest{JobFilter: store.JobFilter{Schedule: "s"}}), []int64{ids[4], ids[3], ids[1]}, "jobs of a deleted schedule must be found by its name")
+	e.want(e.listIDs(store.ListJobsRequest{JobFilter: store.JobFilter{Schedule: "s"}}), []int64{ids[4], ids[3], ids[1]},
+		"jobs of a deleted schedule must be found by its name")
 	e.want([]string{e.job(ids[1]).ScheduleName, e.job(ids[3]).ScheduleName}, []string{"s", "s"}, "jobs of a deleted schedule must keep its name")
 }
 
@@ -80,7 +81,10 @@ func listScheduledAndRetrying(e *env) {
 		{store.ListJobsRequest{JobFilter: store.JobFilter{Retrying: true}}, retrying},
 		{store.ListJobsRequest{JobFilter: store.JobFilter{Scheduled: true, Retrying: true}}, append(slices.Clone(scheduled), retrying...)},
 		{store.ListJobsRequest{JobFilter: store.JobFilter{Retrying: true, States: states(store.StateRunning)}}, []int64{running, first[1], first[0]}},
-		{store.ListJobsRequest{JobFilter: store.JobFilter{Retrying: true, States: states(store.StateRunning, store.StateCompleted)}}, []int64{running, completed, first[1], first[0]}},
+		{store.ListJobsRequest{JobFilter: store.JobFilter{
+			Retrying: true,
+			States:   states(store.StateRunning, store.StateCompleted),
+		}}, []int64{running, completed, first[1], first[0]}},
 		{store.ListJobsRequest{JobFilter: store.JobFilter{Scheduled: true, States: states(store.StateCompleted)}}, append(slices.Clone(scheduled), completed)},
 		{store.ListJobsRequest{JobFilter: store.JobFilter{States: states(store.StateReady)}}, ready},
 		{store.ListJobsRequest{JobFilter: store.JobFilter{Scheduled: true, States: states(store.StateReady)}}, ready},
@@ -93,7 +97,8 @@ func listScheduledAndRetrying(e *env) {
 		e.want(e.listIDs(c.req), c.want, "what is scheduled and what is retrying must be found as such: "+show(c.req))
 	}
 	e.tick(time.Hour)
-	e.want(e.listIDs(store.ListJobsRequest{JobFilter: store.JobFilter{Scheduled: true}}), []int64(nil), "a job whose time has come must not be listed as scheduled")
+	e.want(e.listIDs(store.ListJobsRequest{JobFilter: store.JobFilter{Scheduled: true}}), []int64(nil),
+		"a job whose time has come must not be listed as scheduled")
 	e.want(e.listIDs(store.ListJobsRequest{JobFilter: store.JobFilter{Retrying: true}}), retrying, "a job that was tried is retrying until it runs")
 }
 

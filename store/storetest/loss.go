@@ -57,7 +57,8 @@ func lossAhead(e *env) {
 	job := func(priority, attempts int16, loss store.OnLoss) store.NewJob {
 		return with(func(j *store.NewJob) { j.Priority, j.MaxAttempts, j.OnLoss = priority, attempts, loss })
 	}
-	ids := e.insert(job(3, 1, store.OnLossRetry), job(2, 5, store.OnLossFail), job(3, 5, store.OnLossRetry), job(1, 1, store.OnLossRetry), job(1, 5, store.OnLossFail))
+	ids := e.insert(job(3, 1, store.OnLossRetry), job(2, 5, store.OnLossFail), job(3, 5, store.OnLossRetry),
+		job(1, 1, store.OnLossRetry), job(1, 5, store.OnLossFail))
 	got := e.claimAhead(dead, 9, 2)
 	e.want(claimedIDs(got.Jobs), []int64{ids[3], ids[4], ids[1], ids[0], ids[2]}, "jobs claimed ahead must come back too, in order")
 	e.want(len(e.claims(dead, false)), 5, "jobs claimed ahead must be among their node's claims")
@@ -65,7 +66,8 @@ func lossAhead(e *env) {
 		"the first Limit - Ahead jobs in their order may have begun, and no others")
 	for _, id := range []int64{ids[3], ids[4]} {
 		info := e.job(id)
-		e.want([]any{info.State, info.Reason, info.Losses}, []any{store.StateFailed, store.LostReason, int16(1)}, "what may have begun and may not run again must fail as lost, its loss counted")
+		e.want([]any{info.State, info.Reason, info.Losses}, []any{store.StateFailed, store.LostReason, int16(1)},
+			"what may have begun and may not run again must fail as lost, its loss counted")
 	}
 	for _, id := range []int64{ids[0], ids[1], ids[2]} {
 		info := e.job(id)
@@ -84,7 +86,8 @@ func lossBegin(e *env) {
 		e.is(e.beginJobs(dead, got.Batch, got.Jobs[1], got.Jobs[4]), nil, "to let jobs begin again must be harmless")
 	}
 	e.finishWell(outcome(got.Jobs[2], store.Completed))
-	e.want(e.lose(alive), map[int64]bool{ids[0]: false, ids[1]: true, ids[3]: false, ids[4]: true, ids[5]: false}, "what BeginJobs named may have begun, and nothing else")
+	e.want(e.lose(alive), map[int64]bool{ids[0]: false, ids[1]: true, ids[3]: false, ids[4]: true, ids[5]: false},
+		"what BeginJobs named may have begun, and nothing else")
 
 	dead = e.node("dead")
 	got = e.claimAhead(dead, 3, 3)
@@ -104,7 +107,8 @@ func lossBeginGone(e *env) {
 	e.must(err)
 	e.lose(alive)
 	for _, gone := range []int64{left, dead, alive + 1000, 0} {
-		e.is(e.beginJobs(gone, got.Batch, got.Jobs...), store.ErrNodeGone, "a node that is unknown, has left or was declared dead must be told when it lets jobs begin")
+		e.is(e.beginJobs(gone, got.Batch, got.Jobs...), store.ErrNodeGone,
+			"a node that is unknown, has left or was declared dead must be told when it lets jobs begin")
 	}
 	e.want(e.job(ids[0]).Attempt, int16(0), "a job of a node that is gone must not begin")
 }
@@ -174,7 +178,8 @@ func lossLeave(e *env) {
 	e.must(err)
 	for _, id := range ids {
 		info := e.job(id)
-		e.want([]any{info.State, info.RunAt, info.Attempt, info.Losses}, []any{store.StateReady, e.now, int16(0), int16(0)}, "what a leaving node held and cannot have begun must be ready now, and no loss counts")
+		e.want([]any{info.State, info.RunAt, info.Attempt, info.Losses}, []any{store.StateReady, e.now, int16(0), int16(0)},
+			"what a leaving node held and cannot have begun must be ready now, and no loss counts")
 	}
 	e.want(claimedIDs(e.claim(m, 9)), ids, "what a leaving node held must be claimable at once")
 }
@@ -186,7 +191,8 @@ func lossCancelled(e *env) {
 	e.cancel(ids[0])
 	e.cancel(ids[1])
 	e.lose(alive)
-	e.want([]store.State{e.state(ids[0]), e.state(ids[1])}, []store.State{store.StateCancelled, store.StateCancelled}, "a lost job with a cancel request must be cancelled, whether it may have begun or not")
+	e.want([]store.State{e.state(ids[0]), e.state(ids[1])}, []store.State{store.StateCancelled, store.StateCancelled},
+		"a lost job with a cancel request must be cancelled, whether it may have begun or not")
 	e.want([]int16{e.job(ids[0]).Losses, e.job(ids[1]).Losses}, []int16{1, 0}, "a loss counts where the job may have begun")
 }
 
@@ -216,7 +222,8 @@ func lossDelays(e *env) {
 		e.now = info.RunAt
 	}
 	const s = time.Second
-	e.want(waits, []time.Duration{s / 4, 5 * s, 25 * s, 125 * s, 625 * s, 3125 * s, time.Hour, time.Hour, time.Hour}, "the rest must grow with the losses in a row, up to an hour")
+	e.want(waits, []time.Duration{s / 4, 5 * s, 25 * s, 125 * s, 625 * s, 3125 * s, time.Hour, time.Hour, time.Hour},
+		"the rest must grow with the losses in a row, up to an hour")
 }
 
 func lossSuspects(e *env) {
@@ -246,7 +253,10 @@ func lossSuspects(e *env) {
 		e.must(err)
 		e.want(len(res.Jobs), 0, "a claim of suspects must look at queue, kind and args")
 	}
-	res, err = e.a.Claim(e.ctx, store.ClaimRequest{Now: e.now, Node: n, Queue: "q", Exact: []store.ExactJob{exactly("k", "{}")}, Limit: 1, Ahead: 1, Suspects: true})
+	res, err = e.a.Claim(e.ctx, store.ClaimRequest{
+		Now: e.now, Node: n, Queue: "q",
+		Exact: []store.ExactJob{exactly("k", "{}")}, Limit: 1, Ahead: 1, Suspects: true,
+	})
 	e.must(err)
 	e.want(claimedIDs(res.Jobs), ids[:1], "a claim of suspects must take one by kind and args, the first in order")
 	e.want(res.Jobs[0].Losses, int16(store.SuspectLosses), "a claim must tell how often a job was lost")

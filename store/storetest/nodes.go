@@ -34,7 +34,8 @@ func register(e *env) {
 	e.want(res.Now, e.now, "Register must return the store's now")
 	e.ok(res.Node > 0, "a node's number is positive", res.Node)
 	e.want(e.nodes()[res.Node], store.NodeInfo{
-		ID: res.Node, Name: "host/1/日本", Version: "v1.2.3", Host: "web-1.example", Labels: []string{"role=db", "zone=b"}, Queues: []string{"q", "r"}, Kinds: []string{"k", "a b"}, Zones: []string{"Africa/Cairo=1", "Europe/Prague=ä"},
+		ID: res.Node, Name: "host/1/日本", Version: "v1.2.3", Host: "web-1.example", Labels: []string{"role=db", "zone=b"},
+		Queues: []string{"q", "r"}, Kinds: []string{"k", "a b"}, Zones: []string{"Africa/Cairo=1", "Europe/Prague=ä"},
 		Problems: problems, Lease: 1500 * time.Millisecond, StartedAt: e.now, SeenAt: e.now,
 	}, "a registered node must be listed as it is, alive as of now")
 }
@@ -46,14 +47,16 @@ func registrationGoesOn(e *env) {
 	beat := e.heartbeat(n).Beat
 	e.tick(10 * time.Second)
 	req := store.RegisterRequest{
-		Now: e.now, Continue: n, Name: "n2", Lease: 20 * time.Second, Version: "v2", Host: "web-2", Labels: []string{"role=db"}, Queues: []string{"q", "r"}, Kinds: []string{"k", "l"}, Zones: []string{"Asia/Tokyo=2"},
+		Now: e.now, Continue: n, Name: "n2", Lease: 20 * time.Second, Version: "v2", Host: "web-2",
+		Labels: []string{"role=db"}, Queues: []string{"q", "r"}, Kinds: []string{"k", "l"}, Zones: []string{"Asia/Tokyo=2"},
 	}
 	res, err := e.a.Register(e.ctx, req)
 	e.must(err)
 	e.want([]any{res.Node, res.Now}, []any{n, e.now}, "a node whose registration goes on must keep its number")
 	e.ok(res.Position.Node == other, "a registration that goes on must not take a new number", res.Position)
 	e.want(e.nodes()[n], store.NodeInfo{
-		ID: n, Name: "n", Version: "v2", Host: "web-2", Labels: []string{"role=db"}, Queues: []string{"q", "r"}, Kinds: []string{"k", "l"}, Zones: []string{"Asia/Tokyo=2"},
+		ID: n, Name: "n", Version: "v2", Host: "web-2", Labels: []string{"role=db"}, Queues: []string{"q", "r"},
+		Kinds: []string{"k", "l"}, Zones: []string{"Asia/Tokyo=2"},
 		Lease: 20 * time.Second, StartedAt: epoch, SeenAt: e.now, Beats: beat + 1, Running: 1,
 	}, "a registration that goes on must be listed with what is registered now, under its name")
 	req.Problems = []store.NodeProblem{{Name: "file-rejected", Subject: "a.yaml", Text: "no", Since: e.now}}
@@ -174,8 +177,11 @@ func leave(e *env) {
 	}
 	e.want(res.Jobs, want, "what a leaving node holds must be treated as in Rescue")
 	info := e.job(again)
-	e.want([]any{info.State, info.RunAt, info.Attempt, info.Token}, []any{store.StateReady, e.now, int16(0), claims[0].Token}, "a job of a node that left must be ready now, its attempt refunded, its token kept")
-	e.want([]string{e.job(last).Reason, e.job(never).Reason, e.job(asked).Reason}, []string{store.LostReason, store.LostReason, "asked by the test"}, "a job that may not run again must end with the reason")
+	e.want([]any{info.State, info.RunAt, info.Attempt, info.Token},
+		[]any{store.StateReady, e.now, int16(0), claims[0].Token},
+		"a job of a node that left must be ready now, its attempt refunded, its token kept")
+	e.want([]string{e.job(last).Reason, e.job(never).Reason, e.job(asked).Reason},
+		[]string{store.LostReason, store.LostReason, "asked by the test"}, "a job that may not run again must end with the reason")
 	e.want(e.state(other), store.StateRunning, "other nodes' jobs must be left alone")
 	left := e.nodes()[n]
 	e.want([]any{left.EndedAt, left.Died, left.Running}, []any{e.now, false, int64(0)}, "a node that left has ended, and has not died")

@@ -90,7 +90,8 @@ func outputBounded(e *env) {
 	e.want(e.output(c.ID, 0, 0).Printed, want, "only the last bytes of a long output must be kept")
 	const jump = 100 * store.OutputLimit
 	e.ok(e.saveOutput(c, jump, all[:100]), "output after a gap must be stored")
-	e.want(e.output(c.ID, 0, 0).Printed, store.Printed{From: jump, Data: all[:100]}, "bytes before a gap must not be shown as if they were followed by bytes after it")
+	e.want(e.output(c.ID, 0, 0).Printed, store.Printed{From: jump, Data: all[:100]},
+		"bytes before a gap must not be shown as if they were followed by bytes after it")
 }
 
 func outputEnded(e *env) {
@@ -111,7 +112,8 @@ func outputEnded(e *env) {
 			d := e.claimOne(n)
 			e.want(e.output(c.ID, 0, 0), runningOutput(d, 0, nil), "the next attempt must begin without output")
 			old := e.output(c.ID, c.Token, 0)
-			e.ok(!old.Running && old.Last == d.Token && old.Token == c.Token && string(old.Data) == string(o.Output), "the output of the attempt before must still be read")
+			e.ok(!old.Running && old.Last == d.Token && old.Token == c.Token && string(old.Data) == string(o.Output),
+				"the output of the attempt before must still be read")
 			e.finishWell(outcome(d, store.Completed))
 		}
 	}
@@ -202,7 +204,10 @@ func outputReplaced(e *env) {
 func (w *world) saveOutput() {
 	var want, got store.SaveOutputRequest
 	for _, ref := range w.someClaims() {
-		c := store.ClaimOutput{ClaimRef: ref, From: int64(w.rng.IntN(30)) * store.OutputBlock, Data: countedBytes(1 + w.rng.IntN(store.OutputBlocks*store.OutputBlock))}
+		c := store.ClaimOutput{
+			ClaimRef: ref, From: int64(w.rng.IntN(30)) * store.OutputBlock,
+			Data: countedBytes(1 + w.rng.IntN(store.OutputBlocks*store.OutputBlock)),
+		}
 		want.Claims = append(want.Claims, c)
 		c.ClaimRef = w.names.realRef(ref)
 		got.Claims = append(got.Claims, c)

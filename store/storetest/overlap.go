@@ -34,13 +34,18 @@ func overlapSkip(e *env) {
 	f := ringing(row)
 	f.Slots = []store.SlotRecord{{Slot: row.NextAt.Add(-time.Second), Last: row.NextAt.Add(-time.Second), Count: 1, Outcome: store.SlotMissed, Reason: "m"}}
 	res := e.fire(f)
-	record := store.SlotRecord{Slot: row.NextAt, Last: row.NextAt, Count: 1, Outcome: store.SlotSkipped, Reason: fmt.Sprintf("overlap: job %d was still running", id)}
+	record := store.SlotRecord{
+		Slot: row.NextAt, Last: row.NextAt, Count: 1, Outcome: store.SlotSkipped,
+		Reason: fmt.Sprintf("overlap: job %d was still running", id),
+	}
 	e.want([]any{len(res.Fired), len(res.Lost), len(res.Superseded)}, []any{0, 0, 0}, "a slot must not fire while a job of its schedule runs")
-	e.want(res.Slots, []store.SkippedSlot{{Schedule: row.ID, Record: f.Slots[0]}, {Schedule: row.ID, Record: record}}, "a skipped slot must be returned with its reason, after the other records")
+	e.want(res.Slots, []store.SkippedSlot{{Schedule: row.ID, Record: f.Slots[0]}, {Schedule: row.ID, Record: record}},
+		"a skipped slot must be returned with its reason, after the other records")
 	got := e.slots(store.ListRequest{})
 	e.want([]any{len(got), got[0].SlotRecord, got[0].Job}, []any{3, record, int64(0)}, "a skipped slot must be recorded with its reason")
 	after := e.schedule("s")
-	e.want([]any{after.Mark, after.NextAt, after.Fired}, []any{row.NextAt, row.NextAt.Add(time.Minute), int64(1)}, "a skipped slot is accounted for, but has not fired")
+	e.want([]any{after.Mark, after.NextAt, after.Fired}, []any{row.NextAt, row.NextAt.Add(time.Minute), int64(1)},
+		"a skipped slot is accounted for, but has not fired")
 	e.want(len(e.list(store.ListJobsRequest{})), 1, "a skipped slot must make no job")
 }
 
@@ -71,7 +76,8 @@ func overlapSupersede(e *env) {
 	res := e.fire(ringing(row))
 	e.want([]any{len(res.Fired), res.Superseded}, []any{1, []int64{id}}, "a slot must fire and supersede a job that awaits a retry")
 	info := e.job(id)
-	e.want([]any{info.State, info.Reason, info.FinishedAt, info.Attempt}, []any{store.StateCancelled, store.SupersededReason, e.now, int16(1)}, "a superseded job must end as cancelled, with its reason")
+	e.want([]any{info.State, info.Reason, info.FinishedAt, info.Attempt},
+		[]any{store.StateCancelled, store.SupersededReason, e.now, int16(1)}, "a superseded job must end as cancelled, with its reason")
 	e.want(e.finish(outcome(c, store.Completed)), []store.ClaimRef{{ID: c.ID, Token: c.Token}}, "an outcome of a superseded job must be refused")
 }
 
@@ -206,7 +212,8 @@ func overlapMany(e *env) {
 		firings[i].Jobs = []store.NewJob{slotJob(row, row.NextAt)}
 		if i != 1 {
 			want = append(want, store.SkippedSlot{Schedule: row.ID, Record: store.SlotRecord{
-				Slot: row.NextAt, Last: row.NextAt, Count: 1, Outcome: store.SlotSkipped, Reason: fmt.Sprintf("overlap: job %d has not started: the queue is behind", stuck[i/2]),
+				Slot: row.NextAt, Last: row.NextAt, Count: 1, Outcome: store.SlotSkipped,
+				Reason: fmt.Sprintf("overlap: job %d has not started: the queue is behind", stuck[i/2]),
 			}})
 		}
 	}
@@ -225,7 +232,8 @@ func overlapBackfill(e *env) {
 	jobs := e.claim(n, 2)
 	e.finishWell(outcome(jobs[0], store.Retry))
 	e.ring("s")
-	e.want([]store.State{e.state(jobs[0].ID), e.state(jobs[1].ID)}, []store.State{store.StateReady, store.StateRunning}, "backfilled jobs neither overlap nor are they superseded")
+	e.want([]store.State{e.state(jobs[0].ID), e.state(jobs[1].ID)}, []store.State{store.StateReady, store.StateRunning},
+		"backfilled jobs neither overlap nor are they superseded")
 }
 
 func overlapTrigger(e *env) {
@@ -270,9 +278,11 @@ func overlapRace(e *env) {
 		taken := len(claimed) == 1 && claimed[0].ID == id
 		switch {
 		case taken:
-			e.want([]int{len(fired.Fired), len(fired.Slots), len(fired.Superseded)}, []int{0, 1, 0}, "a job that was claimed at the moment of its schedule's next slot must make it skip")
+			e.want([]int{len(fired.Fired), len(fired.Slots), len(fired.Superseded)}, []int{0, 1, 0},
+				"a job that was claimed at the moment of its schedule's next slot must make it skip")
 		default:
-			e.want([]any{len(fired.Fired), fired.Superseded, e.state(id)}, []any{1, []int64{id}, store.StateCancelled}, "a job that was not claimed at the moment of its schedule's next slot must be superseded")
+			e.want([]any{len(fired.Fired), fired.Superseded, e.state(id)}, []any{1, []int64{id}, store.StateCancelled},
+				"a job that was not claimed at the moment of its schedule's next slot must be superseded")
 		}
 		for _, c := range append(claimed, e.claim(n, 10)...) {
 			e.finishWell(outcome(c, store.Completed))

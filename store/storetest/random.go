@@ -34,8 +34,9 @@ func runRandom(t *testing.T, open func(t *testing.T) Store, s settings) {
 // manyOperations is from how many operations on a run also has the kept seeds.
 const manyOperations = 50_000
 
-// keptSeeds are seeds that failed once, and how many operations show it. They run if many operations are asked for and no seed is. A change of the generator makes
-// others of them, so each also has a scenario of its own, which always runs.
+// keptSeeds are seeds that failed once, and how many operations show it. They run if many operations are asked for and
+// no seed is. A change of the generator makes others of them, so each also has a scenario of its own, which always
+// runs.
 var keptSeeds = []struct{ seed, ops int64 }{
 	{1457265500, 2 * 5_200}, // a claim that leaves jobs without permits behind what it takes: Lanes/EveryClaimHoldsItsPermit
 	{1048617534, 2_000},     // permits of limits that have ended, in a store without limits: Recount/EndedLimits

@@ -530,7 +530,14 @@ func (w *world) someFilter() (f store.JobFilter) {
 		to    *string
 		words []string
 	}{
-		{&f.Queue, queues}, {&f.Kind, kinds}, {&f.Schedule, scheduleNamesOf}, {&f.HostsOf, scheduleNamesOf}, {&f.Group, groupNames}, {&f.Key, jobKeys}, {&f.Unique, []string{"a", "b", "ü"}}, {&f.Error, []string{"error", "1", "asked", "lost"}},
+		{&f.Queue, queues},
+		{&f.Kind, kinds},
+		{&f.Schedule, scheduleNamesOf},
+		{&f.HostsOf, scheduleNamesOf},
+		{&f.Group, groupNames},
+		{&f.Key, jobKeys},
+		{&f.Unique, []string{"a", "b", "ü"}},
+		{&f.Error, []string{"error", "1", "asked", "lost"}},
 	} {
 		if w.chance(4) {
 			*given.to = pick(w, given.words...)

@@ -15,7 +15,9 @@ func (w *world) register() {
 		return
 	}
 	req := store.RegisterRequest{
-		Now: w.now, Name: fmt.Sprint("node ", w.steps), Lease: 10*time.Second + w.within(time.Minute), Version: "v", Host: fmt.Sprint("host", w.steps%3), Labels: []string{fmt.Sprint("step=", w.steps)}, Zones: []string{fmt.Sprint("Test/Town=", w.steps)},
+		Now: w.now, Name: fmt.Sprint("node ", w.steps), Lease: 10*time.Second + w.within(time.Minute), Version: "v",
+		Host: fmt.Sprint("host", w.steps%3), Labels: []string{fmt.Sprint("step=", w.steps)},
+		Zones:  []string{fmt.Sprint("Test/Town=", w.steps)},
 		Queues: queues, Kinds: kinds,
 	}
 	if w.chance(2) {
@@ -185,7 +187,11 @@ func (w *world) pruneAll(backend store.Maintenance, req store.PruneRequest) stor
 
 // tidy keeps the stores small, so that many steps take little time.
 func (w *world) tidy() {
-	w.pruneBoth(store.PruneRequest{Now: w.now, Completed: time.Minute + time.Microsecond, Failed: time.Minute + time.Microsecond, Slots: 2*time.Minute + time.Microsecond, Nodes: time.Minute + time.Microsecond, Audit: 2*time.Minute + time.Microsecond, Limit: 100})
+	w.pruneBoth(store.PruneRequest{
+		Now: w.now, Completed: time.Minute + time.Microsecond,
+		Failed: time.Minute + time.Microsecond, Slots: 2*time.Minute + time.Microsecond,
+		Nodes: time.Minute + time.Microsecond, Audit: 2*time.Minute + time.Microsecond, Limit: 100,
+	})
 	jobs, err := w.model.ListJobs(w.ctx, store.ListJobsRequest{JobFilter: store.JobFilter{States: []store.State{store.StateReady}}, Limit: 1000})
 	w.must(err)
 	if len(jobs) < 60 {

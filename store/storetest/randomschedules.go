@@ -160,7 +160,8 @@ func (w *world) revision(name string, real, model int64) int64 {
 }
 
 func (w *world) changeSchedules() {
-	req := store.ChangeSchedulesRequest{Now: w.now, Action: pick(w, store.PauseSchedules, store.PauseSchedules, store.ResumeSchedules, store.ResumeSchedules, store.DeleteSchedules, store.ResetSchedules)}
+	req := store.ChangeSchedulesRequest{Now: w.now, Action: pick(w, store.PauseSchedules, store.PauseSchedules,
+		store.ResumeSchedules, store.ResumeSchedules, store.DeleteSchedules, store.ResetSchedules)}
 	if w.chance(2) {
 		req.Until = w.now.Add(w.within(time.Minute))
 	}
@@ -287,7 +288,10 @@ func (w *world) firing(row store.Schedule, jobs bool) store.Firing {
 		at = row.Mark
 	}
 	if w.chance(2) {
-		r := store.SlotRecord{Slot: at, Last: at.Add(w.within(time.Second)), Count: 1 + w.rng.Int64N(5), Outcome: pick(w, store.SlotMissed, store.SlotSkipped), Reason: pick(w, "x", "ü")}
+		r := store.SlotRecord{
+			Slot: at, Last: at.Add(w.within(time.Second)), Count: 1 + w.rng.Int64N(5),
+			Outcome: pick(w, store.SlotMissed, store.SlotSkipped), Reason: pick(w, "x", "ü"),
+		}
 		if r.Count == 1 {
 			r.Last = at
 		}

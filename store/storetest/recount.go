@@ -201,9 +201,9 @@ func recountPlaces(e *env) {
 	e.want(e.inUse("per key"), int64(3), "the queues of the node and of its places keep them")
 }
 
-// WrongCounts is a test for drivers whose lanes count permits. spoil changes the store behind the driver: the lane with the key "low"
-// counts no permit in use and two starts, and the lane with the key "high" three permits and no start, and a node with the number -1 holds a permit of the limit
-// "whole". A recount has to repair all of it, once.
+// WrongCounts is a test for drivers whose lanes count permits. spoil changes the store behind the driver: the lane with
+// the key "low" counts no permit in use and two starts, and the lane with the key "high" three permits and no start,
+// and a node with the number -1 holds a permit of the limit "whole". A recount has to repair all of it, once.
 func WrongCounts(t *testing.T, b store.Backend, spoil func()) {
 	e := newEnv(t, Store{Clients: [2]store.Backend{b, b}})
 	limit := perKey(1)

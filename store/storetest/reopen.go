@@ -54,7 +54,8 @@ func reopenGoesOn(e *env) {
 	e.want(e.states(ids...), []store.State{store.StateFailed, never, never, never, store.StateCompleted, store.StateCompleted, never}, "after the failure")
 	e.tick(time.Second)
 	e.want(e.changeOne(store.RetryJobs, ids[0]), store.Changed, "the retry")
-	e.want(e.states(ids...), []store.State{starts, waits, waits, waits, store.StateCompleted, store.StateCompleted, waits}, "jobs that were not started wait again")
+	e.want(e.states(ids...), []store.State{starts, waits, waits, waits, store.StateCompleted, store.StateCompleted, waits},
+		"jobs that were not started wait again")
 	for _, id := range ids[1:4] {
 		job := e.job(id)
 		e.want(job.Reason, "", "a job that waits has no reason")
@@ -344,12 +345,14 @@ func reopenKeys(e *env) {
 	e.linked()
 	other := e.insertOne(follows(on(p, store.OnSuccess)))
 	e.want(e.states(jobs...), []store.State{never, never, never, never, never, never}, "the predecessor failed")
-	holder := e.insert(with(func(j *store.NewJob) { j.Unique, j.Delay = "live", time.Hour }), with(func(j *store.NewJob) { j.Unique, j.UniqueFor = "held", time.Hour }))
+	holder := e.insert(with(func(j *store.NewJob) { j.Unique, j.Delay = "live", time.Hour }),
+		with(func(j *store.NewJob) { j.Unique, j.UniqueFor = "held", time.Hour }))
 	e.end(node, holder[1], store.Completed)
 	e.tick(time.Second)
 	e.want(e.changeOne(store.RetryJobs, p), store.Changed, "the retry")
 	e.settle()
-	e.want(e.states(append(jobs, other)...), []store.State{waits, never, never, never, never, waits, waits}, "a job whose key another job has does not wait again, and holds up no other job")
+	e.want(e.states(append(jobs, other)...), []store.State{waits, never, never, never, never, waits, waits},
+		"a job whose key another job has does not wait again, and holds up no other job")
 	e.end(node, p, store.Failed)
 	e.cancel(holder[0])
 	e.changeOne(store.RetryJobs, p)

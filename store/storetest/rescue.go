@@ -65,7 +65,8 @@ func rescueExpired(e *env) {
 	e.claimOne(n)
 	e.tick(15*time.Second - time.Microsecond)
 	res := e.rescue(m)
-	e.want([]int{len(res.Nodes), len(res.Jobs)}, []int{0, 0}, "a node must not be declared dead before its lease has passed by the store's clock (not by any other)")
+	e.want([]int{len(res.Nodes), len(res.Jobs)}, []int{0, 0},
+		"a node must not be declared dead before its lease has passed by the store's clock (not by any other)")
 	e.want(len(e.claims(n, false)), 1, "a living node's claims must be left alone")
 	e.tick(time.Microsecond)
 	res = e.rescue(m)
@@ -166,7 +167,8 @@ func rescueOvertaken(e *env) {
 func rescueOnLoss(e *env) {
 	c := e.lost(func(j *store.NewJob) { j.OnLoss = store.OnLossFail })
 	info := e.job(c.ID)
-	e.want([]any{info.State, info.Reason, info.FinishedAt, info.Attempt}, []any{store.StateFailed, store.LostReason, e.now, int16(1)}, "a job with on_loss fail must fail as lost, and never start twice")
+	e.want([]any{info.State, info.Reason, info.FinishedAt, info.Attempt},
+		[]any{store.StateFailed, store.LostReason, e.now, int16(1)}, "a job with on_loss fail must fail as lost, and never start twice")
 	e.want(len(e.claim(e.node("n"), 9)), 0, "a lost job with on_loss fail must not be claimed")
 	e.changeOne(store.RetryJobs, c.ID)
 	e.want(claimedIDs(e.claim(e.node("n"), 9)), []int64{c.ID}, "a person may retry a lost job")

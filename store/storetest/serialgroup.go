@@ -114,7 +114,8 @@ func serialGroupLeave(e *env) {
 	node, running, waiting := e.queued()
 	_, err := e.a.Leave(e.ctx, store.LeaveRequest{Now: e.now, Node: node})
 	e.must(err)
-	e.want([]store.State{e.state(running.ID), e.state(waiting)}, []store.State{store.StateReady, store.StateWaiting}, "a job that is handed back will run before the one that waits")
+	e.want([]store.State{e.state(running.ID), e.state(waiting)}, []store.State{store.StateReady, store.StateWaiting},
+		"a job that is handed back will run before the one that waits")
 	node = e.nodeFor("m", time.Hour)
 	again := e.claimOne(node)
 	e.want(again.ID, running.ID, "a job that is handed back runs")
@@ -231,7 +232,8 @@ func serialGroupBackfill(e *env) {
 	e.finishWell(outcome(running, store.Completed))
 	e.released(node, waiting, "other jobs do not wait for backfilled ones")
 	e.finishWell(outcome(backfilled, store.Retry))
-	e.want([]store.State{e.state(id), e.state(next)}, []store.State{store.StateReady, store.StateWaiting}, "a backfilled job is not superseded: it is tried again first")
+	e.want([]store.State{e.state(id), e.state(next)}, []store.State{store.StateReady, store.StateWaiting},
+		"a backfilled job is not superseded: it is tried again first")
 }
 
 func serialGroupTwo(e *env) {
@@ -255,7 +257,8 @@ func serialGroupChange(e *env) {
 	ids := e.insert(waitingJobs(row.ID, store.OriginTrigger, at, at.Add(1*time.Second), at.Add(2*time.Second), at.Add(3*time.Second))...)
 	e.want(e.changeOne(store.RetryJobs, ids[1]), store.Unchanged, "a retry must not start a job that waits")
 	e.want(e.cancel(ids[1]), store.Changed, "a job that waits can be cancelled")
-	e.want([]store.State{e.state(ids[0]), e.state(ids[1]), e.state(ids[2])}, []store.State{store.StateReady, store.StateCancelled, store.StateWaiting}, "the end of a job that waited releases no other")
+	e.want([]store.State{e.state(ids[0]), e.state(ids[1]), e.state(ids[2])},
+		[]store.State{store.StateReady, store.StateCancelled, store.StateWaiting}, "the end of a job that waited releases no other")
 	e.cancel(ids[0])
 	e.want(e.state(ids[2]), store.StateReady, "a job that is cancelled must release the next")
 	e.want(e.changeOne(store.DeleteJobs, ids[2]), store.Changed, "a ready job can be deleted")

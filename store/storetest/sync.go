@@ -145,7 +145,8 @@ func syncRace(e *env) {
 		if errs[0] != nil {
 			e.is(errs[0], store.ErrStale, "the older of two syncs at once may only be stale")
 		}
-		e.want(scheduleNames(e.schedules(store.ListRequest{Owner: &owner})), []string{owner + "-both", name(1)}, "after two syncs at once the newer revision's set must be in place")
+		e.want(scheduleNames(e.schedules(store.ListRequest{Owner: &owner})), []string{owner + "-both", name(1)},
+			"after two syncs at once the newer revision's set must be in place")
 	}
 }
 

@@ -223,7 +223,8 @@ func (e *workerEnv[T]) hasConsequences() {
 	o.Output = []byte("said")
 	res, err := e.a.Finish(e.ctx, store.FinishRequest{Now: e.now, Tx: tx.Tx, Commit: true, Outcomes: []store.Outcome{o}})
 	e.must(err)
-	e.want([]any{len(res.Refused), e.state(running.ID), e.effectsOf(running.ID)}, []any{0, store.StateCompleted, 1}, "a job with output, of a serial group, must be completed")
+	e.want([]any{len(res.Refused), e.state(running.ID), e.effectsOf(running.ID)}, []any{0, store.StateCompleted, 1},
+		"a job with output, of a serial group, must be completed")
 	e.released(node, waiting, "the completion must release the waiting job")
 }
 
@@ -240,7 +241,9 @@ func (e *workerEnv[T]) keeps() {
 				res, err := e.a.Finish(e.ctx, store.FinishRequest{Now: e.now, Tx: tx.Tx, Commit: true, Outcomes: []store.Outcome{o}})
 				e.must(err)
 				tx.Rollback()
-				e.want([]any{len(res.Refused) == 0, e.effectsOf(c.ID) == 1}, []any{c.Token == present.Token, c.Token == present.Token}, "the present claim must complete the job with its effect, and a lost claim must not")
+				e.want([]any{len(res.Refused) == 0, e.effectsOf(c.ID) == 1},
+					[]any{c.Token == present.Token, c.Token == present.Token},
+					"the present claim must complete the job with its effect, and a lost claim must not")
 			}
 			e.want(e.findClaim(present), store.ClaimCompleted, "the claim must be found completed")
 			e.tick(time.Minute + time.Microsecond)

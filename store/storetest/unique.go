@@ -131,7 +131,10 @@ func uniqueRevived(e *env) {
 	plain := e.insertOne(newJob())
 	e.want(e.cancel(plain), store.Changed, "a ready job must be cancelled at once")
 	e.want(e.retry(second, plain, id, elsewhere), []store.JobChange{
-		{ID: second, Change: store.Changed}, {ID: plain, Change: store.Changed}, {ID: id, Change: store.KeyTaken, Holder: second}, {ID: elsewhere, Change: store.Changed},
+		{ID: second, Change: store.Changed},
+		{ID: plain, Change: store.Changed},
+		{ID: id, Change: store.KeyTaken, Holder: second},
+		{ID: elsewhere, Change: store.Changed},
 	}, "of two jobs with one key the first that is named must be revived, and the others of the request as they are")
 }
 

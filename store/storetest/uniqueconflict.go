@@ -360,7 +360,8 @@ func conflictRefuses(e *env) {
 	id := e.insertHeld(e.a, nil, conflicting("key", store.OnConflictError)).ID
 	ended := e.insertHeld(e.a, nil, held("k", "ended", time.Hour)).ID
 	e.want(e.cancel(ended), store.Changed, "a ready job must be cancelled")
-	e.want(e.refused(nil, conflicting("key", store.OnConflictError)), store.DuplicateError{ID: id, Conflict: store.ConflictKept}, "the error must name the live job")
+	e.want(e.refused(nil, conflicting("key", store.OnConflictError)),
+		store.DuplicateError{ID: id, Conflict: store.ConflictKept}, "the error must name the live job")
 	e.want(e.refused(nil, newJob(), keyed("k", "new"), conflicting("ended", store.OnConflictError)),
 		store.DuplicateError{Index: 2, ID: ended, Conflict: store.ConflictHeld}, "the error must name the job that holds the key, and the place")
 	e.want(e.refused(nil, conflicting("twice", store.OnConflictError), newJob(), conflicting("twice", store.OnConflictError)),
@@ -421,7 +422,8 @@ func conflictInTx(e *env) {
 	e.want(e.insertHeld(e.a, tx.Tx, move), answered(fresh.ID, store.ConflictRescheduled), "a transaction must move a job that it has inserted")
 	e.want(e.job(id), before, "before the commit other transactions must see the job as it was")
 	e.must(tx.Commit())
-	e.want([]any{string(e.job(id).Args), e.job(id).RunAt, e.job(fresh.ID).RunAt}, []any{`"new"`, e.now.Add(2 * time.Hour), e.now.Add(2 * time.Hour)}, "the commit must show all changes")
+	e.want([]any{string(e.job(id).Args), e.job(id).RunAt, e.job(fresh.ID).RunAt},
+		[]any{`"new"`, e.now.Add(2 * time.Hour), e.now.Add(2 * time.Hour)}, "the commit must show all changes")
 }
 
 // conflictWaits changes a job in a transaction that stays open: no claim takes the job, and
@@ -432,7 +434,8 @@ func conflictWaits(e *env) {
 		id := e.insertHeld(e.a, nil, keyed("k", name)).ID
 		tx := e.begin()
 		end := map[string]func() error{"commit": tx.Commit, "roll-back": tx.Rollback}[name]
-		e.want(e.insertHeld(e.a, tx.Tx, conflicting(name, store.OnConflictReschedule, after(time.Hour))).Conflict, store.ConflictRescheduled, "a due job must be moved")
+		e.want(e.insertHeld(e.a, tx.Tx, conflicting(name, store.OnConflictReschedule, after(time.Hour))).Conflict,
+			store.ConflictRescheduled, "a due job must be moved")
 		short, cancel := context.WithTimeout(e.ctx, 300*time.Millisecond)
 		res, err := e.b.Claim(short, store.ClaimRequest{Now: e.now, Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 5})
 		cancel()

@@ -111,7 +111,8 @@ func heldBatch(e *env) {
 	}
 	e.tick(time.Hour - time.Microsecond)
 	again := e.insertKeyed(e.b, nil, keyed("k", "z"), keyed("k", "a"), keyed("l", "z"), keyed("k", "live"))
-	e.want([]store.Inserted{again[0], again[2]}, []store.Inserted{heldBy(got[0].ID), keptBy(got[7].ID)}, "each job of a request must hold its own key, the first with a key")
+	e.want([]store.Inserted{again[0], again[2]}, []store.Inserted{heldBy(got[0].ID), keptBy(got[7].ID)},
+		"each job of a request must hold its own key, the first with a key")
 	e.want([]bool{again[1].Existed, again[3].Existed}, []bool{false, false}, "the other keys of a request must be free after the end")
 	large := make([]store.NewJob, 5100)
 	for i := range large {
@@ -155,7 +156,10 @@ func heldRevived(e *env) {
 
 func heldKept(e *env) {
 	node := e.node("n")
-	held := []int64{e.endHeld(node, "a", 3*time.Hour, store.Completed), e.endHeld(node, "b", 2*time.Hour, store.Failed), e.endHeld(node, "c", 2*time.Hour, store.Cancelled)}
+	held := []int64{
+		e.endHeld(node, "a", 3*time.Hour, store.Completed), e.endHeld(node, "b", 2*time.Hour, store.Failed),
+		e.endHeld(node, "c", 2*time.Hour, store.Cancelled),
+	}
 	plain := e.insertN(3)
 	for _, c := range e.claim(node, 3) {
 		e.finishWell(outcome(c, store.Completed))

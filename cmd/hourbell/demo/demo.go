@@ -79,7 +79,8 @@ func Run(ctx context.Context, backend store.Backend, client *hourbell.Client, lo
 // put makes the schedules, a calendar and a handler.
 func put(ctx context.Context, client *hourbell.Client) error {
 	if _, err := client.Handlers.Put(ctx, hourbell.EventHandler{
-		Name: "tell-shop", On: []string{hourbell.HookFailure}, Group: "shop", Queue: "mail", Job: hourbell.RawArgs{Name: "mail", JSON: []byte(`{"to":"shop@example.com"}`)},
+		Name: "tell-shop", On: []string{hourbell.HookFailure}, Group: "shop", Queue: "mail",
+		Job: hourbell.RawArgs{Name: "mail", JSON: []byte(`{"to":"shop@example.com"}`)},
 	}); err != nil {
 		return err
 	}
@@ -126,7 +127,8 @@ func enqueue(ctx context.Context, client *hourbell.Client) error {
 		requests = append(requests, job("charge", fmt.Sprintf(`{"order":%d,"amount":"%d.90"}`, 2801+i, 20+7*i), hourbell.MaxAttempts(1), hourbell.Group("shop")))
 	}
 	for i := range sampled {
-		requests = append(requests, job("mail", fmt.Sprintf(`{"to":"customer-%d@example.com"}`, i+1), hourbell.Queue("mail"), hourbell.In(time.Duration(i)*15*time.Second)))
+		requests = append(requests, job("mail", fmt.Sprintf(`{"to":"customer-%d@example.com"}`, i+1), hourbell.Queue("mail"),
+			hourbell.In(time.Duration(i)*15*time.Second)))
 	}
 	if _, err := client.EnqueueMany(ctx, requests); err != nil {
 		return err
@@ -138,11 +140,17 @@ func enqueue(ctx context.Context, client *hourbell.Client) error {
 		}
 		return j
 	}
-	refused := hourbell.GraphJob{Args: hourbell.RawArgs{Name: "charge", JSON: []byte(`{"order":2900,"amount":"0"}`)}, Options: []hourbell.Option{hourbell.MaxAttempts(1)}}
+	refused := hourbell.GraphJob{
+		Args:    hourbell.RawArgs{Name: "charge", JSON: []byte(`{"order":2900,"amount":"0"}`)},
+		Options: []hourbell.Option{hourbell.MaxAttempts(1)},
+	}
 	alarm := step(1)
 	alarm.After = map[string]hourbell.GraphEdge{"load": {On: hourbell.OnFailure}}
 	for _, graph := range []map[string]hourbell.GraphJob{
-		{"extract": step(8), "customers": step(30, "extract"), "orders": step(12, "extract"), "load": step(600, "customers", "orders"), "alarm": alarm, "publish": step(5, "load")},
+		{
+			"extract": step(8), "customers": step(30, "extract"), "orders": step(12, "extract"),
+			"load": step(600, "customers", "orders"), "alarm": alarm, "publish": step(5, "load"),
+		},
 		{"pay": refused, "ship": step(3, "pay"), "thank": step(1, "ship")},
 	} {
 		if _, err := client.EnqueueGraph(ctx, hourbell.Graph{Jobs: graph}); err != nil {

@@ -19,9 +19,9 @@ import (
 	"strings"
 
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/cmd/hourbell/files/schedulefile"
 	"github.com/hourbell/hourbell/internal/crontab"
 	"github.com/hourbell/hourbell/internal/declared"
-	"github.com/hourbell/hourbell/cmd/hourbell/files/schedulefile"
 	"github.com/hourbell/hourbell/internal/plan"
 )
 

@@ -84,7 +84,8 @@ func status(result supervise.Result, note func(text string)) error {
 		note("the command was ended before the lock ended: --at-most was reached, or the lock could not be renewed")
 	}
 	if result.LeftBehind > 0 {
-		note(fmt.Sprintf("warning: %s that the command left behind had to be ended; the lock does not cover processes that outlive the command", plain.Plural(result.LeftBehind, "process")))
+		note(fmt.Sprintf("warning: %s that the command left behind had to be ended; the lock does not cover processes that "+
+			"outlive the command", plain.Plural(result.LeftBehind, "process")))
 	}
 	if result.Signal != 0 {
 		return signalStatus(result.Signal)

@@ -118,7 +118,8 @@ func serverSettings(ctx context.Context, admin *sql.DB) ([]view.Fact, error) {
 func explainDatabase(err error) error {
 	var server *driver.MySQLError
 	if errors.As(err, &server) && server.Number == 1044 {
-		return fmt.Errorf("the user may not create a database; grant the user CREATE and DROP on `%s%%`.*, or give --store a user that may: %w", strings.ReplaceAll(prefix, "_", `\_`), err)
+		return fmt.Errorf("the user may not create a database; grant the user CREATE and DROP on `%s%%`.*, or give --store a "+
+			"user that may: %w", strings.ReplaceAll(prefix, "_", `\_`), err)
 	}
 	return err
 }

@@ -251,7 +251,8 @@ func commitSettings(ctx context.Context, conn *pgx.Conn) ([]view.Fact, error) {
 func explain(conn *pgx.Conn, err error) error {
 	var server *pgconn.PgError
 	if errors.As(err, &server) && server.Code == "42501" {
-		return fmt.Errorf("the role %q may not create a schema; grant it CREATE on database %q, or give --store a role that may: %w", conn.Config().User, conn.Config().Database, err)
+		return fmt.Errorf("the role %q may not create a schema; grant it CREATE on database %q, or give --store a role that "+
+			"may: %w", conn.Config().User, conn.Config().Database, err)
 	}
 	return err
 }

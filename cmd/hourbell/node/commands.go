@@ -35,7 +35,10 @@ func ParseCommands(text string, given bool, at stores.Location) (Commands, error
 	case policy == NoCommands, policy == DeclaredCommands, policy == AnyCommands:
 		return policy, nil
 	}
-	return "", &check.FieldError{Field: "commands", Value: check.Shorten(text), Problem: "is unknown", Remedy: fmt.Sprintf("use %s, %s, %s", NoCommands, DeclaredCommands, AnyCommands)}
+	return "", &check.FieldError{
+		Field: "commands", Value: check.Shorten(text), Problem: "is unknown",
+		Remedy: fmt.Sprintf("use %s, %s, %s", NoCommands, DeclaredCommands, AnyCommands),
+	}
 }
 
 // workers returns the workers of the node. Under off and declared the kinds are

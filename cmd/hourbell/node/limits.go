@@ -32,7 +32,10 @@ func (s Setting[V]) Read() (map[string]V, error) {
 		return s.Parse("")
 	}
 	unreadable := func(problem string) error {
-		return &check.FieldError{Field: "file", Value: check.Shorten(s.Path), Problem: "cannot be read: " + problem, Remedy: "name a readable file of at most 1 MiB after the @"}
+		return &check.FieldError{
+			Field: "file", Value: check.Shorten(s.Path), Problem: "cannot be read: " + problem,
+			Remedy: "name a readable file of at most 1 MiB after the @",
+		}
 	}
 	info, err := os.Stat(s.Path)
 	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxSetting) {

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/cmd/hourbell/files/watch"
 	"github.com/hourbell/hourbell/cmd/hourbell/stores"
 	"github.com/hourbell/hourbell/dashboard"
-	"github.com/hourbell/hourbell/cmd/hourbell/files/watch"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/plan"
 )

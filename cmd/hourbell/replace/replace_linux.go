@@ -85,7 +85,8 @@ func Take() ([]byte, error) {
 			return read(fd)
 		}
 	}
-	return nil, fmt.Errorf("%s=%q does not name a message of the program before: remove the variable from the environment; only a program that replaces itself sets it", variable, text)
+	return nil, fmt.Errorf("%s=%q does not name a message of the program before: remove the variable from the "+
+		"environment; only a program that replaces itself sets it", variable, text)
 }
 
 // read returns the content of a message, and closes it.

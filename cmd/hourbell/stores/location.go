@@ -46,7 +46,10 @@ const maxURL = 64 << 10
 // count. The error never repeats the URL.
 func ReadURL(file string) (string, error) {
 	bad := func(problem string) error {
-		return &check.FieldError{Field: "store-file", Value: check.Shorten(file), Problem: problem, Remedy: "write the URL of the store into the file, in one line, and let only this user read it"}
+		return &check.FieldError{
+			Field: "store-file", Value: check.Shorten(file), Problem: problem,
+			Remedy: "write the URL of the store into the file, in one line, and let only this user read it",
+		}
 	}
 	f, err := os.Open(filepath.Clean(file))
 	if err != nil {
@@ -93,7 +96,10 @@ func (l Location) readAgain() (string, error) {
 	case err != nil:
 		return "", err
 	case (fresh.url == "") != (l.url == "") || (fresh.mysql == "") != (l.mysql == ""):
-		return "", &check.FieldError{Field: "store-file", Value: check.Shorten(l.file), Problem: "names another kind of store now", Remedy: "start again to use another store"}
+		return "", &check.FieldError{
+			Field: "store-file", Value: check.Shorten(l.file),
+			Problem: "names another kind of store now", Remedy: "start again to use another store",
+		}
 	}
 	return fresh.url + fresh.mysql, nil
 }
@@ -185,7 +191,8 @@ func parsePostgres(text string) (Location, error) {
 func parseMySQL(text string) (Location, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || len(u.Path) < 2 { // the error repeats the URL with its password
-		return Location{}, badStore("", "is not a MySQL URL that names a host and a database (characters like / ? # in a user or password must be written as %2F %3F %23)")
+		return Location{}, badStore("", "is not a MySQL URL that names a host and a database (characters like / ? # in a "+
+			"user or password must be written as %2F %3F %23)")
 	}
 	return Location{mysql: text}, nil
 }
@@ -218,7 +225,10 @@ func checkSchemaName(name string) error {
 		return err
 	}
 	if len(name) > 63 || strings.HasPrefix(name, "pg_") {
-		return &check.FieldError{Field: "schema", Value: check.Shorten(name), Problem: "is not a name that PostgreSQL allows", Remedy: "use at most 63 bytes, not beginning with pg_"}
+		return &check.FieldError{
+			Field: "schema", Value: check.Shorten(name), Problem: "is not a name that PostgreSQL allows",
+			Remedy: "use at most 63 bytes, not beginning with pg_",
+		}
 	}
 	return nil
 }
@@ -280,7 +290,8 @@ func (l Location) OpenExisting(ctx context.Context, migrate bool) (Backend, erro
 }
 
 // ErrNothingHere means that the store has no schema.
-var ErrNothingHere = errors.New("there is no Hourbell in this store; see that --store names the right store, or run `hourbell migrate up` or `hourbell serve` first")
+var ErrNothingHere = errors.New("there is no Hourbell in this store; see that --store names the right store, or run " +
+	"`hourbell migrate up` or `hourbell serve` first")
 
 func (l Location) open(ctx context.Context, ready func(context.Context, Backend) error) (Backend, error) {
 	b, err := l.Connect(ctx)

@@ -58,7 +58,11 @@ func ParseLocks(spec LockSpec) (LockLocation, error) {
 	switch scheme {
 	case "mysql", "mariadb", "redis", "rediss", "mongodb", "mongodb+srv":
 		if u, err := url.Parse(spec.URL); (err != nil || u.Host == "") && !strings.HasPrefix(scheme, "mongodb") { // a MongoDB URL may name several hosts
-			return LockLocation{}, &check.FieldError{Field: "store", Value: scheme + ":…", Problem: "is not a URL that names a host (characters like / ? # in a user or password must be written as %2F %3F %23)", Remedy: LockRemedy}
+			return LockLocation{}, &check.FieldError{
+				Field: "store", Value: scheme + ":…",
+				Problem: "is not a URL that names a host (characters like / ? # in a user or password must be written as %2F %3F " +
+					"%23)", Remedy: LockRemedy,
+			}
 		}
 		l.other = spec.URL
 	default:
@@ -89,9 +93,15 @@ func (l LockLocation) check(spec LockSpec, scheme string) error {
 	case spec.Schema != "" && l.other != "":
 		return &check.FieldError{Field: "schema", Value: check.Shorten(spec.Schema), Problem: "is given for a store that has none", Remedy: "leave it out"}
 	case spec.Environment != "" && !redis:
-		return &check.FieldError{Field: "environment", Value: check.Shorten(spec.Environment), Problem: "is given for a store that has none", Remedy: "leave it out, or name a table with --table"}
+		return &check.FieldError{
+			Field: "environment", Value: check.Shorten(spec.Environment),
+			Problem: "is given for a store that has none", Remedy: "leave it out, or name a table with --table",
+		}
 	case spec.Table != "" && redis:
-		return &check.FieldError{Field: "table", Value: check.Shorten(spec.Table), Problem: "is given for Redis, which has none", Remedy: "leave it out; --environment is part of its keys"}
+		return &check.FieldError{
+			Field: "table", Value: check.Shorten(spec.Table),
+			Problem: "is given for Redis, which has none", Remedy: "leave it out; --environment is part of its keys",
+		}
 	}
 	return nil
 }

@@ -28,7 +28,8 @@ import (
 )
 
 // sqlRemedy describes how a connection for statements is written.
-const sqlRemedy = "write NAME=postgres://…, NAME=mysql://… or NAME=sqlite:path, or NAME=env:VARIABLE or NAME=@FILE for a text with a password, and apart: after the = if the job need not be completed in the same transaction"
+const sqlRemedy = "write NAME=postgres://…, NAME=mysql://… or NAME=sqlite:path, or NAME=env:VARIABLE or NAME=@FILE for " +
+	"a text with a password, and apart: after the = if the job need not be completed in the same transaction"
 
 // SQLConnection is a connection for the statements of jobs of kind sql, as
 // parsed. Nothing is open yet.
@@ -211,7 +212,8 @@ func sameStore(ctx context.Context, theirs string, backend store.Backend, err er
 func withGrants(err error) error {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) && refused.Code == "42501" { // insufficient_privilege
-		return fmt.Errorf("%w; grant the connection's role what docs/kinds.md lists, so that it may complete the job, or write apart: before its URL, if the job need not be completed in the same transaction", err)
+		return fmt.Errorf("%w; grant the connection's role what docs/kinds.md lists, so that it may complete the job, or "+
+			"write apart: before its URL, if the job need not be completed in the same transaction", err)
 	}
 	return err
 }

@@ -125,7 +125,8 @@ func writeMethods(text *bytes.Buffer, receiver, field string, of reflect.Type) {
 
 var word = regexp.MustCompile("[A-Z][a-z]+")
 
-// operation returns the name of a method in lower case; a call of a sort of rows names itself. ClaimPart has the name of Claim, because both are reported as claims.
+// operation returns the name of a method in lower case; a call of a sort of rows names itself. ClaimPart has the name
+// of Claim, because both are reported as claims.
 func operation(method string) string {
 	if method == "ClaimPart" {
 		return "claim"

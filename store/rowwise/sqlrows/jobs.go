@@ -44,7 +44,14 @@ func jobConditions(f store.JobFilter, now time.Time) (given []string, a Args) {
 		add(len(f.States) > 0, "states", "states", states)
 	}
 	for _, text := range []struct{ name, parameter, value string }{
-		{"queue", "queue", f.Queue}, {"kind", "kind", f.Kind}, {"schedule", "schedule", f.Schedule}, {"hosts", "hosts_of", f.HostsOf}, {"group", "group_name", f.Group}, {"key", "job_key", f.Key}, {"unique", "unique_key", f.Unique}, {"error", "error", f.Error},
+		{"queue", "queue", f.Queue},
+		{"kind", "kind", f.Kind},
+		{"schedule", "schedule", f.Schedule},
+		{"hosts", "hosts_of", f.HostsOf},
+		{"group", "group_name", f.Group},
+		{"key", "job_key", f.Key},
+		{"unique", "unique_key", f.Unique},
+		{"error", "error", f.Error},
 	} {
 		add(text.value != "", text.name, text.parameter, text.value)
 	}
@@ -112,7 +119,8 @@ func (s *Session) CountJobs(ctx context.Context, name Statement, req store.Count
 }
 
 // jobColumns are the columns that scanJob scans.
-const jobColumns = "id token state args headers attempt origin run_at created_at started_at finished_at node schedule_id schedule_name slot cancel_asked reason losses snoozes result {spec}"
+const jobColumns = "id token state args headers attempt origin run_at created_at started_at finished_at node " +
+	"schedule_id schedule_name slot cancel_asked reason losses snoozes result {spec}"
 
 func scanJob(r Row) (store.JobInfo, error) {
 	var j store.JobInfo

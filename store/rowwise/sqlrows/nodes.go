@@ -52,7 +52,8 @@ func (s *Session) ReadNodes(ctx context.Context, name Statement, a Args) ([]stor
 	var out []store.NodeInfo
 	err := s.Each(ctx, name, a, func(r Row) error {
 		var n store.NodeInfo
-		err := r.Scan(&n.ID, &n.Name, &n.Version, &n.Host, IntoList(&n.Labels), IntoList(&n.Queues), IntoList(&n.Kinds), IntoList(&n.Zones), IntoList(&n.Problems), IntoDuration(&n.Lease),
+		err := r.Scan(&n.ID, &n.Name, &n.Version, &n.Host, IntoList(&n.Labels), IntoList(&n.Queues), IntoList(&n.Kinds),
+			IntoList(&n.Zones), IntoList(&n.Problems), IntoDuration(&n.Lease),
 			IntoTime(&n.StartedAt), IntoTime(&n.SeenAt), IntoTime(&n.EndedAt), &n.Died, &n.Beats, &n.Running)
 		out = append(out, n)
 		return err

@@ -49,7 +49,8 @@ func (s *Session) EachSchedule(ctx context.Context, name Statement, a Args, do f
 // scheduleList is the list "schedule_columns" of statements, and ScheduleColumns what scanSchedule scans: that list, and how many
 // jobs in a row failed.
 const (
-	scheduleList    = "id, name, owner, revision, definition, group_name, anchor, mark, next_at, fired, paused_at, paused_until, group_paused_at, group_paused_until, paused_declared, created_at, updated_at, deleted_at"
+	scheduleList = "id, name, owner, revision, definition, group_name, anchor, mark, next_at, fired, paused_at, " +
+		"paused_until, group_paused_at, group_paused_until, paused_declared, created_at, updated_at, deleted_at"
 	ScheduleColumns = "{schedule_columns} failures"
 )
 
@@ -60,7 +61,8 @@ func scanSchedule(r Row, more ...any) (store.Schedule, error) {
 		&x.ID, &x.Name, &x.Owner, &x.Revision, &x.Definition,
 		IntoText(&x.Group),
 		IntoTime(&x.Anchor), IntoTime(&x.Mark), IntoTime(&x.NextAt), &x.Fired,
-		IntoTime(&x.PausedAt), IntoTime(&x.PausedUntil), IntoTime(&x.GroupPausedAt), IntoTime(&x.GroupPausedUntil), &x.PausedDeclared, IntoTime(&x.CreatedAt), IntoTime(&x.UpdatedAt), IntoTime(&x.DeletedAt), &x.Failures,
+		IntoTime(&x.PausedAt), IntoTime(&x.PausedUntil), IntoTime(&x.GroupPausedAt), IntoTime(&x.GroupPausedUntil),
+		&x.PausedDeclared, IntoTime(&x.CreatedAt), IntoTime(&x.UpdatedAt), IntoTime(&x.DeletedAt), &x.Failures,
 	}, more...)...)
 	return x, err
 }

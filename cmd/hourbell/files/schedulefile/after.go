@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/cmd/hourbell/files/yamltree"
+	"github.com/hourbell/hourbell/internal/declared"
 )
 
 // after reads the schedules that a schedule follows: a text or a mapping, or a list of these.

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/cmd/hourbell/files/yamltree"
+	"github.com/hourbell/hourbell/internal/declared"
 )
 
 // hookScopes are the hooks that are defined outside the schedules. The nearest

@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/cmd/hourbell/files/yamltree"
+	"github.com/hourbell/hourbell/internal/declared"
 )
 
 // The greatest numbers of a limit.

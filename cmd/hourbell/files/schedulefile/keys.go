@@ -56,13 +56,15 @@ var (
 		{"schedules", "The schedules of the owner; [] for none", aList(aSchedule())},
 		{"groups", "By the name of a group, the hooks of its schedules", named(hookEvents().schema("The hooks of the schedules of the group"))},
 		{"calendars", "By name, calendars that the schedules of this file can exclude", named(ref("calendar"))},
-		{"limits", "By name, limits of how many jobs run, or start per interval; applying the file replaces the owner's limits", named(limitKeys.schema("What the limit concerns, and its bounds"))},
+		{"limits", "By name, limits of how many jobs run, or start per interval; applying the file replaces the owner's " +
+			"limits", named(limitKeys.schema("What the limit concerns, and its bounds"))},
 		{"kinds", "By kind, how long the nodes that have the file keep finished jobs", named(kindKeys.schema("How long finished jobs of the kind are kept"))},
 	}, hookEvents())
 
 	entryKeys = slices.Concat(keys{
 		{"name", "The name of the schedule, unique in the store", aText()},
-		{"cron", "When it rings: a cron rule with 5 fields, or 6 with seconds first; @reboot and @start run once for each boot of a host, or start of a node", aText()},
+		{"cron", "When it rings: a cron rule with 5 fields, or 6 with seconds first; @reboot and @start run once for each " +
+			"boot of a host, or start of a node", aText()},
 		{"on_calendar", "When it rings: a calendar event of systemd, such as Mon..Fri *-*-* 09:30; short for cron with dialect: systemd", aText()},
 		{"every", "When it rings: an interval such as 90s, 1 day or 2 weeks, counted from start", aText()},
 		{"at", "When it rings: one instant, such as 2027-03-01T09:00:00Z", aText()},

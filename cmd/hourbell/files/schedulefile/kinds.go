@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/cmd/hourbell/files/yamltree"
+	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/kinds"
 )
 

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/cmd/hourbell/files/yamltree"
+	"github.com/hourbell/hourbell/internal/declared"
 )
 
 const everyKey = "every"

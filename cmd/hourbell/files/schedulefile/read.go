@@ -10,8 +10,8 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
-	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/cmd/hourbell/files/yamltree"
+	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/kinds"
 	"github.com/hourbell/hourbell/recur"
 )
@@ -104,7 +104,10 @@ func (r *reader) schedules(m *entry, file *declared.File) {
 		return
 	}
 	declared.CheckAfter(file.Entries, func(found declared.Entry, problem, remedy string) {
-		r.errs.Add(declared.Error{File: r.path, Line: found.Line, Entry: fmt.Sprintf("schedule %q", declared.Label(found.Name, 60)), Field: "after", Problem: problem, Remedy: remedy})
+		r.errs.Add(declared.Error{
+			File: r.path, Line: found.Line,
+			Entry: fmt.Sprintf("schedule %q", declared.Label(found.Name, 60)), Field: "after", Problem: problem, Remedy: remedy,
+		})
 	})
 }
 

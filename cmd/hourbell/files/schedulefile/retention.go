@@ -8,8 +8,8 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
-	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/cmd/hourbell/files/yamltree"
+	"github.com/hourbell/hourbell/internal/declared"
 )
 
 // keepOfKinds reads how long finished jobs of each kind are kept.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/cmd/hourbell/files"
+	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/store"
 )

@@ -10,8 +10,8 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
-	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/cmd/hourbell/files"
+	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/internal/plain"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/internal/crontab"
 	"github.com/hourbell/hourbell/cmd/hourbell/files"
+	"github.com/hourbell/hourbell/internal/crontab"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/store"
 )
@@ -29,7 +29,8 @@ func (w *Watcher) tellUndeclared(ctx context.Context) {
 		return
 	}
 	for _, owner := range slices.Sorted(maps.Keys(found)) {
-		w.log.Warn("schedules of a crontab that neither a file of this node nor another host declares", "owner", owner, "schedules", len(found[owner]), "remedy", deleteRemedy(owner, found[owner]))
+		w.log.Warn("schedules of a crontab that neither a file of this node nor another host declares", "owner", owner,
+			"schedules", len(found[owner]), "remedy", deleteRemedy(owner, found[owner]))
 	}
 }
 

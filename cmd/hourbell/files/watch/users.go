@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/cmd/hourbell/files"
+	"github.com/hourbell/hourbell/internal/declared"
 )
 
 // A node runs no command as a user whose commands would not start on its machine: the

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/cmd/hourbell/files/yamltree"
+	"github.com/hourbell/hourbell/internal/declared"
 )
 
 // Mapping reads the keys of a mapping of a YAML file. Keys that were not read are named at its end.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/cmd/hourbell/files/yamltree"
 	"github.com/hourbell/hourbell/cmd/hourbell/imports/draft"
 	"github.com/hourbell/hourbell/internal/declared"
-	"github.com/hourbell/hourbell/cmd/hourbell/files/yamltree"
 	"github.com/hourbell/hourbell/kinds"
 )
 
@@ -130,7 +130,8 @@ func late(spec *draft.Mapping, s *hourbell.Schedule) {
 		s.Window = deadline
 	}
 	if s.Overlap == hourbell.OverlapQueue {
-		spec.Warn("startingDeadlineSeconds", "ends the wait for a running job there; here a slot waits as long as the job runs", "choose overlap: skip if a slot must not start late")
+		spec.Warn("startingDeadlineSeconds", "ends the wait for a running job there; here a slot waits as long as the job "+
+			"runs", "choose overlap: skip if a slot must not start late")
 	}
 }
 
@@ -161,7 +162,8 @@ func container(d *draft.Draft, pod *draft.Mapping, s *hourbell.Schedule, line in
 		argv[i] = expand(c, word, env)
 	}
 	if image != "" {
-		c.Warn("image", fmt.Sprintf("%q has no equal here: the command runs on the node's own machine", declared.Label(image, 100)), "install the program where the nodes run")
+		c.Warn("image", fmt.Sprintf("%q has no equal here: the command runs on the node's own machine",
+			declared.Label(image, 100)), "install the program where the nodes run")
 	}
 	command := kinds.Command{Argv: argv, Env: env, Dir: c.Text("workingDir")}
 	c.End()

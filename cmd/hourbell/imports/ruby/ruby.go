@@ -12,10 +12,10 @@ import (
 	"strings"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/cmd/hourbell/files/yamltree"
 	"github.com/hourbell/hourbell/cmd/hourbell/imports/draft"
 	"github.com/hourbell/hourbell/cmd/hourbell/imports/fugit"
 	"github.com/hourbell/hourbell/internal/declared"
-	"github.com/hourbell/hourbell/cmd/hourbell/files/yamltree"
 	"github.com/hourbell/hourbell/recur"
 )
 

@@ -47,7 +47,8 @@ func Read(src draft.Source) (*declared.File, error) {
 		d.Add(event.Line, one)
 	}
 	if len(events) > 1 {
-		d.Warn(events[1].Line, "OnCalendar", "is given several times: each becomes a schedule of its own, and they do not know of each other's jobs", "write one event, with lists, if jobs must not overlap")
+		d.Warn(events[1].Line, "OnCalendar", "is given several times: each becomes a schedule of its own, and they do not "+
+			"know of each other's jobs", "write one event, with lists, if jobs must not overlap")
 	}
 	return d.Set()
 }

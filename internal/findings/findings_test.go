@@ -205,21 +205,22 @@ func TestNotReady(t *testing.T) {
 	other := refuses
 	other.Name = "b"
 	for _, test := range []struct {
-		name   string
-		facts  Facts
-		leased bool
-		want   string
+		name  string
+		facts Facts
+		left  time.Duration
+		want  string
 	}{
-		{"ready", Facts{Now: now, Nodes: []store.NodeInfo{node("a")}}, true, ""},
-		{"not registered", Facts{Now: now, Nodes: []store.NodeInfo{node("b"), left}}, true, "not registered"},
-		{"no lease", Facts{Now: now, Nodes: []store.NodeInfo{node("a")}}, false, "lost its lease"},
-		{"suspended", Facts{Now: now, LostAt: now, Nodes: []store.NodeInfo{node("a")}}, true, "went back in time"},
-		{"a file is refused", Facts{Now: now, Nodes: []store.NodeInfo{refuses}}, true, "file-refused: `hourbell doctor` says more"},
-		{"a file of another node is refused", Facts{Now: now, Nodes: []store.NodeInfo{node("a"), other}}, true, ""},
-		{"a worker is stuck", Facts{Now: now, Nodes: []store.NodeInfo{stuck}}, true, ""},
-		{"another node is silent", Facts{Now: now, Nodes: []store.NodeInfo{node("a"), {Name: "b", SeenAt: now.Add(-time.Hour)}}}, true, ""},
+		{"ready", Facts{Now: now, Nodes: []store.NodeInfo{node("a")}}, time.Second, ""},
+		{"not registered", Facts{Now: now, Nodes: []store.NodeInfo{node("b"), left}}, time.Second, "not registered"},
+		{"no lease", Facts{Now: now, Nodes: []store.NodeInfo{node("a")}}, 0, "lost its lease"},
+		{"heartbeats fail", Facts{Now: now, Nodes: []store.NodeInfo{node("a")}}, 300 * time.Millisecond, "heartbeats of this node"},
+		{"suspended", Facts{Now: now, LostAt: now, Nodes: []store.NodeInfo{node("a")}}, time.Second, "went back in time"},
+		{"a file is refused", Facts{Now: now, Nodes: []store.NodeInfo{refuses}}, time.Second, "file-refused: `hourbell doctor` says more"},
+		{"a file of another node is refused", Facts{Now: now, Nodes: []store.NodeInfo{node("a"), other}}, time.Second, ""},
+		{"a worker is stuck", Facts{Now: now, Nodes: []store.NodeInfo{stuck}}, time.Second, ""},
+		{"another node is silent", Facts{Now: now, Nodes: []store.NodeInfo{node("a"), {Name: "b", SeenAt: now.Add(-time.Hour)}}}, time.Second, ""},
 	} {
-		if got := notReady(test.facts, "a", test.leased); got == "" != (test.want == "") || !strings.Contains(got, test.want) {
+		if got := notReady(test.facts, "a", test.left); got == "" != (test.want == "") || !strings.Contains(got, test.want) {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}

@@ -29,6 +29,8 @@ func (l *jobFilterFlags) addTo(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringSliceVar(&l.states, "state", nil, "only these states: waiting, ready, running, completed, failed, "+
 		"cancelled, not_started; or, of the ready jobs, only scheduled or retrying")
+	// RegisterFlagCompletionFunc fails only for an unknown flag
+	_ = c.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(view.ListedStates(), cobra.ShellCompDirectiveNoFileComp))
 	flags.StringVar(&l.queue, "queue", "", "only jobs of this queue")
 	flags.StringVar(&l.kind, "kind", "", "only jobs of this kind")
 	flags.StringVar(&l.schedule, "schedule", "", "only jobs made for this schedule; if it is on every host, the jobs of all hosts")

@@ -97,6 +97,7 @@ func (p *program) rootCommand() *cobra.Command {
 		return misused(c, args)
 	}
 	root.AddCommand(p.completionCommand(root))
+	p.completeNames(root)
 	root.Long = "Hourbell runs scheduled and queued work exactly where and when it should on a cluster of ordinary\n" +
 		"servers, with nothing to install but the database they already share.\n\n" +
 		"The store is --store URL or HOURBELL_STORE: sqlite:path/to/file.db, postgres://user@host/database or\n" +

@@ -51,30 +51,37 @@ func nearestFlag(c *cobra.Command, name string) string {
 // asked is a name by which a command was asked to look something up.
 type asked struct{ what, name string }
 
+// namingFlags are the flags that select by a name.
+var namingFlags = []string{"schedule", "group", "calendar", "queue", "kind"}
+
 // askedFor returns the names that a command looks up: its arguments NAME, and the values of
 // the flags that select by name.
 func askedFor(c *cobra.Command, args []string) (names []asked) {
-	what := ""
-	switch {
-	case c.Name() == "explain":
-		what = "schedule"
-	case c.HasParent():
-		what = map[string]string{
-			"schedules": "schedule", "groups": "group", "queues": "queue", "kinds": "kind", "keys": "key",
-			"calendars": "calendar", "limits": "limit", "handlers": "handler",
-		}[c.Parent().Name()]
-	}
-	if what != "" {
+	if what := subjectOf(c); what != "" && what != "batch" { // no number was meant for another number
 		for _, name := range args {
 			names = append(names, asked{what, name})
 		}
 	}
-	for _, what := range []string{"schedule", "group", "calendar", "queue", "kind"} {
+	for _, what := range namingFlags {
 		if f := c.Flags().Lookup(what); f != nil && f.Changed {
 			names = append(names, asked{what, f.Value.String()})
 		}
 	}
 	return names
+}
+
+// subjectOf returns what the arguments of a command name; it may be empty.
+func subjectOf(c *cobra.Command) string {
+	switch {
+	case c.Name() == "explain":
+		return "schedule"
+	case c.HasParent():
+		return map[string]string{
+			"schedules": "schedule", "groups": "group", "queues": "queue", "kinds": "kind", "keys": "key",
+			"calendars": "calendar", "limits": "limit", "handlers": "handler", "batches": "batch",
+		}[c.Parent().Name()]
+	}
+	return ""
 }
 
 const (
@@ -116,6 +123,8 @@ func (a asked) known(ctx context.Context, client *hourbell.Client) (names []stri
 	case "handler":
 		found, err := client.Handlers.List(ctx)
 		return namesOf(found, func(h hourbell.EventHandlerInfo) string { return h.Name }), err
+	case "batch":
+		return batchNumbers(ctx, client)
 	case "key":
 		found, err := client.Keys.List(ctx)
 		return namesOf(found, func(k store.Pause) string { return k.Name }), err

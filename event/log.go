@@ -124,44 +124,57 @@ func lines(kind Kind) line {
 	return line{slog.LevelWarn, string(kind)}
 }
 
+// releasedLines is how many jobs of each second that are handed back have lines of their own at level INFO. A node that stops
+// hands back all that it has claimed in advance, which may be thousands.
+const releasedLines = 3
+
 // Log returns a sink that writes each event as one line to logger. Of the jobs
 // that complete, the first so many of each second (completed, not negative) have
 // their lines at level INFO, and one line counts the further ones of that second;
-// their own lines are DEBUG.
+// their own lines are DEBUG. Of the jobs that are handed back, the first three of each second have such lines.
 func Log(logger *slog.Logger, completed int) Sink {
 	l := &logSink{logger: logger}
 	if completed > 0 {
-		l.ration = newRation(completed, l.more)
+		l.completed = newRation(completed, l.more("more jobs completed"))
 	}
+	l.released = newRation(releasedLines, l.more("more jobs handed back"))
 	return l.send
 }
 
 // logSink writes lines.
 type logSink struct {
-	logger *slog.Logger
-	ration *ration // nil: completed jobs are DEBUG
+	logger    *slog.Logger
+	completed *ration // nil: completed jobs are DEBUG
+	released  *ration
 }
 
 func (l *logSink) send(e Event) {
 	line := lines(e.Kind)
-	if l.ration != nil {
-		switch e.Kind {
-		case JobCompleted:
-			if l.logger.Enabled(context.Background(), slog.LevelInfo) && l.ration.take() {
-				line.level = slog.LevelInfo
-			}
-		case NodeStopped: // nothing more comes
-			l.ration.flush()
+	switch e.Kind {
+	case JobCompleted:
+		if l.completed != nil && l.logger.Enabled(context.Background(), slog.LevelInfo) && l.completed.take() {
+			line.level = slog.LevelInfo
 		}
+	case JobReleased:
+		if !l.released.take() {
+			line.level = slog.LevelDebug
+		}
+	case NodeStopped: // nothing more comes
+		if l.completed != nil {
+			l.completed.flush()
+		}
+		l.released.flush()
 	}
 	if l.logger.Enabled(context.Background(), line.level) {
 		l.logger.LogAttrs(context.Background(), line.level, line.message, attributes(e)...)
 	}
 }
 
-// more writes the line that counts completed jobs without a line of their own.
-func (l *logSink) more(count int64) {
-	l.logger.LogAttrs(context.Background(), slog.LevelInfo, "more jobs completed", slog.Int64("count", count), slog.Duration("within", rationTime))
+// more returns a function that writes the line that counts jobs without a line of their own.
+func (l *logSink) more(message string) func(count int64) {
+	return func(count int64) {
+		l.logger.LogAttrs(context.Background(), slog.LevelInfo, message, slog.Int64("count", count), slog.Duration("within", rationTime))
+	}
 }
 
 // attributes returns the fields that are set, in a fixed order. Texts are bounded.
@@ -191,8 +204,12 @@ func attributes(e Event) []slog.Attr {
 	if e.Count != 0 {
 		attrs = append(attrs, slog.Int64("count", e.Count))
 	}
-	if e.Took != 0 {
+	switch {
+	case e.Took == 0:
+	case e.Job != 0: // the time of the worker; the store counts from the claim
 		attrs = append(attrs, slog.Duration("ran", e.Took))
+	default:
+		attrs = append(attrs, slog.Duration("took", e.Took))
 	}
 	if e.Late != 0 {
 		attrs = append(attrs, slog.Duration("late", e.Late))

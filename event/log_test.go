@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"log/slog"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -99,5 +100,22 @@ func TestLogWritesWhatIsSet(t *testing.T) {
 	}
 	if len(line) != 0 {
 		t.Errorf("more than expected: %v", line)
+	}
+}
+
+// TestHandedBackJobsAreCounted checks that a node that hands back much writes few lines, and that the last line is written
+// before the node has stopped.
+func TestHandedBackJobsAreCounted(t *testing.T) {
+	var out bytes.Buffer
+	sink := Log(slog.New(slog.NewTextHandler(&out, nil)), 0)
+	for i := range 2000 {
+		sink(Event{Kind: JobReleased, Job: int64(i + 1)})
+	}
+	sink(Event{Kind: NodeStopped})
+	if got := strings.Count(out.String(), "job handed back"); got != releasedLines {
+		t.Errorf("%d lines for single jobs, want %d", got, releasedLines)
+	}
+	if !strings.Contains(out.String(), `msg="more jobs handed back" count=1997 within=1s`) || strings.Count(out.String(), "\n") != releasedLines+2 {
+		t.Errorf("the log is\n%.2000s", out.String())
 	}
 }

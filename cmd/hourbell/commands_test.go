@@ -148,7 +148,7 @@ func TestJobRecord(t *testing.T) {
 			t.Errorf("%s is %v instead of null", field, later[field])
 		}
 	}
-	if later["state"] != "ready" || later["origin"] != "enqueue" || later["on_loss"] != "retry" || fmt.Sprint(later["errors"]) != "[]" {
+	if later["state"] != "scheduled" || later["origin"] != "enqueue" || later["on_loss"] != "retry" || fmt.Sprint(later["errors"]) != "[]" {
 		t.Errorf("a job that waits: %v", later)
 	}
 	if failed["state"] != "failed" || failed["output"] != "a\uFFFD" || failed["output_base64"] != "Yf8=" || failed["timeout"] != "1m30s" || failed["on_loss"] != "fail" || failed["node"] != "bench" {

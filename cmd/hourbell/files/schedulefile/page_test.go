@@ -9,7 +9,7 @@ import (
 )
 
 // keysPage is the page of all keys, which is made from the tables that Read uses.
-const keysPage = "../../../docs/keys.md"
+const keysPage = "../../../../docs/keys.md"
 
 // TestKeysPage compares the page with the keys. HOURBELL_UPDATE_GOLDEN=1 writes the page.
 func TestKeysPage(t *testing.T) {

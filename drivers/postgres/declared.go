@@ -777,8 +777,8 @@ var sources = [statementCount]source{
 	readServer: {
 		file:   "read_server",
 		params: "schema",
-		columns: "version version_number database role encoding standby autovacuum connections_left has_schema" +
-			" may_migrate",
+		columns: "version version_number database role encoding standby autovacuum connections_left role_connections_left" +
+			" statement_timeout lock_timeout idle_session_timeout has_schema may_migrate",
 	},
 	readSnapshot:        {file: "read_snapshot", columns: "snapshot server"},
 	releaseJobs:         {file: "release_jobs", params: "ids", columns: "queue"},

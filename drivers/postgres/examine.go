@@ -73,6 +73,8 @@ type serverFacts struct {
 	standby               bool
 	autovacuum            bool
 	connectionsLeft       int64
+	roleConnectionsLeft   *int64   // nil: the role has no limit
+	timeouts              [3]int64 // by sessionTimeouts, in milliseconds; 0: none
 	hasSchema, mayMigrate bool
 }
 
@@ -96,7 +98,7 @@ func (e *examination) read(ctx context.Context, what string) rowwise.Transaction
 func (e *examination) readServer(ctx context.Context) error {
 	s, err := rowwise.InTx(e.read(ctx, "examine the server"), func(tx pgx.Tx) (s serverFacts, err error) {
 		err = tx.QueryRow(ctx, e.b.q(readServer), e.b.schema).Scan(&s.version, &s.number, &s.database, &s.role, &s.encoding, &s.standby,
-			&s.autovacuum, &s.connectionsLeft, &s.hasSchema, &s.mayMigrate)
+			&s.autovacuum, &s.connectionsLeft, &s.roleConnectionsLeft, &s.timeouts[0], &s.timeouts[1], &s.timeouts[2], &s.hasSchema, &s.mayMigrate)
 		return s, err
 	})
 	if err != nil {
@@ -114,11 +116,40 @@ func (e *examination) readServer(ctx context.Context) error {
 	if s.encoding != "UTF8" {
 		e.add("encoding", store.FindingError, "the encoding of the database is "+s.encoding, "use a database with the encoding UTF8")
 	}
-	if s.connectionsLeft < fewConnections {
+	e.timeouts()
+	switch {
+	case s.roleConnectionsLeft != nil && *s.roleConnectionsLeft < min(fewConnections, s.connectionsLeft):
+		e.add("connections", store.FindingWarning, fmt.Sprintf("the role %s has %d connections left", s.role, max(*s.roleConnectionsLeft, 0)),
+			fmt.Sprintf("ALTER ROLE %s CONNECTION LIMIT with a greater number, or lower pool_max_conns in the URLs of programs; a node takes "+
+				"up to 8 connections and 3 more", pgx.Identifier{s.role}.Sanitize()))
+	case s.connectionsLeft < fewConnections:
 		e.add("connections", store.FindingWarning, fmt.Sprintf("the server has %d connections left", max(s.connectionsLeft, 0)),
 			"raise max_connections of the server, or lower pool_max_conns in the URLs of programs; a node takes up to 8 connections and 3 more")
 	}
 	return nil
+}
+
+// sessionTimeouts are settings by which a server ends statements or sessions, the least time with which nodes work as they
+// should, and what a shorter time does.
+var sessionTimeouts = [3]struct {
+	name  string
+	least time.Duration
+	does  string
+}{
+	{"statement_timeout", 10 * time.Second, "that the server ends statements of upkeep and of listings before they are done"},
+	{"lock_timeout", 10 * time.Second, "that statements fail while others change the same rows"},
+	{"idle_session_timeout", 5 * time.Minute, "that nodes lose the connections that wait for wake-ups and for work, again and again"},
+}
+
+// timeouts looks for settings of the role, the database or the server that are too short.
+func (e *examination) timeouts() {
+	for i, one := range sessionTimeouts {
+		if set := time.Duration(e.server.timeouts[i]) * time.Millisecond; set > 0 && set < one.least {
+			e.add("timeouts", store.FindingWarning, fmt.Sprintf("%s is %v, so %s", one.name, set, one.does),
+				fmt.Sprintf("ALTER ROLE %s SET %s = 0, or at least %v; if the URL or the program's pool sets it, change it there",
+					pgx.Identifier{e.server.role}.Sanitize(), one.name, one.least))
+		}
+	}
 }
 
 // distance measures the latency, and compares the server's clock with the clock of this machine. Hourbell

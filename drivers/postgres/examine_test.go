@@ -83,6 +83,23 @@ func TestExamineFindsWhatIsWrong(t *testing.T) {
 		execute(t, grants)
 		examined(t, openAt(t, address, b.schema), "")
 	})
+	t.Run("limits of the role", func(t *testing.T) {
+		role, address := newRole(t)
+		execute(t, fmt.Sprintf("grant usage on schema %s to %s; grant select, insert, update, delete on all tables in schema %[1]s to %[2]s; "+
+			"grant usage, select, update on all sequences in schema %[1]s to %[2]s; alter role %[2]s connection limit 9", schema, role))
+		for _, one := range sessionTimeouts {
+			execute(t, fmt.Sprintf("alter role %s set %s = '4s'", role, one.name))
+		}
+		var found []string
+		for _, f := range openAt(t, address, b.schema).Examine(t.Context()) {
+			if f.Check == "timeouts" || f.Check == "connections" {
+				found = append(found, f.Found)
+			}
+		}
+		if len(found) != 4 || !strings.HasPrefix(found[0], "statement_timeout is 4s, so that") || !strings.Contains(found[3], "the role "+role+" has ") {
+			t.Errorf("found %q", found)
+		}
+	})
 	t.Run("no rights at all", func(t *testing.T) {
 		_, address := newRole(t)
 		found := examined(t, openAt(t, address, b.schema), "schema error")

@@ -161,7 +161,7 @@ func (r ready) startError(err error) error {
 		if info, statErr := os.Stat(r.dir); statErr != nil {
 			return fmt.Errorf("dir %q: %w; create it on this node or correct dir", r.dir, cause(statErr))
 		} else if !info.IsDir() {
-			return fmt.Errorf("dir %q: is not a directory; correct dir", r.dir)
+			return fmt.Errorf("dir %q is not a directory; correct dir", r.dir)
 		}
 	}
 	name := r.argv[0]

@@ -107,7 +107,8 @@ func (e *env) wakes(holding, waiting *lock.Locker, rule string) {
 			waits[i] = time.Since(time.Unix(0, released.Load()))
 			_ = next.Release(e.ctx) // the wait has been measured already
 		})
-		time.AfterFunc(held, func() {
+		all.Go(func() {
+			time.Sleep(held)
 			released.Store(time.Now().UnixNano())
 			if err := holder.Release(e.ctx); err != nil {
 				e.t.Error(err)

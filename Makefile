@@ -28,6 +28,7 @@ build: ## The program, to bin/hourbell
 test: ## The tests of every module, with the race detector, on throw-away servers; TESTFLAGS for go test
 	@scripts/install-deps cc chromium cron curl promtool
 	@JOBS=3 scripts/with-servers scripts/each-module env GOWORK=off go test $(RACE) -timeout=60m -parallel=4 $(TESTFLAGS) ./...
+	@cd proof && GOWORK=off go test -timeout=20m $(TESTFLAGS) ./sim
 
 # The numbers whose defaults are small, so that make test is quick.
 .PHONY: test-long

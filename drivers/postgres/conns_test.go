@@ -91,7 +91,7 @@ func TestEnqueuesThatWaitLoseNoLease(t *testing.T) {
 // Code of the program holds all connections of the pool for longer than a lease of
 // a lock, while the Backend has a node: the lock is kept, and can be released.
 func TestHandlersThatHoldThePoolLoseNoLock(t *testing.T) {
-	const size, lease = 2, time.Second
+	const size, lease = 2, 2 * time.Second
 	pool := poolOf(t, urlFrom(t, serverVariable), size)
 	b := New(pool, Schema(newSchema(t)))
 	t.Cleanup(func() { b.Close() })

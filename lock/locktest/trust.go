@@ -42,8 +42,8 @@ func (impairedLease) Extend(ctx context.Context, _ time.Duration) error {
 	return ctx.Err()
 }
 
-// trustLease is short, so that it ends soon.
-const trustLease = 600 * time.Millisecond
+// trustLease is short, so that it ends soon, and longer than a grant takes on a busy machine.
+const trustLease = 2 * time.Second
 
 // succeed takes the lock as soon as it is free by the store's clock.
 func (e *env) succeed(name string) {

@@ -2,5 +2,4 @@
 
 package sim
 
-// seedsTwice is how many seeds run twice by default.
-const seedsTwice = 6
+const underRace = false

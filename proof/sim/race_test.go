@@ -2,5 +2,4 @@
 
 package sim
 
-// seedsTwice is how many seeds run twice by default: none, because they take long under the race detector.
-const seedsTwice = 0
+const underRace = true

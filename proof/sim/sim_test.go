@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -19,9 +20,23 @@ var (
 	firstFlag   = flag.Uint64("first", 0, "the first of the fresh seeds; 0: a random one")
 	lengthFlag  = flag.Duration("length", 10*time.Minute, "simulated time of a run, until the weather is calm")
 	minutesFlag = flag.Float64("minutes", 1.0/6, "how long fresh seeds run")
-	repeatFlag  = flag.Int("repeat", seedsTwice, "how many seeds run twice, to compare their traces")
+	repeatFlag  = flag.Int("repeat", 6, "how many seeds run twice, to compare their traces")
 	shrinkFlag  = flag.Duration("shrink", 2*time.Minute, "how long a plan that fails is shortened")
 )
+
+// TestMain leaves the simulations out under the race detector, unless a flag of this package asks for them: of a simulated
+// cluster one goroutine runs at a time, the detector makes it ten times as slow, and its runtime has crashed in a timer of a
+// bubble (Go 1.26.8). make test runs this package without the detector.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	asked := false
+	flag.Visit(func(f *flag.Flag) { asked = asked || !strings.HasPrefix(f.Name, "test.") })
+	if underRace && !asked {
+		fmt.Println("left out under the race detector: run go test ./sim, or give a flag such as -repeat")
+		return
+	}
+	os.Exit(m.Run())
+}
 
 // TestFoundBefore runs the seeds that once failed.
 func TestFoundBefore(t *testing.T) {

@@ -368,7 +368,7 @@ func (e *env) notBeforeTheSlot(res store.FireEarlyResult, slot time.Time, byHand
 	switch {
 	case len(res.Fired) == 1 && runAt.Before(slot):
 		e.t.Errorf("a slot fired early, and a job of its schedule that was made due at the same moment does not wait for it")
-	case len(res.Fired) == 0 && (len(res.Busy) != 1 || !runAt.Equal(e.now)):
+	case len(res.Fired) == 0 && (len(res.Busy)+len(res.Lost) != 1 || !runAt.Equal(e.now)): // a store that is busy may give the firing up
 		e.t.Errorf("a slot that is not fired early because of a job that comes to life is busy: %+v; the job is due at %v", res, runAt)
 	}
 }

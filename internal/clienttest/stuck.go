@@ -81,7 +81,7 @@ func (s *stuck) work(_ context.Context, job *hourbell.JobRow) error {
 func (s *stuck) node(options ...hourbell.WorkerOption) hourbell.Config {
 	workers := hourbell.NewWorkers()
 	workers.Handle(kind, s.work, options...)
-	return hourbell.Config{Workers: workers, Lease: 3 * time.Second, Drain: 50 * time.Millisecond, Grace: 50 * time.Millisecond}
+	return hourbell.Config{Workers: workers, Lease: time.Second, Drain: 50 * time.Millisecond, Grace: 50 * time.Millisecond}
 }
 
 // limited enqueues two jobs under a limit.

@@ -103,17 +103,17 @@ var goals = append([]goal{
 	},
 	{text: "drain under a queue limit of 100, compared with 100 workers", cell: "limits", row: queue100, metric: rate, versus: []string{noLimit}, least: 0.9},
 	{
-		text: "drain of 10,000 keys of which one job runs at a time, compared with no limit", cell: "limits", row: keysOfOne,
+		text: "drain of jobs with 10,000 keys, one job of each key at a time, compared with no limit", cell: "limits", row: keysOfOne,
 		metric: rate, versus: []string{noLimit}, least: 0.5,
 	},
 	{text: "the same under an old snapshot", cell: "limits", row: keysOfOne + underHeld, metric: rate, versus: []string{noLimit + underHeld}, least: 0.25},
 	{
-		text: "drain of 10 keys of which 1,000 jobs run at a time, compared with no limit", cell: "limits", row: windows,
+		text: "drain of jobs with 10 keys, 1,000 jobs of each key at a time, compared with no limit", cell: "limits", row: windows,
 		metric: rate, versus: []string{noLimit}, least: 0.6,
 	},
 	{text: "the same under an old snapshot", cell: "limits", row: windows + underHeld, metric: rate, versus: []string{noLimit + underHeld}, least: 0.3},
 	{
-		text: "drain of one key of which 100 jobs run at a time, under an old snapshot, compared with none", cell: "limits",
+		text: "drain of jobs with one key, 100 jobs at a time, under an old snapshot, compared with none", cell: "limits",
 		row: oneKey + underHeld, metric: rate, versus: []string{oneKey}, least: 0.5,
 	},
 	{

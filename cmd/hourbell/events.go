@@ -162,7 +162,7 @@ func (p *program) eventsKeepCommand(f *storeFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "keep DURATION|off", Short: "Sets for how long the store keeps events", Args: takes(false, "DURATION"),
 		Long: "Sets for how long the store keeps events, for the whole cluster: at least 1m. With off no " +
-			"events are stored from\nnow on, and those that are stored are deleted.",
+			"events are stored from\nnow on, and stored events are deleted.",
 		Example:               "  hourbell events keep 72h\n  hourbell events keep off",
 		DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, args []string) error {

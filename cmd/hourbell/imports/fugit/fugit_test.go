@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// understood is the least number of phrases of testdata/vectors.txt that are not refused, of those that Fugit takes.
+// understood is the least number of phrases of testdata/vectors.txt that both Fugit and this package accept.
 const understood = 60
 
 // TestVectors compares rules with what Fugit 1.14.0 answered (testdata/vectors.rb). A phrase that Fugit refuses is refused; a phrase

@@ -100,10 +100,10 @@ func TestFindingsAreEverywhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.ok("schedules", "put", "breaks", "--every", "24h", "--", "false")
-	rows, err = store.List[store.Schedule](t.Context(), backend, store.ListRequest{Names: []string{"breaks"}, Limit: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	eventually(t, "the node has planned the schedule", func() bool {
+		rows, err = store.List[store.Schedule](t.Context(), backend, store.ListRequest{Names: []string{"breaks"}, Limit: 1})
+		return err == nil && rows[0].NextAt.After(rows[0].Mark)
+	})
 	breaks := store.Firing{
 		Schedule: rows[0].ID, Revision: rows[0].Revision, Mark: rows[0].Mark, NextAt: rows[0].NextAt, NewMark: rows[0].Mark, NewNextAt: rows[0].NextAt.Add(time.Hour),
 		Overlap: store.OverlapAllow,
@@ -115,7 +115,7 @@ func TestFindingsAreEverywhere(t *testing.T) {
 			Schedule: rows[0].ID, Slot: slot, RunAt: slot, Origin: store.OriginSchedule,
 		})
 	}
-	if fired, err := backend.Fire(t.Context(), store.FireRequest{Firings: []store.Firing{breaks}}); err != nil || len(fired.Fired) != len(breaks.Jobs) {
+	if fired, err := backend.Fire(t.Context(), store.FireRequest{Firings: []store.Firing{breaks}, Replan: true}); err != nil || len(fired.Fired) != len(breaks.Jobs) {
 		t.Fatalf("fired %+v, %v", fired, err)
 	}
 	all := []struct {

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"time"
@@ -13,10 +12,16 @@ type dice struct{ seed uint64 }
 
 // number returns the n-th number for a purpose.
 func (d dice) number(purpose string, n int) uint64 {
-	sum := fnv.New64a()
-	_, _ = sum.Write([]byte(purpose)) // never fails
-	x := sum.Sum64() ^ mix(d.seed+uint64(n)*0x9e3779b97f4a7c15)
-	return mix(x)
+	return mix(hash(purpose) ^ mix(d.seed+uint64(n)*0x9e3779b97f4a7c15))
+}
+
+// hash is FNV-1a, which package hash/fnv computes only with an allocation.
+func hash(text string) uint64 {
+	sum := uint64(14695981039346656037)
+	for i := range len(text) {
+		sum = (sum ^ uint64(text[i])) * 1099511628211
+	}
+	return sum
 }
 
 // part returns the n-th number for a purpose, from 0 to 1, 1 excluded.

@@ -27,6 +27,7 @@ type gate struct {
 	later  queue          // may go on later
 	seen   int            // stops that have arrived
 	counts map[string]int // stops by key
+	timer  *time.Timer
 }
 
 // stop is a goroutine that waits at the gate, or something that the driver does at an instant.
@@ -68,7 +69,9 @@ func (q *queue) Pop() any {
 }
 
 func newGate(rng *rand.Rand) *gate {
-	return &gate{rng: rng, bell: make(chan struct{}, 1), settle: synctest.Wait, counts: map[string]int{}}
+	timer := time.NewTimer(0)
+	timer.Stop()
+	return &gate{rng: rng, bell: make(chan struct{}, 1), settle: synctest.Wait, counts: map[string]int{}, timer: timer}
 }
 
 // await stops the calling goroutine until the driver lets it go on, or until ctx ends.
@@ -167,6 +170,7 @@ func (g *gate) look() {
 	g.arrived = nil
 	g.ready = slices.DeleteFunc(g.ready, isGone)
 	g.mu.Unlock()
+	now := time.Now()
 	for i, s := range arrived { // of one key, in the order of their arrival
 		s.number = g.seen + i
 	}
@@ -178,7 +182,11 @@ func (g *gate) look() {
 		g.counts[s.key]++
 		s.number = g.seen
 		g.seen++
-		heap.Push(&g.later, s)
+		if s.at.After(now) {
+			heap.Push(&g.later, s)
+		} else {
+			g.ready = append(g.ready, s)
+		}
 	}
 }
 
@@ -188,12 +196,12 @@ func (g *gate) sleep(until time.Time) {
 		<-g.bell
 		return
 	}
-	timer := time.NewTimer(time.Until(until))
-	defer timer.Stop()
+	g.timer.Reset(time.Until(until))
 	select {
 	case <-g.bell:
-	case <-timer.C:
+	case <-g.timer.C:
 	}
+	g.timer.Stop()
 }
 
 // hold changes when stops go on that are pending, and lets those go on at once for which when is the zero time.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -117,7 +118,9 @@ func (p *port) call(ctx context.Context, c intercept.Call, next func(context.Con
 	if f.twice && err == nil {
 		err = next(ctx)
 	}
-	p.c.trace.add("%s%s: %s", key, mark(f.twice, " (twice)"), answer(c.Result, err))
+	if p.c.trace.on {
+		p.c.trace.add("%s%s: %s", key, mark(f.twice, " (twice)"), answer(c.Result, err))
+	}
 	p.spring(c, err)
 	if f.after > 0 || f.lost || p.isFrozen() {
 		if cut := p.awaitAnswer(ctx, key, nth, f.after); cut != nil {
@@ -292,16 +295,16 @@ func (p *port) isFrozen() bool {
 func details(request any) string {
 	switch r := request.(type) {
 	case *store.ClaimRequest:
-		return fmt.Sprintf(" %s %v %v", r.Queue, r.Suspects, r.DueFor)
+		return " " + r.Queue + " " + strconv.FormatBool(r.Suspects) + " " + r.DueFor.String()
 	case *store.ExchangePermitsRequest:
 		return " " + r.Queue
 	case *store.FinishRequest:
 		if len(r.Outcomes) > 0 {
-			return fmt.Sprintf(" %d/%d", r.Outcomes[0].ID, r.Outcomes[0].Token)
+			return claimText(r.Outcomes[0].ID, r.Outcomes[0].Token)
 		}
 	case *store.BeginRequest:
 		if len(r.Claims) > 0 {
-			return fmt.Sprintf(" %d/%d", r.Claims[0].ID, r.Claims[0].Token)
+			return claimText(r.Claims[0].ID, r.Claims[0].Token)
 		}
 	case *store.InsertRequest:
 		if len(r.Jobs) > 0 {
@@ -309,16 +312,20 @@ func details(request any) string {
 		}
 	case *store.FireRequest:
 		if len(r.Firings) > 0 {
-			return fmt.Sprintf(" %d", r.Firings[0].Schedule)
+			return " " + strconv.FormatInt(r.Firings[0].Schedule, 10)
 		}
 	case *store.FireEarlyRequest:
 		if len(r.Firings) > 0 {
-			return fmt.Sprintf(" %d", r.Firings[0].Schedule)
+			return " " + strconv.FormatInt(r.Firings[0].Schedule, 10)
 		}
 	case *store.ClaimRef:
-		return fmt.Sprintf(" %d/%d", r.ID, r.Token)
+		return claimText(r.ID, r.Token)
 	}
 	return ""
+}
+
+func claimText(id, token int64) string {
+	return " " + strconv.FormatInt(id, 10) + "/" + strconv.FormatInt(token, 10)
 }
 
 // answer returns an answer of the store for the trace.

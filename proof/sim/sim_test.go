@@ -2,10 +2,12 @@ package sim
 
 import (
 	"cmp"
+	"context"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -19,6 +21,7 @@ var (
 	showFlag    = flag.Bool("show", false, "with -seed: print the plan and the trace in any case")
 	firstFlag   = flag.Uint64("first", 0, "the first of the fresh seeds; 0: a random one")
 	lengthFlag  = flag.Duration("length", 10*time.Minute, "simulated time of a run, until the weather is calm")
+	strideFlag  = flag.Uint64("stride", 0, "of fresh seeds, with this distance, only in this process; 0: a process for each core")
 	minutesFlag = flag.Float64("minutes", 1.0/6, "how long fresh seeds run")
 	repeatFlag  = flag.Int("repeat", 6, "how many seeds run twice, to compare their traces")
 	shrinkFlag  = flag.Duration("shrink", 2*time.Minute, "how long a plan that fails is shortened")
@@ -61,7 +64,8 @@ func TestSeed(t *testing.T) {
 	report(t, p, "")
 }
 
-// TestFreshSeeds runs new seeds for some time, and prints how much was simulated.
+// TestFreshSeeds runs new seeds for some time, and prints how much was simulated. Each core has a process of its own: of a
+// simulated cluster one goroutine runs at a time, and two clusters in one process slow each other down.
 func TestFreshSeeds(t *testing.T) {
 	if *seedFlag != 0 {
 		t.Skip("-seed runs one seed")
@@ -69,33 +73,64 @@ func TestFreshSeeds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // plans have little in memory, and much garbage
-	first := cmp.Or(*firstFlag, rand.Uint64N(1<<40))
-	began, deadline := time.Now(), time.Now().Add(time.Duration(*minutesFlag*float64(time.Minute)))
+	if *strideFlag > 0 {
+		runSeeds(t, *firstFlag, *strideFlag)
+		return
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, cores, began := cmp.Or(*firstFlag, rand.Uint64N(1<<40)), runtime.GOMAXPROCS(0), time.Now()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
 	var mu sync.Mutex
 	var all result
-	plans, failed := 0, false
-	t.Run("seeds", func(t *testing.T) {
-		for worker := range runtime.GOMAXPROCS(0) {
-			t.Run(fmt.Sprint(worker), func(t *testing.T) {
-				t.Parallel()
-				done := func() bool {
-					mu.Lock()
-					defer mu.Unlock()
-					return failed || time.Now().After(deadline)
-				}
-				for n := uint64(0); !done(); n++ {
-					res := report(t, newPlan(first+n*uint64(runtime.GOMAXPROCS(0))+uint64(worker), *lengthFlag), "")
-					mu.Lock()
-					all.add(res)
-					plans, failed = plans+1, failed || t.Failed()
-					mu.Unlock()
-				}
-			})
-		}
-	})
+	var plans int
+	var processes sync.WaitGroup
+	for core := range cores {
+		cmd := exec.CommandContext(ctx, program, "-test.run=^TestFreshSeeds$", "-test.timeout=0",
+			fmt.Sprint("-first=", first+uint64(core)), fmt.Sprint("-stride=", cores), fmt.Sprint("-minutes=", *minutesFlag),
+			fmt.Sprint("-length=", *lengthFlag), fmt.Sprint("-shrink=", *shrinkFlag))
+		cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
+		processes.Go(func() {
+			out, err := cmd.CombinedOutput()
+			if err != nil && ctx.Err() == nil {
+				t.Errorf("%v\n%s", err, out)
+				stop()
+			}
+			_, line, _ := strings.Cut(string(out), totalsMark)
+			mu.Lock()
+			defer mu.Unlock()
+			var its result
+			var ran int
+			// A process that was stopped has printed nothing.
+			_, _ = fmt.Sscan(line, &ran, &its.took, &its.faults, &its.jobs, &its.runs, &its.steps, &its.modelled)
+			plans += ran
+			all.add(its)
+		})
+	}
+	processes.Wait()
 	fmt.Printf("%d plans from seed %d on: %.1f simulated hours in %v, with %d faults, %d jobs, %d runs of workers, "+
-		"%d steps, %d steps of the model of claims\n", plans, first, all.took.Hours(), time.Since(began).Round(time.Second), all.faults, all.jobs, all.runs, all.steps, all.modelled)
+		"%d steps, %d steps of the model of claims\n", plans, first, all.took.Hours(), time.Since(began).Round(time.Second),
+		all.faults, all.jobs, all.runs, all.steps, all.modelled)
+}
+
+// totalsMark is before the numbers that a process of TestFreshSeeds prints for the process that started it.
+const totalsMark = "totals: "
+
+// runSeeds runs every stride-th seed for some time, or until one fails.
+func runSeeds(t *testing.T, seed, stride uint64) {
+	t.Helper()
+	debug.SetGCPercent(800) // plans have little in memory, and much garbage
+	var all result
+	plans := 0
+	deadline := time.Now().Add(time.Duration(*minutesFlag * float64(time.Minute)))
+	for ; !t.Failed() && time.Now().Before(deadline); seed += stride {
+		all.add(report(t, newPlan(seed, *lengthFlag), ""))
+		plans++
+	}
+	fmt.Println(totalsMark, plans, int64(all.took), all.faults, all.jobs, all.runs, all.steps, all.modelled)
 }
 
 // TestSameSeedSameTrace runs seeds twice: what the runtime chooses at random does not reach the trace.

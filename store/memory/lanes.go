@@ -383,9 +383,12 @@ func (s *Store) nextInLanes(queue string, now time.Time) (next time.Time) {
 	if !slices.ContainsFunc(limits, func(l store.Limit) bool { return l.Queue == "" || store.InQueue(queue, l.Queue) }) {
 		return next
 	}
-	_, starts := s.usedPermits()
+	var starts map[store.LaneKey]int // nil until a job waits, because mostly none does
 	for _, j := range s.live {
 		if lane, waits := s.waitLane(j); waits {
+			if starts == nil {
+				_, starts = s.usedPermits()
+			}
 			if at := s.nextStart(limits.ByID(lane.Limit), lane, starts[lane], now); !at.IsZero() {
 				next = earliest(next, at)
 			}

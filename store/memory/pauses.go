@@ -115,8 +115,8 @@ func (of subject) concerns(j *job) bool {
 
 // jobPaused reports whether a pause concerns a job.
 func (s *Store) jobPaused(j *job, now time.Time) bool {
-	return s.isPaused(subject{store.SubjectGroup, j.Group}, now) || s.queuePaused(j.Queue, now) ||
-		s.isPaused(subject{store.SubjectKind, j.Kind}, now) || s.isPaused(subject{store.SubjectKey, j.Key}, now)
+	return len(s.pauses) > 0 && (s.isPaused(subject{store.SubjectGroup, j.Group}, now) || s.queuePaused(j.Queue, now) ||
+		s.isPaused(subject{store.SubjectKind, j.Kind}, now) || s.isPaused(subject{store.SubjectKey, j.Key}, now))
 }
 
 // deleteEndedPauses deletes pauses that have ended, so that they do not come back if the clock

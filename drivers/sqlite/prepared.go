@@ -62,19 +62,26 @@ func (p *prepared) prepare(ctx context.Context) {
 	if !p.some.Load() {
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, name := range p.wanted {
+	for _, name := range p.takeWanted() { // not under the mutex, which transactions take while they have all connections
 		u := &p.of[name]
 		if u.ready.Load() != nil { // wanted by two transactions
 			continue
 		}
-		if ready, err := p.db.PrepareContext(ctx, p.texts[name].SQL); err == nil {
-			u.ready.Store(ready)
+		ready, err := p.db.PrepareContext(ctx, p.texts[name].SQL)
+		if err == nil && !u.ready.CompareAndSwap(nil, ready) {
+			ready.Close()
 		}
 	}
-	p.wanted = p.wanted[:0]
+}
+
+// takeWanted returns the statements that are to be prepared, and forgets them.
+func (p *prepared) takeWanted() []statement {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	wanted := p.wanted
+	p.wanted = nil
 	p.some.Store(false)
+	return wanted
 }
 
 // close closes the statements.

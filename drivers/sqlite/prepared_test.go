@@ -57,3 +57,41 @@ func TestStatementsArePreparedOnce(t *testing.T) {
 		t.Errorf("%d statements are prepared after further claims, want %d as before", n, ready)
 	}
 }
+
+// TestPreparingHoldsUpNoTransaction checks that transactions which have all connections of the pool run statements for the second
+// time while another call waits for a connection on which it prepares statements.
+func TestPreparingHoldsUpNoTransaction(t *testing.T) {
+	b := openStore(t).Clients[0].(*Backend)
+	p, first := b.statementsOn(b.reader), statement(0)
+	p.get(first)
+	p.get(first)
+	var all []*sql.Conn
+	for range b.reader.Stats().MaxOpenConnections {
+		conn, err := b.reader.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, conn)
+	}
+	waits := b.reader.Stats().WaitCount
+	prepared := make(chan struct{})
+	go func() { defer close(prepared); p.prepare(t.Context()) }()
+	for b.reader.Stats().WaitCount == waits {
+		time.Sleep(time.Millisecond)
+	}
+	got := make(chan struct{})
+	go func() { defer close(got); p.get(1); p.get(1) }()
+	select {
+	case <-got:
+	case <-time.After(10 * time.Second):
+		t.Error("a statement of a transaction waits until another call has prepared its statements, and that call waits for the connection of the transaction")
+	}
+	for _, conn := range all {
+		conn.Close()
+	}
+	<-prepared
+	<-got
+	if p.get(first) == nil {
+		t.Error("the statement is not prepared")
+	}
+}

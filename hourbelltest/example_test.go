@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -130,4 +131,59 @@ func ExampleSleep() {
 	// Output:
 	// []
 	// [job 1 (report), attempt 1: failed: the attempt took longer than its timeout]
+}
+
+func ExampleKit_KillNode() {
+	test := func(t testing.TB) {
+		workers := hourbell.NewWorkers()
+		hourbell.Register(workers, func(_ context.Context, job *hourbell.Job[welcome]) error {
+			fmt.Println("attempt", job.Attempt, "sends the mail")
+			return nil
+		})
+		// The node of the first attempt dies when the mail is sent and the outcome is not recorded yet.
+		linger := func(ctx context.Context, job *hourbell.JobRow, next hourbell.Handler) error {
+			err := next(ctx, job)
+			if job.Attempt == 1 {
+				return errors.Join(err, hourbelltest.Sleep(ctx, time.Minute))
+			}
+			return err
+		}
+		kit := hourbelltest.New(t, hourbell.Config{
+			Workers: workers, Lease: 15 * time.Second, WorkMiddleware: []hourbell.WorkMiddleware{linger},
+			Logger: slog.New(slog.DiscardHandler), // a death is worth a warning
+		})
+		job, err := kit.Client.Enqueue(t.Context(), welcome{To: "ada@example.org"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		kit.RunDue()
+		kit.KillNode(job.ID)
+		fmt.Println("until the lease has passed:", kit.Advance(15*time.Second))
+		fmt.Println("afterwards:", kit.Advance(time.Second))
+	}
+	fmt.Print(run("TestDeath", test))
+	// Output:
+	// attempt 1 sends the mail
+	// until the lease has passed: []
+	// attempt 2 sends the mail
+	// afterwards: [job 1 (welcome), attempt 2: completed]
+}
+
+func ExampleKit_Prune() {
+	test := func(t testing.TB) {
+		workers := hourbell.NewWorkers()
+		hourbell.Register(workers, func(context.Context, *hourbell.Job[welcome]) error { return nil })
+		kit := hourbelltest.New(t, hourbell.Config{Workers: workers, Keep: hourbell.Keep{Completed: 30 * 24 * time.Hour}})
+		job := kit.Work(welcome{To: "ada@example.org"})
+		for range 2 {
+			kit.Advance(20 * 24 * time.Hour)
+			kit.Prune()
+			_, err := kit.Client.Jobs.Get(t.Context(), job.ID)
+			fmt.Println(errors.Is(err, hourbell.ErrNotFound))
+		}
+	}
+	fmt.Print(run("TestHistory", test))
+	// Output:
+	// false
+	// true
 }

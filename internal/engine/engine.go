@@ -111,6 +111,11 @@ func New(cfg Config) *Engine {
 		Queues: served, InFlight: e.jobs.Len, Wake: func(w store.Wake) { e.wakes.Wake(w) },
 		Workers:     func(queue string) (int, bool) { return e.runner.Workers(queue) },
 		ReadCancels: func(ctx context.Context) { e.runner.ReadCancels(ctx) },
+		Heartbeat:   func() { e.node.HeartbeatNow() },
+		Rescue:      func(ctx context.Context) { e.node.RescueNow(ctx) },
+		Prune: func(ctx context.Context) {
+			e.pruner().all(ctx, func(ctx context.Context, _ time.Duration) error { return ctx.Err() })
+		},
 	})
 	if traveller != nil {
 		cfg.Backend = traveller.Backend()

@@ -31,10 +31,8 @@ func (c *Clock) Over(next store.Backend) store.Backend {
 
 // call makes a call of the store at the instant of the clock: see intercept.Func.
 func (c *Clock) call(ctx context.Context, call intercept.Call, next func(context.Context) error) error {
-	switch call.Request.(type) {
-	case *store.RescueRequest: // the clock moves further than a lease between two heartbeats of a node that lives
-		return nil
-	case *store.PruneRequest: // a test can look at all that has happened in a month
+	_, prunes := call.Request.(*store.PruneRequest)
+	if prunes && !c.mayPrune() { // a test can look at all that has happened in a month
 		return nil
 	}
 	if now := reflect.ValueOf(call.Request).Elem().FieldByName("Now"); now.IsValid() {
@@ -44,6 +42,9 @@ func (c *Clock) call(ctx context.Context, call intercept.Call, next func(context
 		defer c.touch()
 	}
 	err := next(ctx)
+	if prunes {
+		c.pruned(err)
+	}
 	if at, is := call.Result.(*time.Time); is && err == nil && call.Operation == "now" {
 		*at = c.Now()
 	}
@@ -54,7 +55,7 @@ func (c *Clock) call(ctx context.Context, call intercept.Call, next func(context
 func makesDue(operation string) bool {
 	switch operation {
 	case "claim", "claims", "count_jobs", "due_ends", "due_schedules", "find_claim", "heartbeat", "keep_events",
-		"now", "position", "read_output", "record_audit", "register", "release_dependents", "report_loss", "save_output",
+		"now", "position", "prune", "read_output", "record_audit", "register", "release_dependents", "report_loss", "save_output",
 		"save_progress", "settle_cancels":
 		return false
 	}

@@ -5,6 +5,8 @@
 //	clock.go    the clock: its timers, and the attempts that sleep by it
 //	backend.go  gives each request of a store the instant of the clock
 //	node.go     what the clock knows of a node: its reads of the store, and what they found
+//	death.go    lets a node die, and others take its jobs
+//	prune.go    lets nodes delete old rows
 //	settle.go   lets everything run that is due, and finds out when nothing more is due
 //
 // A Clock stands still, except when Set moves it, and a node under a Clock claims and fires only
@@ -41,6 +43,10 @@ type Clock struct {
 	// does not prove that nothing is due.
 	tick   int64
 	opened int64 // the tick at which open became true last
+
+	expired expired
+	prunes  bool  // nodes may prune; see Prune
+	unclean error // why pruning failed
 }
 
 // timer calls do when the clock reaches at.
@@ -57,7 +63,7 @@ type Ended struct {
 
 // NewClock returns a clock that shows start, with a precision of one microsecond.
 func NewClock(start time.Time) *Clock {
-	return &Clock{now: start.UTC().Truncate(time.Microsecond), changed: make(chan struct{}, 1)}
+	return &Clock{now: start.UTC().Truncate(time.Microsecond), changed: make(chan struct{}, 1), expired: expired{}}
 }
 
 // Of returns the clock of a backend that Clock.Over returned, or of a backend over it; nil: the

@@ -21,6 +21,12 @@ type Loops struct {
 	InFlight func() int
 	// ReadCancels reads cancel requests and passes them to runs.
 	ReadCancels func(context.Context)
+	// Heartbeat makes the node send a heartbeat at once, and does not wait for it.
+	Heartbeat func()
+	// Rescue takes the jobs of the nodes whose leases have ended.
+	Rescue func(context.Context)
+	// Prune deletes the history that is older than the node keeps it.
+	Prune func(context.Context)
 }
 
 // Node is a node under a Clock. nil is a node that goes by the clock of the process; of it, only
@@ -35,6 +41,7 @@ type Node struct {
 	queues   map[string]*reads
 	attempts map[*attempt]bool
 	joined   bool // registered, and not leaving
+	life     life
 }
 
 // reads is what a loop of a node has read: due schedules, or due jobs of a queue.
@@ -185,6 +192,7 @@ func (n *Node) end(r *reads, tick int64, quiet bool, next time.Time) {
 func (b nodeBackend) Register(ctx context.Context, req store.RegisterRequest) (store.RegisterResult, error) {
 	res, err := b.Backend.Register(ctx, req)
 	if err == nil {
+		b.node.registered(res.Node, req.Lease)
 		b.node.setJoined(true)
 	}
 	return res, err
@@ -207,15 +215,14 @@ func (n *Node) setJoined(joined bool) {
 	c.note()
 }
 
-// Heartbeat implements store.Nodes. No lease of another node expires; see backend.Rescue.
-func (b nodeBackend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (store.HeartbeatResult, error) {
-	res, err := b.Backend.Heartbeat(ctx, req)
-	res.NextExpiry = time.Time{}
+// Claim implements store.Jobs.
+func (b nodeBackend) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
+	res, err := b.claim(ctx, req)
+	b.node.claimed(res.Jobs)
 	return res, err
 }
 
-// Claim implements store.Jobs.
-func (b nodeBackend) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
+func (b nodeBackend) claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
 	_, only, id, ok := b.node.begin(true)
 	none := store.ClaimResult{Now: b.node.clock.Now()}
 	switch {
@@ -259,10 +266,15 @@ func (b nodeBackend) keepOnly(ctx context.Context, res store.ClaimResult, id int
 
 // Finish implements store.Jobs.
 func (b nodeBackend) Finish(ctx context.Context, req store.FinishRequest) (store.FinishResult, error) {
+	lost := b.node.refuse(&req)
+	if len(lost) > 0 && len(req.Outcomes) == 0 {
+		return store.FinishResult{Refused: lost}, nil
+	}
 	res, err := b.Backend.Finish(ctx, req)
 	if err != nil {
 		return res, err
 	}
+	res.Refused = append(res.Refused, lost...)
 	c := b.node.clock
 	c.mu.Lock()
 	defer c.mu.Unlock()

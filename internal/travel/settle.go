@@ -72,9 +72,12 @@ func (c *Clock) ticked() int64 {
 	return c.tick
 }
 
-// release does what nodes do after transactions of callers that ended or cancelled jobs, and passes
+// release does what nodes do after transactions of callers that ended or cancelled jobs and after the end of a lease, and passes
 // cancel requests on to the runs.
 func (c *Clock) release(ctx context.Context) error {
+	if err := c.rescue(ctx); err != nil {
+		return err
+	}
 	now := c.Now()
 	if settler, ok := store.Able[store.CancelSettler](c.below); ok {
 		if err := settler.SettleCancels(ctx, store.SettleCancelsRequest{Now: now}); err != nil {

@@ -29,6 +29,7 @@ type fetcher struct {
 	askedAt        loop.Instant // when the last claim was sent
 	suspectsReadAt loop.Instant // when the queue was last searched for suspects
 	noSuspects     bool         // the last claim found that there are none (store.ClaimResult.NoSuspects)
+	tick           int64        // of the clock of a test, before the queue was searched for suspects
 }
 
 // newFetcher returns a fetcher of a queue or, if within is not empty, of a place within that queue.
@@ -98,6 +99,7 @@ func (f *fetcher) mayClaim(ctx context.Context) bool {
 		f.await(ctx, time.After(admissionPause), nil)
 		return false
 	}
+	f.tick = f.runner.cfg.Travel.BeginClaims()
 	if f.width > 0 && f.runSuspect(ctx) {
 		return false
 	}
@@ -148,7 +150,6 @@ type madeClaim struct {
 func (f *fetcher) claimNext(ctx context.Context, limit int) (made madeClaim) {
 	made.dueFor = f.ageing.dueFor()
 	made.started = loop.Now()
-	tick := f.runner.cfg.Travel.BeginClaims()
 	res, err := f.claim(ctx, limit, made.dueFor)
 	f.permits.release(f)
 	made.res, made.err = res, err
@@ -156,7 +157,7 @@ func (f *fetcher) claimNext(ctx context.Context, limit int) (made madeClaim) {
 	made.held = !res.NextStart.IsZero()
 	made.again = made.dueFor > 0 && !made.held
 	made.search = err == nil && f.noSuspects && !res.NoSuspects
-	f.runner.cfg.Travel.EndClaims(f.queue, tick, &made.res.ClaimResult, err != nil || made.refused || made.again || made.search)
+	f.runner.cfg.Travel.EndClaims(f.queue, f.tick, &made.res.ClaimResult, err != nil || made.refused || made.again || made.search)
 	return made
 }
 

@@ -117,6 +117,9 @@ const (
 // has passed.
 func (f *fetcher) runSuspect(ctx context.Context) bool {
 	r, now := f.runner, loop.Now()
+	if r.cfg.Travel != nil {
+		return f.runSuspectAmongOthers(ctx)
+	}
 	if f.noSuspects || now.Sub(f.suspectsReadAt) < r.cfg.Heartbeat {
 		return false
 	}
@@ -131,11 +134,10 @@ func (f *fetcher) runSuspect(ctx context.Context) bool {
 	}
 	rest := loop.Instant(0)
 	defer func() { r.solo.open(rest) }()
-	res, session, err := f.ask(ctx, store.ClaimRequest{Limit: 1, Ahead: 1, Suspects: true}, nil)
-	if err != nil || len(res.Jobs) == 0 {
+	suspect := f.claimSuspect(ctx)
+	if suspect == nil {
 		return false
 	}
-	suspect := slices.Clone(f.addRuns(session, res.ClaimResult)) // a copy, because inFlight changes the list that it was given
 	run := suspect[0]
 	run.beginBy = 0 // it begins when the node is empty
 	f.permits.release(f)
@@ -146,12 +148,48 @@ func (f *fetcher) runSuspect(ctx context.Context) bool {
 		f.releaseRuns(suspect, "it has to run alone, and other jobs of its node did not end in time")
 		return true
 	}
-	if run.starts == nil && !f.begin(ctx, suspect) {
+	if f.startSuspect(ctx, suspect) {
+		f.waitAlone(ctx, run.delivered.Load)
+	}
+	return true
+}
+
+// runSuspectAmongOthers claims a suspect of the queue by the clock of a test, and starts it, and reports whether there was one. The clock
+// stands still while jobs run, so that a suspect alone might keep the node from all other jobs for ever.
+func (f *fetcher) runSuspectAmongOthers(ctx context.Context) bool {
+	if f.noSuspects || f.full() {
+		return false
+	}
+	f.permits.ask(ctx, f, 1)
+	if f.permits.reserve(f, 1) == 0 {
+		return false
+	}
+	defer f.permits.release(f)
+	suspect := f.claimSuspect(ctx)
+	if suspect == nil {
+		return false
+	}
+	suspect[0].beginBy = 0
+	f.startSuspect(ctx, suspect)
+	return true
+}
+
+// claimSuspect claims a suspect of the queue, and returns its run; nil: there is none.
+func (f *fetcher) claimSuspect(ctx context.Context) []*Run {
+	res, session, err := f.ask(ctx, store.ClaimRequest{Limit: 1, Ahead: 1, Suspects: true}, nil)
+	if err != nil || len(res.Jobs) == 0 {
+		return nil
+	}
+	return slices.Clone(f.addRuns(session, res.ClaimResult)) // a copy, because inFlight changes the list that it was given
+}
+
+// startSuspect starts a suspect, and reports whether it could begin; if not, it is released.
+func (f *fetcher) startSuspect(ctx context.Context, suspect []*Run) bool {
+	if suspect[0].starts == nil && !f.begin(ctx, suspect) {
 		f.releaseRuns(suspect, "it could not begin in time")
-		return true
+		return false
 	}
 	f.start(suspect)
-	f.waitAlone(ctx, run.delivered.Load)
 	return true
 }
 

@@ -16,9 +16,7 @@ import (
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/recur"
-	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/memory"
-	"github.com/hourbell/hourbell/store/storetest"
 )
 
 // town is a store and its nodes with a clock that jumps.
@@ -26,7 +24,6 @@ type town struct {
 	*memory.Store
 	t       *testing.T
 	workers *hourbell.Workers
-	plain   bool // the store has no ability
 }
 
 // newTown makes a town whose jobs of kind k run the given function.
@@ -36,17 +33,9 @@ func newTown(t *testing.T, do hourbell.Handler) town {
 	return town{Store: memory.New(), t: t, workers: workers}
 }
 
-// backend returns the store as clients of the town see it.
-func (c town) backend() store.Backend {
-	if c.plain {
-		return storetest.Plain(c.Store)
-	}
-	return c.Store
-}
-
 func (c town) client() *hourbell.Client {
 	c.t.Helper()
-	client, err := hourbell.New(c.backend(), hourbell.Config{
+	client, err := hourbell.New(c.Store, hourbell.Config{
 		Workers: c.workers, Logger: slog.New(slog.DiscardHandler), Drain: -1,
 		Keep: hourbell.Keep{Completed: -1}, Lease: time.Hour, PollIdle: time.Minute,
 	})
@@ -413,17 +402,15 @@ func TestEditsWhileNodesRing(t *testing.T) {
 func TestChangesJustBeforeASlot(t *testing.T) {
 	for _, test := range []struct {
 		name    string
-		plain   bool          // the store does not fire early
 		takes   time.Duration // the duration of a job
 		overlap hourbell.Overlap
 		waits   []int // the minutes whose slot the change waits for
 		told    string
 		ran     string
 	}{
-		{"quick jobs", false, 0, hourbell.OverlapSkip, []int{1, 4, 6}, "1 fired, 2 paused, 3 fired, 4 fired, 5 fired, 6 fired", "1 a, 3 a, 4 a, 5 b, 6 b"},
-		{"jobs that live on", false, 90 * time.Second, hourbell.OverlapSkip, []int{1}, "1 fired, 2 paused, 3 fired, 4 overlap, 5 fired", "1 a, 3 a, 5 b"},
-		{"jobs side by side", false, 90 * time.Second, hourbell.OverlapAllow, []int{1, 4, 6}, "1 fired, 2 paused, 3 fired, 4 fired, 5 fired, 6 fired", "1 a, 3 a, 4 a, 5 b, 6 b"},
-		{"a store that does not fire early", true, 0, hourbell.OverlapSkip, nil, "1 ×2, 3 fired, 4 fired, 5 fired", "3 a, 4 b, 5 b"},
+		{"quick jobs", 0, hourbell.OverlapSkip, []int{1, 4, 6}, "1 fired, 2 paused, 3 fired, 4 fired, 5 fired, 6 fired", "1 a, 3 a, 4 a, 5 b, 6 b"},
+		{"jobs that live on", 90 * time.Second, hourbell.OverlapSkip, []int{1}, "1 fired, 2 paused, 3 fired, 4 overlap, 5 fired", "1 a, 3 a, 5 b"},
+		{"jobs side by side", 90 * time.Second, hourbell.OverlapAllow, []int{1, 4, 6}, "1 fired, 2 paused, 3 fired, 4 fired, 5 fired, 6 fired", "1 a, 3 a, 4 a, 5 b, 6 b"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -439,7 +426,6 @@ func TestChangesJustBeforeASlot(t *testing.T) {
 					time.Sleep(test.takes)
 					return nil
 				})
-				c.plain = test.plain
 				time.Sleep(time.Until(at(1, 0, 0).Add(10 * time.Second)))
 				put := func(args string) error {
 					c.put(hourbell.Schedule{Rule: recur.Spec{Cron: "* * * * *"}, Job: hourbell.RawArgs{Name: "k", JSON: []byte(args)}, Overlap: test.overlap})

@@ -21,13 +21,13 @@ type Revival struct {
 }
 
 // Revival is the rule of RetryJobs for a finished job: it is due now (or later, see
-// EarlyFirer), and has at least one more attempt, as far as the number allows.
+// Schedules.Fire), and has at least one more attempt, as far as the number allows.
 func (j FinishedJob) Revival(now time.Time) Revival {
 	return Revival{RunAt: afterFired(j.Mark, now), MaxAttempts: max(j.MaxAttempts, oneMore(j.Attempt))}
 }
 
 // PullTo returns the run_at of a ready job that RetryJobs makes due: now (or its
-// slot, see EarlyFirer), and never later than it was.
+// slot, see Schedules.Fire), and never later than it was.
 func PullTo(runAt, slot, now time.Time) time.Time {
 	at := afterSlot(slot, now)
 	if runAt.Before(at) {

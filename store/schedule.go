@@ -395,8 +395,11 @@ type FireRequest struct {
 	// it: what Fire locks would hold up other transactions until it ends.
 	Tx      Tx
 	Firings []Firing
+	// Ahead, at most MostAhead, is how long before next_at a firing may be done. The jobs of an early firing have a
+	// RunAt that is not before next_at. Not with Tx.
+	Ahead time.Duration
 	// Replan means that schedules may also be due later: their NextAt was computed with other data of a time zone
-	// than the data of the decisions. Not with FireEarly.
+	// than the data of the decisions. Not with Ahead.
 	Replan bool
 	// Until is how long decisions that were made in advance are valid: if now is
 	// after it, all firings are lost. Zero: for ever.
@@ -413,6 +416,9 @@ type FireResult struct {
 	Asked []int64
 	// Lost are the schedules whose firing was left out.
 	Lost []int64
+	// Busy are schedules whose firing was left out because it was early and the schedule has a live job; they are not
+	// in Lost. The firing may be sent again when it is due.
+	Busy []int64
 }
 
 // FiredSlot is a slot and its job.

@@ -223,6 +223,26 @@ type Schedules interface {
 	//
 	// Firing.After of firings that are not lost happens in the same transaction;
 	// its jobs are not in the result or in Fired.
+	//
+	// With Ahead, Fire also accounts for slots whose instant comes within Ahead: the job of such a slot is stored
+	// before the slot, so that at the slot only the claim is left. A firing is early if next_at is after now. An early
+	// firing is done only if its schedule has no live job, except backfilled jobs, so that there is no overlap to
+	// settle; otherwise it is left out and returned in Busy. Under OverlapAllow live jobs do not matter.
+	//
+	// The job of a slot that fires early has a RunAt that is not before the slot, so that it starts as if the slot had
+	// fired at its instant. From the early firing to the slot the schedule's mark is later than the clock, and the
+	// slot stays accounted for:
+	//
+	//   - An edit (PutSchedules, ChangeSchedules, Put of calendars) is made at once and takes nothing back. The caller
+	//     then waits until Schedule.FiredTo, so that no slot that was decided before the edit begins after the caller
+	//     has answered.
+	//   - ResetSchedules leaves a mark that is later than now by MostAhead or less.
+	//   - A job that is made due by hand does not start before the slot, because it would overlap a slot that has been
+	//     decided on. Insert gives a job of origin OriginTrigger a run_at that is not before Schedule.FiredTo, and so
+	//     does RetryJobs with a finished job. RetryJobs does not set the run_at of a ready job before the job's own
+	//     slot, if that slot is at most MostAhead away.
+	//   - An early firing and a job that becomes live concurrently see each other: either the slot does not fire
+	//     early, or the job starts at the slot or later. A job of a caller's transaction that is open need not be seen.
 	Fire(ctx context.Context, req FireRequest) (FireResult, error)
 
 	// DueEnds returns the ends that due schedules with predecessors have to account for,

@@ -54,44 +54,28 @@ func (s *session) readDueSchedules(ctx context.Context, req store.DueSchedulesRe
 	return s.One(ctx, findNextSchedule, args{"soon": sqlrows.Micros(soon)}, sqlrows.IntoTime(&out.Next))
 }
 
-// Fire accounts for slots; see store.Schedules.
-func (b *Backend) Fire(ctx context.Context, req store.FireRequest) (out store.FireResult, err error) {
+// Fire accounts for slots; see store.Schedules. In a transaction of its own, schedules that other transactions have
+// locked, or whose live jobs they have locked, count as lost.
+func (b *Backend) Fire(ctx context.Context, req store.FireRequest) (store.FireResult, error) {
 	if req.Tx != nil {
-		out, err = rowwise.InTxAt(b.withinAt(ctx, "fire schedules", req.Tx, req.Now), func(s *session, now time.Time) (store.FireResult, error) {
+		return rowwise.InTxAt(b.withinAt(ctx, "fire schedules", req.Tx, req.Now), func(s *session, now time.Time) (store.FireResult, error) {
 			return rowwise.Fire(ctx, s, req, now)
 		})
-	} else {
-		var early store.FireEarlyResult
-		early, err = b.fire(ctx, store.FireEarlyRequest{FireRequest: req})
-		out = early.FireResult
 	}
-	if err != nil {
-		return store.FireResult{}, err
-	}
-	return out, nil
-}
-
-// fire accounts for slots in a transaction of its own. Schedules that other transactions have locked, or whose
-// live jobs they have locked, count as lost.
-func (b *Backend) fire(ctx context.Context, req store.FireEarlyRequest) (out store.FireEarlyResult, err error) {
 	var lost []int64
 	for len(req.Firings) > 0 {
-		var held heldSchedulesError
-		out, err = rowwise.InTxAt(b.withinAt(ctx, "fire schedules", nil, req.Now), func(s *session, now time.Time) (store.FireEarlyResult, error) {
-			return rowwise.FireEarly(ctx, firing{s}, req, now)
+		out, err := rowwise.InTxAt(b.withinAt(ctx, "fire schedules", nil, req.Now), func(s *session, now time.Time) (store.FireResult, error) {
+			return rowwise.Fire(ctx, firing{s}, req, now)
 		})
+		var held heldSchedulesError
 		if !errors.As(err, &held) {
-			break
+			out.Lost = append(out.Lost, lost...)
+			return out, err
 		}
 		lost = append(lost, held...)
 		req.Firings = slices.DeleteFunc(slices.Clone(req.Firings), func(f store.Firing) bool { return slices.Contains(held, f.Schedule) })
-		out, err = store.FireEarlyResult{}, nil
 	}
-	if err != nil {
-		return store.FireEarlyResult{}, err
-	}
-	out.Lost = append(out.Lost, lost...)
-	return out, nil
+	return store.FireResult{Lost: lost}, nil
 }
 
 // heldSchedulesError is the error of a firing: other transactions have locked live jobs of these schedules.
@@ -201,4 +185,21 @@ func (s *session) ExtendSlots(ctx context.Context, slots []*rowwise.Slot, now ti
 		rows[i] = longerSlot{r.ID, sqlrows.Micros(r.Last), r.Added}
 	}
 	return s.Exec(ctx, extendSlots, args{"slots": sqlrows.JSON(rows), "now": sqlrows.Micros(now)})
+}
+
+// LockMarks implements rowwise.Schedules.
+func (s *session) LockMarks(ctx context.Context, ids []int64) (map[int64]time.Time, error) {
+	marks := map[int64]time.Time{}
+	lock := lockTriggeredSchedules
+	if s.callers {
+		lock = findTriggeredMarks
+	}
+	err := s.Each(ctx, lock, args{"ids": ids}, func(r row) error {
+		var id int64
+		var mark time.Time
+		err := r.Scan(&id, sqlrows.IntoTime(&mark))
+		marks[id] = mark
+		return err
+	})
+	return marks, err
 }

@@ -110,7 +110,6 @@ var (
 	_ store.PartialClaimer = (*Backend)(nil)
 	_ store.CancelSettler  = (*Backend)(nil)
 	_ store.Releaser       = (*Backend)(nil)
-	_ store.EarlyFirer     = (*Backend)(nil)
 	_ store.Listener       = (*Backend)(nil)
 	_ store.PollSharer     = (*Backend)(nil)
 	_ store.Flusher        = (*Backend)(nil)

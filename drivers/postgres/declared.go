@@ -71,7 +71,6 @@ const (
 	findEdges
 	findEnds
 	findFiredSlots
-	findFiredTo
 	findFollowedEnds
 	findGates
 	findHeldSchedules
@@ -428,7 +427,6 @@ var sources = [statementCount]source{
 	findEdges:             {file: "find_edges", params: "on_ids done_tos numbers limit", columns: "place job_id delay_us on any_of at_end"},
 	findEnds:              {file: "find_ends", params: "ids", columns: "id state finished_at reason"},
 	findFiredSlots:        {file: "find_fired_slots", params: "schedules slots", columns: "schedule_id slot"},
-	findFiredTo:           {file: "find_fired_to", params: "now names most_ahead", columns: "fired_to"},
 	findFollowedEnds:      {file: "find_followed_ends", params: "schedules jobs", columns: "schedule_id job_id"},
 	findGates: {
 		file:    "find_gates",

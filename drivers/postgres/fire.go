@@ -41,14 +41,10 @@ func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesReques
 // statements for any number of firings (and one more for each some thousand
 // jobs).
 func (b *Backend) Fire(ctx context.Context, req store.FireRequest) (store.FireResult, error) {
-	return b.fire(ctx, req, &earlyFiring{replan: req.Replan})
-}
-
-// fire accounts for slots; see earlyFiring for slots that are due later.
-func (b *Backend) fire(ctx context.Context, req store.FireRequest, early *earlyFiring) (store.FireResult, error) {
 	if len(req.Firings) == 0 {
 		return store.FireResult{}, nil
 	}
+	early := &earlyFiring{ahead: req.Ahead.Microseconds(), replan: req.Replan}
 	type fired struct {
 		out   store.FireResult
 		noted bool
@@ -79,7 +75,7 @@ const (
 	lockNotAvailable = "55P03"
 )
 
-// firing is one run of Fire or FireEarly.
+// firing is one run of Fire.
 type firing struct {
 	b   *Backend
 	tx  pgx.Tx

@@ -8,24 +8,12 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hourbell/hourbell/store"
-	"github.com/hourbell/hourbell/store/rowwise"
 )
 
-// FireEarly accounts for slots, some before their instant; see store.EarlyFirer.
-func (b *Backend) FireEarly(ctx context.Context, req store.FireEarlyRequest) (store.FireEarlyResult, error) {
-	early := earlyFiring{ahead: req.Ahead.Microseconds()}
-	out, err := b.fire(ctx, req.FireRequest, &early)
-	if err != nil {
-		return store.FireEarlyResult{}, err
-	}
-	return store.FireEarlyResult{FireResult: out, Busy: early.busy}, nil
-}
-
-// earlyFiring is what a run of FireEarly has besides a run of Fire.
+// earlyFiring is what a firing knows of slots that are due later.
 type earlyFiring struct {
-	ahead  int64   // microseconds; 0 in a run of Fire
+	ahead  int64   // FireRequest.Ahead, in microseconds
 	replan bool    // FireRequest.Replan
-	busy   []int64 // the schedules of early firings that were left out
 	fired  []int64 // the schedules that were moved on before their time
 	onTime bool    // a schedule was moved on in its time
 	// owed are wake-ups that are sent separately.
@@ -78,18 +66,6 @@ func (e *earlyFiring) oweWakes(throttle *notifyThrottle) {
 	}
 }
 
-// FiredTo returns up to when schedules have fired early; see store.EarlyFirer.
-func (b *Backend) FiredTo(ctx context.Context, req store.FiredToRequest) (time.Time, error) {
-	return rowwise.InTx(b.pipeline(ctx, programConns, "read early firings"), func(s sender) (to time.Time, err error) {
-		var batch pgx.Batch
-		batch.Queue(b.q(findFiredTo), when(req.Now), req.Names, store.MostAhead.Microseconds()).QueryRow(func(row pgx.Row) error {
-			return row.Scan(into(&to))
-		})
-		err = send(ctx, s, &batch)
-		return to, err
-	})
-}
-
 // leaveBusy removes early firings whose schedule still has a live job.
 func (f *firing) leaveBusy(ctx context.Context, all []store.Firing) ([]store.Firing, error) {
 	if !f.early.mayBe() {
@@ -110,7 +86,7 @@ func (f *firing) leaveBusy(ctx context.Context, all []store.Firing) ([]store.Fir
 	if err != nil || len(busy) == 0 {
 		return all, err
 	}
-	f.early.busy = busy
+	f.out.Busy = busy
 	return slices.DeleteFunc(slices.Clone(all), func(one store.Firing) bool { return slices.Contains(busy, one.Schedule) }), nil
 }
 

@@ -72,7 +72,6 @@ type Backend struct {
 var (
 	_ store.Backend        = (*Backend)(nil)
 	_ store.PartialClaimer = (*Backend)(nil)
-	_ store.EarlyFirer     = (*Backend)(nil)
 	_ store.Listener       = (*Backend)(nil)
 	_ store.Migrator       = (*Backend)(nil)
 	_ store.Pooled         = (*Backend)(nil)

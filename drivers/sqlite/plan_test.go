@@ -112,7 +112,6 @@ var plans = []struct {
 	{statement: lockDueSchedules, want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: lockLiveJobs, want: []string{"SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?)"}, sorts: true},
 	{statement: sqlrows.FindFiredSlots, want: []string{"SEARCH r USING COVERING INDEX hourbell_slot_fired (schedule_id=? AND slot=?)"}},
-	{statement: sqlrows.FindMarks, want: []string{"SEARCH s USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}},
 	{statement: sqlrows.FindNewestSlots, want: []string{"SEARCH n USING COVERING INDEX hourbell_slot_schedule (schedule_id=?)"}},
 	{statement: sqlrows.AdvanceSchedules, want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: extendSlots, want: []string{"SEARCH r USING INTEGER PRIMARY KEY (rowid=?)"}},

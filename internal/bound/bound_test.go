@@ -72,13 +72,11 @@ func TestEveryCallIsBounded(t *testing.T) {
 	bounded, took := noted()
 	releaser, _ := store.Able[store.Releaser](bounded)
 	settler, _ := store.Able[store.CancelSettler](bounded)
-	early, _ := store.Able[store.EarlyFirer](bounded)
 	roles := map[reflect.Type]any{
 		reflect.TypeFor[store.Backend]():        bounded,
 		reflect.TypeFor[store.PartialClaimer](): store.PartialClaims(bounded),
 		reflect.TypeFor[store.Releaser]():       releaser,
 		reflect.TypeFor[store.CancelSettler]():  settler,
-		reflect.TypeFor[store.EarlyFirer]():     early,
 	}
 	transactions := 0
 	for role, receiver := range roles {
@@ -174,9 +172,9 @@ func TestLargeRequestsTakeLonger(t *testing.T) {
 // stuck is a store that does not answer some calls.
 type stuck struct{ able }
 
-func (stuck) FiredTo(ctx context.Context, _ store.FiredToRequest) (time.Time, error) {
+func (stuck) List(ctx context.Context, _ store.ListRequest) (store.Listing, error) {
 	<-ctx.Done()
-	return time.Time{}, ctx.Err()
+	return store.Listing{}, ctx.Err()
 }
 
 func (stuck) MigrateStatus(ctx context.Context) ([]store.MigrationStatus, error) {
@@ -187,8 +185,8 @@ func (stuck) MigrateStatus(ctx context.Context) ([]store.MigrationStatus, error)
 // TestCallsEnd checks that calls without an answer end by themselves, and say so.
 func TestCallsEnd(t *testing.T) {
 	below := stuck{able{memory.New()}}
-	early, _ := store.Able[store.EarlyFirer](bound.New(below, 10*time.Millisecond))
-	_, err := early.FiredTo(t.Context(), store.FiredToRequest{})
+	bounded := bound.New(below, 10*time.Millisecond)
+	_, err := bounded.List(t.Context(), store.ListRequest{})
 	_, status := bound.MigrateStatus(t.Context(), below, 10*time.Millisecond)
 	_, up := bound.MigrateUp(t.Context(), below, 10*time.Millisecond)
 	for _, err := range []error{err, status, up} {
@@ -198,7 +196,7 @@ func TestCallsEnd(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := early.FiredTo(ended, store.FiredToRequest{}); !errors.Is(err, context.Canceled) {
+	if _, err := bounded.List(ended, store.ListRequest{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a call that its caller has ended: %v", err)
 	}
 }

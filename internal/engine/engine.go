@@ -292,9 +292,8 @@ func (e *Engine) Left() <-chan struct{} { return e.left }
 
 // firing returns the configuration of the firing loop.
 func (e *Engine) firing(spreader *fire.Spreader, zones *fire.Zones) fire.Config {
-	early, _ := store.Able[store.EarlyFirer](e.cfg.Backend)
 	return fire.Config{
-		Store: e.cfg.Backend, Early: early, Node: e.node, Wakes: e.wakes, Runs: e.runner.Runs, Places: e.places.String(), CallTimeout: e.cfg.CallTimeout,
+		Store: e.cfg.Backend, Node: e.node, Wakes: e.wakes, Runs: e.runner.Runs, Places: e.places.String(), CallTimeout: e.cfg.CallTimeout,
 		MayRun: e.mayRun,
 		Spread: spreader.Spread, Zones: zones,
 	}

@@ -89,13 +89,6 @@ func (f *faulty) Rescue(ctx context.Context, req store.RescueRequest) (store.Res
 	return f.Backend.Rescue(ctx, req)
 }
 
-// earlyFaulty is a faulty store with the early firing of the store that it wraps;
-// calls that fire early do not fail.
-type earlyFaulty struct {
-	*faulty
-	store.EarlyFirer
-}
-
 // journal counts events.
 type journal struct {
 	mu     sync.Mutex
@@ -140,9 +133,6 @@ func startNode(t testing.TB, backend store.Backend, attempt work.Func, change ..
 		Lease:   testLease, Heartbeat: testLease / 4, Drain: time.Second, Grace: 100 * time.Millisecond, CallTimeout: time.Second, Alone: time.Second,
 		PollBusy: 5 * time.Millisecond, PollIdle: 20 * time.Millisecond, PollPushed: 20 * time.Millisecond,
 		Sink: n.note,
-	}
-	if early, ok := backend.(store.EarlyFirer); ok {
-		cfg.Backend = earlyFaulty{n.faulty, early}
 	}
 	for _, f := range change {
 		f(&cfg)

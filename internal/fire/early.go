@@ -17,7 +17,7 @@ const earlyRetryDelay = 10 * time.Second
 
 // mayFireEarly reports whether a decision may be written before its slot.
 func (f *firer) mayFireEarly(one prefetched) bool {
-	if f.cfg.Early == nil || !plan.OnlyFires(one.Firing) {
+	if !plan.OnlyFires(one.Firing) {
 		return false
 	}
 	until, busy := f.earlyRetryAt[one.Schedule]
@@ -63,33 +63,45 @@ func (f *firer) waitForInstant(some []prefetched, busy []int64) {
 	slices.SortStableFunc(f.waiting, func(a, b prefetched) int { return a.NextAt.Compare(b.NextAt) })
 }
 
-// awaitFired waits until the slots that schedules have fired early have come; on a store that does
-// not fire early it returns at once. If the clock is set back during the wait, awaitFired does not
+// awaitFired waits until the slots that schedules have fired early have come. If the clock is set back during the wait, awaitFired does not
 // wait longer.
 func (s Settler) awaitFired(ctx context.Context, schedules []string) error {
-	if s.Early == nil || len(schedules) == 0 {
+	if len(schedules) == 0 {
 		return nil
 	}
 	const made = "the change is made; wait for slots that had fired ahead of it"
-	at, err := s.Early.FiredTo(ctx, store.FiredToRequest{Names: schedules})
+	marks, err := s.marks(ctx, schedules)
 	if err != nil {
 		return fmt.Errorf("%s: %w", made, err)
 	}
-	for !at.IsZero() {
+	for {
 		now, err := s.Store.Now(ctx)
 		if err != nil {
 			return fmt.Errorf("%s: read the store's clock: %w", made, err)
 		}
-		ahead := at.Sub(now)
-		if ahead <= 0 || ahead > store.MostAhead {
+		at := store.LatestFiredTo(marks, now)
+		if at.IsZero() {
 			return nil
 		}
-		timer := time.NewTimer(ahead)
+		timer := time.NewTimer(at.Sub(now))
 		select {
 		case <-ctx.Done():
 		case <-timer.C:
 		}
 		timer.Stop()
 	}
-	return nil
+}
+
+// marks returns the marks of schedules, deleted schedules too.
+func (s Settler) marks(ctx context.Context, names []string) (marks []time.Time, err error) {
+	for part := range slices.Chunk(names, readBatch) {
+		rows, err := store.List[store.Schedule](ctx, s.Store, store.ListRequest{Names: part, Deleted: true, Limit: len(part)})
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			marks = append(marks, row.Mark)
+		}
+	}
+	return marks, nil
 }

@@ -24,8 +24,6 @@ const (
 // Config is the configuration of the firing loop.
 type Config struct {
 	Store Store
-	// Early is the ability of the store to fire early; nil: slots fire at their instant.
-	Early store.EarlyFirer
 	Node  *node.Node
 	Wakes *loop.Wakes
 	// MayRun reports whether the node may run the jobs of a schedule.

@@ -128,9 +128,9 @@ func (f *firer) restartPrefetch() {
 
 // write writes decisions in chunks, some concurrently; early: before their slots. The result
 // contains the refused decisions of all chunks that were written.
-func (f *firer) write(ctx context.Context, some []prefetched, early bool) (all store.FireEarlyResult, err error) {
+func (f *firer) write(ctx context.Context, some []prefetched, early bool) (all store.FireResult, err error) {
 	chunks := slices.Collect(slices.Chunk(some, fireChunk))
-	results := make([]store.FireEarlyResult, len(chunks))
+	results := make([]store.FireResult, len(chunks))
 	errs := make([]error, min(concurrentWrites, len(chunks)))
 	var writers sync.WaitGroup
 	for writer := range errs {
@@ -150,7 +150,7 @@ func (f *firer) write(ctx context.Context, some []prefetched, early bool) (all s
 	return all, cmp.Or(errs...)
 }
 
-func (f *firer) fireChunk(ctx context.Context, chunk []prefetched, early bool) (res store.FireEarlyResult, err error) {
+func (f *firer) fireChunk(ctx context.Context, chunk []prefetched, early bool) (res store.FireResult, err error) {
 	req := store.FireRequest{Firings: make([]store.Firing, len(chunk)), Until: chunk[0].onTimeUntil}
 	names := make(map[int64]string, len(chunk))
 	for i, one := range chunk {
@@ -161,15 +161,13 @@ func (f *firer) fireChunk(ctx context.Context, chunk []prefetched, early bool) (
 		}
 	}
 	if early {
-		res, err = f.cfg.Early.FireEarly(ctx, store.FireEarlyRequest{FireRequest: req, Ahead: plan.MaxEarly})
-	} else {
-		res.FireResult, err = f.cfg.Store.Fire(ctx, req)
+		req.Ahead = plan.MaxEarly
 	}
-	if err == nil {
+	if res, err = f.cfg.Store.Fire(ctx, req); err == nil {
 		if len(res.Fired) > 0 && !early {
 			f.cfg.Wakes.WakeJobs("")
 		}
-		emitFired(f.report, f.cfg.Wakes, names, res.FireResult)
+		emitFired(f.report, f.cfg.Wakes, names, res)
 	}
 	return res, err
 }

@@ -23,8 +23,6 @@ const (
 // allowed; nodes may settle the same slots concurrently, and the first decision is written.
 type Settler struct {
 	Store SettleStore
-	// Early is the ability of the store to fire early; nil: changes answer at once.
-	Early store.EarlyFirer
 	// Releaser is the ability of the store to pass ends of jobs on in steps; nil: it has passed them on
 	// when a call returns.
 	Releaser store.Releaser

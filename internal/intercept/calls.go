@@ -221,9 +221,6 @@ func pass(next store.Backend, each Func) store.Backend {
 	if able, ok := store.Able[store.CancelSettler](next); ok {
 		b = cancelSettler{b, able, each}
 	}
-	if able, ok := store.Able[store.EarlyFirer](next); ok {
-		b = earlyFirer{b, able, each}
-	}
 	if able, ok := store.Able[store.PartialClaimer](next); ok {
 		b = partialClaimer{b, able, each}
 	}
@@ -247,26 +244,6 @@ func (b cancelSettler) Unwrap() store.Backend { return b.Backend }
 func (b cancelSettler) SettleCancels(ctx context.Context, req store.SettleCancelsRequest) error {
 	_, err := call(ctx, b.each, "settle_cancels", silent(b.able.SettleCancels), req)
 	return err
-}
-
-// earlyFirer adds an ability to a backend.
-type earlyFirer struct {
-	store.Backend
-	able store.EarlyFirer
-	each Func
-}
-
-// Unwrap returns the backend below; see store.Able.
-func (b earlyFirer) Unwrap() store.Backend { return b.Backend }
-
-// FireEarly implements store.EarlyFirer.
-func (b earlyFirer) FireEarly(ctx context.Context, req store.FireEarlyRequest) (store.FireEarlyResult, error) {
-	return call(ctx, b.each, "fire_early", b.able.FireEarly, req)
-}
-
-// FiredTo implements store.EarlyFirer.
-func (b earlyFirer) FiredTo(ctx context.Context, req store.FiredToRequest) (time.Time, error) {
-	return call(ctx, b.each, "fired_to", b.able.FiredTo, req)
 }
 
 // partialClaimer adds an ability to a backend.

@@ -91,8 +91,6 @@ func TestEveryCallIsReported(t *testing.T) {
 	call(settler, reflect.TypeFor[store.CancelSettler]())
 	claimer, _ := store.Able[store.PartialClaimer](b)
 	call(claimer, reflect.TypeFor[store.PartialClaimer]())
-	early, _ := store.Able[store.EarlyFirer](b)
-	call(early, reflect.TypeFor[store.EarlyFirer]())
 }
 
 // TestAbilitiesPassThrough compares the abilities of a backend with the abilities of the backend below.

@@ -533,8 +533,8 @@ var motionFaults = []motionFault{
 	{
 		fault{
 			"an edit does not wait for slots that have fired early", inFire + "early.go",
-			"\tif s.Early == nil || len(schedules) == 0 {",
-			"\tif s.Early == nil || len(schedules) >= 0 {",
+			"\tif len(schedules) == 0 {",
+			"\tif len(schedules) >= 0 {",
 		}, 7, "?",
 	},
 	{

@@ -125,7 +125,7 @@ var mysqlFaults = []fault{
 		"slots wait for a transaction that edits another schedule", "sql/lock_due_schedules.sql",
 		"FOR UPDATE SKIP LOCKED  -- if free", "FOR UPDATE              -- if free",
 	},
-	{"a schedule waits until it is due by old data of its zone", rows + "fire_early.go", "until = now.AddDate(1_000, 0, 0)", "until = now"},
+	{"a schedule waits until it is due by old data of its zone", rows + "fire.go", "until = now.AddDate(1_000, 0, 0)", "until = now"},
 	{"an early firing ignores live jobs", rows + "fire_early.go", "is := p.early(f, now) && len(p.live[f.Schedule]) > 0", "is := false"},
 	{"a slot that fired fires again after a reset", "sql/find_fired_slots.sql", "r.fired_slot = {at(o.slot)}", "r.fired_slot > {at(o.slot)}"},
 	{"a calendar's change gives schedules no new revision", "sql/revise_schedules.sql", "SET revision = :revision", "SET revision = revision + 0 * :revision"},

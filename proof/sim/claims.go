@@ -101,8 +101,6 @@ func (m *claimsModel) follow(c intercept.Call) {
 		m.rescue(req.Node, 0, c.Result.(*store.RescueResult), false)
 	case *store.FireRequest:
 		m.superseded(c.Result.(*store.FireResult).Superseded)
-	case *store.FireEarlyRequest:
-		m.superseded(c.Result.(*store.FireEarlyResult).Superseded)
 	case *store.PauseRequest:
 		m.paused[subject{subjectNames[req.Subject], req.Name}] = true
 	case *store.ResumeRequest:

@@ -314,10 +314,6 @@ func details(request any) string {
 		if len(r.Firings) > 0 {
 			return " " + strconv.FormatInt(r.Firings[0].Schedule, 10)
 		}
-	case *store.FireEarlyRequest:
-		if len(r.Firings) > 0 {
-			return " " + strconv.FormatInt(r.Firings[0].Schedule, 10)
-		}
 	case *store.ClaimRef:
 		return claimText(r.ID, r.Token)
 	}

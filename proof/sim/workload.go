@@ -269,7 +269,7 @@ func (w *workload) seconds() []int {
 
 // traps are the calls at which faults come.
 var traps = []string{
-	"claim", "claim", "begin_jobs", "finish", "fire", "fire_early", "exchange_permits", "heartbeat", atRun, atRun, atRun, atEnd,
+	"claim", "claim", "begin_jobs", "finish", "fire", "fire", "exchange_permits", "heartbeat", atRun, atRun, atRun, atEnd,
 }
 
 // faults draws the faults of nodes and of the store.

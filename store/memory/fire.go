@@ -53,12 +53,21 @@ func (s *Store) Fire(ctx context.Context, req store.FireRequest) (store.FireResu
 	if err != nil {
 		return store.FireResult{}, err
 	}
-	return s.fireIf(ctx, req, func(row *store.Schedule, _ store.Firing, now time.Time) decision {
-		if row.NextAt.After(now) && !req.Replan {
+	var busy []int64
+	out, err := s.fireIf(ctx, req, func(row *store.Schedule, f store.Firing, now time.Time) decision {
+		switch {
+		case req.Replan:
+			return accepted
+		case row.NextAt.After(now.Add(req.Ahead)):
 			return lost
+		case row.NextAt.After(now) && f.Overlap != store.OverlapAllow && s.anyLives(row.ID):
+			busy = append(busy, row.ID)
+			return left
 		}
 		return accepted
 	})
+	out.Busy = busy
+	return out, err
 }
 
 // decision is what happens to a firing that matches its row.

@@ -19,11 +19,10 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Store is a store.Backend, a store.EarlyFirer and a store.Listener. All holders of the pointer act
+// Store is a store.Backend and a store.Listener. All holders of the pointer act
 // as clients of the same store. It is safe for concurrent use.
 type Store struct {
-	clock      func() time.Time
-	neverEarly bool
+	clock func() time.Time
 
 	mu sync.Mutex // guards the fields below; never held while callbacks run, except RescueRequest.After, which is pure
 	tables
@@ -35,7 +34,6 @@ type Store struct {
 
 var (
 	_ store.Backend    = (*Store)(nil)
-	_ store.EarlyFirer = (*Store)(nil)
 	_ store.Listener   = (*Store)(nil)
 	_ store.PollSharer = (*Store)(nil)
 	_ store.Flusher    = (*Store)(nil)

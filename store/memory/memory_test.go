@@ -16,17 +16,9 @@ func TestStore(t *testing.T) {
 }
 
 // TestStoreWithoutAbilities checks that a backend that implements no optional
-// interface passes the suite: a store that hides its abilities, and a store that
-// knows nothing of early firing.
+// interface passes the suite.
 func TestStoreWithoutAbilities(t *testing.T) {
-	for name, open := range map[string]func(*testing.T) storetest.Store{
-		"Hidden":  opened(),
-		"Missing": opened(memory.WithoutEarlyFiring()),
-	} {
-		t.Run(name, func(t *testing.T) {
-			storetest.Run(t, storetest.WithoutAbilities(open))
-		})
-	}
+	storetest.Run(t, storetest.WithoutAbilities(opened()))
 }
 
 // TestTransactions runs the suite for the transactions of workers.

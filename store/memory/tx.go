@@ -150,7 +150,7 @@ func (s *Store) changedBy(ctx context.Context, tx store.Tx, what string) (*Store
 	if own.changed == nil {
 		reserved := maps.Clone(s.reserved)
 		maps.DeleteFunc(reserved, func(_ uniqueKey, by *Tx) bool { return by == own })
-		own.changed = &Store{clock: s.clock, neverEarly: s.neverEarly, tables: s.clone(), reserved: reserved, listeners: map[*listener]bool{}}
+		own.changed = &Store{clock: s.clock, tables: s.clone(), reserved: reserved, listeners: map[*listener]bool{}}
 		own.addTo(own.changed)
 		s.changing = own
 	}

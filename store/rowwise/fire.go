@@ -14,8 +14,36 @@ import (
 // A slot that has made a job before, because a reset has moved the schedule's
 // mark back, makes no second job; Fire passes over it.
 func Fire(ctx context.Context, tx Tx, req store.FireRequest, now time.Time) (store.FireResult, error) {
-	res, err := FireEarly(ctx, tx, store.FireEarlyRequest{FireRequest: req}, now)
-	return res.FireResult, err
+	ids := make([]int64, len(req.Firings))
+	for i, f := range req.Firings {
+		ids[i] = f.Schedule
+	}
+	var out store.FireResult
+	if len(ids) == 0 {
+		return out, nil
+	}
+	until := now.Add(req.Ahead)
+	if req.Replan {
+		until = now.AddDate(1_000, 0, 0)
+	}
+	due, err := tx.LockDueSchedules(ctx, ids, until)
+	if err != nil {
+		return out, err
+	}
+	plan := newFirePlan(req, due, now)
+	if err := plan.read(ctx, tx, now); err != nil {
+		return out, err
+	}
+	plan.leaveBusy(now)
+	plan.leaveFired()
+	if err := plan.readDelays(ctx, tx, now); err != nil {
+		return out, err
+	}
+	plan.settle()
+	if err := plan.write(ctx, tx, now); err != nil {
+		return out, err
+	}
+	return plan.out, nil
 }
 
 // firePlan is what Fire has read and decided, and will write.

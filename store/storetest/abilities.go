@@ -19,7 +19,6 @@ func Abilities() []Ability {
 	return []Ability{
 		{"CancelSettler", has[store.CancelSettler]},
 		{"Distant", has[store.Distant]},
-		{"EarlyFirer", has[store.EarlyFirer]},
 		{"Flusher", has[store.Flusher]},
 		{"Listener", has[store.Listener]},
 		{"Migrator", has[store.Migrator]},

@@ -7,7 +7,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// earlyTests test slots that fire before their instant; see store.EarlyFirer.
+// earlyTests test slots that fire before their instant; see store.Schedules.Fire.
 var earlyTests = []scenario{
 	{"FiresAhead", earlyFires},
 	{"NotTooEarly", earlyTooSoon},
@@ -26,20 +26,21 @@ var earlyTests = []scenario{
 
 const aWhile = 500 * time.Millisecond
 
-// early returns the ability of the first client.
-func (e *env) early() store.EarlyFirer { return e.a.(store.EarlyFirer) }
-
 // earlyRequest makes a request at the test's now.
-func (e *env) earlyRequest(ahead time.Duration, firings ...store.Firing) store.FireEarlyRequest {
-	return store.FireEarlyRequest{FireRequest: store.FireRequest{Now: e.now, Firings: firings}, Ahead: ahead}
+func (e *env) earlyRequest(ahead time.Duration, firings ...store.Firing) store.FireRequest {
+	return store.FireRequest{Now: e.now, Firings: firings, Ahead: ahead}
 }
 
 // firedTo returns up to when schedules have fired early.
 func (e *env) firedTo(names ...string) time.Time {
 	e.t.Helper()
-	at, err := e.b.(store.EarlyFirer).FiredTo(e.ctx, store.FiredToRequest{Now: e.now, Names: names})
+	rows, err := store.List[store.Schedule](e.ctx, e.b, store.ListRequest{Now: e.now, Names: names, Deleted: true, Limit: len(names)})
 	e.must(err)
-	return at
+	var marks []time.Time
+	for _, row := range rows {
+		marks = append(marks, row.Mark)
+	}
+	return store.LatestFiredTo(marks, e.now)
 }
 
 // soon puts a schedule whose next slot comes in half a second.
@@ -50,9 +51,9 @@ func (e *env) soon(name string) store.Schedule {
 	return row
 }
 
-func (e *env) fireAhead(ahead time.Duration, firings ...store.Firing) store.FireEarlyResult {
+func (e *env) fireAhead(ahead time.Duration, firings ...store.Firing) store.FireResult {
 	e.t.Helper()
-	res, err := e.early().FireEarly(e.ctx, e.earlyRequest(ahead, firings...))
+	res, err := e.a.Fire(e.ctx, e.earlyRequest(ahead, firings...))
 	e.must(err)
 	return res
 }
@@ -70,7 +71,7 @@ func (e *env) fireEarly(row store.Schedule) store.Schedule {
 
 // leftOut checks that a firing changes nothing, and whether it is reported as
 // lost or busy.
-func (e *env) leftOut(req store.FireEarlyRequest, busy bool, rule string) {
+func (e *env) leftOut(req store.FireRequest, busy bool, rule string) {
 	e.t.Helper()
 	state := func() []any {
 		return []any{
@@ -79,7 +80,7 @@ func (e *env) leftOut(req store.FireEarlyRequest, busy bool, rule string) {
 	}
 	before := state()
 	req.Now = e.now
-	res, err := e.early().FireEarly(e.ctx, req)
+	res, err := e.a.Fire(e.ctx, req)
 	e.must(err)
 	lost, left := []int64{req.Firings[0].Schedule}, []int64(nil)
 	if busy {
@@ -201,7 +202,7 @@ func earlyBeside(e *env) {
 
 func earlyCompares(e *env) {
 	row := e.soon("s")
-	early := func(change func(f *store.Firing)) store.FireEarlyRequest {
+	early := func(change func(f *store.Firing)) store.FireRequest {
 		f := ringing(row)
 		change(&f)
 		return e.earlyRequest(aWhile, f)
@@ -227,7 +228,7 @@ func earlyOnce(e *env) {
 		f := ringing(row)
 		var fired, lost [2]int
 		e.both(func(i int, client store.Backend) {
-			res, err := client.(store.EarlyFirer).FireEarly(e.ctx, e.earlyRequest(aWhile, f))
+			res, err := client.Fire(e.ctx, e.earlyRequest(aWhile, f))
 			e.ok(err == nil, "two nodes that fire a slot early at once must not get errors", err)
 			fired[i], lost[i] = len(res.Fired), len(res.Lost)+len(res.Busy)
 		})
@@ -362,7 +363,7 @@ func earlyPull(e *env) {
 
 // notBeforeTheSlot checks that either the slot fired early, and a job made due
 // by hand at the same moment is due at the slot, or that the slot did not fire.
-func (e *env) notBeforeTheSlot(res store.FireEarlyResult, slot time.Time, byHand int64) {
+func (e *env) notBeforeTheSlot(res store.FireResult, slot time.Time, byHand int64) {
 	e.t.Helper()
 	runAt := e.job(byHand).RunAt
 	switch {
@@ -377,11 +378,11 @@ func earlyTriggerRace(e *env) {
 	for round := range 20 {
 		row := e.soon(fmt.Sprint("s", round))
 		var errs [2]error
-		var res store.FireEarlyResult
+		var res store.FireResult
 		var made store.InsertResult
 		e.both(func(i int, client store.Backend) {
 			if i == 0 {
-				res, errs[0] = client.(store.EarlyFirer).FireEarly(e.ctx, e.earlyRequest(aWhile, ringing(row)))
+				res, errs[0] = client.Fire(e.ctx, e.earlyRequest(aWhile, ringing(row)))
 				return
 			}
 			made, errs[1] = client.Insert(e.ctx, store.InsertRequest{Now: e.now, Jobs: []store.NewJob{
@@ -406,10 +407,10 @@ func earlyRetryRace(e *env) {
 		row := e.schedule(name)
 		e.now = row.NextAt.Add(-aWhile)
 		var errs [2]error
-		var res store.FireEarlyResult
+		var res store.FireResult
 		e.both(func(i int, client store.Backend) {
 			if i == 0 {
-				res, errs[0] = client.(store.EarlyFirer).FireEarly(e.ctx, e.earlyRequest(aWhile, ringing(row)))
+				res, errs[0] = client.Fire(e.ctx, e.earlyRequest(aWhile, ringing(row)))
 				return
 			}
 			_, errs[1] = client.ChangeJobs(e.ctx, store.ChangeJobsRequest{Now: e.now, Action: store.RetryJobs, IDs: []int64{done.ID}})

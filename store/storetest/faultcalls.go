@@ -517,18 +517,12 @@ var faultCalls = []faultCall{
 		f.Events = []store.HookEvent{{Event: store.HookMissed, Schedule: "a", First: row.NextAt, Last: row.NextAt, Count: 1}}
 		return e.firing1(f)
 	}},
-	{name: "FireEarly", prepare: func(e *env) faultTry {
+	{name: "Fire/early", prepare: func(e *env) faultTry {
 		row := e.soon("a")
 		return e.calls(func(ctx context.Context) (any, error) {
-			return e.early().FireEarly(ctx, e.earlyRequest(aWhile, ringing(row)))
+			return e.a.Fire(ctx, e.earlyRequest(aWhile, ringing(row)))
 		})
-	}, needs: has[store.EarlyFirer]},
-	{name: "FiredTo", prepare: func(e *env) faultTry {
-		e.fireEarly(e.soon("a"))
-		return e.calls(func(ctx context.Context) (any, error) {
-			return e.early().FiredTo(ctx, store.FiredToRequest{Now: e.now})
-		})
-	}, needs: has[store.EarlyFirer], reads: true},
+	}},
 	{name: "DueEnds", prepare: func(e *env) faultTry {
 		e.planned("export")
 		e.putAfter("report", "export")

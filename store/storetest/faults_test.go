@@ -22,7 +22,7 @@ func TestEveryMethodHasAFaultCall(t *testing.T) {
 		have[method] = true
 	}
 	for _, of := range []reflect.Type{
-		reflect.TypeFor[store.Backend](), reflect.TypeFor[store.CancelSettler](), reflect.TypeFor[store.Distant](), reflect.TypeFor[store.EarlyFirer](),
+		reflect.TypeFor[store.Backend](), reflect.TypeFor[store.CancelSettler](), reflect.TypeFor[store.Distant](),
 		reflect.TypeFor[store.Flusher](), reflect.TypeFor[store.Listener](), reflect.TypeFor[store.Migrator](),
 		reflect.TypeFor[store.PartialClaimer](), reflect.TypeFor[store.PollSharer](), reflect.TypeFor[store.Pooled](), reflect.TypeFor[store.Releaser](),
 	} {
@@ -32,7 +32,7 @@ func TestEveryMethodHasAFaultCall(t *testing.T) {
 			}
 		}
 	}
-	if n := len(Abilities()); n != 10 {
+	if n := len(Abilities()); n != 9 {
 		t.Errorf("there are %d abilities: add the methods of a new ability above", n)
 	}
 }

@@ -106,7 +106,6 @@ type world struct {
 	batches map[int64][]batch                // of each node
 	revs    map[string]int64                 // the greatest SyncRevision of each owner
 	client  store.Backend                    // the store's client that this step uses
-	early   bool                             // the store fires early
 	hooked  bool                             // this step's request may also make jobs of hooks and handlers
 	handled bool                             // there are handlers
 	known   map[store.ClaimRef]store.Claimed // what nodes know of their claims, in the reference's numbers
@@ -170,9 +169,7 @@ func newWorld(t *testing.T, s Store, seed, stream uint64, now time.Time) *world 
 		{3, w.rescue},
 		{1, w.leave},
 		{2, w.prune},
-	}
-	if _, w.early = s.Clients[0].(store.EarlyFirer); w.early {
-		w.weights = append(w.weights, weighted{3, w.firedTo})
+		{3, w.firedTo},
 	}
 	for _, c := range w.weights {
 		w.total += c.weight

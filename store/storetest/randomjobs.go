@@ -45,9 +45,6 @@ func (w *world) someJob() store.NewJob {
 	}
 	if id := w.someSchedule(); id != 0 && w.chance(3) {
 		j.Schedule, j.Origin = id, pick(w, store.OriginTrigger, store.OriginTrigger, store.OriginBackfill, store.OriginBackfillDependents)
-		if w.mayHaveFired(id, w.now) {
-			j.Origin = store.OriginBackfill
-		}
 		j.Slot = w.now.Add(-w.within(time.Hour))
 		j.Waiting = w.chance(2)
 	}
@@ -485,9 +482,6 @@ func (w *world) changeJobs() {
 			req.Match = w.someFilter()
 			req.Match.IDs = nil
 		}
-	}
-	if req.Action == store.RetryJobs {
-		req.IDs = slices.DeleteFunc(req.IDs, w.mayBePulled)
 	}
 	want, err := w.model.ChangeJobs(w.ctx, req)
 	w.must(err)

@@ -181,11 +181,6 @@ func (w *world) reset() {
 }
 
 func (w *world) changeSchedulesBoth(req store.ChangeSchedulesRequest) {
-	if req.Action == store.ResetSchedules && slices.ContainsFunc(req.Names, func(name string) bool {
-		return w.mayHaveFired(w.names.scheduleByName[name], req.Now)
-	}) {
-		return
-	}
 	req.By = w.someone()
 	want := w.model.ChangeSchedules(w.ctx, req)
 	got := w.client.ChangeSchedules(w.ctx, req)
@@ -246,13 +241,12 @@ func (w *world) fire() {
 	if w.chance(4) {
 		req.Until = w.now.Add(w.within(time.Minute) - 10*time.Second)
 	}
-	var ahead time.Duration
-	if w.early && w.chance(2) {
-		ahead = w.within(store.MostAhead)
+	if w.chance(2) {
+		req.Ahead = w.within(store.MostAhead)
 	}
 	jobs := true
 	for _, row := range rows {
-		due := row.DeletedAt.IsZero() && !row.NextAt.IsZero() && !row.NextAt.After(w.now.Add(ahead))
+		due := row.DeletedAt.IsZero() && !row.NextAt.IsZero() && !row.NextAt.After(w.now.Add(req.Ahead))
 		if !due && !w.chance(15) {
 			continue
 		}
@@ -263,11 +257,7 @@ func (w *world) fire() {
 			break
 		}
 	}
-	if ahead > 0 {
-		w.fireAheadBoth(req, ahead)
-	} else {
-		w.fireBoth(req)
-	}
+	w.fireBoth(req)
 	w.pairMade("Fire", req)
 }
 
@@ -276,6 +266,13 @@ func (w *world) fireBoth(req store.FireRequest) {
 	w.must(err)
 	got, err := w.client.Fire(w.ctx, w.realFire(req))
 	w.must(err)
+	var busy []int64
+	for _, id := range got.Busy {
+		busy = append(busy, w.names.schedules.model(id))
+	}
+	slices.Sort(busy)
+	slices.Sort(want.Busy)
+	w.compare("Fire, busy", req, busy, want.Busy)
 	want = sortFire(want)
 	w.compare("Fire", req, w.names.modelFire(got, want), want)
 }
@@ -359,7 +356,7 @@ func (w *world) mayExtend(row store.Schedule, r store.SlotRecord) bool {
 
 // realFire translates firings.
 func (w *world) realFire(req store.FireRequest) store.FireRequest {
-	out := store.FireRequest{Now: req.Now, Until: req.Until}
+	out := store.FireRequest{Now: req.Now, Until: req.Until, Ahead: req.Ahead}
 	for _, f := range req.Firings {
 		f.Revision = of(w.names.revisions, f.Schedule).real(f.Revision)
 		f.Schedule = w.names.schedules.real(f.Schedule)

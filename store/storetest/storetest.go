@@ -142,7 +142,7 @@ func suite() []group {
 		{"Pauses", pauseTests, nil},
 		{"DueSchedules", dueTests, nil},
 		{"Fire", fireTests, nil},
-		{"FireEarly", earlyTests, has[store.EarlyFirer]},
+		{"FireEarly", earlyTests, nil},
 		{"Overlap", overlapTests, nil},
 		{"SerialGroup", serialGroupTests, nil},
 		{"After", afterTests, nil},

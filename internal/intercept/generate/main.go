@@ -18,7 +18,6 @@ import (
 // abilities are the optional interfaces of a backend whose methods do work in the database and return.
 var abilities = []reflect.Type{
 	reflect.TypeFor[store.CancelSettler](),
-	reflect.TypeFor[store.EarlyFirer](),
 	reflect.TypeFor[store.PartialClaimer](),
 	reflect.TypeFor[store.Releaser](),
 }

@@ -141,11 +141,6 @@ func (c Calls[S]) ChangeSchedules(ctx context.Context, req store.ChangeSchedules
 	})
 }
 
-// FiredTo returns up to when schedules have fired early; see store.EarlyFirer.
-func (c Calls[S]) FiredTo(ctx context.Context, req store.FiredToRequest) (time.Time, error) {
-	return rowwise.InTx(c.Read(ctx, "read early firings", nil), func(s S) (time.Time, error) { return s.Base().FiredTo(ctx, req) })
-}
-
 // DueEnds reads ends of predecessors; see store.Schedules.
 func (c Calls[S]) DueEnds(ctx context.Context, req store.DueEndsRequest) ([]store.ScheduleEnd, error) {
 	return rowwise.InTx(c.Read(ctx, "read ends of jobs", req.Tx), func(s S) ([]store.ScheduleEnd, error) {

@@ -34,7 +34,6 @@ const (
 	FindKept
 	FindLaneWork
 	FindLanes
-	FindMarks
 	FindNewestSlots
 	FindNextDue
 	FindOccupiedLanes
@@ -138,7 +137,6 @@ var shared = [Shared]Source{
 	FindKept:            {File: "find_kept", Columns: "id until unlinked"},
 	FindLaneWork:        {File: "find_lane_work", Columns: "limited rated found next_look"},
 	FindLanes:           {File: "find_lanes", Columns: "id"},
-	FindMarks:           {File: "find_marks", Columns: "mark"},
 	FindNewestSlots:     {File: "find_newest_slots", Columns: "schedule_id id slot last outcome reason"},
 	FindNextDue:         {File: "find_next_due", Columns: "next_due"},
 	FindOccupiedLanes:   {File: "find_occupied_lanes", Columns: "id"},

@@ -128,22 +128,6 @@ func (s *Session) ActivePauses(ctx context.Context, asked time.Time) ([]store.Pa
 	return collect(ctx, s, ListPauses, nil, Args{"now": Micros(now)}, ScanPause)
 }
 
-// FiredTo returns up to when schedules have fired early; see store.EarlyFirer.
-func (s *Session) FiredTo(ctx context.Context, req store.FiredToRequest) (time.Time, error) {
-	now, err := s.Now(ctx, req.Now)
-	if err != nil {
-		return time.Time{}, err
-	}
-	marks, err := collect(ctx, s, FindMarks, nil, Args{"names": req.Names}, func(r Row) (mark time.Time, err error) {
-		err = r.Scan(IntoTime(&mark))
-		return mark, err
-	})
-	if err != nil {
-		return time.Time{}, err
-	}
-	return store.LatestFiredTo(marks, now), nil
-}
-
 func (s *Session) listSchedules(ctx context.Context, req store.ListRequest) ([]store.Schedule, error) {
 	given, a := scheduleConditions(req)
 	return collect(ctx, s, ListSchedules, given, a, func(r Row) (store.Schedule, error) {

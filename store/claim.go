@@ -20,6 +20,12 @@ type ClaimRequest struct {
 	// of the returned jobs, in their order, may begin at once, and each of the
 	// others only after a BeginJobs that names it.
 	Ahead int
+	// Part permits the claim to leave out due jobs, because a claim is faster if it need not search all due jobs: it may begin at a
+	// low-water cursor, the position up to which earlier claims of the node have found every due job. Repeated claims of a node reach
+	// every due job, also if each claim returns Limit jobs: no job is left out for ever. A node that repeats the claim after each
+	// ClaimResult.Again reaches a job soon; a job that becomes due later at a position that was searched already may have to wait
+	// until the node polls. A store may ignore Part, and search as much as without it if Now is set.
+	Part bool
 	// Suspects asks for suspects only (see SuspectLosses). Without it a claim
 	// takes no suspects.
 	Suspects bool
@@ -72,6 +78,9 @@ type ClaimResult struct {
 	Jobs []Claimed
 	// Batch, if not 0, names this claim for HeartbeatRequest.EndedBatches.
 	Batch int64
+	// Again, if not 0, means that the claim may have left out due jobs (ClaimRequest.Part), and is the time after which the claim has
+	// to be repeated to reach them. It is not given if Limit jobs were returned.
+	Again time.Duration
 	// NextDue is, if fewer than Limit jobs were returned, the earliest run_at
 	// after now among ready jobs of the queue, of any kind, except suspects, and
 	// Until after now of pauses; only the latter while the queue is paused; zero: none, or

@@ -106,16 +106,15 @@ type Backend struct {
 }
 
 var (
-	_ store.Backend        = (*Backend)(nil)
-	_ store.PartialClaimer = (*Backend)(nil)
-	_ store.CancelSettler  = (*Backend)(nil)
-	_ store.Releaser       = (*Backend)(nil)
-	_ store.Listener       = (*Backend)(nil)
-	_ store.PollSharer     = (*Backend)(nil)
-	_ store.Flusher        = (*Backend)(nil)
-	_ store.Distant        = (*Backend)(nil)
-	_ store.Migrator       = (*Backend)(nil)
-	_ store.Pooled         = (*Backend)(nil)
+	_ store.Backend       = (*Backend)(nil)
+	_ store.CancelSettler = (*Backend)(nil)
+	_ store.Releaser      = (*Backend)(nil)
+	_ store.Listener      = (*Backend)(nil)
+	_ store.PollSharer    = (*Backend)(nil)
+	_ store.Flusher       = (*Backend)(nil)
+	_ store.Distant       = (*Backend)(nil)
+	_ store.Migrator      = (*Backend)(nil)
+	_ store.Pooled        = (*Backend)(nil)
 )
 
 // Option changes what Open, New and NewDB make.

@@ -178,7 +178,7 @@ func BenchmarkClaim(b *testing.B) {
 					insertN(b, s, left)
 					b.StartTimer()
 				}
-				res, err := s.ClaimPart(context.Background(), req)
+				res, err := s.Claim(context.Background(), req)
 				must(b, err)
 				if left -= len(res.Jobs); len(res.Jobs) != batch {
 					b.Fatalf("claimed %d jobs, want %d", len(res.Jobs), batch)

@@ -11,14 +11,8 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise"
 )
 
-// ClaimPart takes due jobs; see store.PartialClaimer. It begins at the low-water
-// cursors of the node and queue.
-func (b *Backend) ClaimPart(ctx context.Context, req store.ClaimRequest) (store.PartialClaim, error) {
-	// Suspects are few and have their own index; a claim with a rate may leave out jobs; cursors follow the clock of the store, not of a test.
-	if !req.Now.IsZero() || req.Suspects || req.Permits.Rated() {
-		out, err := b.claim(ctx, req, cursors{})
-		return store.PartialClaim{ClaimResult: out.ClaimResult}, err
-	}
+// claimPart takes due jobs. It begins at the low-water cursors of the node and queue.
+func (b *Backend) claimPart(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
 	scan := b.scans.of(req.Node, req.Queue, req.DueFor > 0)
 	from, next, behind := scan.begin()
 	switch next {
@@ -78,10 +72,10 @@ func (b *Backend) catchUp(ctx context.Context, req store.ClaimRequest, scan *cla
 // become claimable, and scan begins again.
 func (b *Backend) scanClaim(
 	ctx context.Context, req store.ClaimRequest, scan *claimScan, from cursors, took func(jobs int, took time.Duration),
-) (out store.PartialClaim, unsearched bool, err error) {
+) (out store.ClaimResult, unsearched bool, err error) {
 	began := time.Now()
 	claim, err := b.claim(ctx, req, from)
-	out.ClaimResult = claim.ClaimResult
+	out = claim.ClaimResult
 	if err != nil {
 		if errors.Is(err, store.ErrNodeGone) {
 			b.scans.forget(req.Node)

@@ -16,7 +16,7 @@ func TestAClaimThatCannotBeCommittedReturnsNoJobs(t *testing.T) {
 	execute(t, withSchema(`
 		create function {schema}.refuse() returns trigger language plpgsql as $$ begin raise 'refused at the commit'; end $$;
 		create constraint trigger refuse after insert on {schema}.lease deferrable initially deferred for each row execute function {schema}.refuse()`, b.schema))
-	res, err := b.ClaimPart(t.Context(), store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10})
+	res, err := b.Claim(t.Context(), store.ClaimRequest{Part: true, Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10})
 	if err == nil || !strings.Contains(err.Error(), "refused at the commit") || len(res.Jobs) != 0 {
 		t.Fatalf("%d jobs, error %v", len(res.Jobs), err)
 	}

@@ -269,8 +269,8 @@ func TestAJobBehindTheCursorIsFound(t *testing.T) {
 	must(t, tx.Commit(ctx))
 	req := store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10}
 	found := false
-	claim := func() store.PartialClaim {
-		res, err := b.ClaimPart(ctx, req)
+	claim := func() store.ClaimResult {
+		res, err := b.Claim(ctx, req)
 		must(t, err)
 		found = found || len(res.Jobs) > 0
 		if !found && res.Again > 100*time.Millisecond {
@@ -313,7 +313,7 @@ func TestAJobOfALateCommitIsFoundBehindAForeignBacklog(t *testing.T) {
 		select now(), 0, 25, 0, 0, 'foreign', '{}', 'q', 5, clock_timestamp() - interval '1 hour' + i * interval '1 microsecond' from generate_series(1, 200000) i`, b.schema))
 	execute(t, withSchema("vacuum analyze {schema}.job", b.schema))
 	req := store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10}
-	_, err := b.ClaimPart(ctx, req)
+	_, err := b.Claim(ctx, req)
 	must(t, err)
 	scan := b.scans.of(node, "q", false)
 	for range scan.costs {
@@ -323,7 +323,7 @@ func TestAJobOfALateCommitIsFoundBehindAForeignBacklog(t *testing.T) {
 	// claim claims until a condition holds, as a node does.
 	claim := func(until func([]store.Claimed) bool) {
 		for {
-			res, err := b.ClaimPart(ctx, req)
+			res, err := b.Claim(ctx, req)
 			must(t, err)
 			if until(res.Jobs) {
 				return
@@ -377,7 +377,7 @@ func claimUnderASnapshot(t *testing.T, dueFor time.Duration) {
 	_, err = old.Exec(ctx, "select txid_current(), count(*) from "+withSchema("{schema}.job", b.schema))
 	must(t, err)
 	for range dead / batch {
-		res, err := b.ClaimPart(ctx, store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: batch, DueFor: dueFor})
+		res, err := b.Claim(ctx, store.ClaimRequest{Part: true, Node: node, Queue: "q", Kinds: []string{"k"}, Limit: batch, DueFor: dueFor})
 		must(t, err)
 		finishAll(t, b, res.Jobs, batch)
 	}

@@ -115,7 +115,7 @@ func insertN(t testing.TB, b *Backend, n int) {
 
 func claimN(t testing.TB, b *Backend, node int64, n int) []store.Claimed {
 	t.Helper()
-	res, err := b.ClaimPart(context.Background(), store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: n})
+	res, err := b.Claim(context.Background(), store.ClaimRequest{Part: true, Node: node, Queue: "q", Kinds: []string{"k"}, Limit: n})
 	must(t, err)
 	return res.Jobs
 }

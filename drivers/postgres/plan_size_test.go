@@ -334,7 +334,7 @@ func (p *crowd) claim(queue string) []store.Claimed { return p.claimKinds(queue,
 // claimKinds is claim for some kinds.
 func (p *crowd) claimKinds(queue string, kinds ...string) []store.Claimed {
 	p.t.Helper()
-	res, err := p.b.ClaimPart(p.t.Context(), store.ClaimRequest{Node: p.node, Queue: queue, Kinds: kinds, Limit: planBatch})
+	res, err := p.b.Claim(p.t.Context(), store.ClaimRequest{Part: true, Node: p.node, Queue: queue, Kinds: kinds, Limit: planBatch})
 	must(p.t, err)
 	scan := p.b.scans.of(p.node, queue, false)
 	for range scan.costs { // so that the next full scan is due in a day

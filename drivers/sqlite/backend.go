@@ -70,12 +70,11 @@ type Backend struct {
 }
 
 var (
-	_ store.Backend        = (*Backend)(nil)
-	_ store.PartialClaimer = (*Backend)(nil)
-	_ store.Listener       = (*Backend)(nil)
-	_ store.Migrator       = (*Backend)(nil)
-	_ store.Pooled         = (*Backend)(nil)
-	_ store.Releaser       = (*Backend)(nil)
+	_ store.Backend  = (*Backend)(nil)
+	_ store.Listener = (*Backend)(nil)
+	_ store.Migrator = (*Backend)(nil)
+	_ store.Pooled   = (*Backend)(nil)
+	_ store.Releaser = (*Backend)(nil)
 )
 
 const (

@@ -40,7 +40,7 @@ func drain(b *testing.B, mode string, jobs, batch int) time.Duration {
 	b.ResetTimer()
 	start := time.Now()
 	for left := jobs; left > 0; {
-		claimed, err := backend.ClaimPart(b.Context(), store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: batch})
+		claimed, err := backend.Claim(b.Context(), store.ClaimRequest{Part: true, Node: node, Queue: "q", Kinds: []string{"k"}, Limit: batch})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -79,14 +79,14 @@ func BenchmarkIdleClaim(b *testing.B) {
 			req := store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k", "l"}, Exact: other.exact, Limit: 10}
 			start, again := time.Now(), true
 			for again { // the first claims make digests
-				res, err := backend.ClaimPart(b.Context(), req)
+				res, err := backend.Claim(b.Context(), req)
 				if again = res.Again > 0; err != nil {
 					b.Fatal(err)
 				}
 			}
 			b.ReportMetric(time.Since(start).Seconds(), "s-before")
 			for b.Loop() {
-				if res, err := backend.ClaimPart(b.Context(), req); err != nil || len(res.Jobs) > 0 {
+				if res, err := backend.Claim(b.Context(), req); err != nil || len(res.Jobs) > 0 {
 					b.Fatalf("%d claimed, %v", len(res.Jobs), err)
 				}
 			}
@@ -176,7 +176,7 @@ func (note) Kind() string { return "k" }
 func BenchmarkEmptyClaim(b *testing.B) {
 	backend, node := benchBackend(b, "FULL")
 	for b.Loop() {
-		if _, err := backend.ClaimPart(b.Context(), store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10}); err != nil {
+		if _, err := backend.Claim(b.Context(), store.ClaimRequest{Part: true, Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10}); err != nil {
 			b.Fatal(err)
 		}
 	}

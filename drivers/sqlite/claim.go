@@ -19,6 +19,9 @@ const mostLaneSteps = 4
 
 // Claim takes due jobs; see store.Jobs. Batches have no number here.
 func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
+	if req.Part {
+		return b.claimPart(ctx, req)
+	}
 	for steps := 1; ; steps++ {
 		if _, err := b.digestDue(ctx, req, math.MaxInt); err != nil {
 			return store.ClaimResult{}, err

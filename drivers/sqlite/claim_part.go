@@ -11,25 +11,24 @@ import (
 // claim: the node takes no jobs of the queue in this time.
 const digestRounds = 5
 
-// ClaimPart takes due jobs; see store.PartialClaimer. It leaves out exact jobs that
-// did not get their digests in digestRounds transactions.
-func (b *Backend) ClaimPart(ctx context.Context, req store.ClaimRequest) (out store.PartialClaim, err error) {
-	more := true
+// claimPart takes due jobs. It leaves out exact jobs that did not get their digests in digestRounds transactions.
+func (b *Backend) claimPart(ctx context.Context, req store.ClaimRequest) (out store.ClaimResult, err error) {
+	more, again := true, time.Duration(0)
 	for steps := 1; more && steps <= mostLaneSteps; steps++ {
-		if out.Again, err = b.digestDue(ctx, req, digestRounds); err != nil {
-			return store.PartialClaim{}, err
+		if again, err = b.digestDue(ctx, req, digestRounds); err != nil {
+			return store.ClaimResult{}, err
 		}
 		step, err := b.claim(ctx, req, steps == mostLaneSteps)
 		if err != nil {
-			return store.PartialClaim{}, err
+			return store.ClaimResult{}, err
 		}
-		out.ClaimResult, more = step.ClaimResult, step.Again
+		out, more = step.ClaimResult, step.Again
 	}
 	if more {
-		out.Again = time.Millisecond
+		again = time.Millisecond
 	}
-	if len(out.Jobs) == req.Limit {
-		out.Again = 0
+	if len(out.Jobs) < req.Limit {
+		out.Again = again
 	}
 	return out, nil
 }

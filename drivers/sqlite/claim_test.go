@@ -24,7 +24,7 @@ func TestJobsOfForeignKindsCostNothing(t *testing.T) {
 		}
 		claim := func(want int) time.Duration {
 			start := time.Now()
-			res, err := b.ClaimPart(t.Context(), req)
+			res, err := b.Claim(t.Context(), req)
 			took := time.Since(start)
 			if err != nil || len(res.Jobs) != want {
 				t.Fatalf("%d claimed, want %d, %v", len(res.Jobs), want, err)
@@ -79,7 +79,7 @@ func insertArgs(t *testing.T, b *Backend, kind, args string, number int) {
 func digestAll(t *testing.T, b *Backend, node int64, exact []store.ExactJob) (claims int) {
 	t.Helper()
 	for {
-		res, err := b.ClaimPart(t.Context(), store.ClaimRequest{Node: node, Queue: "q", Exact: exact, Limit: 10})
+		res, err := b.Claim(t.Context(), store.ClaimRequest{Part: true, Node: node, Queue: "q", Exact: exact, Limit: 10})
 		if err != nil || len(res.Jobs) > 0 {
 			t.Fatalf("%d claimed, %v", len(res.Jobs), err)
 		}
@@ -101,7 +101,7 @@ func TestDigestsAreMadeAFewAtATime(t *testing.T) {
 	insertArgs(t, b, "other", "[1]", 1)
 	claims := 0
 	for taken := 0; taken == 0; claims++ {
-		res, err := b.ClaimPart(t.Context(), store.ClaimRequest{Node: node, Queue: "q", Exact: []store.ExactJob{mine}, Limit: 10})
+		res, err := b.Claim(t.Context(), store.ClaimRequest{Part: true, Node: node, Queue: "q", Exact: []store.ExactJob{mine}, Limit: 10})
 		if err != nil {
 			t.Fatal(err)
 		}

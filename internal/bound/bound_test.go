@@ -17,8 +17,8 @@ import (
 // able is a store with every ability.
 type able struct{ *memory.Store }
 
-func (able) ClaimPart(ctx context.Context, _ store.ClaimRequest) (store.PartialClaim, error) {
-	return store.PartialClaim{Again: time.Second}, ctx.Err()
+func (able) Claim(ctx context.Context, _ store.ClaimRequest) (store.ClaimResult, error) {
+	return store.ClaimResult{Again: time.Second}, ctx.Err()
 }
 
 func (able) RoundTrip() time.Duration                                        { return time.Second }
@@ -39,7 +39,7 @@ func TestAbilitiesPassThrough(t *testing.T) {
 				ability.Name, ability.Of(full), ability.Of(bounded), ability.Of(plain))
 		}
 	}
-	if res, err := store.PartialClaims(bounded).ClaimPart(t.Context(), store.ClaimRequest{}); err != nil || res.Again != time.Second {
+	if res, err := bounded.Claim(t.Context(), store.ClaimRequest{Part: true}); err != nil || res.Again != time.Second {
 		t.Errorf("a partial claim does not reach the backend below: %+v, %v", res, err)
 	}
 	if store.RoundTrip(bounded) != time.Second || store.RoundTrip(plain) != 0 {
@@ -73,10 +73,9 @@ func TestEveryCallIsBounded(t *testing.T) {
 	releaser, _ := store.Able[store.Releaser](bounded)
 	settler, _ := store.Able[store.CancelSettler](bounded)
 	roles := map[reflect.Type]any{
-		reflect.TypeFor[store.Backend]():        bounded,
-		reflect.TypeFor[store.PartialClaimer](): store.PartialClaims(bounded),
-		reflect.TypeFor[store.Releaser]():       releaser,
-		reflect.TypeFor[store.CancelSettler]():  settler,
+		reflect.TypeFor[store.Backend]():       bounded,
+		reflect.TypeFor[store.Releaser]():      releaser,
+		reflect.TypeFor[store.CancelSettler](): settler,
 	}
 	transactions := 0
 	for role, receiver := range roles {

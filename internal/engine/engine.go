@@ -129,7 +129,7 @@ func New(cfg Config) *Engine {
 		Lease: cfg.Lease, Heartbeat: cfg.Heartbeat, CallTimeout: cfg.CallTimeout, StateDir: cfg.StateDir, TakeOver: cfg.TakeOver.node(),
 	})
 	e.runner = work.New(work.Config{
-		Claims: store.PartialClaims(cfg.Backend), Store: cfg.Backend, Far: func() bool { return store.RoundTrip(cfg.Backend) > 0 },
+		Store: cfg.Backend, Far: func() bool { return store.RoundTrip(cfg.Backend) > 0 },
 		Node: e.node, InFlight: e.jobs, Wakes: e.wakes, Travel: traveller,
 		Queues: cfg.Queues, Places: places, MaxRunning: cfg.MaxRunning, Ageing: cfg.Ageing, Admission: cfg.Admission,
 		Kinds: cfg.Kinds, Restricted: cfg.Restricted, Carried: cfg.Carried,

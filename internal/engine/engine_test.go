@@ -37,13 +37,13 @@ func (f *faulty) check() error {
 	return nil
 }
 
-func (f *faulty) ClaimPart(ctx context.Context, req store.ClaimRequest) (store.PartialClaim, error) {
+func (f *faulty) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
 	if err := f.check(); err != nil {
-		return store.PartialClaim{}, err
+		return store.ClaimResult{}, err
 	}
-	res, err := store.PartialClaims(f.Backend).ClaimPart(ctx, req)
+	res, err := f.Backend.Claim(ctx, req)
 	if err == nil && len(res.Jobs) > 0 && f.loseAnswers.Load() {
-		return store.PartialClaim{}, errAway
+		return store.ClaimResult{}, errAway
 	}
 	return res, err
 }
@@ -203,12 +203,11 @@ type shortSighted struct {
 	blind atomic.Int32 // number of such claims that are left
 }
 
-func (s *shortSighted) ClaimPart(ctx context.Context, req store.ClaimRequest) (store.PartialClaim, error) {
+func (s *shortSighted) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
 	if s.blind.Add(-1) >= 0 {
-		return store.PartialClaim{Again: 10 * time.Millisecond}, nil
+		return store.ClaimResult{Again: 10 * time.Millisecond}, nil
 	}
-	res, err := s.Backend.Claim(ctx, req)
-	return store.PartialClaim{ClaimResult: res}, err
+	return s.Backend.Claim(ctx, req)
 }
 
 func TestAClaimThatDidNotLookEverywhereIsRepeated(t *testing.T) {

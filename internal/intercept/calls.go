@@ -221,9 +221,6 @@ func pass(next store.Backend, each Func) store.Backend {
 	if able, ok := store.Able[store.CancelSettler](next); ok {
 		b = cancelSettler{b, able, each}
 	}
-	if able, ok := store.Able[store.PartialClaimer](next); ok {
-		b = partialClaimer{b, able, each}
-	}
 	if able, ok := store.Able[store.Releaser](next); ok {
 		b = releaser{b, able, each}
 	}
@@ -244,21 +241,6 @@ func (b cancelSettler) Unwrap() store.Backend { return b.Backend }
 func (b cancelSettler) SettleCancels(ctx context.Context, req store.SettleCancelsRequest) error {
 	_, err := call(ctx, b.each, "settle_cancels", silent(b.able.SettleCancels), req)
 	return err
-}
-
-// partialClaimer adds an ability to a backend.
-type partialClaimer struct {
-	store.Backend
-	able store.PartialClaimer
-	each Func
-}
-
-// Unwrap returns the backend below; see store.Able.
-func (b partialClaimer) Unwrap() store.Backend { return b.Backend }
-
-// ClaimPart implements store.PartialClaimer.
-func (b partialClaimer) ClaimPart(ctx context.Context, req store.ClaimRequest) (store.PartialClaim, error) {
-	return call(ctx, b.each, "claim", b.able.ClaimPart, req)
 }
 
 // releaser adds an ability to a backend.

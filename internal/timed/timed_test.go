@@ -22,8 +22,8 @@ var errBroken = errors.New("broken")
 // able is a store with abilities that memory lacks.
 type able struct{ *memory.Store }
 
-func (able) ClaimPart(context.Context, store.ClaimRequest) (store.PartialClaim, error) {
-	return store.PartialClaim{}, errBroken
+func (able) Claim(context.Context, store.ClaimRequest) (store.ClaimResult, error) {
+	return store.ClaimResult{}, errBroken
 }
 
 func (able) SettleCancels(context.Context, store.SettleCancelsRequest) error { return errBroken }
@@ -71,8 +71,6 @@ func TestEveryCallIsReported(t *testing.T) {
 			out := method.Call(args)
 			want := strings.ToLower(strings.Join(word.FindAllString(name, -1), "_"))
 			switch name {
-			case "ClaimPart":
-				want = "claim"
 			case "List", "Delete":
 				want += "_audit"
 			case "Put":
@@ -89,8 +87,6 @@ func TestEveryCallIsReported(t *testing.T) {
 	call(releaser, reflect.TypeFor[store.Releaser]())
 	settler, _ := store.Able[store.CancelSettler](b)
 	call(settler, reflect.TypeFor[store.CancelSettler]())
-	claimer, _ := store.Able[store.PartialClaimer](b)
-	call(claimer, reflect.TypeFor[store.PartialClaimer]())
 }
 
 // TestAbilitiesPassThrough compares the abilities of a backend with the abilities of the backend below.

@@ -97,8 +97,8 @@ func (r *Runner) running(kind string) (n int) {
 // claimParts claims up to limit jobs that have been due for dueFor: of the kinds without a bound by one claim, and of each kind with
 // a bound by a claim of its own. Each of these parts is the first part in turn, so that no part gets
 // all workers for ever. Polls of such a node are not shared, because they leave out kinds.
-func (f *fetcher) claimParts(ctx context.Context, limit int, dueFor time.Duration, bounds map[string]int) (store.PartialClaim, error) {
-	all, short := store.PartialClaim{}, false
+func (f *fetcher) claimParts(ctx context.Context, limit int, dueFor time.Duration, bounds map[string]int) (store.ClaimResult, error) {
+	all, short := store.ClaimResult{}, false
 	all.LimitRevision, all.Rated = f.granted.Revision, f.rated
 	kinds := append(slices.Sorted(maps.Keys(bounds)), "") // "": the kinds without a bound
 	f.polls = false
@@ -108,7 +108,7 @@ func (f *fetcher) claimParts(ctx context.Context, limit int, dueFor time.Duratio
 		if left == 0 {
 			break
 		}
-		var res store.PartialClaim
+		var res store.ClaimResult
 		var err error
 		if kind == "" {
 			res, err = f.take(ctx, left, dueFor, "", func(kind string) bool { return bounds[kind] == 0 })
@@ -129,7 +129,7 @@ func (f *fetcher) claimParts(ctx context.Context, limit int, dueFor time.Duratio
 }
 
 // join returns what two claims returned together.
-func join(a, b store.PartialClaim) store.PartialClaim {
+func join(a, b store.ClaimResult) store.ClaimResult {
 	a.Jobs = append(a.Jobs, b.Jobs...)
 	if !b.Now.IsZero() {
 		a.Now = b.Now

@@ -136,7 +136,7 @@ func (f *fetcher) findRoom(ctx context.Context) (limit, most int) {
 
 // madeClaim is a claim that a fetcher has made.
 type madeClaim struct {
-	res     store.PartialClaim
+	res     store.ClaimResult
 	err     error
 	started loop.Instant
 	dueFor  time.Duration // as in store.ClaimRequest
@@ -157,7 +157,7 @@ func (f *fetcher) claimNext(ctx context.Context, limit int) (made madeClaim) {
 	made.held = !res.NextStart.IsZero()
 	made.again = made.dueFor > 0 && !made.held
 	made.search = err == nil && f.noSuspects && !res.NoSuspects
-	f.runner.cfg.Travel.EndClaims(f.queue, f.tick, &made.res.ClaimResult, err != nil || made.refused || made.again || made.search)
+	f.runner.cfg.Travel.EndClaims(f.queue, f.tick, &made.res, err != nil || made.refused || made.again || made.search)
 	return made
 }
 
@@ -190,9 +190,9 @@ const maxStopWait = 2 * time.Second
 // claim claims up to limit jobs that have been due for dueFor and passes them to the workers. When the node begins to stop, claim
 // still waits for a claim that has been sent, up to maxStopWait: its jobs are released at once,
 // while the jobs of a claim without an answer would wait for the lease to expire.
-func (f *fetcher) claim(ctx context.Context, limit int, dueFor time.Duration) (store.PartialClaim, error) {
+func (f *fetcher) claim(ctx context.Context, limit int, dueFor time.Duration) (store.ClaimResult, error) {
 	if !f.runner.solo.beginClaim() {
-		return store.PartialClaim{}, errNoLease
+		return store.ClaimResult{}, errNoLease
 	}
 	defer f.runner.solo.endClaim()
 	if bounds := f.runner.bounds.all(); len(bounds) > 0 {
@@ -208,7 +208,7 @@ func (f *fetcher) claim(ctx context.Context, limit int, dueFor time.Duration) (s
 
 // take claims up to limit jobs that have been due for dueFor, of the kinds that only accepts, or of all kinds if only is nil, and
 // passes them to the workers.
-func (f *fetcher) take(ctx context.Context, limit int, dueFor time.Duration, note string, only func(kind string) bool) (store.PartialClaim, error) {
+func (f *fetcher) take(ctx context.Context, limit int, dueFor time.Duration, note string, only func(kind string) bool) (store.ClaimResult, error) {
 	ahead := f.pace.ahead(limit)
 	switch {
 	case f.granted.Rated() || f.rated:
@@ -220,19 +220,19 @@ func (f *fetcher) take(ctx context.Context, limit int, dueFor time.Duration, not
 	if err == nil {
 		f.turn.Polled(note != "")
 		f.handled, f.session = res.Handled, session
-		f.hand(ctx, session, res.ClaimResult, limit-ahead)
+		f.hand(ctx, session, res, limit-ahead)
 	}
 	return res, err
 }
 
 // ask sends a claim of the kinds that only accepts, or of all kinds if only is nil, and returns its
 // answer and the parent context of its runs.
-func (f *fetcher) ask(ctx context.Context, req store.ClaimRequest, only func(kind string) bool) (store.PartialClaim, context.Context, error) {
+func (f *fetcher) ask(ctx context.Context, req store.ClaimRequest, only func(kind string) bool) (store.ClaimResult, context.Context, error) {
 	r := f.runner
 	number, session, ok := r.node.Session()
 	if !ok || r.node.Blocked() || !f.permits.belong(number) {
 		_ = loop.Sleep(ctx, 50*time.Millisecond)
-		return store.PartialClaim{}, nil, errNoLease
+		return store.ClaimResult{}, nil, errNoLease
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.cfg.CallTimeout)
 	defer cancel()
@@ -241,7 +241,8 @@ func (f *fetcher) ask(ctx context.Context, req store.ClaimRequest, only func(kin
 	f.askedAt = started
 	req.Node, req.Queue, req.Within, req.Permits, req.Starts = number, f.queue, f.within, f.granted, f.rated
 	req.Kinds, req.Exact = r.claimable(only)
-	res, err := r.cfg.Claims.ClaimPart(call, req)
+	req.Part = true
+	res, err := r.cfg.Store.Claim(call, req)
 	switch {
 	case errors.Is(err, store.ErrNodeGone):
 		r.node.HeartbeatNow()

@@ -88,7 +88,7 @@ const dormantPause = time.Second
 // wait for the next due job ends early rather than late.
 //
 // When poll has grown to the interval of idle nodes, the turn decides, which nodes share.
-func (f *fetcher) awaitWork(ctx context.Context, res store.PartialClaim, started loop.Instant, poll time.Duration) (next time.Duration) {
+func (f *fetcher) awaitWork(ctx context.Context, res store.ClaimResult, started loop.Instant, poll time.Duration) (next time.Duration) {
 	f.wants.Store(0)
 	f.learn(func() { f.pace.less(f.breadth()) })
 	f.turn.SetWork(f.runner.Runs() + " " + f.queue)
@@ -130,7 +130,7 @@ func (f *fetcher) awaitWork(ctx context.Context, res store.PartialClaim, started
 }
 
 // latest returns when the next claim has to be sent at the latest, now, after a claim that was sent at an instant.
-func (f *fetcher) latest(res store.PartialClaim, started, now loop.Instant) (latest loop.Instant) {
+func (f *fetcher) latest(res store.ClaimResult, started, now loop.Instant) (latest loop.Instant) {
 	latest = loop.Never
 	if f.unbegun() > 0 {
 		latest = now.Add(stalePrefetchAge)

@@ -18,8 +18,7 @@ import (
 // Config is the configuration of a Runner. The caller fills every field; Queues and Restricted may
 // be empty.
 type Config struct {
-	Claims store.PartialClaimer
-	Store  Store
+	Store Store
 	// Far reports whether the store has a high latency at present.
 	Far      func() bool
 	Node     *node.Node
@@ -75,6 +74,7 @@ type Config struct {
 // Store is the part of a store that a Runner uses besides claims. The methods belong to store.Jobs,
 // store.Nodes and store.Permits.
 type Store interface {
+	Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error)
 	BeginJobs(ctx context.Context, req store.BeginRequest) (store.BeginResult, error)
 	Finish(ctx context.Context, req store.FinishRequest) (store.FinishResult, error)
 	FindClaim(ctx context.Context, ref store.ClaimRef) (store.ClaimState, error)

@@ -180,7 +180,7 @@ func (f *fetcher) claimSuspect(ctx context.Context) []*Run {
 	if err != nil || len(res.Jobs) == 0 {
 		return nil
 	}
-	return slices.Clone(f.addRuns(session, res.ClaimResult)) // a copy, because inFlight changes the list that it was given
+	return slices.Clone(f.addRuns(session, res)) // a copy, because inFlight changes the list that it was given
 }
 
 // startSuspect starts a suspect, and reports whether it could begin; if not, it is released.

@@ -85,12 +85,7 @@ func (m *claimsModel) follow(c intercept.Call) {
 			m.nodes[req.Node].beats++
 		}
 	case *store.ClaimRequest:
-		switch res := c.Result.(type) {
-		case *store.ClaimResult:
-			m.claim(req, res.Jobs, c)
-		case *store.PartialClaim:
-			m.claim(req, res.Jobs, c)
-		}
+		m.claim(req, c.Result.(*store.ClaimResult).Jobs, c)
 	case *store.BeginRequest:
 		m.begin(req, c.Result.(*store.BeginResult), c)
 	case *store.FinishRequest:

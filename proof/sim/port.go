@@ -332,8 +332,6 @@ func answer(result any, err error) string {
 	switch r := result.(type) {
 	case *store.ClaimResult:
 		return claimed(r)
-	case *store.PartialClaim:
-		return claimed(&r.ClaimResult)
 	case *store.InsertResult:
 		return fmt.Sprintf("jobs %v", r.IDs())
 	case *store.FinishResult:

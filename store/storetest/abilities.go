@@ -22,7 +22,6 @@ func Abilities() []Ability {
 		{"Flusher", has[store.Flusher]},
 		{"Listener", has[store.Listener]},
 		{"Migrator", has[store.Migrator]},
-		{"PartialClaimer", has[store.PartialClaimer]},
 		{"PollSharer", has[store.PollSharer]},
 		{"Pooled", has[store.Pooled]},
 		{"Releaser", has[store.Releaser]},

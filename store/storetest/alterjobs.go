@@ -19,7 +19,7 @@ var alterJobsTests = []scenario{
 // claimFrom claims jobs of kind k from a queue, in part if the store can.
 func (e *env) claimFrom(queue string, node int64, limit int) []store.Claimed {
 	e.t.Helper()
-	res, err := store.PartialClaims(e.a).ClaimPart(e.ctx, store.ClaimRequest{Now: e.now, Node: node, Queue: queue, Kinds: []string{"k"}, Limit: limit})
+	res, err := e.a.Claim(e.ctx, store.ClaimRequest{Part: true, Now: e.now, Node: node, Queue: queue, Kinds: []string{"k"}, Limit: limit})
 	e.must(err)
 	return res.Jobs
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// claimPartTests test claims that may leave out due jobs; see store.PartialClaimer.
+// claimPartTests test claims that may leave out due jobs; see store.ClaimRequest.Part.
 var claimPartTests = []scenario{
 	{"ClaimsAsClaimDoes", partAsWhole},
 	{"ReachesEveryJob", partReaches},
@@ -19,9 +19,6 @@ var claimPartTests = []scenario{
 	{"NodeThatIsGone", partGone},
 }
 
-// parts returns the ability of the first client.
-func (e *env) parts() store.PartialClaimer { return e.a.(store.PartialClaimer) }
-
 // reachLimit is how long a test repeats partial claims for one more job.
 const reachLimit = 30 * time.Second
 
@@ -29,8 +26,9 @@ const reachLimit = 30 * time.Second
 // and returns the jobs.
 func (e *env) reach(req store.ClaimRequest, jobs int) (got []store.Claimed) {
 	e.t.Helper()
+	req.Part = true
 	for deadline := time.Now().Add(reachLimit); len(got) < jobs; {
-		res, err := e.parts().ClaimPart(e.ctx, req)
+		res, err := e.a.Claim(e.ctx, req)
 		e.must(err)
 		got = append(got, res.Jobs...)
 		if time.Now().After(deadline) {
@@ -47,14 +45,13 @@ func (e *env) reach(req store.ClaimRequest, jobs int) (got []store.Claimed) {
 }
 
 func partAsWhole(e *env) {
-	parts := e.parts()
 	node := e.nodeFor("n", time.Hour)
 	ids := e.insert(
 		with(func(j *store.NewJob) { j.Priority = 9 }), newJob(), with(func(j *store.NewJob) { j.RunAt = e.now.Add(-time.Minute) }),
 		with(func(j *store.NewJob) { j.Kind = "other" }), with(func(j *store.NewJob) { j.Queue = "other" }),
 		with(func(j *store.NewJob) { j.RunAt = e.now.Add(time.Minute) }))
-	claim := func(limit int) store.PartialClaim {
-		res, err := parts.ClaimPart(e.ctx, store.ClaimRequest{Now: e.now, Node: node, Queue: "q", Kinds: []string{"k"}, Limit: limit})
+	claim := func(limit int) store.ClaimResult {
+		res, err := e.a.Claim(e.ctx, store.ClaimRequest{Part: true, Now: e.now, Node: node, Queue: "q", Kinds: []string{"k"}, Limit: limit})
 		e.must(err)
 		return res
 	}
@@ -114,7 +111,7 @@ func partLateCommits(e *env) {
 	tx := e.begin()
 	late := e.insertTx(tx.Tx, newJob())
 	for range 10 { // a low-water cursor passes the position of the job
-		res, err := e.parts().ClaimPart(e.ctx, req)
+		res, err := e.a.Claim(e.ctx, req)
 		e.must(err)
 		e.want(len(res.Jobs), 0, "a partial claim must not take a job of a transaction that has not committed")
 		time.Sleep(10 * time.Millisecond)
@@ -146,13 +143,12 @@ func partThenWhole(e *env) {
 }
 
 func partGone(e *env) {
-	parts := e.parts()
 	e.insertN(1)
 	node := e.node("n")
 	_, err := e.a.Leave(e.ctx, store.LeaveRequest{Now: e.now, Node: node})
 	e.must(err)
 	for _, now := range []time.Time{e.now, {}} {
-		res, err := parts.ClaimPart(e.ctx, store.ClaimRequest{Now: now, Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 1})
+		res, err := e.a.Claim(e.ctx, store.ClaimRequest{Part: true, Now: now, Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 1})
 		e.ok(errors.Is(err, store.ErrNodeGone) && len(res.Jobs) == 0, "a partial claim of a node that has left must get ErrNodeGone and no job", err, res)
 	}
 }
@@ -160,13 +156,11 @@ func partGone(e *env) {
 // sendClaim claims in one of the ways that the store has. All of them claim the
 // same jobs, because the request has a Now and few jobs have no digest.
 func (w *world) sendClaim(req store.ClaimRequest) (store.ClaimResult, error) {
-	if w.chance(2) {
-		return w.client.Claim(w.ctx, req)
-	}
+	req.Part = !w.chance(2)
 	for {
-		res, err := store.PartialClaims(w.client).ClaimPart(w.ctx, req)
+		res, err := w.client.Claim(w.ctx, req)
 		if err != nil || len(res.Jobs) > 0 || res.Again == 0 {
-			return res.ClaimResult, err
+			return res, err
 		}
 	}
 }

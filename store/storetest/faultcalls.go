@@ -165,15 +165,15 @@ var faultCalls = []faultCall{
 		e.insertBatch(nil, newJob())
 		return e.claiming(store.ClaimRequest{Limit: 9})
 	}, steps: true},
-	{name: "ClaimPart", prepare: func(e *env) faultTry {
+	{name: "Claim/part", prepare: func(e *env) faultTry {
 		e.insertN(3)
 		return e.claimingPart(e.node("n"), store.ClaimRequest{Limit: 2})
-	}, needs: has[store.PartialClaimer], steps: true},
-	{name: "ClaimPart/limits by key", prepare: func(e *env) faultTry {
+	}, steps: true},
+	{name: "Claim/part, limits by key", prepare: func(e *env) faultTry {
 		e.putLimits(perKey(1))
 		e.insert(limited("x"), limited("x"), limited("y"), limited("x"), newJob())
 		return e.claimingPart(e.node("n"), store.ClaimRequest{Limit: 9})
-	}, needs: has[store.PartialClaimer], steps: true},
+	}, steps: true},
 	{name: "BeginJobs", prepare: func(e *env) faultTry {
 		n := e.node("n")
 		e.insertN(3)
@@ -1018,11 +1018,8 @@ func (e *env) claimingBy(node int64, req store.ClaimRequest) faultTry {
 }
 
 func (e *env) claimingPart(node int64, req store.ClaimRequest) faultTry {
-	req = e.claimRequest(node, req)
-	return faultTry{node: node, call: e.claimRest(req, func(ctx context.Context, req store.ClaimRequest) (any, int, error) {
-		res, err := e.parts().ClaimPart(ctx, req)
-		return res, len(res.Jobs), err
-	})}
+	req.Part = true
+	return e.claimingBy(node, req)
 }
 
 // claimRest claims what a first claim has left of its limit.

@@ -298,8 +298,6 @@ func (e *env) checkClaims(node int64, had, told []store.ClaimRef, answer any, er
 		switch answer := answer.(type) {
 		case store.ClaimResult:
 			told = append(told, refsOf(answer.Jobs)...)
-		case store.PartialClaim:
-			told = append(told, refsOf(answer.Jobs)...)
 		}
 	}
 	held := slices.DeleteFunc(e.claims(node, false), func(ref store.ClaimRef) bool { return slices.Contains(had, ref) })

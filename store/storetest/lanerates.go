@@ -116,7 +116,7 @@ func laneRatesOnlyAtOnce(e *env) {
 	e.must(err)
 	e.want(claimedIDs(res.Jobs), []int64(nil), "a claim that may claim in advance must take no job of a queue with such a rate")
 	e.ok(res.Rated, "and must know why")
-	part, err := store.PartialClaims(e.a).ClaimPart(e.ctx, store.ClaimRequest{Queue: "q", Node: n, Kinds: []string{"k"}, Limit: 10})
+	part, err := e.a.Claim(e.ctx, store.ClaimRequest{Part: true, Queue: "q", Node: n, Kinds: []string{"k"}, Limit: 10})
 	e.must(err)
 	e.ok(len(part.Jobs) == 0 && part.Rated, "nor a claim in part")
 	res = e.startIn("q", n, 10)
@@ -413,7 +413,7 @@ func queueClosed(e *env) {
 	res := claim("q", "")
 	e.want([]any{len(res.Jobs), res.NextStart, res.LimitRevision}, []any{0, e.now.Add(time.Minute), permits.Revision},
 		"nothing of the queue starts, and a claim knows until when")
-	part, err := store.PartialClaims(e.a).ClaimPart(e.ctx, store.ClaimRequest{Now: e.now, Node: n, Queue: "q", Kinds: []string{"k"}, Limit: 9, Permits: permits})
+	part, err := e.a.Claim(e.ctx, store.ClaimRequest{Part: true, Now: e.now, Node: n, Queue: "q", Kinds: []string{"k"}, Limit: 9, Permits: permits})
 	e.must(err)
 	e.want(len(part.Jobs), 0, "nor by a claim in part")
 	e.want([]int{len(claim("q@host", "q").Jobs), len(claim("r", "").Jobs)}, []int{0, 1}, "nor anything of its places; other queues go on")

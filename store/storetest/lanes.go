@@ -675,7 +675,7 @@ func lanesBacklog(e *env) {
 	ids := append(e.insert(limited("y", later), limited("y", later), newJob()), e.insertOne(limited("z", urgent)))
 	want := []int64{ids[3], backlog[0], ids[2], ids[0]}
 	e.wantClaimed(n, "a claim takes the first job of each key, however many jobs of one key are due", want...)
-	part, err := store.PartialClaims(e.b).ClaimPart(e.ctx, store.ClaimRequest{Now: e.now, Node: n, Queue: "q", Kinds: []string{"k"}, Limit: 3})
+	part, err := e.b.Claim(e.ctx, store.ClaimRequest{Part: true, Now: e.now, Node: n, Queue: "q", Kinds: []string{"k"}, Limit: 3})
 	e.must(err)
 	e.want(len(part.Jobs), 0, "the others wait")
 }

@@ -512,12 +512,11 @@ func pauseStarts(e *env) {
 // pause.
 func pausePart(e *env) {
 	e.now = time.Time{} // cursors follow the store's clock
-	part := store.PartialClaims(e.a)
 	n := e.nodeFor("n", time.Hour)
 	claim := func() (ids []int64) {
 		e.t.Helper()
 		for {
-			res, err := part.ClaimPart(e.ctx, store.ClaimRequest{Node: n, Queue: "q", Kinds: []string{"k", "l"}, Limit: 3})
+			res, err := e.a.Claim(e.ctx, store.ClaimRequest{Part: true, Node: n, Queue: "q", Kinds: []string{"k", "l"}, Limit: 3})
 			e.must(err)
 			for _, job := range res.Jobs {
 				ids = append(ids, job.ID)

@@ -65,8 +65,7 @@ func permitsInForceAtOnce(e *env) {
 	e.want(permits, store.QueuePermits{Revision: revision, Bounded: true, Permits: 3, Share: 3}, "a node must get the permits that it wants")
 	res = e.claimWith(n, 3, permits)
 	e.want([]any{len(res.Jobs), res.LimitRevision}, []any{3, revision}, "a claim with permits must take jobs")
-	parts := store.PartialClaims(e.a)
-	part, err := parts.ClaimPart(e.ctx, store.ClaimRequest{Node: n, Queue: "q", Kinds: []string{"k"}, Limit: 1})
+	part, err := e.a.Claim(e.ctx, store.ClaimRequest{Part: true, Node: n, Queue: "q", Kinds: []string{"k"}, Limit: 1})
 	e.must(err)
 	e.want([]any{len(part.Jobs), part.LimitRevision}, []any{0, revision}, "a claim in part without permits must take no job")
 
@@ -225,7 +224,7 @@ func rateOfQueue(e *env) {
 	e.tick(time.Hour)
 	e.want(claimed(9), []any{4, slack.String()}, "an outage must not be made up for")
 	e.tick(time.Second)
-	part, err := store.PartialClaims(e.a).ClaimPart(e.ctx, store.ClaimRequest{Now: e.now, Node: n, Queue: "q", Kinds: []string{"k"}, Limit: 9, Permits: permits})
+	part, err := e.a.Claim(e.ctx, store.ClaimRequest{Part: true, Now: e.now, Node: n, Queue: "q", Kinds: []string{"k"}, Limit: 9, Permits: permits})
 	e.must(err)
 	e.want(len(part.Jobs), 4, "a claim in part must keep the rate")
 	e.claim(n, 9)

@@ -120,7 +120,7 @@ func suite() []group {
 		{"UniqueFor", uniqueForTests, nil},
 		{"UniqueConflict", uniqueConflictTests, nil},
 		{"Claim", claimTests, nil},
-		{"ClaimPart", claimPartTests, has[store.PartialClaimer]},
+		{"ClaimPart", claimPartTests, nil},
 		{"Estimate", estimateTests, nil},
 		{"Finish", finishTests, nil},
 		{"Progress", progressTests, nil},

@@ -18,7 +18,6 @@ import (
 // abilities are the optional interfaces of a backend whose methods do work in the database and return.
 var abilities = []reflect.Type{
 	reflect.TypeFor[store.CancelSettler](),
-	reflect.TypeFor[store.PartialClaimer](),
 	reflect.TypeFor[store.Releaser](),
 }
 
@@ -124,11 +123,7 @@ func writeMethods(text *bytes.Buffer, receiver, field string, of reflect.Type) {
 
 var word = regexp.MustCompile("[A-Z][a-z]+")
 
-// operation returns the name of a method in lower case; a call of a sort of rows names itself. ClaimPart has the name
-// of Claim, because both are reported as claims.
+// operation returns the name of a method in lower case; a call of a sort of rows names itself.
 func operation(method string) string {
-	if method == "ClaimPart" {
-		return "claim"
-	}
 	return strings.ToLower(strings.Join(word.FindAllString(method, -1), "_"))
 }

@@ -210,7 +210,7 @@ func simulate(root, overlay string, f fault) (result, detail string) {
 		runs = runs[1:]
 	}
 	for _, run := range runs {
-		args := append([]string{"test", "./sim", "-overlay", overlay, "-vet=off", "-count=1", "-timeout=5m", "-failfast", "-shrink=0s"}, run...)
+		args := append([]string{"test", "./sim", "-overlay", overlay, "-vet=off", "-count=1", "-timeout=5m", "-failfast", "-ldflags=-w", "-shrink=0s"}, run...)
 		if out, err := command(filepath.Join(root, "proof"), "go", args...); err != nil {
 			return judge(out, err)
 		}

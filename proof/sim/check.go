@@ -40,6 +40,7 @@ var promises = []promise{
 	{"edits", editsAreInForce},
 	{"hooks and handlers", hooksAreMadeOnce},
 	{"calendars", calendarsAreKept},
+	{"places", placesAreKept},
 	{"paused schedules", pausedSchedulesFireNothing},
 	{"overlap", overlapIsKept},
 	{"limits at a time", limitsAreKept},

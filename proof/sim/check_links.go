@@ -97,7 +97,7 @@ func calendarsAreKept(e *evidence) {
 				in := func(from, to moment) bool {
 					return s.Slot.After(from.Store) && (to.Store.IsZero() || s.Slot.Before(to.Store))
 				}
-				excluded := slices.Contains(calendar.What, s.Slot.Second()) && rule.What.Excludes && rule.What.Name == s.ScheduleName
+				excluded := slices.Contains(calendar.What, s.Slot.Second()) && rule.What.Excludes && rule.What.Name == baseOf(s.ScheduleName)
 				if excluded && s.Outcome == store.SlotFired && in(rule.From, rule.To) && in(calendar.From, calendar.To) {
 					e.fail("%s: the slot %s fired, although its calendar has excluded it since %s",
 						s.ScheduleName, clock(s.Slot), clock(calendar.From.Store))

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -101,6 +102,9 @@ func deadNodesJobsRunElsewhere(e *evidence) {
 			j := e.byID[id]
 			first := r.Died && (i == 0 || !runs[i-1].Died)
 			if !first || j == nil || i == len(runs)-1 || r.FailOnLoss || r.Attempt >= r.MaxAttempts || e.touched(r) {
+				continue
+			}
+			if strings.Contains(r.Queue, "@") { // the host may have no other node
 				continue
 			}
 			next, died := runs[i+1], r.End.Real

@@ -88,6 +88,9 @@ func TestTheChecksFindFaults(t *testing.T) {
 			f.rules = append(f.rules, &inForce[schedule]{What: schedule{Name: w.jobs[slotted].ScheduleName, Excludes: true}})
 			f.calendars = append(f.calendars, &inForce[[]int]{What: []int{w.jobs[slotted].Slot.Second()}})
 		},
+		"places": func(f *witness) {
+			f.rules = append(f.rules, &inForce[schedule]{What: schedule{Name: w.jobs[slotted].ScheduleName, On: "h9"}})
+		},
 		"limits at a time": func(f *witness) {
 			f.limits = append(f.limits, &inForce[hourbell.Limit]{What: hourbell.Limit{Kind: kindPlain, Concurrency: 1}})
 		},

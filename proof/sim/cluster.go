@@ -138,7 +138,7 @@ func (c *cluster) start(i int) {
 	}
 	n.port = newPort(c, n.name, (c.dice.part(n.name+" drift", 0)-0.5)/5000)
 	client, err := hourbell.New(n.port, hourbell.Config{
-		Name: n.name, Host: fmt.Sprintf("h%d", i+1), Workers: c.workers(n),
+		Name: n.name, Host: hostOf(i), Workers: c.workers(n),
 		Lease: c.plan.Lease, Drain: 2 * time.Second, Grace: 3 * time.Second,
 		PollIdle: 3 * time.Second, // idle polls cost most of the time of a simulation
 		Queues:   map[string]int{"default": c.plan.Workers, "bound": c.plan.Workers},
@@ -184,13 +184,14 @@ func (c *cluster) kill(n *node) {
 	go func() { _ = n.client.Stop(now) }()
 }
 
-// calm ends all faults and all pauses, so that all work can come to its end.
+// calm ends all faults and all pauses, and lets each node live, so that all work can come to its end, also the work of hosts.
 func (c *cluster) calm() {
 	c.trace.add("calm")
 	c.weather, c.awayUntil = weather{Latency: time.Millisecond}, time.Time{}
 	for i, n := range c.nodes {
 		n.port.cut(time.Time{}, time.Time{})
-		if n.over() {
+		n.port.setTrap("", nil)
+		if n.over() || c.witness.gone[n.name] {
 			c.start(i)
 		}
 	}

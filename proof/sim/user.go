@@ -395,6 +395,13 @@ func (s *schedule) schedule() hourbell.Schedule {
 	if s.Excludes {
 		out.Exclude = []hourbell.Calendar{hourbell.StoredCalendar(calendarName)}
 	}
+	switch s.On {
+	case "":
+	case everyHost:
+		out.On.Every = true
+	default:
+		out.On.Host = s.On
+	}
 	switch {
 	case s.After != "":
 		out.After = []hourbell.ScheduleEdge{{Schedule: s.After, On: store.OnEnd}}
@@ -411,26 +418,20 @@ func (c *cluster) before(e event) {
 	w, now := c.witness, c.moment()
 	switch e.Verb {
 	case "put":
-		w.halted[e.Sched.Name] = w.halted[e.Sched.Name] || e.Sched.Group != "" // with its group
-		_, edited := w.follows[e.Sched.Name]
 		endInForce(w.halts, e.Sched.Name, same, now)
 		endInForce(w.rules, *e.Sched, func(a, b schedule) bool { return a.Name == b.Name }, now)
-		delete(w.skips, e.Sched.Name)
-		if !edited && e.Sched.After == "" && e.Sched.Misfire == hourbell.MisfireSkip {
-			w.skips[e.Sched.Name] = e.Sched.Grace
-		}
-		w.hooked[e.Sched.Name] = e.Sched.Hooks
-		w.follows[e.Sched.Name] = e.Sched.After != ""
-		w.alone[e.Sched.Name] = !edited && e.Sched.After == "" && e.Sched.Overlap != hourbell.OverlapAllow
-		w.every[e.Sched.Name] = 0
-		if !edited && e.Sched.After == "" && len(e.Sched.Seconds) == 0 {
-			w.every[e.Sched.Name] = e.Sched.Every
+		for _, name := range c.plan.namesOf(e.Sched.Name) {
+			w.isPut(name, e.Sched)
 		}
 	case "resume schedule", "pause schedule":
-		w.halted[e.Name] = true
+		for _, name := range c.plan.namesOf(e.Name) {
+			w.halted[name] = true
+		}
 		endInForce(w.halts, e.Name, same, now)
 	case "delete schedule":
-		w.every[e.Name], w.halted[e.Name] = 0, true
+		for _, name := range c.plan.namesOf(e.Name) {
+			w.every[name], w.halted[name] = 0, true
+		}
 		endInForce(w.halts, e.Name, same, now)
 	case "cancel", "retry", "delete", "reprioritise":
 		endInForce(w.cancels, c.ids[e.Name], same, now)
@@ -444,6 +445,23 @@ func (c *cluster) before(e event) {
 		endInForce(w.calendars, nil, func(a, b []int) bool { return true }, now)
 	case "pause", "resume":
 		endInForce(w.pauses, subject{e.Of, e.Name}, same, now)
+	}
+}
+
+// isPut records what a put, or an edit, of a schedule means for the slots of a name.
+func (w *witness) isPut(name string, s *schedule) {
+	w.halted[name] = w.halted[name] || s.Group != "" // with its group
+	_, edited := w.follows[name]
+	delete(w.skips, name)
+	if !edited && s.After == "" && s.Misfire == hourbell.MisfireSkip {
+		w.skips[name] = s.Grace
+	}
+	w.hooked[name] = s.Hooks
+	w.follows[name] = s.After != ""
+	w.alone[name] = !edited && s.After == "" && s.Overlap != hourbell.OverlapAllow
+	w.every[name] = 0
+	if !edited && s.After == "" && len(s.Seconds) == 0 {
+		w.every[name] = s.Every
 	}
 }
 

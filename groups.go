@@ -29,11 +29,11 @@ func (s *GroupService) List(ctx context.Context) ([]GroupInfo, error) {
 	return s.list(ctx, "")
 }
 
-// Estimate returns groups as List does, but does not count for longer than PageTime. A store with
+// Estimate returns groups as List does, but does not count for longer than EstimateTime. A store with
 // very many jobs or schedules then answers with estimates (GroupInfo.Estimated), which are rough for
 // small groups. SQLite counts always.
 func (s *GroupService) Estimate(ctx context.Context) ([]GroupInfo, error) {
-	rows, err := store.List[store.GroupInfo](ctx, s.client.backend, store.ListRequest{Estimate: true, Within: PageTime / 2})
+	rows, err := store.List[store.GroupInfo](ctx, s.client.backend, store.ListRequest{Estimate: true, Within: EstimateTime / 2})
 	if err != nil {
 		return nil, err
 	}

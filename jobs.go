@@ -86,7 +86,7 @@ type JobFilter struct {
 	// condition is given.
 	All bool
 
-	// Within is how long Page and Estimate look for jobs; default PageTime.
+	// Within is how long Page and Estimate look for jobs; default PageTime and EstimateTime.
 	Within time.Duration
 
 	// Of List and Page only.
@@ -190,10 +190,22 @@ func (s *JobService) Count(ctx context.Context, f JobFilter) (int64, error) {
 // leastSearched is how many numbers of jobs Page searches at least, however long the store takes.
 const leastSearched = 16_384
 
-// PageTime is how long JobService.Page and JobService.Estimate look for jobs, unless
-// JobFilter.Within is another time. A single read of the store can make the call a little
-// longer.
-const PageTime = 50 * time.Millisecond
+// How long calls look for jobs, unless JobFilter.Within is another time: JobService.Page, and JobService.Estimate and the other
+// estimates. A single read of the store can make a call a little longer.
+const (
+	PageTime     = 300 * time.Millisecond
+	EstimateTime = 50 * time.Millisecond
+)
+
+// pageTimes returns how much of its time a page looks for jobs by one statement, which the database plans for all jobs, before it goes on
+// in parts. No part takes longer than the rest. A page after the first mostly goes on with a search for which this was too short.
+func pageTimes(f JobFilter) (whole, rest time.Duration) {
+	within := cmp.Or(f.Within, PageTime)
+	if whole = within / 6; f.Before == 0 {
+		whole = within - whole
+	}
+	return whole, within - whole
+}
 
 // JobPage is a page of jobs.
 type JobPage struct {
@@ -214,8 +226,9 @@ func (s *JobService) Page(ctx context.Context, f JobFilter) (JobPage, error) {
 	if err != nil {
 		return JobPage{}, fmt.Errorf("list jobs: %w", err)
 	}
-	began, within, size := time.Now(), cmp.Or(f.Within, PageTime), pageSize(f.Limit)
-	req := store.ListJobsRequest{JobFilter: conditions, Before: f.Before, Limit: size + 1, Attempts: f.Details, Within: within / 2}
+	began, size := time.Now(), pageSize(f.Limit)
+	whole, rest := pageTimes(f)
+	req := store.ListJobsRequest{JobFilter: conditions, Before: f.Before, Limit: size + 1, Attempts: f.Details, Within: whole}
 	jobs, err := s.client.backend.ListJobs(ctx, req)
 	if err == nil {
 		return newJobPage(jobs, size), nil
@@ -227,9 +240,9 @@ func (s *JobService) Page(ctx context.Context, f JobFilter) (JobPage, error) {
 	if err != nil {
 		return JobPage{}, err
 	}
-	jobs = nil
+	jobs, req.Within = nil, rest
 	first := search.Before()
-	for !search.Over() && len(jobs) <= size && (first-search.Before() < leastSearched || time.Since(began) < within) {
+	for !search.Over() && len(jobs) <= size && (first-search.Before() < leastSearched || time.Since(began) < whole+rest) {
 		req.After, req.Before = search.Part()
 		req.Limit = size + 1 - len(jobs)
 		asked := time.Now()
@@ -244,7 +257,7 @@ func (s *JobService) Page(ctx context.Context, f JobFilter) (JobPage, error) {
 			return JobPage{}, err
 		}
 		search.Done(time.Since(asked))
-		req.Within = within / 2
+		req.Within = rest
 		jobs = append(jobs, found...)
 	}
 	page := newJobPage(jobs, size)
@@ -295,7 +308,7 @@ func (s *JobService) Estimate(ctx context.Context, f JobFilter) (JobEstimate, er
 	if err != nil {
 		return JobEstimate{}, fmt.Errorf("count jobs: %w", err)
 	}
-	began, within := time.Now(), cmp.Or(f.Within, PageTime)
+	began, within := time.Now(), cmp.Or(f.Within, EstimateTime)
 	req := store.CountJobsRequest{JobFilter: conditions, Within: within / 2}
 	n, err := s.client.backend.CountJobs(ctx, req)
 	if err == nil {

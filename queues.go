@@ -27,11 +27,11 @@ func (s *QueueService) List(ctx context.Context) ([]QueueInfo, error) {
 	return s.withPauses(ctx, rows)
 }
 
-// Estimate counts as List does, but not for longer than PageTime. A store with very many live jobs
+// Estimate counts as List does, but not for longer than EstimateTime. A store with very many live jobs
 // then answers with estimates (QueueInfo.Estimated), which are rough for queues with few jobs.
 // SQLite counts always.
 func (s *QueueService) Estimate(ctx context.Context) ([]QueueInfo, error) {
-	rows, err := store.List[store.QueueInfo](ctx, s.client.backend, store.ListRequest{Estimate: true, Within: PageTime / 2})
+	rows, err := store.List[store.QueueInfo](ctx, s.client.backend, store.ListRequest{Estimate: true, Within: EstimateTime / 2})
 	if err != nil {
 		return nil, err
 	}
@@ -110,11 +110,11 @@ func (s *KindService) List(ctx context.Context) ([]KindInfo, error) {
 	return s.withPauses(ctx, rows)
 }
 
-// Estimate counts as List does, but not for longer than PageTime. A store with very many live jobs
+// Estimate counts as List does, but not for longer than EstimateTime. A store with very many live jobs
 // then answers with estimates (KindInfo.Estimated), which are rough for kinds with few jobs, and may
 // lack such kinds. SQLite counts always.
 func (s *KindService) Estimate(ctx context.Context) ([]KindInfo, error) {
-	rows, err := store.List[store.KindInfo](ctx, s.client.backend, store.ListRequest{Estimate: true, Within: PageTime / 2})
+	rows, err := store.List[store.KindInfo](ctx, s.client.backend, store.ListRequest{Estimate: true, Within: EstimateTime / 2})
 	if err != nil {
 		return nil, err
 	}

@@ -110,7 +110,7 @@ func (p *program) search(ctx context.Context, client *hourbell.Client, f hourbel
 		}
 		if !noted {
 			fmt.Fprintf(p.stderr, "hourbell: few of very many jobs match; the search goes on below job %d\n", page.Next)
-			noted, f.Within = true, time.Second
+			noted, f.Within = true, 5*time.Second
 		}
 	}
 }

@@ -176,9 +176,13 @@ func TestListingPlans(t *testing.T) {
 		"of a schedule":  {store.JobFilter{Schedule: "s1", States: []store.State{store.StateReady}}, []string{"job_schedule"}, []string{"history"}},
 		"of hosts":       {store.JobFilter{HostsOf: "s1", States: []store.State{store.StateReady}}, []string{"job_schedule", "schedule_name_key"}, []string{"history"}},
 		"by key":         {store.JobFilter{Kind: "k", Unique: "u", States: []store.State{store.StateReady}}, []string{"job_unique"}, []string{"history"}},
+		"of a key":       {store.JobFilter{Key: "key"}, []string{"using job_of_key", "using history_of_key"}, []string{"Seq Scan"}},
+		"of a group":     {store.JobFilter{Group: "group"}, []string{"using job_group", "using history_group"}, []string{"Seq Scan on history"}},
+		"of any state":   {store.JobFilter{Schedule: "s1"}, []string{"using history_schedule"}, []string{"Seq Scan on history"}},
+		"unique":         {store.JobFilter{Unique: "u"}, []string{"using history_unique"}, []string{"Seq Scan on history"}},
 		"failed":         {store.JobFilter{States: []store.State{store.StateFailed}}, []string{"Index Scan Backward using history_failed"}, []string{"on job"}},
 		"failed, by end": {store.JobFilter{States: []store.State{store.StateFailed, store.StateCancelled}, FinishedSince: time.Now()}, []string{"history_failed", "Index Cond: (finished_at >= "}, []string{"on job"}},
-		"by error":       {store.JobFilter{Error: "x", States: []store.State{store.StateFailed}}, []string{"Index Scan Backward using attempt_pkey"}, []string{"on job"}},
+		"by error":       {store.JobFilter{Error: "x", States: []store.State{store.StateFailed}}, []string{"attempt", "history_failed", "Index Cond: (id = ANY ($"}, []string{"on job"}},
 	} {
 		plan := listingPlan(t, b, listJobs, append(jobFilterValues(c.filter, time.Time{}), nil, nil, 20, false))
 		for _, part := range c.want {
@@ -193,7 +197,8 @@ func TestListingPlans(t *testing.T) {
 		}
 	}
 	part := listingPlan(t, b, listJobs, append(jobFilterValues(store.JobFilter{Error: "x", Group: "g"}, time.Time{}), 100, 200, 20, false))
-	if strings.Count(part, "(id > '100'::bigint) AND (id < '200'::bigint))\n") != 2 || strings.Count(part, "Index Cond: (") < 2 {
+	if strings.Count(part, "(id > '100'::bigint) AND (id < '200'::bigint))\n") != 3 ||
+		strings.Count(part, "Index Cond: ((job_id > '100'::bigint) AND (job_id < '200'::bigint))") != 2 || strings.Contains(part, "Seq Scan on") {
 		t.Errorf("a part of a search reads other numbers\n%s", part)
 	}
 	count := listingPlan(t, b, countJobs, append(jobFilterValues(store.JobFilter{States: []store.State{store.StateFailed}}, time.Time{}), nil, nil))

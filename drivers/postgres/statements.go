@@ -116,6 +116,12 @@ var macros = map[string]string{
 		r.first + least(r.numbers * s / :shares + :numbers::bigint, r.numbers * (s + 1) / :shares) AS to_id
 		FROM $1 AS r, generate_series(0, :shares - 1) AS s`,
 	"part": `(SELECT sum(s.to_id - s.from_id)::float8 FROM $1 AS s) / (SELECT r.numbers FROM $2 AS r)`,
+	// The numbers of the jobs whose newest attempt with an error has a text in it, between two numbers; NULL: no bound.
+	"with_error": `SELECT a.job_id FROM {schema}.attempt AS a WHERE strpos(a.error, $1) > 0
+		AND ($2::bigint IS NULL OR a.job_id > $2) AND ($3::bigint IS NULL OR a.job_id < $3)
+		AND NOT EXISTS (SELECT FROM {schema}.attempt AS n WHERE n.job_id = a.job_id AND n.token > a.token AND n.error <> '')`,
+	// The same of one job, by its number.
+	"has_error": `strpos((SELECT a.error FROM {schema}.attempt AS a WHERE a.job_id = $1 AND a.error <> '' ORDER BY a.token DESC LIMIT 1), $2) > 0`,
 	// Schedule.IsOrIsMadeFrom: the number of a schedule, and a name. The schedules of hosts have the name and @ as prefix.
 	"job_state":          `coalesce((SELECT h.state FROM {schema}.history AS h WHERE h.id = $1), (SELECT CASE WHEN j.running THEN 2 ELSE greatest(j.state, 0) END FROM {schema}.job AS j WHERE j.id = $1), -1)`,
 	"is_or_is_made_from": `$1 = ANY (ARRAY(SELECT id FROM {schema}.schedule WHERE name = $2 OR owner = 'every:' || $2 AND name >= $2 || '@' AND name < $2 || 'A'))`,

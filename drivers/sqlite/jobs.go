@@ -23,7 +23,7 @@ func (b *Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]st
 func onlyFailures(f store.JobFilter) bool {
 	completes := func(s store.State) bool { return !s.Finished() || s == store.StateCompleted }
 	return len(f.States) > 0 && !slices.ContainsFunc(f.States, completes) && !f.Scheduled && !f.Retrying &&
-		len(f.IDs) == 0 && f.Schedule == "" && f.HostsOf == "" && f.Batch == 0
+		len(f.IDs) == 0 && f.Schedule == "" && f.HostsOf == "" && f.Batch == 0 && f.Group == "" && f.Key == "" && f.Unique == "" && f.Error == ""
 }
 
 // CountJobs counts jobs; see store.Jobs.

@@ -134,8 +134,12 @@ var plans = []struct {
 	{statement: sqlrows.ListJobs, given: "ids", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: sqlrows.ListJobs, given: "schedule", want: []string{"SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?", "SEARCH h USING INDEX hourbell_history_schedule (schedule_id=?"}},
 	{statement: sqlrows.ListJobs, given: "hosts", want: []string{"(name>? AND name<?)", "SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?", "SEARCH h USING INDEX hourbell_history_schedule (schedule_id=?"}, sorts: true},
-	{statement: sqlrows.ListJobs, given: "states kind created_since error", want: []string{
-		"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid<?)", "SEARCH a USING INDEX sqlite_autoindex_hourbell_attempt_1 (job_id=?)",
+	{statement: sqlrows.ListJobs, given: "group", want: []string{"SEARCH j USING INDEX hourbell_job_group (group_name=?", "SEARCH h USING INDEX hourbell_history_group (group_name=?"}, sorts: true},
+	{statement: sqlrows.ListJobs, given: "key", want: []string{"SEARCH j USING INDEX hourbell_job_key (job_key=?", "SEARCH h USING INDEX hourbell_history_key (job_key=?"}, sorts: true},
+	{statement: sqlrows.ListJobs, given: "unique", want: []string{"SEARCH h USING INDEX hourbell_history_unique (unique_key=?"}, sorts: true},
+	{statement: sqlrows.ListJobs, given: "states kind created_since from_errors", want: []string{
+		"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid=?)",
+		"SEARCH a USING INDEX sqlite_autoindex_hourbell_attempt_1 (job_id>? AND job_id<?)", "SEARCH f USING INDEX hourbell_history_failed (id>? AND id<?)",
 	}, sorts: true},
 	{statement: sqlrows.ListJobs, given: "after kind", want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"}},
 	{statement: sqlrows.ListJobsOldestFirst, given: "after", want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"}},
@@ -143,7 +147,7 @@ var plans = []struct {
 	{statement: sqlrows.ListJobs, given: "states failures finished_since", want: []string{"MERGE (UNION ALL)", "SEARCH h USING INDEX hourbell_history_failed (id<?)"}},
 	{statement: sqlrows.MatchJobs, given: "ids states error", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: updateJobs, want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: countJobs, given: "ids kind error", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: countJobs, given: "ids kind before from_errors", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: countJobs, given: "states finished_since", want: []string{"SEARCH h USING COVERING INDEX hourbell_history_finished (state=? AND <expr>=? AND finished_at>?)"}, walks: true},
 	{statement: sqlrows.ListAttempts, want: []string{"SEARCH a USING INDEX sqlite_autoindex_hourbell_attempt_1 (job_id=?)"}, sorts: true},
 	{statement: sqlrows.ListSchedules, given: "living", want: []string{"SEARCH hourbell_schedule USING INDEX sqlite_autoindex_hourbell_schedule_1 (name>?)", "SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},

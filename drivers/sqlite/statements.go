@@ -43,6 +43,11 @@ var macros = map[string]string{
 	"deletable": `(NOT EXISTS (SELECT 1 FROM hourbell_key_hold AS u WHERE u.job_id = $1.id AND u.until > :now) ` +
 		`AND NOT ($1.batch IS NOT NULL AND EXISTS (SELECT 1 FROM hourbell_job AS b WHERE b.batch = $1.batch)) ` +
 		`AND NOT ($1.releases = 1 AND EXISTS (SELECT 1 FROM hourbell_edge AS e CROSS JOIN hourbell_job AS d ON d.id = e.job_id WHERE e.on_id = $1.id)))`,
+	// The numbers of the jobs whose newest attempt with an error has a text in it, between two numbers.
+	"with_error": `SELECT a.job_id FROM hourbell_attempt AS a WHERE a.job_id > $2 AND a.job_id < $3 AND instr(a.error, $1) > 0 ` +
+		`AND NOT EXISTS (SELECT 1 FROM hourbell_attempt AS n WHERE n.job_id = a.job_id AND n.token > a.token AND n.error <> '')`,
+	// The same of one job, by its number.
+	"has_error": `instr((SELECT a.error FROM hourbell_attempt AS a WHERE a.job_id = $1 AND a.error <> '' ORDER BY a.token DESC LIMIT 1), $2) > 0`,
 	// Schedule.IsOrIsMadeFrom: the number of a schedule, and a name. The schedules of hosts have the name and @ as prefix.
 	"is_or_is_made_from": `$1 IN (SELECT s.id FROM hourbell_schedule AS s WHERE s.name = $2 UNION ALL ` +
 		`SELECT s.id FROM hourbell_schedule AS s WHERE s.name >= $2 || '@' AND s.name < $2 || 'A' AND s.owner = 'every:' || $2)`,

@@ -53,7 +53,7 @@ func (f Facts) Living() (n int) {
 
 const (
 	sectionTime = 2 * time.Second // in which each list must be read
-	searchTime  = hourbell.PageTime / 2
+	searchTime  = hourbell.EstimateTime / 2
 	failing     = 200 // schedules with failed jobs that are looked at
 	rows        = 50  // of each list
 	missedAmong = 500 // newest records of slots, among which missed slots are looked for

@@ -25,7 +25,7 @@ type Overview struct {
 
 const (
 	lately     = time.Hour // deaths before that are left to the listing
-	searchTime = hourbell.PageTime / 2
+	searchTime = hourbell.EstimateTime / 2
 	rateAmong  = 500         // jobs that ended, from which rates are computed
 	rateWindow = time.Minute // rates are of the last minute, or of as much of it as rateAmong jobs took
 )

@@ -40,8 +40,8 @@ WHERE :live
   AND NOT EXISTS (SELECT 1 FROM hourbell_job_rare AS r JOIN hourbell_batch AS b ON b.id = r.batch WHERE r.job_id = j.id AND b.finally_id = j.id) -- if not_last
   AND j.created_at >= {at(:created_since)}                                                                      -- if created_since
   AND j.created_at < {at(:created_until)}                                                                       -- if created_until
-  AND locate(:error, (SELECT a.error FROM hourbell_attempt AS a WHERE a.job_id = j.id AND a.error <> _utf8mb4''         -- if error
-             ORDER BY a.token DESC LIMIT 1)) > 0                                                                -- if error
+  AND {has_error(j.id, :error)}                                                                                 -- if error
+  AND j.id IN (SELECT e.id FROM ({with_error(:error, :after_id, :before)}) AS e)                                -- if from_errors
 ORDER BY j.id DESC LIMIT :limit                                                                                 -- if newest
 ORDER BY j.id LIMIT :limit                                                                                      -- if oldest
 {share}                                                                                                         -- if numbers
@@ -79,9 +79,10 @@ WHERE :finished
   AND h.created_at < {at(:created_until)}                                                                       -- if created_until
   AND h.finished_at >= {at(:finished_since)}                                                                    -- if finished_since
   AND h.finished_at < {at(:finished_until)}                                                                     -- if finished_until
-  AND (locate(:error, h.reason) > 0                                                                             -- if error
-    OR locate(:error, (SELECT a.error FROM hourbell_attempt AS a WHERE a.job_id = h.id AND a.error <> _utf8mb4''        -- if error
-              ORDER BY a.token DESC LIMIT 1)) > 0)                                                              -- if error
+  AND (locate(:error, h.reason) > 0 OR {has_error(h.id, :error)})                                               -- if error
+  AND h.id IN (SELECT e.id FROM ({with_error(:error, :after_id, :before)}                                       -- if from_errors
+    UNION ALL SELECT f.id FROM hourbell_history AS f FORCE INDEX (hourbell_history_failed)                      -- if from_errors
+    WHERE f.failed = 1 AND f.id > :after_id AND f.id < :before AND locate(:error, f.reason) > 0) AS e)          -- if from_errors
 ORDER BY h.id DESC LIMIT :limit                                                                                 -- if newest
 ORDER BY h.id LIMIT :limit                                                                                      -- if oldest
 {share}                                                                                                         -- if numbers

@@ -220,6 +220,7 @@ CREATE INDEX job_schedule ON {schema}.job (schedule_id, state, slot, id) WHERE s
 -- Jobs without a key, a group, a batch or a limit are not in these indexes, so that they cost nothing.
 CREATE UNIQUE INDEX job_unique ON {schema}.job (kind, unique_key) WHERE unique_key IS NOT NULL;
 CREATE INDEX job_group ON {schema}.job (group_name, state, run_at, id) WHERE group_name IS NOT NULL;
+CREATE INDEX job_of_key ON {schema}.job (job_key, id) WHERE job_key IS NOT NULL;
 CREATE INDEX job_of_batch ON {schema}.job (batch, id) WHERE batch IS NOT NULL;
 CREATE INDEX job_lane ON {schema}.job (lane, priority, state, run_at, id) WHERE lane IS NOT NULL;
 CREATE INDEX job_permit ON {schema}.job (id) WHERE permits IS NOT NULL;
@@ -261,6 +262,11 @@ CREATE TABLE {schema}.history (
 
 CREATE INDEX history_finished ON {schema}.history (state, finished_at) WHERE NOT noted;
 CREATE INDEX history_keep ON {schema}.history (keep_until, id) WHERE keep_until IS NOT NULL;
+-- Listings find jobs by what few jobs have. Jobs without it are not in these indexes, so that they cost nothing.
+CREATE INDEX history_schedule ON {schema}.history (schedule_id, id) WHERE schedule_id IS NOT NULL;
+CREATE INDEX history_group ON {schema}.history (group_name, id) WHERE group_name IS NOT NULL;
+CREATE INDEX history_of_key ON {schema}.history (job_key, id) WHERE job_key IS NOT NULL;
+CREATE INDEX history_unique ON {schema}.history (unique_key, id) WHERE unique_key IS NOT NULL;
 CREATE INDEX history_of_batch ON {schema}.history (batch, id) WHERE batch IS NOT NULL;
 -- Jobs that did not complete, by number: listings find them among very many that did, which
 -- cost the index nothing. A condition on their ends is met in the index.

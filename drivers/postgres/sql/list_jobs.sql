@@ -34,8 +34,8 @@ WITH found AS (
         AND (NOT :not_last::boolean OR NOT EXISTS (SELECT FROM {schema}.batch AS b WHERE b.id = j.batch AND b.finally_id = j.id))
         AND (:created_since::timestamptz IS NULL OR created_at >= :created_since)
         AND (:created_until::timestamptz IS NULL OR created_at < :created_until)
-        AND (:error::text IS NULL OR strpos((
-            SELECT a.error FROM {schema}.attempt AS a WHERE a.job_id = j.id AND a.error <> '' ORDER BY a.token DESC LIMIT 1), :error) > 0)
+        AND (:error::text IS NULL OR id = ANY (ARRAY({with_error(:error, :after_id, :before)})))                             -- if open
+        AND (:error::text IS NULL OR {has_error(j.id, :error)})                                                           -- if match
         AND (:only_running::boolean IS NOT TRUE OR id = ANY (ARRAY(SELECT unnest(ids) FROM {schema}.lease)))
         AND (:after_id::bigint IS NULL OR id > :after_id)                                                                -- if open
         AND (:before::bigint IS NULL OR id < :before)                                                                    -- if open
@@ -66,8 +66,10 @@ WITH found AS (
         AND (:created_until::timestamptz IS NULL OR created_at < :created_until)
         AND (:finished_since::timestamptz IS NULL OR finished_at >= :finished_since)
         AND (:finished_until::timestamptz IS NULL OR finished_at < :finished_until)
-        AND (:error::text IS NULL OR strpos(reason, :error) > 0 OR strpos((
-            SELECT a.error FROM {schema}.attempt AS a WHERE a.job_id = h.id AND a.error <> '' ORDER BY a.token DESC LIMIT 1), :error) > 0)
+        AND (:error::text IS NULL OR id = ANY (ARRAY({with_error(:error, :after_id, :before)}                                -- if open
+            UNION ALL SELECT f.id FROM {schema}.history AS f WHERE f.state >= 4 AND strpos(f.reason, :error) > 0              -- if open
+                AND (:after_id::bigint IS NULL OR f.id > :after_id) AND (:before::bigint IS NULL OR f.id < :before))))        -- if open
+        AND (:error::text IS NULL OR strpos(reason, :error) > 0 OR {has_error(h.id, :error)})                             -- if match
         AND (:after_id::bigint IS NULL OR id > :after_id)                                                                -- if open
         AND (:before::bigint IS NULL OR id < :before)                                                                    -- if open
     ORDER BY id DESC LIMIT :limit::bigint                                                                                -- if newest

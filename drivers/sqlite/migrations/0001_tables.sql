@@ -263,7 +263,11 @@ CREATE TABLE hourbell_history (
 -- so that pruning meets only the jobs of one sort.
 CREATE INDEX hourbell_history_finished ON hourbell_history (state, (keep_until IS NOT NULL), finished_at);
 CREATE INDEX hourbell_history_keep ON hourbell_history (keep_until) WHERE keep_until IS NOT NULL;
+-- Listings find jobs by what few jobs have. Jobs without it are not in these indexes.
 CREATE INDEX hourbell_history_schedule ON hourbell_history (schedule_id) WHERE schedule_id IS NOT NULL;
+CREATE INDEX hourbell_history_group ON hourbell_history (group_name) WHERE group_name IS NOT NULL;
+CREATE INDEX hourbell_history_key ON hourbell_history (job_key) WHERE job_key IS NOT NULL;
+CREATE INDEX hourbell_history_unique ON hourbell_history (unique_key) WHERE unique_key IS NOT NULL;
 CREATE INDEX hourbell_history_of_batch ON hourbell_history (batch, id) WHERE batch IS NOT NULL;
 -- Jobs that did not complete, by number: listings find them among very many that did, which
 -- cost the index nothing.

@@ -37,8 +37,8 @@ WHERE :live
   AND NOT EXISTS (SELECT 1 FROM hourbell_batch AS b WHERE b.id = j.batch AND b.finally_id = j.id)                -- if not_last
   AND j.created_at >= :created_since                                                                            -- if created_since
   AND j.created_at < :created_until                                                                             -- if created_until
-  AND instr((SELECT a.error FROM hourbell_attempt AS a WHERE a.job_id = j.id AND a.error <> ''                  -- if error
-             ORDER BY a.token DESC LIMIT 1), :error) > 0                                                        -- if error
+  AND {has_error(j.id, :error)}                                                                                 -- if error
+  AND j.id IN ({with_error(:error, :after_id, :before)})                                                        -- if from_errors
 UNION ALL
 SELECT h.id                                                                                                     -- if numbers
 SELECT h.id, h.token, h.state, CASE WHEN :full THEN h.args END, CASE WHEN :full THEN h.headers END,             -- if page
@@ -72,9 +72,10 @@ WHERE :finished
   AND (h.keep_until IS NOT NULL) IN (0, 1) -- the index has it before finished_at                               -- if finished_since
   AND h.finished_at < :finished_until                                                                           -- if finished_until
   AND (h.keep_until IS NOT NULL) IN (0, 1)                                                                      -- if finished_until
-  AND (instr(h.reason, :error) > 0                                                                              -- if error
-    OR instr((SELECT a.error FROM hourbell_attempt AS a WHERE a.job_id = h.id AND a.error <> ''                 -- if error
-              ORDER BY a.token DESC LIMIT 1), :error) > 0)                                                      -- if error
+  AND (instr(h.reason, :error) > 0 OR {has_error(h.id, :error)})                                                -- if error
+  AND h.id IN ({with_error(:error, :after_id, :before)}                                                         -- if from_errors
+    UNION ALL SELECT f.id FROM hourbell_history AS f INDEXED BY hourbell_history_failed                         -- if from_errors
+    WHERE f.state >= 4 AND f.id > :after_id AND f.id < :before AND instr(f.reason, :error) > 0)                 -- if from_errors
 )                                                                                                               -- if count
 ORDER BY 1 DESC                                                                                                 -- if newest
 ORDER BY 1                                                                                                      -- if oldest

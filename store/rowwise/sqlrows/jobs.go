@@ -70,17 +70,29 @@ func jobConditions(f store.JobFilter, now time.Time) (given []string, a Args) {
 	return given, a
 }
 
+// searchConditions are the conditions that find jobs above a number. They find jobs by an error from the attempts that have it, and
+// not job by job.
+func searchConditions(f store.JobFilter, now time.Time, after int64) (given []string, a Args) {
+	errorText := f.Error
+	f.Error = ""
+	given, a = jobConditions(f, now)
+	if errorText != "" {
+		given, a["error"] = append(given, "from_errors"), errorText
+	}
+	if after > 0 || errorText != "" {
+		given, a["after_id"] = append(given, "after"), after
+	}
+	return given, a
+}
+
 // ListJobs reads jobs in pages; see store.Jobs. more are conditions of the driver's own.
 func (s *Session) ListJobs(ctx context.Context, req store.ListJobsRequest, more ...string) ([]store.JobInfo, error) {
 	now, err := s.Now(ctx, req.Now)
 	if err != nil {
 		return nil, err
 	}
-	given, a := jobConditions(req.JobFilter, now)
+	given, a := searchConditions(req.JobFilter, now, req.After)
 	a["full"], a["before"], a["limit"] = req.Attempts, cmp.Or(req.Before, math.MaxInt64), req.Limit
-	if req.After > 0 {
-		given, a["after_id"] = append(given, "after"), req.After
-	}
 	name := ListJobs
 	if req.OldestFirst {
 		name = ListJobsOldestFirst
@@ -103,12 +115,9 @@ func (s *Session) CountJobs(ctx context.Context, name Statement, req store.Count
 	if err != nil {
 		return 0, err
 	}
-	given, a := jobConditions(req.JobFilter, now)
-	if req.After > 0 {
-		given, a["after_id"] = append(given, "after"), req.After
-	}
-	if req.Before > 0 {
-		given, a["before"] = append(given, "before"), req.Before
+	given, a := searchConditions(req.JobFilter, now, req.After)
+	if req.Before > 0 || req.Error != "" {
+		given, a["before"] = append(given, "before"), cmp.Or(req.Before, math.MaxInt64)
 	}
 	var count sql.NullInt64 // NULL: a server has given the statement up
 	err = s.List(ctx, name, given, a, func(r Row) error { return r.Scan(&count) })

@@ -86,7 +86,11 @@ func wrong(ctx context.Context, client *hourbell.Client) []store.Finding {
 	if found := findings.Find(facts); len(found) > 0 {
 		return found
 	}
-	return []store.Finding{{Check: "work", Found: plain.Plural(facts.Living(), "node") + " alive; nothing needs attention"}}
+	alive := plain.Plural(facts.Living(), "node") + " alive; nothing needs attention"
+	if facts.Living() == 0 {
+		alive = "no node is alive, and neither a job nor a schedule waits for one"
+	}
+	return []store.Finding{{Check: "work", Found: alive}}
 }
 
 // printFindings prints findings, and fails if something has to be mended.

@@ -147,9 +147,8 @@ func TestDoctorOnPostgres(t *testing.T) {
 func TestDoctorOnSchedules(t *testing.T) {
 	b := newBench(t)
 	b.ok("schedules", "put", "nightly", "--cron", "0 3 * * *", "--tz", "Europe/Prague", "--", "true")
-	_, found := b.doctor()
-	if found["work"]["result"] != "ok" {
-		t.Errorf("work: %v", found["work"])
+	if code, found := b.doctor(); code != exitFailed || !strings.Contains(fmt.Sprint(found["no-node"]["found"]), "no node is alive, so that schedule nightly will not fire at ") {
+		t.Errorf("without a node: %d, %v", code, found)
 	}
 	backend, err := sqlite.Open(t.Context(), b.path)
 	if err != nil {

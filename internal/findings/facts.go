@@ -16,12 +16,15 @@ type Facts struct {
 	Nodes   []store.NodeInfo
 	Queues  []hourbell.QueueInfo
 	Overdue []hourbell.ScheduleInfo // active schedules whose slots have passed
-	Ahead   []hourbell.ScheduleInfo // schedules whose marks are ahead of the store's clock
-	Failing []Failing               // active schedules whose newest jobs failed
-	Waiting []Waiting
-	Missed  []store.SlotInfo // records of missed slots of the last day, newest first
-	Failed  []store.JobInfo  // jobs that failed in the last day, newest first
-	Unread  []string         // what of the above the store did not answer in time, in words
+	// NextSlot is, if no node lives, a next slot of an active schedule, NextName; zero: a node lives, or there is no such slot.
+	NextSlot time.Time
+	NextName string
+	Ahead    []hourbell.ScheduleInfo // schedules whose marks are ahead of the store's clock
+	Failing  []Failing               // active schedules whose newest jobs failed
+	Waiting  []Waiting
+	Missed   []store.SlotInfo // records of missed slots of the last day, newest first
+	Failed   []store.JobInfo  // jobs that failed in the last day, newest first
+	Unread   []string         // what of the above the store did not answer in time, in words
 }
 
 // Waiting is a due job that waits for something else than a free worker. Of jobs with the same reason it is the first.
@@ -73,6 +76,7 @@ func Read(ctx context.Context, client *hourbell.Client) (Facts, error) {
 			f.Overdue, err = client.Schedules.ListOverdue(ctx, rows)
 			return err
 		}},
+		{"next slots", func(ctx context.Context) error { return f.readNext(ctx, client) }},
 		{"schedules ahead of the clock", func(ctx context.Context) (err error) {
 			f.Ahead, err = client.Schedules.ResetAhead(ctx, hourbell.DryRun())
 			return err
@@ -128,6 +132,20 @@ func readNodes(ctx context.Context, client *hourbell.Client) (f Facts, err error
 	position, err := client.Nodes.Position(ctx)
 	f.LostAt = position.LostAt
 	return f, err
+}
+
+// readNext reads the next slot of the active schedules, if no node lives. The first schedules by name are enough for an example.
+func (f *Facts) readNext(ctx context.Context, client *hourbell.Client) error {
+	if f.Living() > 0 {
+		return nil
+	}
+	schedules, err := client.Schedules.List(ctx, hourbell.ScheduleFilter{Limit: rows})
+	for _, s := range schedules {
+		if !s.NextAt.IsZero() && s.PausedAt.IsZero() && s.GroupPausedAt.IsZero() && (f.NextSlot.IsZero() || s.NextAt.Before(f.NextSlot)) {
+			f.NextSlot, f.NextName = s.NextAt, s.Name
+		}
+	}
+	return err
 }
 
 // readFailing reads the schedules whose newest jobs failed, and why the last job of each did.

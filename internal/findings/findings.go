@@ -29,10 +29,13 @@ type Rule struct {
 	find   func(Facts) []store.Finding
 }
 
+// startServe is what to do if no node lives.
+const startServe = "start `hourbell serve`"
+
 // rules are all rules, the most urgent first: what stops all work, then what stops some of it, then what has gone wrong.
 var rules = []Rule{
 	{"store-went-back", store.FindingError, "nodes", "see `hourbell nodes accept-history --help`", wentBack},
-	{"no-node", store.FindingError, "nodes", "start `hourbell serve`", noNode},
+	{"no-node", store.FindingError, "nodes", startServe, noNode},
 	{"schedule-overdue", store.FindingError, "schedules", "", overdue},
 	{
 		"schedule-ahead", store.FindingError, "schedules",
@@ -107,6 +110,7 @@ func wentBack(f Facts) []store.Finding {
 	return []store.Finding{{Found: "the store went back in time, so no node claims or fires", Since: f.LostAt}}
 }
 
+// noNode leaves schedules whose slots have passed to overdue.
 func noNode(f Facts) []store.Finding {
 	ready, since, estimated := int64(0), time.Time{}, false
 	for _, q := range f.Queues {
@@ -115,14 +119,45 @@ func noNode(f Facts) []store.Finding {
 			since = q.Oldest
 		}
 	}
-	if f.Living() > 0 || ready == 0 {
+	switch {
+	case f.Living() > 0:
+		return nil
+	case ready > 0:
+		due := plain.Plural(int(ready), "due job")
+		if estimated {
+			due = "about " + due
+		}
+		return []store.Finding{{Found: f.nodeless() + ", and " + due + waitOf(ready), Since: since}}
+	case f.NextSlot.IsZero() || len(f.Overdue) > 0:
 		return nil
 	}
-	due := plain.Plural(int(ready), "due job")
-	if estimated {
-		due = "about " + due
+	last, _ := f.lastNode()
+	return []store.Finding{{
+		Found: fmt.Sprintf("%s, so that schedule %s will not fire at %s", f.nodeless(), f.NextName, plain.Stamp(f.NextSlot)),
+		Since: last.EndedAt, Schedule: f.NextName,
+	}}
+}
+
+// nodeless says that no node is alive, and what became of the last node.
+func (f Facts) nodeless() string {
+	last, found := f.lastNode()
+	switch {
+	case !found:
+		return "no node is alive"
+	case last.Died:
+		return fmt.Sprintf("no node is alive (the last, %s, died %s)", last.Name, ago(f.Now, last.EndedAt))
 	}
-	return []store.Finding{{Found: "no node is alive, and " + due + waitOf(ready), Since: since}}
+	return fmt.Sprintf("no node is alive (the last, %s, was stopped %s)", last.Name, ago(f.Now, last.EndedAt))
+}
+
+// lastNode returns the node that has ended last.
+func (f Facts) lastNode() (last store.NodeInfo, found bool) {
+	for _, n := range f.Nodes {
+		if n.EndedAt.After(last.EndedAt) {
+			last, found = n, true
+		}
+	}
+	return last, found
 }
 
 func waitOf(n int64) string {
@@ -160,7 +195,7 @@ func overdue(f Facts) (found []store.Finding) {
 		one.Found += ", the first at " + plain.Stamp(first.Overdue.Since) + ": "
 		switch {
 		case f.Living() == 0:
-			one.Found, one.Remedy = one.Found+"no node is alive", "start `hourbell serve`"
+			one.Found, one.Remedy = one.Found+f.nodeless(), startServe
 		case why != "":
 			one.Found, one.Remedy = one.Found+why, "start a node that takes its jobs; `hourbell nodes` lists what each node takes"
 		default:

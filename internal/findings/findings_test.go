@@ -71,7 +71,12 @@ func TestEachRule(t *testing.T) {
 		{"no-node", func(f *Facts) { f.Nodes = nil }, []string{"no node is alive, and 2 due jobs wait"}, now.Add(-time.Hour)},
 		{"no-node", func(f *Facts) {
 			f.Nodes[0].EndedAt, f.Queues = now, queuesOf(store.QueueInfo{Name: "q", Ready: 1, Oldest: now, Estimated: true})
-		}, []string{"no node is alive, and about 1 due job waits"}, now},
+		}, []string{"no node is alive (the last, a, was stopped 0s ago), and about 1 due job waits"}, now},
+		{"no-node", func(f *Facts) {
+			old := node("old")
+			old.EndedAt, f.Nodes[0].EndedAt, f.Nodes[0].Died = now.Add(-3*time.Hour), now.Add(-2*time.Hour), true
+			f.Nodes, f.Queues, f.NextSlot, f.NextName = append(f.Nodes, old), nil, now.Add(time.Hour), "nightly"
+		}, []string{"no node is alive (the last, a, died 2h0m0s ago), so that schedule nightly will not fire at 2027-03-01T13:00:00Z"}, now.Add(-2 * time.Hour)},
 		{"schedule-overdue", func(f *Facts) {
 			f.Nodes, f.Queues, f.Overdue = nil, nil, []hourbell.ScheduleInfo{overdueOne("tick", "no node is alive; start one", 12)}
 		}, []string{"schedule tick has not fired 12 slots, the first at 2027-03-01T11:00:12Z: no node is alive"}, now.Add(-time.Hour + 12*time.Second)},

@@ -64,6 +64,17 @@ func checkFlags(t *testing.T, args ...string) {
 	}
 }
 
+// stateDir returns the folder of the state file that arguments name: without it a node does not notice at its start that the store
+// went back in time.
+func stateDir(t *testing.T, args []string) string {
+	t.Helper()
+	at := slices.Index(args, "--state-dir")
+	if at < 0 || at+1 == len(args) || !filepath.IsAbs(args[at+1]) {
+		t.Fatalf("%q name no folder for the state file", args)
+	}
+	return args[at+1]
+}
+
 // checkSchedules checks a schedule file.
 func checkSchedules(t *testing.T, text string) {
 	t.Helper()
@@ -85,9 +96,9 @@ func TestKubernetes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var deployment apps.Deployment
+	var set apps.StatefulSet
 	kinds := map[string]any{
-		"ConfigMap": &core.ConfigMap{}, "Deployment": &deployment, "PodDisruptionBudget": &policy.PodDisruptionBudget{}, "Service": &core.Service{},
+		"ConfigMap": &core.ConfigMap{}, "StatefulSet": &set, "PodDisruptionBudget": &policy.PodDisruptionBudget{}, "Service": &core.Service{},
 	}
 	for _, document := range bytes.Split(text, []byte("\n---\n")) {
 		var kind meta.TypeMeta
@@ -109,7 +120,7 @@ func TestKubernetes(t *testing.T) {
 			t.Errorf("there is no %s", kind)
 		}
 	}
-	pod := deployment.Spec.Template.Spec
+	pod := set.Spec.Template.Spec
 	one := pod.Containers[0]
 	const drain, rest = 30 * time.Second, 5 * time.Second
 	before := time.Duration(one.Lifecycle.PreStop.Sleep.Seconds) * time.Second
@@ -121,6 +132,18 @@ func TestKubernetes(t *testing.T) {
 	}
 	if port := one.Args[slices.Index(one.Args, "--probes")+1]; port != ":8081" || one.Ports[0].ContainerPort != 8081 {
 		t.Errorf("probes at %s", port)
+	}
+	volume := "" // of the folder of the state file
+	for _, mount := range one.VolumeMounts {
+		if mount.MountPath == stateDir(t, one.Args) && !mount.ReadOnly {
+			volume = mount.Name
+		}
+	}
+	if !slices.ContainsFunc(set.Spec.VolumeClaimTemplates, func(claim core.PersistentVolumeClaim) bool { return claim.Name == volume }) {
+		t.Errorf("the folder of the state file is in the volume %q, which does not outlive its pod", volume)
+	}
+	if pod.SecurityContext.FSGroup == nil || *pod.SecurityContext.FSGroup != *pod.SecurityContext.RunAsGroup {
+		t.Error("the node may not write to its volumes")
 	}
 	checkFlags(t, one.Args...)
 	var settings core.ConfigMap
@@ -142,12 +165,22 @@ func TestCompose(t *testing.T) {
 			Grace   string   `yaml:"stop_grace_period"`
 			Volumes []string `yaml:"volumes"`
 		} `yaml:"services"`
+		Volumes map[string]any `yaml:"volumes"`
 	}
 	if err := yaml.Unmarshal(text, &file); err != nil {
 		t.Fatal(err)
 	}
 	node := file.Services["hourbell"]
 	checkFlags(t, node.Command...)
+	volume := "" // of the folder of the state file
+	for _, mount := range node.Volumes {
+		if name, at, _ := strings.Cut(mount, ":"); at == stateDir(t, node.Command) {
+			volume = name
+		}
+	}
+	if _, kept := file.Volumes[volume]; !kept || strings.HasPrefix(file.Services["database"].Volumes[0], volume+":") {
+		t.Errorf("the folder of the state file is in %q, which is no volume of its own", volume)
+	}
 	if grace, err := time.ParseDuration(node.Grace); err != nil || grace < 35*time.Second {
 		t.Errorf("a node has %s to stop", node.Grace)
 	}

@@ -99,7 +99,7 @@ func readPlain(answers pgx.BatchResults, req store.ClaimRequest) (made plainClai
 	var next nextDue
 	err = answers.QueryRow().Scan(next.targets()...)
 	made.pauses, made.gated, made.Handled = next.pauses, next.gated, next.handled
-	made.LimitRevision, made.NextStart = next.limitRevision, next.notBefore
+	made.LimitRevision, made.NextStart, made.NoSuspects = next.limitRevision, next.notBefore, !next.suspects
 	if req.WantsNextDue(len(made.Jobs)) {
 		made.NextDue = next.at
 	}
@@ -112,13 +112,14 @@ type nextDue struct {
 	at            time.Time
 	pauses        rowwise.PauseMark
 	paused, gated bool
+	suspects      bool
 	handled       bool
 	limitRevision int64
 	notBefore     time.Time
 }
 
 func (n *nextDue) targets() []any {
-	return []any{into(&n.at), &n.pauses.Count, into(&n.pauses.Last), &n.paused, &n.handled, &n.limitRevision, into(&n.notBefore), &n.gated}
+	return []any{into(&n.at), &n.pauses.Count, into(&n.pauses.Last), &n.paused, &n.handled, &n.limitRevision, into(&n.notBefore), &n.gated, &n.suspects}
 }
 
 // wakeAfterPoll wakes other nodes after a shared poll whose claim may have left jobs. The jobs of the claim are claimed: if

@@ -25,3 +25,23 @@ func TestAClaimThatCannotBeCommittedReturnsNoJobs(t *testing.T) {
 		t.Errorf("afterwards %d jobs were claimed", got)
 	}
 }
+
+// TestAPlainClaimLooksForSuspects: a claim that passes no gates finds out whether there are suspects, so that an idle node makes no
+// claim for suspects with each poll.
+func TestAPlainClaimLooksForSuspects(t *testing.T) {
+	b := fresh(t)
+	node := register(t, b)
+	insertN(t, b, 3)
+	claim := func() store.ClaimResult {
+		res, err := b.ClaimPart(t.Context(), store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 2})
+		must(t, err)
+		return res.ClaimResult
+	}
+	if res := claim(); !res.NoSuspects || len(res.Jobs) != 2 {
+		t.Errorf("without suspects: %+v", res)
+	}
+	execute(t, withSchema("update {schema}.job set losses = 2 where not running", b.schema))
+	if res := claim(); res.NoSuspects || len(res.Jobs) != 0 {
+		t.Errorf("with a suspect: %+v", res)
+	}
+}

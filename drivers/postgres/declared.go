@@ -458,7 +458,7 @@ var sources = [statementCount]source{
 	findNextDue: {
 		file:    "find_next_due",
 		params:  "now queue limited",
-		columns: "next_due pauses last queue handled limit_revision not_before gated",
+		columns: "next_due pauses last queue handled limit_revision not_before gated suspects",
 	},
 	findNextExpiry:     {file: "find_next_expiry", params: "node", columns: "next_expiry"},
 	findNextSchedule:   {file: "find_next_schedule", params: "now ahead", columns: "now next_at"},

@@ -1,9 +1,10 @@
--- statement findNextDue, takes now queue limited, returns next_due pauses last queue handled limit_revision not_before gated
+-- statement findNextDue, takes now queue limited, returns next_due pauses last queue handled limit_revision not_before gated suspects
 -- The earliest run_at after now among the ready jobs of a queue, without suspects, unless the
 -- queue is paused, or the earliest end of a pause after now if that is earlier; how many pauses
 -- there are, also pauses that have ended, when the last of them began, whether the queue is paused, whether there are handlers of
 -- starts, the newest revision of the limits of the whole queue :limited, until when a worker has asked that nothing of
--- that queue starts, and whether claims have to pass gates: because limits concern the queue whose permits jobs hold, or a pause has ended.
+-- that queue starts, and whether claims have to pass gates: because limits concern the queue whose permits jobs hold, or a pause has ended;
+-- and whether a claim of suspects may find a job: see findSuspect.
 SELECT least(p.first_end, CASE WHEN NOT p.queue THEN (
         SELECT min(later.run_at)
         FROM generate_series(1, 9) AS m (priority), LATERAL (
@@ -13,7 +14,11 @@ SELECT least(p.first_end, CASE WHEN NOT p.queue THEN (
         ) AS later
     ) END) AS next_due,
     p.pauses, p.last, p.queue, EXISTS (SELECT FROM {schema}.handler WHERE events & 1 <> 0) AS handled,
-    w.limit_revision, w.not_before, l.permits OR p.ended AS gated
+    w.limit_revision, w.not_before, l.permits OR p.ended AS gated,
+    EXISTS (
+        SELECT FROM {schema}.job AS s
+        WHERE s.state = 0 AND s.losses >= 2 AND s.queue = :queue::text AND NOT s.running AND s.run_at <= coalesce(:now::timestamptz, now())
+    ) AS suspects
 FROM (
     SELECT count(*) AS pauses, max(paused_at) AS last, min(until) FILTER (WHERE until > coalesce(:now::timestamptz, now())) AS first_end,
         coalesce(bool_or(until <= coalesce(:now::timestamptz, now())), false) AS ended,

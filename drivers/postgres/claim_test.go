@@ -33,9 +33,9 @@ func TestAPlainClaimLooksForSuspects(t *testing.T) {
 	node := register(t, b)
 	insertN(t, b, 3)
 	claim := func() store.ClaimResult {
-		res, err := b.ClaimPart(t.Context(), store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 2})
+		res, err := b.Claim(t.Context(), store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 2})
 		must(t, err)
-		return res.ClaimResult
+		return res
 	}
 	if res := claim(); !res.NoSuspects || len(res.Jobs) != 2 {
 		t.Errorf("without suspects: %+v", res)

@@ -59,6 +59,7 @@ func (s *Schedule) Put(put PutSchedule, owner string, now time.Time) {
 	}
 	s.Owner, s.Definition, s.Group = owner, bytes.Clone(put.Definition), put.Group
 	s.NextAt, s.UpdatedAt = now, now
+	s.Revision++
 	s.declare(put.Paused, now)
 }
 

@@ -12,7 +12,7 @@ type Schedule struct {
 	ID         int64
 	Name       string
 	Owner      string
-	Revision   int64 // changes only with the definition, the owner or a calendar, and always to a greater number
+	Revision   int64 // 1 at first; one more after each change of the definition, the owner or a calendar, also of a schedule that comes back
 	Definition []byte
 	Group      string // of the schedule and its jobs, or empty; it changes only with the definition
 	// Anchor is the instant from which intervals are counted: when the schedule

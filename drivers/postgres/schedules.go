@@ -162,7 +162,6 @@ func (p *putting) put(put store.PutSchedule) {
 	}
 	row.Put(put, p.owner, p.now)
 	row.FollowPause(p.pauses[put.Group], p.now)
-	row.Revision++
 	edit.To = row.Revision
 	p.edits = append(p.edits, edit)
 }

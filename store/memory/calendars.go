@@ -30,6 +30,7 @@ func (s *Store) putCalendars(req store.PutRequest, now time.Time) (out store.Put
 			changed = append(changed, put.Name)
 			for _, schedule := range s.naming(put.Name) {
 				if !slices.Contains(out.Revised, schedule.Name) {
+					schedule.Revision++
 					out.Revised = append(out.Revised, schedule.Name)
 				}
 			}
@@ -40,15 +41,10 @@ func (s *Store) putCalendars(req store.PutRequest, now time.Time) (out store.Put
 	return out, nil
 }
 
-// putCalendar writes a new or changed calendar, and gives the schedules that
-// name it a new revision.
+// putCalendar writes a new or changed calendar.
 func (s *Store) putCalendar(put store.PutCalendar, now time.Time) {
 	s.lastRevision++
 	s.calendars[put.Name] = &store.Calendar{Name: put.Name, Revision: s.lastRevision, Definition: copyOf(put.Definition), UpdatedAt: now}
-	for _, schedule := range s.naming(put.Name) {
-		s.lastRevision++
-		schedule.Revision = s.lastRevision
-	}
 }
 
 // naming returns the living schedules that name a calendar.

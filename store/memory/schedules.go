@@ -144,8 +144,7 @@ func (s *Store) putOne(row *store.Schedule, put store.PutSchedule, owner string,
 		delete(s.failing, row.ID)
 		row.PausedAt, row.PausedUntil, row.PausedDeclared = time.Time{}, time.Time{}, false
 	}
-	s.lastRevision++
-	row.Revision = s.lastRevision
+	row.Revision++
 	row.Owner = owner
 	row.Definition = copyOf(put.Definition)
 	row.Group = put.Group

@@ -47,7 +47,7 @@ func putCalendars(ctx context.Context, tx Tx, req store.PutRequest, now time.Tim
 	return out, Record(ctx, tx, req.CalendarsEntry(store.CalendarNames(changed), len(out.Revised)), now)
 }
 
-// saveCalendars gives calendars and the schedules that name them a new revision,
+// saveCalendars gives calendars this revision and the schedules that name them their next one,
 // unless a schedule is due, and returns the names of the schedules.
 func saveCalendars(ctx context.Context, tx Tx, puts []store.PutCalendar, revision int64, now time.Time) (schedules []string, err error) {
 	names := store.CalendarNames(puts)
@@ -64,7 +64,7 @@ func saveCalendars(ctx context.Context, tx Tx, puts []store.PutCalendar, revisio
 	slices.Sort(schedules)
 	schedules = slices.Compact(schedules)
 	if len(schedules) > 0 {
-		if err := tx.ReviseSchedules(ctx, schedules, revision); err != nil {
+		if err := tx.ReviseSchedules(ctx, schedules); err != nil {
 			return nil, err
 		}
 	}

@@ -63,12 +63,11 @@ func checkCalendars(ctx context.Context, tx Tx, puts []store.PutSchedule) error 
 
 // putPlan is what PutSchedules writes.
 type putPlan struct {
-	rows         []*store.Schedule    // one for each of the request, as it will be
-	changed      []*store.Schedule    // rows that are new or change
-	gone         []*store.Schedule    // rows that a sync deletes
-	back         []int64              // the numbers of changed rows that were deleted
-	edits        []store.ScheduleEdit // what changes; the audit has it
-	lastRevision int64                // given so far, to any schedule or calendar
+	rows    []*store.Schedule    // one for each of the request, as it will be
+	changed []*store.Schedule    // rows that are new or change
+	gone    []*store.Schedule    // rows that a sync deletes
+	back    []int64              // the numbers of changed rows that were deleted
+	edits   []store.ScheduleEdit // what changes; the audit has it
 }
 
 func (p *putPlan) result() store.PutSchedulesResult {
@@ -85,7 +84,7 @@ func (p *putPlan) result() store.PutSchedulesResult {
 // planPut decides about every schedule of a request, and refuses the request if
 // one schedule cannot be put.
 func planPut(ctx context.Context, tx Tx, req store.PutSchedulesRequest, now time.Time) (plan putPlan, err error) {
-	if plan.lastRevision, err = tx.LockRevision(ctx); err != nil {
+	if _, err := tx.LockRevision(ctx); err != nil { // one transaction at a time puts schedules
 		return plan, err
 	}
 	known := map[string]*store.Schedule{}
@@ -168,10 +167,9 @@ func (p *putPlan) put(row *store.Schedule, put store.PutSchedule, pause store.Pa
 		if !row.DeletedAt.IsZero() {
 			p.back = append(p.back, row.ID)
 		}
-		p.lastRevision++
 		row.Put(put, owner, now)
 		row.FollowPause(pause, now)
-		row.Revision, edit.To = p.lastRevision, p.lastRevision
+		edit.To = row.Revision
 		p.changed, p.edits = append(p.changed, row), append(p.edits, edit)
 	}
 	p.rows = append(p.rows, row)
@@ -187,9 +185,6 @@ func (p *putPlan) write(ctx context.Context, tx Tx, req store.PutSchedulesReques
 	}
 	if len(p.changed) > 0 {
 		if err := p.writeUses(ctx, tx, req.Schedules); err != nil {
-			return err
-		}
-		if err := tx.RaiseRevision(ctx, p.lastRevision); err != nil {
 			return err
 		}
 	}

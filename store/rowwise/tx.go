@@ -224,8 +224,8 @@ type Slots interface {
 type Schedules interface {
 	OwnersTx
 
-	// LockRevision returns the greatest revision that was given to any schedule or
-	// calendar; RaiseRevision stores a greater one.
+	// LockRevision returns the greatest revision that was given to any calendar or limit, and lets one transaction at a time
+	// put schedules, calendars and limits; RaiseRevision stores a greater one.
 	LockRevision(ctx context.Context) (int64, error)
 	RaiseRevision(ctx context.Context, to int64) error
 
@@ -276,8 +276,8 @@ type Calendars interface {
 	// schedule that names several of them is returned for each.
 	LockCalendarUsers(ctx context.Context, calendars []string) ([]CalendarUser, error)
 
-	// ReviseSchedules sets the revision of schedules.
-	ReviseSchedules(ctx context.Context, schedules []string, revision int64) error
+	// ReviseSchedules gives schedules their next revision.
+	ReviseSchedules(ctx context.Context, schedules []string) error
 
 	// SaveCalendars inserts or updates calendars with a revision, changed now.
 	SaveCalendars(ctx context.Context, calendars []store.PutCalendar, revision int64, now time.Time) error

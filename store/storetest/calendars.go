@@ -154,7 +154,7 @@ func calendarRevises(e *env) {
 	e.want(res.Lost, []int64{one.ID}, "a firing that was decided before a calendar changed must be lost")
 
 	now := e.put("one", "another")
-	e.ok(now.Revision > e.schedule("both").Revision || now.Revision > one.Revision+1, "revisions must go on growing after a calendar's change", now.Revision)
+	e.ok(now.Revision > one.Revision+1, "revisions must go on growing after a calendar's change", now.Revision)
 	e.must(e.tryPutNaming("gone", "back", "d"))
 	back := e.schedule("gone")
 	e.fire(firing(back, e.now, e.now.Add(time.Minute)))

@@ -15,6 +15,7 @@ var putTests = []scenario{
 	{"Unchanged", putUnchanged},
 	{"Changed", putChanged},
 	{"MarkNeverMovesBack", putMark},
+	{"RevisionsCountBySchedule", putRevisions},
 	{"IfRevision", putIfRevision},
 	{"OtherOwner", putOwner},
 	{"PausedByDefinition", putPaused},
@@ -139,6 +140,31 @@ func putMark(e *env) {
 	e.tick(time.Minute)
 	row = e.put("s", "3")
 	e.want([]any{row.Mark, row.NextAt}, []any{ahead, e.now}, "delete and put must not move the mark back")
+}
+
+// putRevisions checks that the revision of a schedule is how often that schedule was created or changed, whatever else the store has.
+func putRevisions(e *env) {
+	want := func(name string, revision int64, when string) {
+		e.t.Helper()
+		e.want(e.schedule(name).Revision, revision, "the revision of "+name+" "+when)
+	}
+	e.put("a", "1")
+	e.put("a", "2")
+	e.put("b", "1")
+	want("a", 2, "after one change")
+	want("b", 1, "when it is new")
+	e.putCalendar("c", "1")
+	e.putCalendar("d", "1")
+	e.plannedNaming("names", "c", "d")
+	want("names", 1, "when it is new")
+	_, err := e.tryPutCalendars(store.PutCalendar{Name: "c", Definition: []byte("2")}, store.PutCalendar{Name: "d", Definition: []byte("2")})
+	e.must(err)
+	want("names", 2, "after one change of two of its calendars")
+	e.changeSchedules(store.DeleteSchedules, "b")
+	e.put("other", "1")
+	e.put("b", "1")
+	want("b", 2, "when it comes back")
+	want("other", 1, "when it is new")
 }
 
 func putIfRevision(e *env) {

@@ -1,3 +1,3 @@
 -- statement ReviseSchedules
--- Gives schedules a revision.
-UPDATE hourbell_schedule FORCE INDEX (hourbell_schedule_name) SET revision = :revision WHERE name IN (:names)
+-- Gives schedules their next revision.
+UPDATE hourbell_schedule FORCE INDEX (hourbell_schedule_name) SET revision = revision + 1 WHERE name IN (:names)

@@ -1,3 +1,3 @@
 -- statement reviseSchedules, takes schedules
--- Gives schedules, which are locked, a new revision.
+-- Gives schedules, which are locked, their next revision.
 UPDATE {schema}.schedule SET revision = revision + 1 WHERE id = ANY (:schedules::bigint[])

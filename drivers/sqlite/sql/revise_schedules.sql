@@ -1,3 +1,3 @@
 -- statement ReviseSchedules
--- Gives schedules a revision.
-UPDATE hourbell_schedule SET revision = :revision WHERE name IN (SELECT value FROM json_each(:names))
+-- Gives schedules their next revision.
+UPDATE hourbell_schedule SET revision = revision + 1 WHERE name IN (SELECT value FROM json_each(:names))

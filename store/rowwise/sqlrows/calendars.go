@@ -28,8 +28,8 @@ func (s *Session) LockCalendarUsers(ctx context.Context, calendars []string) (us
 }
 
 // ReviseSchedules implements rowwise.Calendars.
-func (s *Session) ReviseSchedules(ctx context.Context, schedules []string, revision int64) error {
-	return s.Exec(ctx, ReviseSchedules, Args{"names": schedules, "revision": revision})
+func (s *Session) ReviseSchedules(ctx context.Context, schedules []string) error {
+	return s.Exec(ctx, ReviseSchedules, Args{"names": schedules})
 }
 
 // DeleteCalendars implements rowwise.Calendars.

@@ -106,7 +106,7 @@ func (s *CalendarService) Put(ctx context.Context, calendar Calendar, ifRevision
 	}
 	res, err := s.put(ctx, []Calendar{calendar}, ifRevision)
 	if err != nil {
-		return saved, fmt.Errorf("put calendar %q: %w", check.Shorten(calendar.Name), err)
+		return saved, puttingOne("calendar", calendar.Name, err)
 	}
 	calendar.Stored = true
 	return Saved[Calendar]{calendar, res.Revisions[0], res.Changed > 0}, nil
@@ -231,7 +231,7 @@ func (s *CalendarService) Delete(ctx context.Context, names ...string) error {
 		err = cmp.Or(s.inUse(ctx, names), err)
 	}
 	if err != nil {
-		return fmt.Errorf("delete calendars: %w", err)
+		return calling("delete calendars", err)
 	}
 	return nil
 }

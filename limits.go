@@ -191,7 +191,7 @@ func (s *LimitService) Put(ctx context.Context, limit Limit, ifRevision int64) (
 	row := limit.row()
 	res, err := s.client.backend.Put(ctx, store.PutRequest{Limits: []store.PutLimit{{Limit: row, IfRevision: ifRevision}}, By: s.client.actor(ctx)})
 	if err != nil {
-		return saved, fmt.Errorf("put limit %q: %w", check.Shorten(limit.Name), err)
+		return saved, puttingOne("limit", limit.Name, err)
 	}
 	return Saved[Limit]{newLimitInfo(store.LimitInfo{Limit: row}).Limit, res.Revisions[0], res.Changed > 0}, nil
 }
@@ -225,7 +225,7 @@ func (s *LimitService) Get(ctx context.Context, name string) (LimitInfo, error) 
 func (s *LimitService) list(ctx context.Context, req store.ListRequest) ([]LimitInfo, error) {
 	rows, err := store.List[store.LimitInfo](ctx, s.client.backend, req)
 	if err != nil {
-		return nil, fmt.Errorf("list limits: %w", err)
+		return nil, calling("list limits", err)
 	}
 	return converted(rows, newLimitInfo), nil
 }

@@ -43,7 +43,7 @@ func (s *ScheduleService) Put(ctx context.Context, schedule Schedule, options ..
 	}
 	res, err := s.put(ctx, options, putOneOptions, store.PutSchedulesRequest{Owner: schedule.Owner}, []Schedule{schedule})
 	if err != nil {
-		return saved, calling(fmt.Sprintf("put schedule %q", check.Shorten(schedule.Name)), err)
+		return saved, puttingOne("schedule", schedule.Name, err)
 	}
 	if onStart {
 		if err := s.runOnStart(ctx, schedule.Name); err != nil {
@@ -67,6 +67,25 @@ func calling(call string, err error) error {
 	}
 	return fmt.Errorf("%s: %w", call, err)
 }
+
+// puttingOne returns the error of a put of one row with a name, as calling does. A store that names a put of several rows and the
+// row is taken to say the same.
+func puttingOne(what, name string, err error) error {
+	call, text := fmt.Sprintf("put %s %q", what, check.Shorten(name)), err.Error()
+	for _, said := range []string{call, fmt.Sprintf("put %ss", what), fmt.Sprintf("%s %q", what, name)} {
+		text = strings.TrimPrefix(text, said+": ")
+	}
+	return &putError{call + ": " + text, err}
+}
+
+// putError is an error of a store with another text.
+type putError struct {
+	text string
+	err  error
+}
+
+func (e *putError) Error() string { return e.text }
+func (e *putError) Unwrap() error { return e.err }
 
 // PutAll creates or replaces any number of schedules of one owner, all or none.
 // Other schedules of that owner do not change. A revision other than 0 is

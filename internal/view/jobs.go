@@ -146,12 +146,16 @@ func JobState(j store.JobInfo, now time.Time) string {
 	return j.State.String()
 }
 
-// shownSchedule returns the schedule for which a job was made, or about which a
+// shownSchedule returns the schedule for which a job was made, or the schedule or the job without a schedule about which a
 // hook's job reports.
 func shownSchedule(j store.JobInfo) string {
 	var about store.HookEvent
 	if json.Unmarshal(aboutHook(j), &about) == nil && about.Event != "" {
-		return about.Event + " of " + about.Schedule
+		what := about.Schedule
+		if what == "" {
+			what = fmt.Sprintf("job %d", about.Job)
+		}
+		return about.Event + " of " + what
 	}
 	return j.ScheduleName
 }

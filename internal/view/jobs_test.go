@@ -34,7 +34,9 @@ func TestLastOutput(t *testing.T) {
 func TestShownSchedule(t *testing.T) {
 	var hook store.JobInfo
 	hook.Headers = []byte(`{"hourbell-hook":"{\"event\":\"failure\",\"schedule\":\"nightly\"}"}`)
-	for want, job := range map[string]store.JobInfo{"failure of nightly": hook, "s": {ScheduleName: "s"}, "": {}} {
+	var alone store.JobInfo
+	alone.Headers = []byte(`{"hourbell-hook":"{\"event\":\"failure\",\"schedule\":\"\",\"job\":17}"}`)
+	for want, job := range map[string]store.JobInfo{"failure of nightly": hook, "failure of job 17": alone, "s": {ScheduleName: "s"}, "": {}} {
 		if got := shownSchedule(job); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}

@@ -15,7 +15,7 @@ import (
 
 // ScheduleEnd is the end of a job of a predecessor, as a slot of a dependent. It is
 // stored after the transaction that ended the job, by the predecessors and pauses as
-// they were at the end, and becomes due at once; see Schedules.DueEnds.
+// they were at the end, and becomes due at once; see OfEnds.
 type ScheduleEnd struct {
 	Schedule int64 // the dependent's number
 	// Slot is the instant of the end or, if the dependent has that slot or a later mark
@@ -44,13 +44,6 @@ func PassOn(end Ended, predecessor, dependent *Schedule, last time.Time) Schedul
 		Paused: predecessor.PausedFor(end.At) && !predecessor.PausedAt.After(end.At) ||
 			predecessor.GroupPausedFor(end.At) && !predecessor.GroupPausedAt.After(end.At),
 	}
-}
-
-// DueEndsRequest asks for ends that Fire has to account for.
-type DueEndsRequest struct {
-	Tx        Tx      // as in DueSchedulesRequest
-	Schedules []int64 // dependents
-	Limit     int     // at least 1
 }
 
 // CheckAfter returns why puts must be refused because of a predecessor, or nil. Drivers

@@ -24,6 +24,9 @@ const (
 	OfBatches
 	// OfCalendars lists calendars by name: Names, After, Limit.
 	OfCalendars
+	// OfEnds lists the ends that due schedules with predecessors have to account for, by schedule, then by slot: IDs of the
+	// dependents, without which nothing is listed, and Limit. Tx is as in DueSchedulesRequest.
+	OfEnds
 	// OfGroups counts the groups that a schedule or a live job has, by name: Names (at most one), Estimate.
 	OfGroups
 	// OfHandlers lists all handlers by name.
@@ -128,7 +131,7 @@ func (r *ListRequest) Operation() string { return strings.ReplaceAll(r.String(),
 
 // subjects are the words for the sorts.
 var subjects = [...]string{
-	"audit", "batches", "calendars", "groups", "handlers", "kinds", "limits", "limit waits", "links", "nodes", "owners", "pauses",
+	"audit", "batches", "calendars", "ends", "groups", "handlers", "kinds", "limits", "limit waits", "links", "nodes", "owners", "pauses",
 	"queues", "schedules", "slots",
 }
 
@@ -137,6 +140,7 @@ type Listing struct {
 	Audit      []AuditEntry
 	Batches    []Batch
 	Calendars  []Calendar
+	Ends       []ScheduleEnd
 	Groups     []GroupInfo
 	Handlers   []Handler
 	Kinds      []KindInfo
@@ -154,7 +158,7 @@ type Listing struct {
 // Listed are the types of the rows that List returns.
 type Listed interface {
 	AuditEntry | Batch | Calendar | GroupInfo | Handler | KindInfo | LimitInfo | LimitWait | Link | NodeInfo | Owner | Pause |
-		QueueInfo | Schedule | SlotInfo
+		QueueInfo | Schedule | ScheduleEnd | SlotInfo
 }
 
 // List returns the rows of the sort that has this type; the request's Of is not used.
@@ -172,7 +176,7 @@ func List[Row Listed](ctx context.Context, from Listings, req ListRequest) ([]Ro
 // all returns pointers to the rows of each sort, in the order of the subjects.
 func (l *Listing) all() []any {
 	return []any{
-		&l.Audit, &l.Batches, &l.Calendars, &l.Groups, &l.Handlers, &l.Kinds, &l.Limits, &l.LimitWaits, &l.Links, &l.Nodes, &l.Owners,
+		&l.Audit, &l.Batches, &l.Calendars, &l.Ends, &l.Groups, &l.Handlers, &l.Kinds, &l.Limits, &l.LimitWaits, &l.Links, &l.Nodes, &l.Owners,
 		&l.Pauses, &l.Queues, &l.Schedules, &l.Slots,
 	}
 }

@@ -244,10 +244,6 @@ type Schedules interface {
 	//   - An early firing and a job that becomes live concurrently see each other: either the slot does not fire
 	//     early, or the job starts at the slot or later. A job of a caller's transaction that is open need not be seen.
 	Fire(ctx context.Context, req FireRequest) (FireResult, error)
-
-	// DueEnds returns the ends that due schedules with predecessors have to account for,
-	// by schedule, then by slot.
-	DueEnds(ctx context.Context, req DueEndsRequest) ([]ScheduleEnd, error)
 }
 
 // Pauses stores pauses of groups, queues, kinds and keys.

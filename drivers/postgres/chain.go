@@ -11,17 +11,17 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise"
 )
 
-// DueEnds reads ends of predecessors; see store.Schedules. A caller's transaction holds up no
-// other transaction that fires.
-func (b *Backend) DueEnds(ctx context.Context, req store.DueEndsRequest) ([]store.ScheduleEnd, error) {
-	return rowwise.InTx(b.pipeline(ctx, nodeConns, "read ends of jobs"), func(s sender) (ends []store.ScheduleEnd, err error) {
+// listEnds reads the ends of predecessors that wait for schedules. It ignores a caller's transaction, which holds up no other
+// transaction that fires.
+func (b *Backend) listEnds(ctx context.Context, req store.ListRequest) (store.Listing, error) {
+	return rowwise.InTx(b.pipeline(ctx, nodeConns, req.String()), func(s sender) (out store.Listing, err error) {
 		var batch pgx.Batch
-		queueCollect(&batch, &ends, func(r pgx.CollectableRow) (e store.ScheduleEnd, err error) {
+		queueCollect(&batch, &out.Ends, func(r pgx.CollectableRow) (e store.ScheduleEnd, err error) {
 			err = r.Scan(&e.Schedule, into(&e.Slot), &e.After, &e.ID, (*int16)(&e.State), into(&e.At), &e.Reason, &e.Paused)
 			return e, err
-		}, b.q(findDueEnds), req.Schedules, req.Limit)
+		}, b.q(findDueEnds), req.IDs, req.Limit)
 		err = send(ctx, s, &batch)
-		return ends, err
+		return out, err
 	})
 }
 

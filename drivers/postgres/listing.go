@@ -14,6 +14,9 @@ func (b *Backend) List(ctx context.Context, req store.ListRequest) (store.Listin
 	if req.Estimate {
 		return b.estimate(ctx, req)
 	}
+	if req.Of == store.OfEnds {
+		return b.listEnds(ctx, req)
+	}
 	if nodes := req.Of == store.OfCalendars || req.Of == store.OfLimits; nodes && req.Tx == nil { // they cannot go on without these
 		return rowwise.InTx(b.transact(ctx, nodeConns, req.String(), listing), func(tx pgx.Tx) (store.Listing, error) { return b.rows(ctx, tx, req) })
 	}

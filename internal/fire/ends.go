@@ -23,7 +23,7 @@ func readEnds(ctx context.Context, s Store, tx store.Tx, due []store.Schedule, f
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	list, err := s.DueEnds(ctx, store.DueEndsRequest{Tx: tx, Schedules: ids, Limit: endsBatch})
+	list, err := store.List[store.ScheduleEnd](ctx, s, store.ListRequest{Tx: tx, IDs: ids, Limit: endsBatch})
 	if err != nil {
 		return nil, fmt.Errorf("read ends of jobs: %w", err)
 	}

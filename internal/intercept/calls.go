@@ -66,11 +66,6 @@ func (b backend) Delete(ctx context.Context, req store.DeleteRequest) error {
 	return err
 }
 
-// DueEnds implements store.Backend.
-func (b backend) DueEnds(ctx context.Context, req store.DueEndsRequest) ([]store.ScheduleEnd, error) {
-	return call(ctx, b.each, "due_ends", b.next.DueEnds, req)
-}
-
 // DueSchedules implements store.Backend.
 func (b backend) DueSchedules(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
 	return call(ctx, b.each, "due_schedules", b.next.DueSchedules, req)

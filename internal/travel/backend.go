@@ -54,7 +54,7 @@ func (c *Clock) call(ctx context.Context, call intercept.Call, next func(context
 // makesDue reports whether a call may make more work due. A new operation counts as one.
 func makesDue(operation string) bool {
 	switch operation {
-	case "claim", "claims", "count_jobs", "due_ends", "due_schedules", "find_claim", "heartbeat", "keep_events",
+	case "claim", "claims", "count_jobs", "due_schedules", "find_claim", "heartbeat", "keep_events",
 		"now", "position", "prune", "read_output", "record_audit", "register", "release_dependents", "report_loss", "save_output",
 		"save_progress", "settle_cancels":
 		return false

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"time"
 
@@ -60,26 +59,16 @@ func (s *Store) jobEnded(j *job, state store.State, reason string, now time.Time
 	}
 }
 
-// DueEnds reads ends of predecessors; see store.Schedules.
-func (s *Store) DueEnds(ctx context.Context, req store.DueEndsRequest) ([]store.ScheduleEnd, error) {
-	if own, ok := req.Tx.(*Tx); ok && own.changed != nil {
-		req.Tx = nil
-		return own.changed.DueEnds(ctx, req)
-	}
-	if _, err := s.begin(ctx, "read ends of jobs", time.Time{}); err != nil {
-		return nil, err
-	}
-	defer s.mu.Unlock()
-	var out []store.ScheduleEnd
+func (s *Store) listEnds(req store.ListRequest) (out []store.ScheduleEnd) {
 	for _, e := range s.ends {
-		if e.open && slices.Contains(req.Schedules, e.Schedule) {
+		if e.open && slices.Contains(req.IDs, e.Schedule) {
 			out = append(out, e.ScheduleEnd)
 		}
 	}
 	slices.SortFunc(out, func(a, b store.ScheduleEnd) int {
 		return cmp.Or(cmp.Compare(a.Schedule, b.Schedule), a.Slot.Compare(b.Slot))
 	})
-	return out[:min(len(out), req.Limit)], nil
+	return out[:min(len(out), req.Limit)]
 }
 
 // followed reports whether a schedule has made a job for an end of another job.

@@ -44,6 +44,8 @@ func (s *Store) List(ctx context.Context, req store.ListRequest) (out store.List
 		out.Pauses = s.activePauses(now)
 	case store.OfQueues:
 		out.Queues = s.listQueues(now)
+	case store.OfEnds:
+		out.Ends = s.listEnds(req)
 	case store.OfSchedules:
 		out.Schedules = s.listSchedules(req)
 	case store.OfSlots:

@@ -69,7 +69,7 @@ func following(row store.Schedule, ends []store.ScheduleEnd) store.Firing {
 // ends returns the ends for which a schedule has to account.
 func (e *env) ends(name string) []store.ScheduleEnd {
 	e.t.Helper()
-	ends, err := e.b.DueEnds(e.ctx, store.DueEndsRequest{Schedules: []int64{e.schedule(name).ID}, Limit: 1000})
+	ends, err := store.List[store.ScheduleEnd](e.ctx, e.b, store.ListRequest{IDs: []int64{e.schedule(name).ID}, Limit: 1000})
 	e.must(err)
 	return ends
 }
@@ -478,7 +478,7 @@ func chainLater(e *env) {
 	e.want(row.NextAt, e.now, "the schedule is due for the end that came after the read")
 	ends := e.ends("report")
 	e.want([]any{len(ends), ends[0].ID}, []any{1, second}, "the end that came after the read is left")
-	one, err := e.a.DueEnds(e.ctx, store.DueEndsRequest{Schedules: []int64{row.ID}, Limit: 1})
+	one, err := store.List[store.ScheduleEnd](e.ctx, e.a, store.ListRequest{IDs: []int64{row.ID}, Limit: 1})
 	e.must(err)
 	e.want(len(one), 1, "Limit bounds the ends")
 }

@@ -523,13 +523,13 @@ var faultCalls = []faultCall{
 			return e.a.Fire(ctx, e.earlyRequest(aWhile, ringing(row)))
 		})
 	}},
-	{name: "DueEnds", prepare: func(e *env) faultTry {
+	{name: "List/ends", prepare: func(e *env) faultTry {
 		e.planned("export")
 		e.putAfter("report", "export")
 		e.triggerAndEnd(e.nodeFor("n", time.Hour), "export", store.Completed)
 		id := e.schedule("report").ID
 		return e.calls(func(ctx context.Context) (any, error) {
-			return e.a.DueEnds(ctx, store.DueEndsRequest{Schedules: []int64{id}, Limit: 9})
+			return store.List[store.ScheduleEnd](ctx, e.a, store.ListRequest{IDs: []int64{id}, Limit: 9})
 		})
 	}, reads: true},
 	{name: "List/Schedules", prepare: func(e *env) faultTry {

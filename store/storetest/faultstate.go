@@ -70,7 +70,7 @@ func (e *env) everything(answer any) (stored, whole string) {
 		all.Schedules[i] = withoutRemains(row)
 	}
 	if len(scheduled) > 0 {
-		all.Ends, err = e.b.DueEnds(e.ctx, store.DueEndsRequest{Schedules: scheduled, Limit: 1000})
+		all.Ends, err = store.List[store.ScheduleEnd](e.ctx, e.b, store.ListRequest{IDs: scheduled, Limit: 1000})
 		read(err)
 	}
 	all.Owners, err = store.List[store.Owner](e.ctx, e.b, store.ListRequest{Limit: 1000})

@@ -141,13 +141,6 @@ func (c Calls[S]) ChangeSchedules(ctx context.Context, req store.ChangeSchedules
 	})
 }
 
-// DueEnds reads ends of predecessors; see store.Schedules.
-func (c Calls[S]) DueEnds(ctx context.Context, req store.DueEndsRequest) ([]store.ScheduleEnd, error) {
-	return rowwise.InTx(c.Read(ctx, "read ends of jobs", req.Tx), func(s S) ([]store.ScheduleEnd, error) {
-		return s.Base().DueEnds(ctx, req)
-	})
-}
-
 // Put creates or changes definitions; see store.Definitions.
 func (c Calls[S]) Put(ctx context.Context, req store.PutRequest) (store.PutResult, error) {
 	return rowwise.InTxAt(c.WriteAt(ctx, req.String(), nil, req.Now), func(s S, now time.Time) (store.PutResult, error) {

@@ -40,6 +40,8 @@ func list(ctx context.Context, tx Tx, req store.ListRequest) (out store.Listing,
 		out.Pauses, err = s.ActivePauses(ctx, req.Now)
 	case store.OfQueues:
 		out.Queues, err = s.countLive(ctx, ListQueues, req.Now)
+	case store.OfEnds:
+		out.Ends, err = s.listEnds(ctx, req)
 	case store.OfSchedules:
 		out.Schedules, err = s.listSchedules(ctx, req)
 	case store.OfSlots:
@@ -91,9 +93,8 @@ func (s *Session) listCalendars(ctx context.Context, req store.ListRequest) ([]s
 	return collect(ctx, s, ListCalendars, given, a, ScanCalendar)
 }
 
-// DueEnds reads ends of predecessors; see store.Schedules.
-func (s *Session) DueEnds(ctx context.Context, req store.DueEndsRequest) ([]store.ScheduleEnd, error) {
-	return collect(ctx, s, FindDueEnds, nil, Args{"ids": req.Schedules, "limit": req.Limit}, func(r Row) (e store.ScheduleEnd, err error) {
+func (s *Session) listEnds(ctx context.Context, req store.ListRequest) ([]store.ScheduleEnd, error) {
+	return collect(ctx, s, FindDueEnds, nil, Args{"ids": req.IDs, "limit": req.Limit}, func(r Row) (e store.ScheduleEnd, err error) {
 		err = r.Scan(&e.Schedule, IntoTime(&e.Slot), &e.After, &e.ID, &e.State, IntoTime(&e.At), &e.Reason, &e.Paused)
 		return e, err
 	})

@@ -2,7 +2,6 @@ package hourbell
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/hourbell/hourbell/check"
@@ -114,10 +113,11 @@ func (s *GroupService) pausing() pausing { return pausing{s.client, store.Subjec
 // accounted for.
 func (s *GroupService) settling(ctx context.Context, name string) func(change func() error) error {
 	return func(change func() error) error {
-		names, err := s.Schedules(ctx, name)
-		if err != nil && !errors.Is(err, ErrNotFound) {
+		rows, err := s.rows(ctx, name)
+		if err != nil {
 			return err
 		}
+		names := scheduleNames(rows) // also of hosts: their slots may have fired early, too
 		return s.client.settler(nil).Change(ctx, names, func() ([]string, error) { return names, change() })
 	}
 }
@@ -155,28 +155,36 @@ func (s *GroupService) Schedules(ctx context.Context, name string) ([]string, er
 	if err := check.StoredName("group", name); err != nil {
 		return nil, err
 	}
-	const page = 1000
-	req := store.ListRequest{Group: name, Limit: page}
+	rows, err := s.rows(ctx, name)
+	if err != nil {
+		return nil, err
+	}
 	var names []string
-	for {
-		rows, err := store.List[store.Schedule](ctx, s.client.backend, req)
-		if err != nil {
-			return nil, fmt.Errorf("schedules of group %q: %w", name, err)
+	for _, row := range rows {
+		if store.EveryOf(row.Owner) == "" {
+			names = append(names, row.Name)
 		}
-		for _, row := range rows {
-			if store.EveryOf(row.Owner) == "" {
-				names = append(names, row.Name)
-			}
-		}
-		if len(rows) < page {
-			break
-		}
-		req.After = rows[len(rows)-1].Name
 	}
 	if len(names) == 0 {
 		return nil, fmt.Errorf("group %q: %w; no schedule has it", name, ErrNotFound)
 	}
 	return names, nil
+}
+
+// rows returns the schedules of a group by name, also the schedules of hosts.
+func (s *GroupService) rows(ctx context.Context, name string) (rows []store.Schedule, err error) {
+	const page = 1000
+	req := store.ListRequest{Group: name, Limit: page}
+	for {
+		some, err := store.List[store.Schedule](ctx, s.client.backend, req)
+		if err != nil {
+			return nil, fmt.Errorf("schedules of group %q: %w", name, err)
+		}
+		if rows = append(rows, some...); len(some) < page {
+			return rows, nil
+		}
+		req.After = some[len(some)-1].Name
+	}
 }
 
 // Cancel cancels the jobs of a group that have not finished; see JobService.Cancel.

@@ -56,7 +56,7 @@ var motionFaults = []motionFault{
 			"an outcome counts without its token", inMemory + "finish.go",
 			"if j.Token != o.Token {\n\t\treturn false\n\t}\n\tasked",
 			"if false {\n\t\treturn false\n\t}\n\tasked",
-		}, 4, "?",
+		}, 8, "?",
 	},
 	{
 		fault{
@@ -104,7 +104,7 @@ var motionFaults = []motionFault{
 		fault{
 			"a rescue counts although a heartbeat has overtaken it", inMemory + "nodes.go",
 			"s.beats[req.Node] == req.Beat && now", "now",
-		}, 9, "?",
+		}, 33, "?",
 	},
 	{
 		fault{
@@ -125,14 +125,14 @@ var motionFaults = []motionFault{
 			"a dead node may go on", inMemory + "nodes.go",
 			"\tif node == nil || !node.EndedAt.IsZero() {\n\t\treturn nil, store.NodeGone",
 			"\tif node == nil {\n\t\treturn nil, store.NodeGone",
-		}, 4, "?",
+		}, 6, "?",
 	},
 	{
 		fault{
 			"a rescue forgets what is to become of a lost job", inMemory + "nodes.go",
 			"\tcase j.OnLoss == store.OnLossFail || j.Attempt >= j.MaxAttempts:\n\t\ts.end",
 			"\tcase j.Attempt >= j.MaxAttempts:\n\t\ts.end",
-		}, 4, "?",
+		}, 2, "?",
 	},
 	{
 		fault{
@@ -146,14 +146,14 @@ var motionFaults = []motionFault{
 			"a lost last attempt is repeated", inMemory + "nodes.go",
 			"\tcase j.OnLoss == store.OnLossFail || j.Attempt >= j.MaxAttempts:\n\t\ts.end",
 			"\tcase j.OnLoss == store.OnLossFail:\n\t\ts.end",
-		}, 4, "?",
+		}, 2, "?",
 	},
 	{
 		fault{
 			"a node that leaves keeps its claims", inMemory + "nodes.go",
 			"\t\ts.endNode(node, req.After, now, &out)\n\t}\n\treturn out, nil\n}\n\n// endNode",
 			"\t\tnode.EndedAt = now\n\t}\n\treturn out, nil\n}\n\n// endNode",
-		}, 9, "?",
+		}, 13, "?",
 	},
 	{
 		fault{
@@ -174,7 +174,7 @@ var motionFaults = []motionFault{
 			"a retry keeps its permit", inMemory + "jobs.go",
 			"\tif !s.keepsPermits(j) {\n\t\tj.permits = permits{}\n\t}\n\tj.RunAt",
 			"\tif !s.keepsPermits(j) && j.ID%2 == 0 {\n\t\tj.permits = permits{}\n\t}\n\tj.RunAt",
-		}, 3, "?",
+		}, 12, "?",
 	},
 	{
 		fault{
@@ -196,7 +196,7 @@ var motionFaults = []motionFault{
 			"claims in flight are handed back", inWork + "reconcile.go",
 			"patience := r.cfg.CallTimeout + time.Second",
 			"patience := time.Duration(0)",
-		}, 11, "",
+		}, 8, "",
 	},
 	{
 		fault{
@@ -210,7 +210,7 @@ var motionFaults = []motionFault{
 			"jobs that could not begin begin all the same", inWork + "fetch_gate.go",
 			"|| !f.begin(ctx, rest[:n]) {",
 			"|| !f.begin(ctx, rest[:n]) && false {",
-		}, 1, "",
+		}, 2, "",
 	},
 	{
 		fault{
@@ -238,7 +238,7 @@ var motionFaults = []motionFault{
 			"outcomes that failed are dropped", inWork + "outcomes.go",
 			"o.waiting = slices.Insert(o.waiting, 0, batch...)",
 			"_ = slices.Insert(o.waiting, 0, batch...)",
-		}, 2, "TestASecondBatchIsBegunOnlyWhenItIsFull",
+		}, 16, "TestASecondBatchIsBegunOnlyWhenItIsFull",
 	},
 	{
 		fault{
@@ -309,7 +309,7 @@ var motionFaults = []motionFault{
 			"a rescue without the wait", inNode + "lease.go",
 			"if !c.steady || gap > c.length || drift > slack || drift < -slack {",
 			"if c.steadySince == 0 || gap+drift+slack == 0 {",
-		}, 4, "TestWhoMayDeclareOthersDead",
+		}, 13, "TestWhoMayDeclareOthersDead",
 	},
 	{
 		fault{
@@ -352,7 +352,7 @@ var motionFaults = []motionFault{
 			"the hooks of a lost job are forgotten", inMemory + "nodes.go",
 			"\t\tif j.State == store.StateFailed {\n\t\t\tfor _, a",
 			"\t\tif j.State == store.StateFailed && j.Losses > 1 {\n\t\t\tfor _, a",
-		}, 10, "?",
+		}, 8, "?",
 	},
 	{
 		fault{
@@ -493,7 +493,7 @@ var motionFaults = []motionFault{
 			"a rate counts the starts of one claim once", inMemory + "lanes.go",
 			"\treturn lane.notBefore.After(now) || rated && rate.Room(lane.tat, now, starts+1) <= starts",
 			"\treturn lane.notBefore.After(now) || rated && rate.Room(lane.tat, now, starts+1) < starts",
-		}, 1, "?",
+		}, 12, "?",
 	},
 	{
 		fault{
@@ -578,5 +578,26 @@ var motionFaults = []motionFault{
 			"late := !req.Until.IsZero() && now.After(instant(req.Until))",
 			"late := !req.Until.IsZero() && now.After(instant(req.Until)) && s.lastNode < 0",
 		}, 17, "?",
+	},
+	{
+		fault{
+			"a job claimed ahead begins during a pause", inMemory + "jobs.go",
+			"\t\tif s.jobPaused(j, now) {\n\t\t\tout.Paused = append(out.Paused, ref.ID)\n\t\t\tcontinue\n\t\t}\n",
+			"",
+		}, 10, "?",
+	},
+	{
+		fault{
+			"an insert of several callers is given up when one of them leaves", inInsert + "batcher.go",
+			"\tif b.present--; b.present == 0 {\n\t\tb.forget()\n\t}\n",
+			"\tb.present--\n\tb.forget()\n",
+		}, 0, "?",
+	},
+	{
+		fault{
+			"the end of a job is passed on to one follower only", inMemory + "chain.go",
+			"\t\ts.wake(store.Wake{Kind: store.WakeSchedules})\n\t}\n}\n\n// jobEnded",
+			"\t\ts.wake(store.Wake{Kind: store.WakeSchedules})\n\t\tbreak\n\t}\n}\n\n// jobEnded",
+		}, 0, "?",
 	},
 }

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
@@ -246,8 +247,14 @@ func badInputChangesNothing(e *evidence) {
 	}
 }
 
-// noErrorWithoutAReason: calls fail only because of the weather.
+// noErrorWithoutAReason: calls fail only because of the weather. A caller who waits for the answer gets it, whatever others do.
 func noErrorWithoutAReason(e *evidence) {
+	fair := e.plan.Weather.Before+e.plan.Weather.After+e.plan.Weather.Slow == 0
+	for _, a := range e.asked {
+		if fair && !a.Leaves && errors.Is(a.Err, store.ErrUnknown) && !e.had("away", "", a.At.Real, a.To.Real) {
+			e.fail("the caller of job %q was answered: %v", a.Job.Label, a.Err)
+		}
+	}
 	for _, text := range e.crash {
 		e.fail("%s", text)
 	}

@@ -11,5 +11,6 @@ var found = []struct {
 	{7, 10 * time.Minute, "a node of a queue with a limit claims without a pause when it is idle"},
 	{18, 10 * time.Minute, "the same, for the queue of a place"},
 	{1092, 10 * time.Minute, "a user resumes a schedule after the end of the plan, so that there is always another job"},
+	{25, 10 * time.Minute, "the pause of a group returns before slots of hosts that had fired ahead of it"},
 	{5001, 10 * time.Minute, "the model of claims takes a registration that goes on for a new one"},
 }

@@ -87,7 +87,7 @@ func (c *cluster) ask(ctx context.Context, e event) {
 			ctx, leave = context.WithTimeout(ctx, e.For)
 			defer leave()
 		}
-		record, err = c.enqueue(ctx, e.Jobs)
+		record, err = c.enqueue(ctx, e.Jobs, e.For > 0)
 	case "batch":
 		record, err = c.enqueueBatch(ctx, e)
 	case "graph":
@@ -181,9 +181,12 @@ func (in *inForce[T]) answered(err error, now moment) {
 	}
 }
 
-// enqueue enqueues one or several jobs. record records the answer.
-func (c *cluster) enqueue(ctx context.Context, jobs []job) (record func(), err error) {
+// enqueue enqueues one or several jobs; leaves: the caller may leave before the answer. record records the answer.
+func (c *cluster) enqueue(ctx context.Context, jobs []job, leaves bool) (record func(), err error) {
 	requests, all := c.requests(jobs)
+	for _, a := range all {
+		a.Leaves = leaves
+	}
 	var answers []hourbell.Enqueued
 	switch len(requests) {
 	case 0:

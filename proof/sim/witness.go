@@ -86,6 +86,7 @@ type asked struct {
 	Err     error
 	At, To  moment // when it was asked, and when it was answered
 	Existed bool   // the answer is another job with its unique key
+	Leaves  bool   // the caller may not have waited for the answer
 	Never   bool   // the caller was answered that it was not stored
 }
 

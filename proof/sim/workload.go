@@ -38,6 +38,7 @@ func newPlan(seed uint64, length time.Duration) *plan {
 	(&workload{rng: dice{seed}.rng("habits"), plan: p}).habits()
 	if seed%5 == 0 {
 		(&workload{rng: dice{seed}.rng("places"), plan: p}).places()
+		(&workload{rng: dice{seed}.rng("meetings"), plan: p}).meetings()
 	}
 	p.Events = slices.DeleteFunc(p.Events, func(e event) bool { return e.At >= length }) // nothing happens in calm weather
 	slices.SortStableFunc(p.Events, func(a, b event) int { return cmp.Compare(a.At, b.At) })

@@ -278,8 +278,8 @@ var motionFaults = []motionFault{
 	{
 		fault{
 			"jobs claimed ahead begin before the store knows", inWork + "fetch.go",
-			"res.ClaimResult, limit-ahead)",
-			"res.ClaimResult, limit)",
+			"res, limit-ahead)",
+			"res, limit)",
 		}, 4, "",
 	},
 	{

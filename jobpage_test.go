@@ -80,7 +80,7 @@ func TestPagesOfASlowSearch(t *testing.T) {
 	for name, s := range map[string]slowStore{
 		"quick":       {most: 1 << 40},
 		"wide parts":  {most: 5000},
-		"small parts": {most: 2000, pause: 5 * time.Millisecond, gone: 100_000},
+		"small parts": {most: 2000, pause: 20 * time.Millisecond, gone: 100_000},
 		"one number":  {most: 1},
 		"busy":        {busy: true, pause: 5 * time.Millisecond},
 	} {

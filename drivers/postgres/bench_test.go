@@ -178,6 +178,7 @@ func BenchmarkClaim(b *testing.B) {
 					insertN(b, s, left)
 					b.StartTimer()
 				}
+				req.Part = true
 				res, err := s.Claim(context.Background(), req)
 				must(b, err)
 				if left -= len(res.Jobs); len(res.Jobs) != batch {

@@ -267,7 +267,7 @@ func TestAJobBehindTheCursorIsFound(t *testing.T) {
 		scan.recordFullScan(0, 5*time.Millisecond+cheapFullScan) // so that the next catch-up scan is due in 100 ms
 	}
 	must(t, tx.Commit(ctx))
-	req := store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10}
+	req := store.ClaimRequest{Part: true, Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10}
 	found := false
 	claim := func() store.ClaimResult {
 		res, err := b.Claim(ctx, req)
@@ -312,7 +312,7 @@ func TestAJobOfALateCommitIsFoundBehindAForeignBacklog(t *testing.T) {
 		insert into {schema}.job (created_at, timeout_ns, max_attempts, on_loss, origin, kind, args, queue, priority, run_at)
 		select now(), 0, 25, 0, 0, 'foreign', '{}', 'q', 5, clock_timestamp() - interval '1 hour' + i * interval '1 microsecond' from generate_series(1, 200000) i`, b.schema))
 	execute(t, withSchema("vacuum analyze {schema}.job", b.schema))
-	req := store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10}
+	req := store.ClaimRequest{Part: true, Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10}
 	_, err := b.Claim(ctx, req)
 	must(t, err)
 	scan := b.scans.of(node, "q", false)
@@ -399,7 +399,7 @@ func claimPages(t *testing.T, b *Backend, dueFor time.Duration, from cursors) (p
 	t.Helper()
 	undo := errors.New("undone")
 	err := b.work(t.Context(), programConns, "explain")(func(tx pgx.Tx) error {
-		req := store.ClaimRequest{Node: register(t, b), Queue: "q", Kinds: []string{"k"}, Limit: 100, DueFor: dueFor}
+		req := store.ClaimRequest{Part: true, Node: register(t, b), Queue: "q", Kinds: []string{"k"}, Limit: 100, DueFor: dueFor}
 		name, args := claimJobs, claimArgs(req, from)
 		if dueFor > 0 {
 			name, args = lockDueJobs, lockDueArgs(&req, from, nil, time.Now())

@@ -76,7 +76,7 @@ func BenchmarkIdleClaim(b *testing.B) {
 			if other.job.Kind != "" {
 				insertSame(b, backend, other.job, backlog)
 			}
-			req := store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k", "l"}, Exact: other.exact, Limit: 10}
+			req := store.ClaimRequest{Part: true, Node: node, Queue: "q", Kinds: []string{"k", "l"}, Exact: other.exact, Limit: 10}
 			start, again := time.Now(), true
 			for again { // the first claims make digests
 				res, err := backend.Claim(b.Context(), req)

@@ -18,7 +18,7 @@ func TestJobsOfForeignKindsCostNothing(t *testing.T) {
 	exact := []store.ExactJob{store.NewExactJob("exact", []byte("{}")), store.NewExactJob("exact", []byte("[2]"))}
 	fastest := func(kinds ...string) (idle, busy time.Duration) {
 		idle, busy = time.Hour, time.Hour
-		req := store.ClaimRequest{Node: node, Queue: "q", Kinds: kinds, Limit: 10}
+		req := store.ClaimRequest{Part: true, Node: node, Queue: "q", Kinds: kinds, Limit: 10}
 		if kinds[0] == "exact" {
 			req.Kinds, req.Exact = nil, exact
 		}

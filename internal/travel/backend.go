@@ -35,6 +35,9 @@ func (c *Clock) call(ctx context.Context, call intercept.Call, next func(context
 	if prunes && !c.mayPrune() { // a test can look at all that has happened in a month
 		return nil
 	}
+	if claim, is := call.Request.(*store.ClaimRequest); is {
+		claim.Part = false // a claim that leaves out due jobs does not prove that nothing is due
+	}
 	if now := reflect.ValueOf(call.Request).Elem().FieldByName("Now"); now.IsValid() {
 		now.Set(reflect.ValueOf(c.Now()))
 	}

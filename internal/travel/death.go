@@ -28,7 +28,7 @@ type expired map[int64]bool
 // Kill lets the node that runs a job die: its last heartbeat is at the instant of the clock, no outcome of its claims is
 // recorded, and the contexts of its runs end. The node is registered again under a new number, as by a program that
 // is started again. When the clock has moved by the lease, a node takes the lost jobs. Kill returns when the runs have
-// returned; if ctx ends before, the error names what goes on. Its calls are made as those of Settle.
+// returned; if ctx ends before, the error names the runs that have not. Kill and Settle are called one after the other.
 func (c *Clock) Kill(ctx context.Context, job int64) error {
 	n := c.runs(job)
 	if n == nil {

@@ -105,6 +105,31 @@ func TestAbilities(t *testing.T) {
 	}
 }
 
+// partly is a store that records whether claims were in part.
+type partly struct {
+	*memory.Store
+	parts *[]bool
+}
+
+func (p partly) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
+	*p.parts = append(*p.parts, req.Part)
+	return p.Store.Claim(ctx, req)
+}
+
+// TestClaimsAreWhole checks that a node does not claim in part, because the clock would stand still while jobs are due.
+func TestClaimsAreWhole(t *testing.T) {
+	var parts []bool
+	b := travel.NewClock(start).Over(partly{memory.New(), &parts})
+	registered, err := b.Register(t.Context(), store.RegisterRequest{Name: "n", Lease: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = b.Claim(t.Context(), store.ClaimRequest{Node: registered.Node, Queue: "q", Kinds: []string{"k"}, Limit: 1, Part: true})
+	if err != nil || !slices.Equal(parts, []bool{false}) {
+		t.Errorf("claims in part: %v, %v", parts, err)
+	}
+}
+
 // TestTheClockMovesForward checks the precision of the clock, and that it does not move back.
 func TestTheClockMovesForward(t *testing.T) {
 	c := travel.NewClock(start.Add(time.Nanosecond))

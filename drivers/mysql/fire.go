@@ -189,17 +189,9 @@ func (s *session) ExtendSlots(ctx context.Context, slots []*rowwise.Slot, now ti
 
 // LockMarks implements rowwise.Schedules.
 func (s *session) LockMarks(ctx context.Context, ids []int64) (map[int64]time.Time, error) {
-	marks := map[int64]time.Time{}
 	lock := lockTriggeredSchedules
 	if s.callers {
 		lock = findTriggeredMarks
 	}
-	err := s.Each(ctx, lock, args{"ids": ids}, func(r row) error {
-		var id int64
-		var mark time.Time
-		err := r.Scan(&id, sqlrows.IntoTime(&mark))
-		marks[id] = mark
-		return err
-	})
-	return marks, err
+	return s.ReadMarks(ctx, lock, args{"ids": ids})
 }

@@ -102,13 +102,5 @@ func (s *session) ExtendSlots(ctx context.Context, slots []*rowwise.Slot, now ti
 
 // LockMarks implements rowwise.Schedules.
 func (s *session) LockMarks(ctx context.Context, ids []int64) (map[int64]time.Time, error) {
-	marks := map[int64]time.Time{}
-	err := s.Each(ctx, lockTriggeredSchedules, args{"ids": sqlrows.JSONList(ids)}, func(r row) error {
-		var id int64
-		var mark time.Time
-		err := r.Scan(&id, sqlrows.IntoTime(&mark))
-		marks[id] = mark
-		return err
-	})
-	return marks, err
+	return s.ReadMarks(ctx, lockTriggeredSchedules, args{"ids": sqlrows.JSONList(ids)})
 }

@@ -24,6 +24,8 @@ func (s *Store) List(ctx context.Context, req store.ListRequest) (out store.List
 		out.Batches = s.listBatches(req)
 	case store.OfCalendars:
 		out.Calendars = s.listCalendars(req)
+	case store.OfEnds:
+		out.Ends = s.listEnds(req)
 	case store.OfGroups:
 		out.Groups = s.listGroups(req.Name(), now)
 	case store.OfHandlers:
@@ -44,8 +46,6 @@ func (s *Store) List(ctx context.Context, req store.ListRequest) (out store.List
 		out.Pauses = s.activePauses(now)
 	case store.OfQueues:
 		out.Queues = s.listQueues(now)
-	case store.OfEnds:
-		out.Ends = s.listEnds(req)
 	case store.OfSchedules:
 		out.Schedules = s.listSchedules(req)
 	case store.OfSlots:

@@ -14,13 +14,12 @@ import (
 // A slot that has made a job before, because a reset has moved the schedule's
 // mark back, makes no second job; Fire passes over it.
 func Fire(ctx context.Context, tx Tx, req store.FireRequest, now time.Time) (store.FireResult, error) {
+	if len(req.Firings) == 0 {
+		return store.FireResult{}, nil
+	}
 	ids := make([]int64, len(req.Firings))
 	for i, f := range req.Firings {
 		ids[i] = f.Schedule
-	}
-	var out store.FireResult
-	if len(ids) == 0 {
-		return out, nil
 	}
 	until := now.Add(req.Ahead)
 	if req.Replan {
@@ -28,20 +27,20 @@ func Fire(ctx context.Context, tx Tx, req store.FireRequest, now time.Time) (sto
 	}
 	due, err := tx.LockDueSchedules(ctx, ids, until)
 	if err != nil {
-		return out, err
+		return store.FireResult{}, err
 	}
 	plan := newFirePlan(req, due, now)
 	if err := plan.read(ctx, tx, now); err != nil {
-		return out, err
+		return store.FireResult{}, err
 	}
 	plan.leaveBusy(now)
 	plan.leaveFired()
 	if err := plan.readDelays(ctx, tx, now); err != nil {
-		return out, err
+		return store.FireResult{}, err
 	}
 	plan.settle()
 	if err := plan.write(ctx, tx, now); err != nil {
-		return out, err
+		return store.FireResult{}, err
 	}
 	return plan.out, nil
 }

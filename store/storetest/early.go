@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -34,13 +35,19 @@ func (e *env) earlyRequest(ahead time.Duration, firings ...store.Firing) store.F
 // firedTo returns up to when schedules have fired early.
 func (e *env) firedTo(names ...string) time.Time {
 	e.t.Helper()
-	rows, err := store.List[store.Schedule](e.ctx, e.b, store.ListRequest{Now: e.now, Names: names, Deleted: true, Limit: len(names)})
+	to, err := firedTo(e.ctx, e.b, e.now, names)
 	e.must(err)
+	return to
+}
+
+// firedTo returns up to when schedules have fired early, deleted schedules too.
+func firedTo(ctx context.Context, s store.Backend, now time.Time, names []string) (time.Time, error) {
+	rows, err := store.List[store.Schedule](ctx, s, store.ListRequest{Now: now, Names: names, Deleted: true, Limit: len(names)})
 	var marks []time.Time
 	for _, row := range rows {
 		marks = append(marks, row.Mark)
 	}
-	return store.LatestFiredTo(marks, e.now)
+	return store.LatestFiredTo(marks, now), err
 }
 
 // soon puts a schedule whose next slot comes in half a second.

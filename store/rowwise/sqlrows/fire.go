@@ -2,6 +2,7 @@ package sqlrows
 
 import (
 	"context"
+	"time"
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
@@ -44,6 +45,19 @@ func (s *Session) ReadLive(ctx context.Context, name Statement, a Args) (map[int
 		return err
 	})
 	return live, err
+}
+
+// ReadMarks returns, by number, the marks of schedules that a statement reads.
+func (s *Session) ReadMarks(ctx context.Context, name Statement, a Args) (map[int64]time.Time, error) {
+	marks := map[int64]time.Time{}
+	err := s.Each(ctx, name, a, func(r Row) error {
+		var id int64
+		var mark time.Time
+		err := r.Scan(&id, IntoTime(&mark))
+		marks[id] = mark
+		return err
+	})
+	return marks, err
 }
 
 // movedMark is a schedule on its way to advance_schedules.sql.

@@ -20,6 +20,8 @@ func list(ctx context.Context, tx Tx, req store.ListRequest) (out store.Listing,
 		out.Batches, err = s.listBatches(ctx, req)
 	case store.OfCalendars:
 		out.Calendars, err = s.listCalendars(ctx, req)
+	case store.OfEnds:
+		out.Ends, err = s.listEnds(ctx, req)
 	case store.OfGroups:
 		out.Groups, err = s.listGroups(ctx, req)
 	case store.OfHandlers:
@@ -40,8 +42,6 @@ func list(ctx context.Context, tx Tx, req store.ListRequest) (out store.Listing,
 		out.Pauses, err = s.ActivePauses(ctx, req.Now)
 	case store.OfQueues:
 		out.Queues, err = s.countLive(ctx, ListQueues, req.Now)
-	case store.OfEnds:
-		out.Ends, err = s.listEnds(ctx, req)
 	case store.OfSchedules:
 		out.Schedules, err = s.listSchedules(ctx, req)
 	case store.OfSlots:

@@ -336,7 +336,7 @@ type Firing struct {
 	Jobs    []NewJob
 	Overlap Overlap
 	// Follows marks a firing of a schedule with predecessors. It accounts for the ends
-	// that List returned with slots up to NewMark. Instead of NewNextAt, Fire writes
+	// that List returned (OfEnds) with slots up to NewMark. Instead of NewNextAt, Fire writes
 	// the slot of the first end that is not accounted for, or zero. Each job has one edge
 	// in NewJob.After, to the job that ended, and is stored with this edge, which has
 	// matched; it is left out, with its slot, if the schedule has made a job for an end of

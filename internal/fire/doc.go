@@ -1,7 +1,6 @@
 // Package fire reads due schedules and writes the decisions that package plan makes on their slots.
-// Its inputs are the store's interfaces Schedules and Calendars, the store's ability to fire early
-// if it has the ability, the node, its wake-ups, and whether the node may run a job. The words are
-// defined in docs/glossary.md.
+// Its inputs are the store's interfaces Schedules and Listings, the node, its wake-ups, and whether
+// the node may run a job. The words are defined in docs/glossary.md.
 //
 //	fire.go        the firing loop: reads due schedules and writes decisions
 //	prefetch.go    decides on slots before they are due

@@ -97,7 +97,7 @@ func Run(ctx context.Context, cfg Config) {
 //
 //	state    meaning
 //	unread   due later than prefetchAhead from now; or to be read again
-//	early    decided; may be written up to plan.MaxEarly before the slot (if the store fires early)
+//	early    decided; may be written up to plan.MaxEarly before the slot
 //	waiting  decided; must be written at the slot
 //	round    not decided; needs the state at the slot (paused, failing, unusable, for other nodes)
 //	written  the decision is in the store, and the schedule has a new next slot: unread

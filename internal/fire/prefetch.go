@@ -15,7 +15,7 @@ import (
 )
 
 // Slots that are due soon are prefetched: their schedules are read and decided on before the slots
-// are due. Where the result cannot differ and the store fires early, the decision is also written
+// are due. Where the result cannot differ, the decision is also written
 // before the slot, so that only the claim remains for the instant of the slot. The store refuses an
 // early decision if the schedule was changed since it was read, if the schedule has a live job that
 // the slot may overlap, or if the slot is no longer on time. A decision that could not be written

@@ -71,7 +71,7 @@ type Config struct {
 	PollIdle    time.Duration // interval of reads of cancel requests, while the store sends no wake-ups
 }
 
-// Store is the part of a store that a Runner uses besides claims. The methods belong to store.Jobs,
+// Store is the part of a store that a Runner uses. The methods belong to store.Jobs,
 // store.Nodes and store.Permits.
 type Store interface {
 	Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error)

@@ -126,7 +126,7 @@ var numbered = map[string]string{
 	"JobOutput.Token": "", "JobOutput.Last": "", "JobInfo.Schedule": "schedule", "Claimed.Schedule": "schedule",
 	"Schedule.ID": "schedule", "FiredSlot.Schedule": "schedule",
 	"SkippedSlot.Schedule": "schedule", "SlotInfo.Schedule": "schedule", "Event.Schedule": "schedule", "ScheduleEnd.Schedule": "schedule",
-	"FireResult.Lost": "schedule", "FireEarlyResult.Busy": "schedule",
+	"FireResult.Lost": "schedule", "FireResult.Busy": "schedule",
 	"Schedule.Revision": "revision", "Calendar.Revision": "revision", "Limit.Revision": "revision", "PutSchedulesResult.Revisions": "revision",
 	"PutResult.Revisions": "revision", "ClaimResult.LimitRevision": "revision",
 	"QueuePermits.Revision": "revision",

@@ -33,12 +33,40 @@ type Listener interface {
 	Listen(ctx context.Context, wake func(Wake)) error
 }
 
-// Distant is implemented by backends that measure the network latency to their
-// store. Callers find it by assertion, and treat a store without it as near.
-type Distant interface {
-	// RoundTrip returns the shortest measured time of a message to the store and
-	// its answer; 0 if none was measured.
-	RoundTrip() time.Duration
+// Connected is implemented by backends that describe their connection with the store. Callers use ConnectionOf.
+type Connected interface {
+	// Connection returns what is known at present.
+	Connection() Connection
+}
+
+// Connection describes the connection of a backend with its store. The zero value: nothing is known, so that the store
+// counts as near, and its nodes do not share polls.
+type Connection struct {
+	// RoundTrip is the shortest measured time of a message to the store and its answer; 0 if none was measured.
+	RoundTrip time.Duration
+	// PoolSize is the largest number of connections of the program's own pool; 0 if it has no bound, or there is no such pool.
+	PoolSize int
+	// SharedPolls is greater than 0 if nodes can share their polls, so that only one of all nodes that would poll for the
+	// same work polls in each interval. It is for how long after a WakeWatch wake-ups of its queue may be lost. Such a backend
+	// is a Listener, too. It never changes.
+	//
+	// A node that polls sends a note with the request (ClaimRequest.Polled, DueSchedulesRequest.Polled), at most 300 bytes. If
+	// the call succeeds, every Listen gets the note in a wake-up of kind WakePolled, also in the process that sent it. If a
+	// claim with a note returns as many jobs as it asked for, nodes are also woken for its queue, because more jobs may be due
+	// than the node that polls has room for.
+	//
+	// A wake-up of kind WakeWatch announces that wake-ups of a queue may be lost, because a process sends them after its
+	// callers' commits and may die in between. The backend sends it before the first of such commits, and repeats it while
+	// wake-ups are still to be sent, at least every 5 seconds. Nodes that get it poll the queue every second for SharedPolls.
+	SharedPolls time.Duration
+}
+
+// ConnectionOf returns the connection of a backend; the zero value if the backend does not describe it.
+func ConnectionOf(b Backend) Connection {
+	if connected, ok := Able[Connected](b); ok {
+		return connected.Connection()
+	}
+	return Connection{}
 }
 
 // FarAway is the least round trip of a store that counts as far away. Within one
@@ -48,10 +76,8 @@ const FarAway = 700 * time.Microsecond
 // RoundTrip returns the round trip of a backend that is far away; 0 if the
 // backend is near, or does not measure it.
 func RoundTrip(b Backend) time.Duration {
-	if distant, ok := Able[Distant](b); ok {
-		if d := distant.RoundTrip(); d >= FarAway {
-			return d
-		}
+	if d := ConnectionOf(b).RoundTrip; d >= FarAway {
+		return d
 	}
 	return 0
 }
@@ -73,8 +99,8 @@ const (
 	WakeJobs
 	WakeSchedules
 	WakeCancels // also for ended jobs whose dependents are to be released (see Releaser), and for pauses
-	WakeWatch   // wake-ups of the queue may be lost for a while; see PollSharer
-	WakePolled  // a node has polled; see PollSharer
+	WakeWatch   // wake-ups of the queue may be lost for a while; see Connection.SharedPolls
+	WakePolled  // a node has polled; see Connection.SharedPolls
 )
 
 // CancelSettler is implemented by backends in which callers' transactions only
@@ -92,10 +118,9 @@ type SettleCancelsRequest struct {
 	Now time.Time // zero: the store's clock
 }
 
-// Pooled is implemented by backends that know the size of the program's own pool
-// of connections. Callers find it by assertion.
-type Pooled interface {
-	// PoolSize returns the largest number of connections of that pool; 0 if it
-	// has no bound, or there is no such pool.
-	PoolSize() int
+// Flusher is implemented by backends that send wake-ups after commits. Callers find it by assertion.
+type Flusher interface {
+	// Flush returns when the wake-ups for all transactions that this backend has inserted jobs in,
+	// and that had ended when Flush was called, have been sent. It fails only if ctx ends before.
+	Flush(ctx context.Context) error
 }

@@ -33,7 +33,7 @@ type ClaimRequest struct {
 	// them the jobs that have been due for longest, whatever their priority. The jobs that it takes start in the order
 	// of every claim. Not with Suspects.
 	DueFor time.Duration
-	// Polled, if not empty, is the note of a shared poll; see PollSharer.
+	// Polled, if not empty, is the note of a shared poll; see Connection.SharedPolls.
 	Polled string
 	// Within is the queue within which Queue is the queue of a place; empty: Queue is none. The limits
 	// of whole queues are the limits of Within.

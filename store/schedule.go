@@ -246,7 +246,7 @@ type DueSchedulesRequest struct {
 	// After continues a listing: only schedules after the cursor in its order
 	// (next_at ascending, then number ascending). Not with Names.
 	After DueCursor
-	// Polled, if not empty, is the note of a shared poll; see PollSharer.
+	// Polled, if not empty, is the note of a shared poll; see Connection.SharedPolls.
 	Polled string
 }
 

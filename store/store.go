@@ -61,7 +61,7 @@ type Jobs interface {
 	// With a Tx everything happens in the caller's transaction. The wake-up is sent
 	// with the commit or, in a burst, a few milliseconds after it; after the commit
 	// of a caller's transaction it may be later if the transaction took long, and it
-	// is lost if the process ends before it is sent (see PollSharer and Flusher).
+	// is lost if the process ends before it is sent (see Connection.SharedPolls and Flusher).
 	// InsertRequest.NotifyInTx makes it part of the commit. If the database rejects a
 	// value, the error is ErrRejected. A repetition inserts the jobs again,
 	// except jobs with a key.

@@ -44,12 +44,12 @@ type Backend struct {
 }
 
 var (
-	_ store.Backend  = (*Backend)(nil)
-	_ store.Listener = (*Backend)(nil)
-	_ store.Flusher  = (*Backend)(nil)
-	_ store.Migrator = (*Backend)(nil)
-	_ store.Pooled   = (*Backend)(nil)
-	_ store.Releaser = (*Backend)(nil)
+	_ store.Backend   = (*Backend)(nil)
+	_ store.Listener  = (*Backend)(nil)
+	_ store.Flusher   = (*Backend)(nil)
+	_ store.Migrator  = (*Backend)(nil)
+	_ store.Connected = (*Backend)(nil)
+	_ store.Releaser  = (*Backend)(nil)
 )
 
 // connections is how many connections a Backend of Open has at most.
@@ -163,12 +163,12 @@ func open(ctx context.Context, db *sql.DB, leases *leaseConns, writing *sql.TxOp
 	return b, nil
 }
 
-// PoolSize implements store.Pooled.
-func (b *Backend) PoolSize() int {
-	if b.owned {
-		return 0
+// Connection implements store.Connected.
+func (b *Backend) Connection() (c store.Connection) {
+	if !b.owned {
+		c.PoolSize = b.db.Stats().MaxOpenConnections
 	}
-	return b.db.Stats().MaxOpenConnections
+	return c
 }
 
 // Close sends the wake-ups that are still owed, and closes the connections that Open made. A pool that was handed to New stays open.

@@ -110,11 +110,9 @@ var (
 	_ store.CancelSettler = (*Backend)(nil)
 	_ store.Releaser      = (*Backend)(nil)
 	_ store.Listener      = (*Backend)(nil)
-	_ store.PollSharer    = (*Backend)(nil)
 	_ store.Flusher       = (*Backend)(nil)
-	_ store.Distant       = (*Backend)(nil)
+	_ store.Connected     = (*Backend)(nil)
 	_ store.Migrator      = (*Backend)(nil)
-	_ store.Pooled        = (*Backend)(nil)
 )
 
 // Option changes what Open, New and NewDB make.
@@ -295,8 +293,10 @@ func (b *Backend) seen(took time.Duration) {
 	}
 }
 
-// RoundTrip is known for a pool of the backend's own; see store.Distant.
-func (b *Backend) RoundTrip() time.Duration { return time.Duration(b.away.Load()) }
+// Connection implements store.Connected. The round trip is known for a pool of the backend's own.
+func (b *Backend) Connection() store.Connection {
+	return store.Connection{RoundTrip: time.Duration(b.away.Load()), PoolSize: b.poolSize(), SharedPolls: watchTime}
+}
 
 // newBackend applies the options and prepares the statements' texts.
 func newBackend(opts []Option) *Backend {

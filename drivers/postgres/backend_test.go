@@ -26,8 +26,8 @@ func TestStoreWithoutAbilities(t *testing.T) {
 			s.Clients[i] = struct {
 				store.Backend
 				store.CancelSettler
+				store.Connected
 				store.Flusher
-				store.PollSharer
 				store.Releaser
 			}{b, b, b, b, b}
 		}

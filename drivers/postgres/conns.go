@@ -227,8 +227,8 @@ func (b *Backend) noConnection(ctx context.Context, pool *pgxpool.Pool, waited t
 		"give the pool more connections (MaxConns, pool_max_conns) than there are workers: %w", waited, handlers, inUse-handlers, err)
 }
 
-// PoolSize implements store.Pooled.
-func (b *Backend) PoolSize() int {
+// poolSize returns the size of the program's own pool; see store.Connection.
+func (b *Backend) poolSize() int {
 	switch {
 	case b.db != nil:
 		return b.db.Stats().MaxOpenConnections

@@ -196,16 +196,12 @@ func (e *ears) wake(w store.Wake) {
 	}
 }
 
-// SharePolls returns for how long wake-ups may be lost after a wake-up of kind
-// store.WakeWatch; see store.PollSharer.
-func (b *Backend) SharePolls() time.Duration { return watchTime }
-
 func (b *Backend) wake(ctx context.Context, tx querier, w store.Wake) error {
 	_, err := tx.Exec(ctx, notify, b.channel, wakeText(w))
 	return err
 }
 
-// queuePolled adds the message that a node polls; see store.PollSharer.
+// queuePolled adds the message that a node polls; see store.Connection.
 func (b *Backend) queuePolled(batch *pgx.Batch, note string) {
 	if note != "" {
 		b.queueWake(batch, store.Wake{Kind: store.WakePolled, Note: note})

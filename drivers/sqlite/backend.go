@@ -70,11 +70,11 @@ type Backend struct {
 }
 
 var (
-	_ store.Backend  = (*Backend)(nil)
-	_ store.Listener = (*Backend)(nil)
-	_ store.Migrator = (*Backend)(nil)
-	_ store.Pooled   = (*Backend)(nil)
-	_ store.Releaser = (*Backend)(nil)
+	_ store.Backend   = (*Backend)(nil)
+	_ store.Listener  = (*Backend)(nil)
+	_ store.Migrator  = (*Backend)(nil)
+	_ store.Connected = (*Backend)(nil)
+	_ store.Releaser  = (*Backend)(nil)
 )
 
 const (
@@ -268,12 +268,12 @@ func fileOf(ctx context.Context, db *sql.DB) (path string, err error) {
 // mainFile reads the path of the file that a connection is on.
 const mainFile = "SELECT file FROM pragma_database_list WHERE name = 'main'"
 
-// PoolSize implements store.Pooled.
-func (b *Backend) PoolSize() int {
-	if b.shared == nil {
-		return 0
+// Connection implements store.Connected.
+func (b *Backend) Connection() (c store.Connection) {
+	if b.shared != nil {
+		c.PoolSize = b.shared.Stats().MaxOpenConnections
 	}
-	return b.shared.Stats().MaxOpenConnections
+	return c
 }
 
 func newBackend(path string) (*Backend, error) {

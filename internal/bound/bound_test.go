@@ -21,9 +21,8 @@ func (able) Claim(ctx context.Context, _ store.ClaimRequest) (store.ClaimResult,
 	return store.ClaimResult{Again: time.Second}, ctx.Err()
 }
 
-func (able) RoundTrip() time.Duration                                        { return time.Second }
+func (able) Connection() store.Connection                                    { return store.Connection{RoundTrip: time.Second} }
 func (able) SettleCancels(context.Context, store.SettleCancelsRequest) error { return nil }
-func (able) PoolSize() int                                                   { return 1 }
 func (able) ReleaseDependents(context.Context, store.ReleaseRequest) error   { return nil }
 func (able) Migrations() []store.Migration                                   { return []store.Migration{{Version: 1}} }
 func (able) MigrateStatus(context.Context) ([]store.MigrationStatus, error)  { return nil, nil }

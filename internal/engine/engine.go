@@ -121,8 +121,7 @@ func New(cfg Config) *Engine {
 		cfg.Backend = traveller.Backend()
 	}
 	e.cfg = cfg
-	sharer, _ := store.Able[store.PollSharer](cfg.Backend)
-	e.wakes = loop.NewWakes(served, cfg.PollIdle, cfg.PollPushed, sharer, ambient.Of(cfg.Backend))
+	e.wakes = loop.NewWakes(served, cfg.PollIdle, cfg.PollPushed, store.ConnectionOf(cfg.Backend).SharedPolls, ambient.Of(cfg.Backend))
 	e.node = node.New(node.Config{
 		Store: cfg.Backend, Sink: cfg.Sink, Wakes: e.wakes, Claims: e.jobs, AfterLoss: plan.LostFollowUp,
 		Name: cfg.Name, Version: cfg.Version, Host: cfg.Host, Labels: cfg.Labels, Queues: queues, Kinds: work.KindNames(cfg.Kinds, cfg.Restricted),
@@ -329,15 +328,11 @@ func (e *Engine) recounter() recounter {
 // checkPool warns if handlers can use up the connections of a pool that the program shares with the
 // store.
 func (e *Engine) checkPool() {
-	pooled, ok := store.Able[store.Pooled](e.cfg.Backend)
-	if !ok {
-		return
-	}
 	workers := 0
 	for _, width := range e.cfg.Queues {
 		workers += width
 	}
-	if size := pooled.PoolSize(); size > 0 && size <= workers {
+	if size := store.ConnectionOf(e.cfg.Backend).PoolSize; size > 0 && size <= workers {
 		e.node.Report().Emit(event.Event{Kind: event.PoolSmall, Count: int64(size), Detail: fmt.Sprintf(
 			"%d workers share a pool of %d connections: handlers that each hold a connection wait for each other, and their "+
 				"enqueues wait too; give the pool more than %d connections, or the node fewer workers",

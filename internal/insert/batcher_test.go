@@ -375,7 +375,7 @@ type distant struct {
 	now  atomic.Int64
 }
 
-func (d *distant) RoundTrip() time.Duration { return d.away }
+func (d *distant) Connection() store.Connection { return store.Connection{RoundTrip: d.away} }
 
 func (d *distant) Insert(ctx context.Context, req store.InsertRequest) (store.InsertResult, error) {
 	n := d.now.Add(1)

@@ -46,7 +46,7 @@ func TestWakesReachTheirLoops(t *testing.T) {
 		{store.Wake{Kind: store.WakeCancels}, false, false, false, true},
 		{store.Wake{Kind: store.WakeAll}, true, true, true, true},
 	} {
-		w := NewWakes([]string{"a", "b"}, time.Second, time.Minute, nil, ambient.Real{})
+		w := NewWakes([]string{"a", "b"}, time.Second, time.Minute, 0, ambient.Real{})
 		w.Wake(test.wake)
 		w.Wake(test.wake) // counts as one
 		for name, one := range map[string]struct {
@@ -58,7 +58,7 @@ func TestWakesReachTheirLoops(t *testing.T) {
 			}
 		}
 	}
-	w := NewWakes(nil, time.Second, time.Minute, nil, ambient.Real{})
+	w := NewWakes(nil, time.Second, time.Minute, 0, ambient.Real{})
 	if before := w.SetPushed(true); before || w.IdlePoll() != time.Minute {
 		t.Errorf("with wake-ups the poll is %v", w.IdlePoll())
 	}

@@ -18,7 +18,7 @@ const (
 )
 
 // Turn decides when a loop polls while it has no work. If the store shares polls
-// (store.PollSharer), then of all nodes that poll for the same work only one does per interval: the
+// (store.Connection), then of all nodes that poll for the same work only one does per interval: the
 // node that polled last polls again after the interval, and each of the others after a random time
 // that is a tenth to a fifth longer, unless it hears of a poll before. So a node that ends is
 // replaced at the next poll. Concurrent calls are allowed.

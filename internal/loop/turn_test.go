@@ -9,10 +9,8 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// sharing is a store whose nodes share polls.
-type sharing struct{}
-
-func (sharing) SharePolls() time.Duration { return 15 * time.Second }
+// sharedPolls is the store.Connection.SharedPolls of these tests.
+const sharedPolls = 15 * time.Second
 
 // turns are the nodes of a cluster, which poll one queue as their turns decide.
 type turns struct {
@@ -27,7 +25,7 @@ type turns struct {
 func newTurns(n int) *turns {
 	c := &turns{ended: make([]bool, n), start: time.Now()}
 	for range n {
-		w := NewWakes([]string{"a"}, time.Second, 10*time.Second, sharing{}, ambient.Real{})
+		w := NewWakes([]string{"a"}, time.Second, 10*time.Second, sharedPolls, ambient.Real{})
 		w.SetPushed(true)
 		w.JobTurn("a").SetWork("kinds a")
 		c.nodes = append(c.nodes, w)
@@ -149,9 +147,9 @@ func TestATurnIsSharedForTheSameWorkOnly(t *testing.T) {
 
 func TestATurnWithoutSharing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for name, sharer := range map[string]store.PollSharer{"not shared": nil, "not pushed": sharing{}} {
-			w := NewWakes([]string{"a"}, time.Second, time.Second, sharer, ambient.Real{})
-			w.SetPushed(sharer == nil)
+		for name, shared := range map[string]time.Duration{"not shared": 0, "not pushed": sharedPolls} {
+			w := NewWakes([]string{"a"}, time.Second, time.Second, shared, ambient.Real{})
+			w.SetPushed(shared == 0)
 			turn := w.JobTurn("a")
 			waits := map[time.Duration]bool{}
 			for range 5 {

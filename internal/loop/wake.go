@@ -24,16 +24,11 @@ type Wakes struct {
 
 // NewWakes returns the wake-ups of a node that serves queues. idle is the longest interval at which
 // a loop without work reads the store while the store sends no wake-ups, idlePushed while it does.
-// sharer is the ability of the store to share polls; nil: it has not. Chance comes from around.
-func NewWakes(
-	queues []string, idle, idlePushed time.Duration, sharer store.PollSharer, around ambient.Ambient,
-) *Wakes {
+// sharedPolls is the store's store.Connection.SharedPolls. Chance comes from around.
+func NewWakes(queues []string, idle, idlePushed, sharedPolls time.Duration, around ambient.Ambient) *Wakes {
 	w := &Wakes{
 		queues: make(map[string]Signal, len(queues)), schedules: NewSignal(), cancels: NewSignal(),
-		turns: make(map[string]*Turn, len(queues)), idle: idle, idlePushed: idlePushed,
-	}
-	if sharer != nil {
-		w.watchTime = sharer.SharePolls()
+		turns: make(map[string]*Turn, len(queues)), idle: idle, idlePushed: idlePushed, watchTime: sharedPolls,
 	}
 	self := strconv.FormatUint(math.Float64bits(around.Random("name of turns")), 36) +
 		strconv.FormatUint(math.Float64bits(around.Random("name of turns")), 36)

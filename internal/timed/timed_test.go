@@ -28,7 +28,7 @@ func (able) Claim(context.Context, store.ClaimRequest) (store.ClaimResult, error
 
 func (able) SettleCancels(context.Context, store.SettleCancelsRequest) error { return errBroken }
 func (able) ReleaseDependents(context.Context, store.ReleaseRequest) error   { return errBroken }
-func (able) PoolSize() int                                                   { return 7 }
+func (able) Connection() store.Connection                                    { return store.Connection{PoolSize: 7} }
 
 var word = regexp.MustCompile("[A-Z][a-z]+")
 
@@ -105,8 +105,7 @@ func TestAbilitiesPassThrough(t *testing.T) {
 			t.Errorf("%T has the abilities %v; below are %v", below, got, want)
 		}
 	}
-	pooled, _ := store.Able[store.Pooled](timed.New(able{memory.New()}, ignore))
-	if pooled.PoolSize() != 7 {
+	if store.ConnectionOf(timed.New(able{memory.New()}, ignore)).PoolSize != 7 {
 		t.Error("another backend answers")
 	}
 }

@@ -20,7 +20,7 @@ func newNode(t *testing.T, lease time.Duration, sink event.Sink) *node.Node {
 		sink = func(event.Event) {}
 	}
 	n := node.New(node.Config{
-		Store: memory.New(), Sink: sink, Wakes: loop.NewWakes(nil, time.Second, time.Second, nil, ambient.Real{}), Claims: NewInFlight(),
+		Store: memory.New(), Sink: sink, Wakes: loop.NewWakes(nil, time.Second, time.Second, 0, ambient.Real{}), Claims: NewInFlight(),
 		Name: t.Name(), Lease: lease, Heartbeat: time.Second, CallTimeout: time.Second,
 	})
 	if err := n.Start(t.Context()); err != nil {
@@ -35,7 +35,7 @@ func newRunner(t *testing.T, n *node.Node, cfg Config) *Runner {
 	if n == nil {
 		n = newNode(t, time.Minute, nil)
 	}
-	cfg.Node, cfg.InFlight, cfg.Wakes = n, NewInFlight(), loop.NewWakes(nil, time.Second, time.Second, nil, ambient.Real{})
+	cfg.Node, cfg.InFlight, cfg.Wakes = n, NewInFlight(), loop.NewWakes(nil, time.Second, time.Second, 0, ambient.Real{})
 	cfg.Timeout = func(store.Claimed) time.Duration { return 0 }
 	return New(cfg)
 }

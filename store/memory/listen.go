@@ -29,8 +29,8 @@ func (s *Store) wake(w store.Wake) {
 	}
 }
 
-// SharePolls implements store.PollSharer. No wake-up of this store is ever lost.
-func (s *Store) SharePolls() time.Duration { return time.Second }
+// Connection implements store.Connected. No wake-up of this store is ever lost.
+func (s *Store) Connection() store.Connection { return store.Connection{SharedPolls: time.Second} }
 
 // Flush implements store.Flusher. Wake-ups are sent with their commits.
 func (s *Store) Flush(context.Context) error { return nil }

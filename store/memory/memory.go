@@ -33,10 +33,10 @@ type Store struct {
 }
 
 var (
-	_ store.Backend    = (*Store)(nil)
-	_ store.Listener   = (*Store)(nil)
-	_ store.PollSharer = (*Store)(nil)
-	_ store.Flusher    = (*Store)(nil)
+	_ store.Backend   = (*Store)(nil)
+	_ store.Listener  = (*Store)(nil)
+	_ store.Connected = (*Store)(nil)
+	_ store.Flusher   = (*Store)(nil)
 )
 
 // tables are the rows of a store.

@@ -18,12 +18,10 @@ type Ability struct {
 func Abilities() []Ability {
 	return []Ability{
 		{"CancelSettler", has[store.CancelSettler]},
-		{"Distant", has[store.Distant]},
+		{"Connected", has[store.Connected]},
 		{"Flusher", has[store.Flusher]},
 		{"Listener", has[store.Listener]},
 		{"Migrator", has[store.Migrator]},
-		{"PollSharer", has[store.PollSharer]},
-		{"Pooled", has[store.Pooled]},
 		{"Releaser", has[store.Releaser]},
 	}
 }

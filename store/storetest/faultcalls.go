@@ -917,13 +917,11 @@ var faultCalls = []faultCall{
 // notInFaultCalls are the methods that RunFaults leaves out, each with the reason.
 var notInFaultCalls = map[string]string{
 	"Close":      "it ends the use of the store",
+	"Connection": "it sends no statement",
 	"Flush":      "it sends wake-ups, which may be lost",
 	"Listen":     "it receives wake-ups, which may be lost",
 	"MigrateUp":  "each driver tests that a step is a transaction",
 	"Migrations": "it sends no statement",
-	"PoolSize":   "it sends no statement",
-	"RoundTrip":  "it sends no statement",
-	"SharePolls": "it sends no statement",
 }
 
 // calls returns a try that makes a call.

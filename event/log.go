@@ -64,7 +64,7 @@ func lines(kind Kind) line {
 	case ZonesChanged:
 		return line{slog.LevelInfo, "the data of time zones have changed; next slots are computed again"}
 	case ScheduleMoved:
-		return line{slog.LevelInfo, "schedule's next slot moved, because the data of its time zone differ from those it was computed with"}
+		return line{slog.LevelInfo, "schedule's next slot moved: by this node's data of its time zone it is another instant than the stored one"}
 	case SlotSkipped:
 		return line{slog.LevelInfo, "slot skipped"}
 	case SlotNotStarted:

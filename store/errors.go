@@ -48,6 +48,9 @@ var (
 	ErrSchema = errors.New("database schema does not fit this release")
 )
 
+// MissingRemedy is what to do about a table, column or schema that is missing. It may be so for a short while.
+const MissingRemedy = "while a backup is restored, nodes wait for the rest of it; otherwise run `hourbell migrate up`"
+
 // IsAnswer reports whether an error is an answer of a store that works: the request was read, and
 // refused because of what it asks for or because of what others have done. Other errors are failures of the
 // store, except the error of a context that has ended.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -43,7 +44,7 @@ const (
 // Position is how far a store has come, in numbers that only grow.
 type Position struct {
 	// Store is the identity of the store: a random word that was made with its
-	// schema. A restored backup has the same. Empty: unknown.
+	// schema. A restored backup has the same. Empty: unknown; no call returns that.
 	Store string
 	Token int64 // no claim was given a greater token
 	Node  int64 // no node was given a greater number
@@ -52,6 +53,17 @@ type Position struct {
 	// LostAt is when the first node reported a loss of history that has not been
 	// accepted yet; zero: there is no such loss.
 	LostAt time.Time
+}
+
+// Check returns the error of a call that reads a position of which rows are missing; nil: it is whole. A backup that is
+// restored table by table shows such positions for a while, and no node may take them for the position of another store.
+// Token and Node are negative where their rows are missing.
+func (p Position) Check() error {
+	if p.Store == "" || p.Token < 0 || p.Node < 0 {
+		return errors.New("the store's record of its own history is missing, as while a backup is restored; " +
+			"if no restore is under way, restore the database again as a whole")
+	}
+	return nil
 }
 
 // Suspended reports whether there is a loss of history that has not been

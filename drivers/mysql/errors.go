@@ -57,7 +57,7 @@ func (b *Backend) explain(ctx context.Context, doing string, err error) error {
 	case errors.Is(err, sql.ErrTxDone):
 		return fmt.Errorf("%s: %w: %w", doing, store.ErrTxEnded, err)
 	case number == errNoTable || number == errNoColumn:
-		return fmt.Errorf("%s: %w: %w; run `hourbell migrate up`", doing, store.ErrSchema, err)
+		return fmt.Errorf("%s: %w: %w; %s", doing, store.ErrSchema, err, store.MissingRemedy)
 	case errors.Is(err, mysql.ErrPktTooLarge) || number == errPacketTooLarge:
 		return fmt.Errorf("%s: %w: the server's max_allowed_packet is too small for it; raise max_allowed_packet: %w", doing, store.ErrRejected, err)
 	case rejects(number):

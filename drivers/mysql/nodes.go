@@ -60,8 +60,12 @@ func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (st
 				return err
 			}
 			p := &out.Position
-			return s.One(ctx, readHeartbeat, args{"node": req.Node, "now": instantOf(req.Now)}, &p.Store, &p.Token, &p.Node, &p.Accepted, sqlrows.IntoTime(&p.LostAt),
+			err = s.One(ctx, readHeartbeat, args{"node": req.Node, "now": instantOf(req.Now)}, &p.Store, &p.Token, &p.Node, &p.Accepted, sqlrows.IntoTime(&p.LostAt),
 				sqlrows.IntoTime(&out.Now), &out.Releases, sqlrows.IntoTime(&out.NextExpiry))
+			if err == nil {
+				err = p.Check()
+			}
+			return err
 		})
 	}))
 	if err != nil {

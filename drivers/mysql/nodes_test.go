@@ -168,3 +168,37 @@ func TestARescueFindsTheLastHeartbeat(t *testing.T) {
 		t.Errorf("the heartbeat of a dead node: %v", err)
 	}
 }
+
+// TestARestoreUnderWayIsAnError empties the tables of the store's history, as a dump that is restored table by table does for a while. A
+// position without an identity would be one of another store, which a node would go on with.
+func TestARestoreUnderWayIsAnError(t *testing.T) {
+	b, db := fresh(t)
+	node, err := b.Register(t.Context(), store.RegisterRequest{Name: "n", Lease: time.Minute})
+	must(t, err)
+	for _, table := range []string{"hourbell_timeline", "hourbell_counter"} {
+		for _, text := range []string{"CREATE TABLE saved AS SELECT * FROM " + table, "DELETE FROM " + table} {
+			_, err := db.ExecContext(t.Context(), text)
+			must(t, err)
+		}
+		if res, err := b.Heartbeat(t.Context(), store.HeartbeatRequest{Node: node.Node}); err == nil {
+			t.Errorf("a heartbeat without the rows of %s has the position %+v", table, res.Position)
+		}
+		if res, err := b.Register(t.Context(), store.RegisterRequest{Name: "new", Lease: time.Minute}); err == nil {
+			t.Errorf("a registration without the rows of %s has the position %+v", table, res.Position)
+		}
+		if p, err := b.Position(t.Context()); err == nil {
+			t.Errorf("without the rows of %s the position is %+v", table, p)
+		}
+		for _, text := range []string{"INSERT INTO " + table + " SELECT * FROM saved", "DROP TABLE saved"} {
+			_, err := db.ExecContext(t.Context(), text)
+			must(t, err)
+		}
+	}
+	var nodes int
+	must(t, db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM hourbell_node").Scan(&nodes))
+	if nodes != 1 {
+		t.Errorf("%d nodes are registered, 1 was expected", nodes)
+	}
+	_, err = b.Heartbeat(t.Context(), store.HeartbeatRequest{Node: node.Node})
+	must(t, err)
+}

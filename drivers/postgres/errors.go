@@ -73,7 +73,7 @@ func rejects(code string) bool {
 func (b *Backend) explain(what string, err error) error {
 	switch codeOf(err) {
 	case "42P01", "42703", "3F000": // no such table, column, schema
-		return fmt.Errorf("%s: %w: schema %q lacks something; run `hourbell migrate up`: %w", what, store.ErrSchema, b.schema, err)
+		return fmt.Errorf("%s: %w: schema %q lacks something; %s: %w", what, store.ErrSchema, b.schema, store.MissingRemedy, err)
 	case "42501":
 		if strings.HasPrefix(what, "migrate ") {
 			return fmt.Errorf("%s: the database role may not do this; run `hourbell migrate up` as a role that may, then start with --no-migrate: %w", what, err)

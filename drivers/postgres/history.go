@@ -19,6 +19,9 @@ func (b *Backend) Position(ctx context.Context) (store.Position, error) {
 func (b *Backend) position(ctx context.Context, tx pgx.Tx) (p store.Position, err error) {
 	err = tx.QueryRow(ctx, b.q(readPosition)).Scan(positionTargets(&p)...)
 	if err == nil {
+		err = p.Check()
+	}
+	if err == nil {
 		b.identity.Store(&p.Store)
 	}
 	return p, err

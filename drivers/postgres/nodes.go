@@ -45,7 +45,11 @@ func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (st
 	return rowwise.InTx(b.pipeline(ctx, leaseConns, "heartbeat"), func(s sender) (out store.HeartbeatResult, err error) {
 		var batch pgx.Batch
 		batch.Queue(b.q(extendLease), when(req.Now), req.Node).QueryRow(func(row pgx.Row) error {
-			return nodeAlive(req.Node, row.Scan(append(append([]any{into(&out.Now), &out.Beat}, positionTargets(&out.Position)...), &out.Releases)...))
+			err := row.Scan(append(append([]any{into(&out.Now), &out.Beat}, positionTargets(&out.Position)...), &out.Releases)...)
+			if err == nil {
+				err = out.Position.Check()
+			}
+			return nodeAlive(req.Node, err)
 		})
 		if len(req.EndedBatches) > 0 {
 			batch.Queue(b.q(deleteClaimBatches), req.Node, req.EndedBatches)

@@ -69,7 +69,7 @@ func explain(doing string, err error) error {
 		return fmt.Errorf("%s: %w: %w", doing, store.ErrTxEnded, err)
 	}
 	if missesSchema(err) {
-		return fmt.Errorf("%s: %w: %w; run `hourbell migrate up`", doing, store.ErrSchema, err)
+		return fmt.Errorf("%s: %w: %w; %s", doing, store.ErrSchema, err, store.MissingRemedy)
 	}
 	if rejects(codeOf(err)) {
 		return fmt.Errorf("%s: %w; see what constraints and triggers that were added to the tables forbid: %w", doing, store.ErrRejected, err)

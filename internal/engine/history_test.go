@@ -84,9 +84,11 @@ func TestALossEndsRunningJobs(t *testing.T) {
 	if n.count(event.JobStarted) != before {
 		t.Error("a job started while the node was suspended")
 	}
+	registered := n.engine.node.Number()
 	if _, err := backend.AcceptLoss(t.Context(), store.AcceptLossRequest{}); err != nil {
 		t.Fatal(err)
 	}
+	waitUntil(t, "a new registration", func() bool { return n.engine.node.Number() > registered })
 	waitUntil(t, "the job to start again", func() bool { return n.count(event.JobStarted) > before })
 	waitUntil(t, "the event", func() bool { return n.count(event.HistoryAccepted) > 0 }) // a claim may come before it
 	if n.count(event.HistoryAccepted) != 1 {

@@ -31,7 +31,9 @@ var ErrSuspended = errors.New("the store went back in time (a restored backup, o
 //	suspended  an answer shows that an operator accepted the loss: learn          trusted
 //
 // When the node is suspended, it loses its lease, so that its jobs end, and registers under a new
-// number, because the store may give its old number to another node.
+// number, because the store may give its old number to another node. When the suspension ends, it
+// registers under another one, because a restore that was not complete may have overwritten the
+// registration.
 type history struct {
 	mu sync.Mutex
 	// seen contains the greatest numbers that this process has seen, or an earlier process, as read
@@ -45,9 +47,8 @@ type history struct {
 	failures, failuresChecked int
 
 	suspended       bool
-	accepted        int64          // Position.Accepted when the suspension began
 	reported        store.Position // the value of seen that was reported to the store; zero: none
-	foundHere       bool           // this node found the loss; false: another node reported it
+	foundHere       bool           // this node found the loss, or that the store has no report of it; false: another node reported it
 	suspensionCount int            // number of suspensions so far
 	renumber        bool           // another node may have the node's number now
 }
@@ -155,20 +156,27 @@ func (h *history) learn(before knownBefore, now store.Position, why string) hist
 	switch {
 	case why != "":
 		h.foundHere = true
-	case h.suspended && h.foundHere && h.reported == store.Position{} && now.Accepted <= h.accepted: // the report did not reach the store
 	case now.Suspended():
 		f.loss = "another node reported it"
+	case h.suspended && now.Store == h.seen.Store && now.Accepted <= h.seen.Accepted: // no report reached the store, or the restore overwrote it
+		h.foundHere = true
 	default:
 		f.ended = h.suspended
+		h.renumber = h.renumber || f.ended
 		h.suspended, h.foundHere, h.reported = false, false, store.Position{}
 		h.seen = furthest(h.seen, now)
 		h.failuresChecked = max(h.failuresChecked, before.failures)
 		return f
 	}
 	if !h.suspended {
-		f.began, h.renumber = true, true
-		h.suspended, h.accepted = true, now.Accepted
+		f.began, h.suspended, h.renumber = true, true, true
 		h.suspensionCount++
+	}
+	if h.seen.Store == "" {
+		h.seen.Store = now.Store
+	}
+	if h.seen.Store == now.Store { // an acceptance that comes next has a greater number, also after a restore of this one
+		h.seen.Accepted = max(h.seen.Accepted, now.Accepted)
 	}
 	f.seen = h.seen
 	f.report = h.foundHere && (!now.Suspended() || h.reported != h.seen)

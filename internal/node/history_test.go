@@ -71,6 +71,25 @@ func TestLearn(t *testing.T) {
 			{now: store.Position{Store: "s", Token: 60, Node: 20_000, Accepted: 1}, report: true, reply: true, closed: true},
 			{now: store.Position{Store: "s", Token: 1 << 34, Node: 20_000, Accepted: 2}},
 		},
+		"a restore overwrites the report": {
+			{now: good(100)},
+			{now: good(100), why: "a heartbeat is missing", report: true, reply: true, closed: true},
+			{now: good(100), report: true, reply: true, closed: true},
+			{now: lost(good(100)), closed: true},
+			{now: accepted},
+		},
+		"a restore overwrites the report of a node that has ended": {
+			{now: good(100)}, {now: lost(good(100)), closed: true}, {now: good(100), report: true, reply: true, closed: true}, {now: accepted},
+		},
+		"a restore takes back an acceptance while the node begins": {
+			{now: lost(accepted), closed: true},
+			{now: good(50), report: true, reply: true, closed: true},
+			{now: store.Position{Store: "s", Token: 1 << 33, Node: 20_000, Accepted: 1}, report: true, reply: true, closed: true},
+			{now: store.Position{Store: "s", Token: 1 << 34, Node: 30_000, Accepted: 2}},
+		},
+		"the store is another one while the node is suspended": {
+			{now: good(100)}, {now: good(50), report: true, closed: true}, {now: store.Position{Store: "t", Token: 1}},
+		},
 		"the store is another one": {{now: good(100)}, {now: store.Position{Store: "t", Token: 1}}, {now: store.Position{Store: "t", Token: 2}}},
 	} {
 		var h history
@@ -83,6 +102,28 @@ func TestLearn(t *testing.T) {
 				h.reportAccepted(f.seen)
 			}
 		}
+	}
+}
+
+// TestAnEndedSuspensionNeedsARegistration: a restore that was not complete may have overwritten what the node registered during its
+// suspension.
+func TestAnEndedSuspensionNeedsARegistration(t *testing.T) {
+	var h history
+	at := func(token, accepted int64) store.Position {
+		return store.Position{Store: "s", Token: token, Accepted: accepted}
+	}
+	h.learn(h.known(), at(100, 0), "")
+	if h.mustRenumber() {
+		t.Error("a node that learned nothing has to register again")
+	}
+	for _, now := range []store.Position{at(50, 0), at(1<<33, 1)} {
+		if h.learn(h.known(), now, ""); !h.mustRenumber() {
+			t.Errorf("after %+v the node keeps its number", now)
+		}
+		h.registered()
+	}
+	if h.blocked() {
+		t.Error("the node is suspended after the acceptance")
 	}
 }
 

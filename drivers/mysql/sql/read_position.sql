@@ -1,5 +1,6 @@
 -- statement ReadPosition, returns store token node accepted lost_at
 -- How far the store has come: its last token and node, and what was reported and accepted.
-SELECT coalesce((SELECT store FROM hourbell_timeline), _utf8mb4'') AS store, (SELECT value FROM hourbell_counter WHERE name = 'token') AS token,
-  (SELECT value FROM hourbell_counter WHERE name = 'node') AS node,
+-- Negative numbers and an empty identity: their rows are missing.
+SELECT coalesce((SELECT store FROM hourbell_timeline), _utf8mb4'') AS store, coalesce((SELECT value FROM hourbell_counter WHERE name = 'token'), -1) AS token,
+  coalesce((SELECT value FROM hourbell_counter WHERE name = 'node'), -1) AS node,
   coalesce((SELECT accepted FROM hourbell_timeline), 0) AS accepted, (SELECT {micros(lost_at)} FROM hourbell_timeline) AS lost_at

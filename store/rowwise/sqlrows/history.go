@@ -10,6 +10,9 @@ import (
 // Position reads how far the store has come; see store.History.
 func (s *Session) Position(ctx context.Context) (p store.Position, err error) {
 	err = s.One(ctx, ReadPosition, nil, &p.Store, &p.Token, &p.Node, &p.Accepted, IntoTime(&p.LostAt))
+	if err == nil {
+		err = p.Check()
+	}
 	return p, err
 }
 

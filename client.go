@@ -321,8 +321,7 @@ func (c *Client) engineConfig() engine.Config {
 
 // settler accounts for due slots before schedules change.
 func (c *Client) settler(tx store.Tx) fire.Settler {
-	releaser, _ := store.Able[store.Releaser](c.backend)
-	return fire.Settler{Store: c.backend, Releaser: releaser, Tx: tx, StateDir: c.cfg.StateDir}
+	return fire.Settler{Store: c.backend, Tx: tx, StateDir: c.cfg.StateDir}
 }
 
 // Name returns the name of this client's node in lists of nodes.

@@ -98,24 +98,32 @@ const (
 	WakeAll WakeKind = iota
 	WakeJobs
 	WakeSchedules
-	WakeCancels // also for ended jobs whose dependents are to be released (see Releaser), and for pauses
+	WakeCancels // also for ended jobs whose dependents are to be released (see Deferring), and for pauses
 	WakeWatch   // wake-ups of the queue may be lost for a while; see Connection.SharedPolls
 	WakePolled  // a node has polled; see Connection.SharedPolls
 )
 
-// CancelSettler is implemented by backends in which callers' transactions only
-// request to cancel jobs that they must not lock. Callers find it by assertion.
-type CancelSettler interface {
-	// SettleCancels carries out requests to cancel jobs that are not running, or are
-	// running on another node than when they were requested: it does what ChangeJobs
-	// does without a Tx. Nodes call it after a wake-up of WakeCancels. A repetition
-	// is harmless.
-	SettleCancels(ctx context.Context, req SettleCancelsRequest) error
+// Deferring is implemented by backends whose transactions leave work to later transactions, in durable notes, so that any
+// node can do what a node that died left undone. Callers find it by assertion.
+type Deferring interface {
+	// CarryOut does what all notes ask for. Nodes call it after a wake-up of WakeCancels. A repetition is harmless. There are two
+	// sorts of notes:
+	//
+	//   - Ends of jobs: the dependents of these jobs are released, in steps, and the ends are passed on to schedules that follow.
+	//     The backend does so itself after each of its calls that ends jobs, or retries jobs with dependents by hand; what is left
+	//     are ends in transactions of programs, and notes of nodes that have died.
+	//   - Requests of programs' transactions to cancel jobs that these transactions must not lock: jobs that are not running, or are
+	//     running on another node than when they were requested, are cancelled as ChangeJobs without a Tx does.
+	CarryOut(ctx context.Context, req CarryOutRequest) error
 }
 
-// SettleCancelsRequest is for SettleCancels.
-type SettleCancelsRequest struct {
+// CarryOutRequest is for CarryOut.
+type CarryOutRequest struct {
 	Now time.Time // zero: the store's clock
+	// Tx is the caller's transaction that is about to edit schedules; see FireRequest.Tx.
+	Tx Tx
+	// Ends leaves out requests to cancel jobs, which may have to wait for the transactions of others.
+	Ends bool
 }
 
 // Flusher is implemented by backends that send wake-ups after commits. Callers find it by assertion.

@@ -20,7 +20,7 @@ const (
 	// that were not started wait again if they can still start: their edges on it are open
 	// again (Reopening). The same holds for the jobs that follow these. Jobs that have been
 	// released, that ended in another way, or that the request retries too, stay as they are.
-	// This takes steps after the transaction; see Releaser.
+	// This takes steps after the transaction; see Deferring.
 	//
 	// A finished job takes its key back. If another live job of its kind has
 	// that key, or another job holds it after its end (NewJob.UniqueFor), the

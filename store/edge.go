@@ -2,7 +2,6 @@ package store
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -181,7 +180,7 @@ const linksAtOnce = 1_000
 // LinksLater reports whether an insert leaves notes for its older predecessors instead of
 // locking them until it is stored: in a caller's transaction, which may stay open for long; with
 // a key, for which it may wait; and with many jobs or edges. Its jobs then wait, and
-// the steps of ReleaseDependents link them: for a predecessor that has ended a step decides
+// the steps of CarryOut link them: for a predecessor that has ended a step decides
 // the edges, and the end of a live predecessor leaves a note from then on. links are the jobs as
 // CheckLinks returned them.
 func (r InsertRequest) LinksLater(links []NewJob) bool {
@@ -308,23 +307,4 @@ func Predecessors(jobs []NewJob) []int64 {
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids)
-}
-
-// Releaser is implemented by backends that release the dependents of ended jobs in steps,
-// and pass the ends on to schedules that follow, in transactions after the one that ended
-// the job. The end leaves a durable note, so that
-// any node can do what a node that died left undone. Callers find it by assertion.
-type Releaser interface {
-	// ReleaseDependents carries out all notes. The backend does so itself after each of
-	// its calls that ends jobs, or retries jobs with dependents by hand; nodes call it after a wake-up of WakeCancels, for ends in
-	// transactions of programs and for notes of nodes that have died. A repetition is
-	// harmless.
-	ReleaseDependents(ctx context.Context, req ReleaseRequest) error
-}
-
-// ReleaseRequest is for ReleaseDependents.
-type ReleaseRequest struct {
-	Now time.Time // zero: the store's clock
-	// Tx is the caller's transaction that is about to edit schedules; see FireRequest.Tx.
-	Tx Tx
 }

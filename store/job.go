@@ -206,7 +206,7 @@ type NewJob struct {
 	// OnConflict that changes another job; see CheckLinks. If another job has the key, the other job keeps the
 	// predecessors that it has. Each predecessor must exist, live or finished, also one that the caller's
 	// transaction has inserted. Edges to jobs that have ended are decided by the insert or, if it LinksLater, by a
-	// step of ReleaseDependents. Drivers set Waiting themselves.
+	// step of CarryOut. Drivers set Waiting themselves.
 	After []Edge
 	// Any makes the job ready when one edge has matched, instead of all.
 	Any bool

@@ -87,7 +87,7 @@ type HeartbeatResult struct {
 	// included. If it is not greater than the last count, the store went back in
 	// time, or the node's number now belongs to another node.
 	Beat int64
-	// Releases means that there is something to do for a Releaser.
+	// Releases means that there is something to do for CarryOut.
 	Releases bool
 	Position Position // read after the call began
 }

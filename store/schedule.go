@@ -106,7 +106,7 @@ type PutSchedule struct {
 // owner; ErrUnsettled if a schedule that would change, or be deleted, is
 // unsettled: next_at is not after now, and mark is before next_at, so that a
 // slot may be due that is not accounted for; or if an end of a job of the schedule, or of
-// one of its predecessors, is not passed on to the dependents yet (see Releaser); the error
+// one of its predecessors, is not passed on to the dependents yet (see Deferring); the error
 // of CheckCycle if schedules would follow each other in a circle.
 type PutSchedulesRequest struct {
 	Now       time.Time

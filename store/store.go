@@ -178,7 +178,7 @@ type Jobs interface {
 	//
 	// With a Tx, a store whose transactions run concurrently does not lock running
 	// jobs, nor live jobs of schedules, which others lock together with many more:
-	// it cancels them after the commit (Requested; see CancelSettler), and refuses
+	// it cancels them after the commit (Requested; see Deferring), and refuses
 	// to do anything else with a live job of a schedule (ErrNotInTx).
 	ChangeJobs(ctx context.Context, req ChangeJobsRequest) (ChangeJobsResult, error)
 

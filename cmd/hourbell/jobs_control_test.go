@@ -122,7 +122,7 @@ func (b *bench) many(t *testing.T, n int) {
 }
 
 // TestJobsControlInterrupted sends SIGINT to a process that changes many jobs: whole
-// batches are done, and the process says how many.
+// batches are done, and the process prints their number.
 func TestJobsControlInterrupted(t *testing.T) {
 	b := newBench(t)
 	const n = 30_000

@@ -48,7 +48,7 @@ func TestAfterInASnapshot(t *testing.T) {
 		t.Errorf("the end of a predecessor waits for the transaction: %v, %v", res, err)
 	}
 	must(t, tx.Commit())
-	must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
+	must(t, b.CarryOut(t.Context(), store.CarryOutRequest{}))
 	jobs, err := b.ListJobs(t.Context(), store.ListJobsRequest{JobFilter: store.JobFilter{IDs: []int64{dependent}}, Limit: 1})
 	must(t, err)
 	if len(jobs) != 1 || jobs[0].State != store.StateReady {

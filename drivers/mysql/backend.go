@@ -49,7 +49,7 @@ var (
 	_ store.Flusher   = (*Backend)(nil)
 	_ store.Migrator  = (*Backend)(nil)
 	_ store.Connected = (*Backend)(nil)
-	_ store.Releaser  = (*Backend)(nil)
+	_ store.Deferring = (*Backend)(nil)
 )
 
 // connections is how many connections a Backend of Open has at most.

@@ -12,10 +12,10 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
-// ReleaseDependents carries out notes of ended jobs; see store.Releaser. The notes of dependents that stay locked
+// CarryOut implements store.Deferring: it carries out notes of ended jobs. The notes of dependents that stay locked
 // are left for later. If other rows that a step needs stay locked, the step is done note by note, and
 // without the note that needs them.
-func (b *Backend) ReleaseDependents(ctx context.Context, req store.ReleaseRequest) error {
+func (b *Backend) CarryOut(ctx context.Context, req store.CarryOutRequest) error {
 	const doing = "release dependents"
 	most := rowwise.ReleaseNotes
 	for after, more := int64(0), true; more; {
@@ -48,7 +48,7 @@ func (b *Backend) ReleaseDependents(ctx context.Context, req store.ReleaseReques
 	return nil
 }
 
-// releaseStep is what a step of ReleaseDependents has done.
+// releaseStep is the progress of a step of CarryOut.
 type releaseStep struct {
 	next int64 // where the next step begins
 	more bool

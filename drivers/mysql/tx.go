@@ -189,7 +189,7 @@ func (b *Backend) write(ctx context.Context, doing string) rowwise.Transaction[*
 	return func(work func(*session) error) error {
 		s, err := rowwise.InTx(b.writeOnly(ctx, doing), func(s *session) (*session, error) { return s, work(s) })
 		if err == nil && s.Noted {
-			_ = b.ReleaseDependents(ctx, store.ReleaseRequest{Now: s.Asked}) // after an error the nodes do it
+			_ = b.CarryOut(ctx, store.CarryOutRequest{Now: s.Asked}) // after an error the nodes do it
 		}
 		return err
 	}

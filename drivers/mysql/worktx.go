@@ -73,7 +73,7 @@ func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (store.
 		if err = b.explain(ctx, doing, perhaps(req.Tx.(callersTx).tx.Commit())); err == nil {
 			b.wake(did.wakes)
 			if did.noted {
-				_ = b.ReleaseDependents(ctx, store.ReleaseRequest{Now: req.Now}) // after an error the nodes do it
+				_ = b.CarryOut(ctx, store.CarryOutRequest{Now: req.Now}) // after an error the nodes do it
 			}
 		}
 	}

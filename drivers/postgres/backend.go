@@ -106,13 +106,12 @@ type Backend struct {
 }
 
 var (
-	_ store.Backend       = (*Backend)(nil)
-	_ store.CancelSettler = (*Backend)(nil)
-	_ store.Releaser      = (*Backend)(nil)
-	_ store.Listener      = (*Backend)(nil)
-	_ store.Flusher       = (*Backend)(nil)
-	_ store.Connected     = (*Backend)(nil)
-	_ store.Migrator      = (*Backend)(nil)
+	_ store.Backend   = (*Backend)(nil)
+	_ store.Deferring = (*Backend)(nil)
+	_ store.Listener  = (*Backend)(nil)
+	_ store.Flusher   = (*Backend)(nil)
+	_ store.Connected = (*Backend)(nil)
+	_ store.Migrator  = (*Backend)(nil)
 )
 
 // Option changes what Open, New and NewDB make.

@@ -25,11 +25,10 @@ func TestStoreWithoutAbilities(t *testing.T) {
 			b := client.(*Backend)
 			s.Clients[i] = struct {
 				store.Backend
-				store.CancelSettler
 				store.Connected
+				store.Deferring
 				store.Flusher
-				store.Releaser
-			}{b, b, b, b, b}
+			}{b, b, b, b}
 		}
 		return s
 	}, storetest.Operations(300), storetest.Only("Claim", "DueSchedules", "Fire"))

@@ -103,7 +103,7 @@ func (b *Backend) placesFor(ctx context.Context, tx querier, req store.ChangeJob
 }
 
 // findShared returns the live jobs of a request that a caller's transaction must not lock.
-// To cancel such a job is to request it, as if it were running; see SettleCancels.
+// To cancel such a job is to request it, as if it were running; see CarryOut.
 func (b *Backend) findShared(ctx context.Context, tx querier, req store.ChangeJobsRequest, ids []int64) (map[int64]place, error) {
 	shared := map[int64]place{}
 	var refused error
@@ -122,19 +122,19 @@ func (b *Backend) findShared(ctx context.Context, tx querier, req store.ChangeJo
 	return shared, cmp.Or(err, refused)
 }
 
-// openCancels is how many requests one transaction of SettleCancels carries out.
+// openCancels is how many requests one transaction of settleCancels carries out.
 const openCancels = 1000
 
-// SettleCancels cancels the jobs that callers' transactions asked to cancel and that are not
-// running; see store.CancelSettler. Jobs are locked before their requests, as by outcomes.
-func (b *Backend) SettleCancels(ctx context.Context, req store.SettleCancelsRequest) error {
+// settleCancels cancels the jobs that callers' transactions asked to cancel and that are not
+// running. Jobs are locked before their requests, as by outcomes.
+func (b *Backend) settleCancels(ctx context.Context, asked time.Time) error {
 	for {
 		ids, err := rowwise.InTx(b.work(ctx, nodeConns, "carry out cancel requests"), func(tx pgx.Tx) (ids []int64, err error) {
 			ids, err = collect(ctx, tx, pgx.RowTo[int64], b.q(findOpenCancels), openCancels)
 			if err != nil || len(ids) == 0 {
 				return ids, err
 			}
-			if _, err := b.locate(ctx, tx, when(req.Now), ids); err != nil {
+			if _, err := b.locate(ctx, tx, when(asked), ids); err != nil {
 				return ids, err
 			}
 			byReason := map[string][]int64{}
@@ -143,7 +143,7 @@ func (b *Backend) SettleCancels(ctx context.Context, req store.SettleCancelsRequ
 			err = each(ctx, tx, []any{&id, &reason}, func() { byReason[reason] = append(byReason[reason], id) }, b.q(deleteOpenCancels), ids)
 			for _, reason := range slices.Sorted(maps.Keys(byReason)) {
 				if err == nil {
-					_, err = b.changeJobs(ctx, tx, store.ChangeJobsRequest{Now: req.Now, Action: store.CancelJobs, IDs: byReason[reason], Reason: reason})
+					_, err = b.changeJobs(ctx, tx, store.ChangeJobsRequest{Now: asked, Action: store.CancelJobs, IDs: byReason[reason], Reason: reason})
 				}
 			}
 			return ids, err

@@ -78,7 +78,7 @@ func (b *Backend) releaseSoon(ctx context.Context, now *time.Time) {
 	if now != nil {
 		at = *now
 	}
-	_ = b.ReleaseDependents(ctx, store.ReleaseRequest{Now: at})
+	_ = b.releaseDependents(ctx, at)
 }
 
 // uniqueViolation is the code of the error of a step that lets a job wait again whose key another transaction has just taken.
@@ -91,10 +91,18 @@ const releaseRows = 50
 // opened again, because a job was retried by hand. The step begins again.
 var errEdgesDecided = errors.New("another transaction has decided the edges")
 
-// ReleaseDependents carries out notes of ended jobs; see store.Releaser. A caller's
+// CarryOut implements store.Deferring. Cancel requests come last, because a transaction may have locked their jobs for long.
+func (b *Backend) CarryOut(ctx context.Context, req store.CarryOutRequest) error {
+	if err := b.releaseDependents(ctx, req.Now); err != nil || req.Ends || req.Tx != nil {
+		return err
+	}
+	return b.settleCancels(ctx, req.Now)
+}
+
+// releaseDependents carries out notes of ended jobs. A caller's
 // transaction may have locked a dependent for long. A step waits 50 ms for it; from then on
 // steps leave out what is locked, and its notes are left for later.
-func (b *Backend) ReleaseDependents(ctx context.Context, req store.ReleaseRequest) error {
+func (b *Backend) releaseDependents(ctx context.Context, asked time.Time) error {
 	const what = "release dependents"
 	type step struct {
 		next int64 // where the next step begins
@@ -104,7 +112,7 @@ func (b *Backend) ReleaseDependents(ctx context.Context, req store.ReleaseReques
 	for after := int64(0); ; {
 		var tried int64
 		did, err := rowwise.InTx(b.transact(ctx, nodeConns, what, b.workBegin()+impatient), func(tx pgx.Tx) (did step, err error) {
-			now, err := b.instantOf(ctx, tx, req.Now)
+			now, err := b.instantOf(ctx, tx, asked)
 			if err != nil {
 				return did, err
 			}

@@ -142,7 +142,7 @@ func releaseMany(t *testing.T, n int, fanOut, held bool) (each, wait time.Durati
 	for part := range slices.Chunk(claims, batch) {
 		finishAll(t, b, part, len(part))
 	}
-	must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
+	must(t, b.CarryOut(t.Context(), store.CarryOutRequest{}))
 	took := time.Since(began)
 	wait = stop()
 	want := n

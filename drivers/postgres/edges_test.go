@@ -84,7 +84,7 @@ func TestReleaseAfterDeath(t *testing.T) {
 	if !beat.Releases {
 		t.Error("a heartbeat of another node reads that there is a note")
 	}
-	must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
+	must(t, b.CarryOut(t.Context(), store.CarryOutRequest{}))
 	wantState(t, b, dependent, store.StateReady, "released by another node")
 	beat, err = b.Heartbeat(t.Context(), store.HeartbeatRequest{Node: other})
 	must(t, err)
@@ -116,7 +116,7 @@ func TestTwoStepsDecideTheLastEdges(t *testing.T) {
 	must(t, <-done)
 	wantState(t, b, dependent, store.StateReady, "both edges are decided")
 	for range 2 {
-		must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
+		must(t, b.CarryOut(t.Context(), store.CarryOutRequest{}))
 	}
 	if claims := claimN(t, b, register(t, b), 1); claims[0].ID != dependent {
 		t.Errorf("claimed %+v", claims)
@@ -249,7 +249,7 @@ func TestLinksAfterDeath(t *testing.T) {
 	}
 	wantState(t, b, dependent, store.StateWaiting, "some predecessors have not ended")
 	finishAll(t, b, left, len(left))
-	must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
+	must(t, b.CarryOut(t.Context(), store.CarryOutRequest{}))
 	wantState(t, b, dependent, store.StateReady, "all predecessors have ended")
 	if open := count(t, b, "select count(*) from {schema}.edge where state <> 1"); open != 0 {
 		t.Errorf("%d edges are not decided", open)
@@ -280,7 +280,7 @@ func TestLinkOfALockedPredecessor(t *testing.T) {
 	wantState(t, b, dependent, store.StateWaiting, "the locked predecessor has not ended")
 	must(t, tx.Rollback(t.Context()))
 	finishAll(t, b, claims[:1], 1)
-	must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
+	must(t, b.CarryOut(t.Context(), store.CarryOutRequest{}))
 	wantState(t, b, dependent, store.StateReady, "all predecessors have ended")
 }
 
@@ -308,7 +308,7 @@ func TestLockedDependent(t *testing.T) {
 	wantState(t, b, other, store.StateReady, "another dependent is released")
 	wantState(t, b, dependent, store.StateWaiting, "the locked dependent waits")
 	must(t, tx.Rollback(t.Context()))
-	must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
+	must(t, b.CarryOut(t.Context(), store.CarryOutRequest{}))
 	wantState(t, b, dependent, store.StateReady, "it is released when the lock is gone")
 }
 
@@ -350,10 +350,10 @@ func TestLockedDependentsOfOneBatch(t *testing.T) {
 	wantStates(t, b, free, store.StateReady, "dependents that are free are released")
 	wantStates(t, b, locked, store.StateWaiting, "dependents that are locked wait")
 	for range 2 { // notes that were left before are left again
-		must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
+		must(t, b.CarryOut(t.Context(), store.CarryOutRequest{}))
 	}
 	must(t, tx.Rollback(t.Context()))
-	must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
+	must(t, b.CarryOut(t.Context(), store.CarryOutRequest{}))
 	wantStates(t, b, locked, store.StateReady, "they are released when the locks are gone")
 	if left := count(t, b, "select count(*) from {schema}.release"); left != 0 {
 		t.Errorf("%d rows of notes are left", left)
@@ -391,7 +391,7 @@ func TestNotesInAnyOrder(t *testing.T) {
 			for _, place := range order {
 				must(t, releaseOne(t.Context(), b, first+place, nil))
 			}
-			must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
+			must(t, b.CarryOut(t.Context(), store.CarryOutRequest{}))
 			wantStates(t, b, []int64{dependent, late}, store.StateReady, "both are released")
 			wantState(t, b, last, store.StateWaiting, "the job after one of them")
 			want := store.StateNotStarted
@@ -418,10 +418,10 @@ func TestRetryDuringARelease(t *testing.T) {
 	if !errors.Is(err, errEdgesDecided) {
 		t.Errorf("the step of the first end ended with %v", err)
 	}
-	must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
+	must(t, b.CarryOut(t.Context(), store.CarryOutRequest{}))
 	wantState(t, b, dependent, store.StateWaiting, "the job waits for the second end")
 	endQuietly(t, b, claimN(t, b, register(t, b), 1)[0])
-	must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
+	must(t, b.CarryOut(t.Context(), store.CarryOutRequest{}))
 	wantState(t, b, dependent, store.StateReady, "the second end counts")
 }
 
@@ -433,7 +433,7 @@ func TestReopeningDuringARelease(t *testing.T) {
 		node := register(t, b)
 		claims, dependent := dependentsOf(t, b, 2)
 		endQuietlyAs(t, b, claims[0], store.Failed)
-		must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
+		must(t, b.CarryOut(t.Context(), store.CarryOutRequest{}))
 		wantState(t, b, dependent, store.StateNotStarted, "a predecessor failed")
 		endQuietly(t, b, claims[1])
 		retryQuietly(t, b, claims[0].ID)
@@ -454,7 +454,7 @@ func TestReopeningDuringARelease(t *testing.T) {
 		must(t, <-done)
 		wantState(t, b, dependent, store.StateWaiting, "it waits again")
 		endQuietly(t, b, claimN(t, b, node, 1)[0])
-		must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
+		must(t, b.CarryOut(t.Context(), store.CarryOutRequest{}))
 		wantState(t, b, dependent, store.StateReady, "both predecessors have completed")
 	}
 }
@@ -469,7 +469,7 @@ func TestLockedDependentOfARetry(t *testing.T) {
 	for _, c := range claims {
 		endQuietlyAs(t, b, c, store.Failed)
 	}
-	must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
+	must(t, b.CarryOut(t.Context(), store.CarryOutRequest{}))
 	tx, err := newPool(t).Begin(t.Context())
 	must(t, err)
 	_, err = tx.Exec(t.Context(), withSchema("select from {schema}.history where id = $1 for update", b.schema), dependent)
@@ -484,8 +484,8 @@ func TestLockedDependentOfARetry(t *testing.T) {
 	}
 	wantState(t, b, dependent, store.StateNotStarted, "the job that is locked")
 	must(t, tx.Rollback(t.Context()))
-	must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
-	must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
+	must(t, b.CarryOut(t.Context(), store.CarryOutRequest{}))
+	must(t, b.CarryOut(t.Context(), store.CarryOutRequest{}))
 	wantStates(t, b, []int64{dependent, free, other}, store.StateReady, "all are released when the lock is gone")
 	if left := count(t, b, "select count(*) from {schema}.release"); left != 0 {
 		t.Errorf("%d notes are left", left)

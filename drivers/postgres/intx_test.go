@@ -159,7 +159,7 @@ func TestAnOpenTransactionHoldsUpNoOutcome(t *testing.T) {
 		t.Errorf("claimed %+v; the job that the transaction cancels must be left out", left)
 	}
 	must(t, tx.Commit(ctx))
-	must(t, b.SettleCancels(ctx, store.SettleCancelsRequest{}))
+	must(t, b.CarryOut(ctx, store.CarryOutRequest{}))
 	claims, err := b.Claims(ctx, store.ClaimsRequest{Node: node, Cancelled: true})
 	must(t, err)
 	if len(claims) != 1 || claims[0].ID != ids[1] || stateOf(t, b, free) != store.StateCancelled {

@@ -74,7 +74,7 @@ var (
 	_ store.Listener  = (*Backend)(nil)
 	_ store.Migrator  = (*Backend)(nil)
 	_ store.Connected = (*Backend)(nil)
-	_ store.Releaser  = (*Backend)(nil)
+	_ store.Deferring = (*Backend)(nil)
 )
 
 const (

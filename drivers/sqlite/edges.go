@@ -9,8 +9,8 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
-// ReleaseDependents carries out notes of ended jobs; see store.Releaser.
-func (b *Backend) ReleaseDependents(ctx context.Context, req store.ReleaseRequest) error {
+// CarryOut implements store.Deferring: it carries out notes of ended jobs.
+func (b *Backend) CarryOut(ctx context.Context, req store.CarryOutRequest) error {
 	const doing = "release dependents"
 	for after, more := int64(0), true; more; {
 		run := b.writeOnly(ctx, doing)
@@ -33,7 +33,7 @@ func (b *Backend) ReleaseDependents(ctx context.Context, req store.ReleaseReques
 	return nil
 }
 
-// releaseStep is what a step of ReleaseDependents has done.
+// releaseStep is the progress of a step of CarryOut.
 type releaseStep struct {
 	next int64 // where the next step begins
 	more bool

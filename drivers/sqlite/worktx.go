@@ -118,7 +118,7 @@ func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (store.
 		_ = req.Tx.(callersTx).tx.Rollback() // within accepts no other type
 	case req.Commit:
 		if err = b.explain(ctx, doing, req.Tx.(callersTx).tx.Commit()); err == nil && did.noted {
-			_ = b.ReleaseDependents(ctx, store.ReleaseRequest{Now: req.Now}) // after an error the nodes do it
+			_ = b.CarryOut(ctx, store.CarryOutRequest{Now: req.Now}) // after an error the nodes do it
 		}
 	}
 	return did.out, err

@@ -28,7 +28,7 @@ const (
 // New returns a backend whose calls end by themselves, over next. Each takes as long as limit, and longer by the size
 // of the request. A call in a transaction of the caller's has the caller's context alone.
 //
-// The backend has the abilities of next. Package intercept says which of their calls have no bound; MigrateStatus and
+// The backend has the abilities of next. Package intercept lists the calls of theirs that have no bound; MigrateStatus and
 // MigrateUp of this package bound migrations.
 func New(next store.Backend, limit time.Duration) store.Backend {
 	return intercept.New(next, func(ctx context.Context, c intercept.Call, next func(context.Context) error) error {
@@ -79,8 +79,8 @@ func bulk(request any, limit time.Duration) time.Duration {
 			return unsized * limit
 		}
 		return limit
-	case *store.AcceptLossRequest, *store.CountJobsRequest, *store.ForgetHostRequest, *store.PauseRequest,
-		*store.ReleaseRequest, *store.ResumeRequest, *store.SettleCancelsRequest:
+	case *store.AcceptLossRequest, *store.CarryOutRequest, *store.CountJobsRequest, *store.ForgetHostRequest, *store.PauseRequest,
+		*store.ResumeRequest:
 	default:
 		return limit
 	}

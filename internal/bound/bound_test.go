@@ -21,12 +21,11 @@ func (able) Claim(ctx context.Context, _ store.ClaimRequest) (store.ClaimResult,
 	return store.ClaimResult{Again: time.Second}, ctx.Err()
 }
 
-func (able) Connection() store.Connection                                    { return store.Connection{RoundTrip: time.Second} }
-func (able) SettleCancels(context.Context, store.SettleCancelsRequest) error { return nil }
-func (able) ReleaseDependents(context.Context, store.ReleaseRequest) error   { return nil }
-func (able) Migrations() []store.Migration                                   { return []store.Migration{{Version: 1}} }
-func (able) MigrateStatus(context.Context) ([]store.MigrationStatus, error)  { return nil, nil }
-func (able) MigrateUp(context.Context) ([]store.Migration, error)            { return nil, nil }
+func (able) Connection() store.Connection                                   { return store.Connection{RoundTrip: time.Second} }
+func (able) CarryOut(context.Context, store.CarryOutRequest) error          { return nil }
+func (able) Migrations() []store.Migration                                  { return []store.Migration{{Version: 1}} }
+func (able) MigrateStatus(context.Context) ([]store.MigrationStatus, error) { return nil, nil }
+func (able) MigrateUp(context.Context) ([]store.Migration, error)           { return nil, nil }
 
 // TestAbilitiesPassThrough checks that a bounded backend has the abilities of the backend below.
 func TestAbilitiesPassThrough(t *testing.T) {
@@ -69,12 +68,10 @@ func (tx) HourbellTx() {}
 // if its request asks for many rows, and none in a transaction of the caller's.
 func TestEveryCallIsBounded(t *testing.T) {
 	bounded, took := noted()
-	releaser, _ := store.Able[store.Releaser](bounded)
-	settler, _ := store.Able[store.CancelSettler](bounded)
+	deferring, _ := store.Able[store.Deferring](bounded)
 	roles := map[reflect.Type]any{
-		reflect.TypeFor[store.Backend]():       bounded,
-		reflect.TypeFor[store.Releaser]():      releaser,
-		reflect.TypeFor[store.CancelSettler](): settler,
+		reflect.TypeFor[store.Backend]():   bounded,
+		reflect.TypeFor[store.Deferring](): deferring,
 	}
 	transactions := 0
 	for role, receiver := range roles {

@@ -310,8 +310,7 @@ func (e *Engine) zones() *fire.Zones {
 
 // spreader returns the loop that gives hosts their schedules. It does not wait for slots that had fired ahead of a change.
 func (e *Engine) spreader() *fire.Spreader {
-	releaser, _ := store.Able[store.Releaser](e.cfg.Backend)
-	settler := fire.Settler{Store: e.cfg.Backend, Releaser: releaser, StateDir: e.cfg.StateDir}
+	settler := fire.Settler{Store: e.cfg.Backend, StateDir: e.cfg.StateDir}
 	return fire.NewSpreader(settler, e.node, e.cfg.CallTimeout)
 }
 

@@ -23,9 +23,6 @@ const (
 // allowed; nodes may settle the same slots concurrently, and the first decision is written.
 type Settler struct {
 	Store SettleStore
-	// Releaser is the ability of the store to pass ends of jobs on in steps; nil: it has passed them on
-	// when a call returns.
-	Releaser store.Releaser
 	// Tx is the caller's transaction in which changes are made; nil: each is made in one of its own.
 	Tx store.Tx
 	// StateDir is the folder of the nodes' state file; empty: no file.
@@ -81,8 +78,8 @@ func (s Settler) settle(ctx context.Context, names []string) error {
 	if err := node.CheckHistory(ctx, s.Store, s.StateDir); err != nil {
 		return fmt.Errorf("fire due schedules: %w", err)
 	}
-	if s.Releaser != nil {
-		if err := s.Releaser.ReleaseDependents(ctx, store.ReleaseRequest{Tx: s.Tx}); err != nil {
+	if deferring, able := store.Able[store.Deferring](s.Store); able {
+		if err := deferring.CarryOut(ctx, store.CarryOutRequest{Tx: s.Tx, Ends: true}); err != nil {
 			return fmt.Errorf("pass on ends of jobs: %w", err)
 		}
 	}

@@ -213,43 +213,24 @@ func (b backend) SaveProgress(ctx context.Context, req store.SaveProgressRequest
 // pass returns a backend whose calls each makes, over next, with the abilities of next.
 func pass(next store.Backend, each Func) store.Backend {
 	b := store.Backend(backend{next, each})
-	if able, ok := store.Able[store.CancelSettler](next); ok {
-		b = cancelSettler{b, able, each}
-	}
-	if able, ok := store.Able[store.Releaser](next); ok {
-		b = releaser{b, able, each}
+	if able, ok := store.Able[store.Deferring](next); ok {
+		b = deferring{b, able, each}
 	}
 	return b
 }
 
-// cancelSettler adds an ability to a backend.
-type cancelSettler struct {
+// deferring adds an ability to a backend.
+type deferring struct {
 	store.Backend
-	able store.CancelSettler
+	able store.Deferring
 	each Func
 }
 
 // Unwrap returns the backend below; see store.Able.
-func (b cancelSettler) Unwrap() store.Backend { return b.Backend }
+func (b deferring) Unwrap() store.Backend { return b.Backend }
 
-// SettleCancels implements store.CancelSettler.
-func (b cancelSettler) SettleCancels(ctx context.Context, req store.SettleCancelsRequest) error {
-	_, err := call(ctx, b.each, "settle_cancels", silent(b.able.SettleCancels), req)
-	return err
-}
-
-// releaser adds an ability to a backend.
-type releaser struct {
-	store.Backend
-	able store.Releaser
-	each Func
-}
-
-// Unwrap returns the backend below; see store.Able.
-func (b releaser) Unwrap() store.Backend { return b.Backend }
-
-// ReleaseDependents implements store.Releaser.
-func (b releaser) ReleaseDependents(ctx context.Context, req store.ReleaseRequest) error {
-	_, err := call(ctx, b.each, "release_dependents", silent(b.able.ReleaseDependents), req)
+// CarryOut implements store.Deferring.
+func (b deferring) CarryOut(ctx context.Context, req store.CarryOutRequest) error {
+	_, err := call(ctx, b.each, "carry_out", silent(b.able.CarryOut), req)
 	return err
 }

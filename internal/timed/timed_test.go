@@ -26,9 +26,8 @@ func (able) Claim(context.Context, store.ClaimRequest) (store.ClaimResult, error
 	return store.ClaimResult{}, errBroken
 }
 
-func (able) SettleCancels(context.Context, store.SettleCancelsRequest) error { return errBroken }
-func (able) ReleaseDependents(context.Context, store.ReleaseRequest) error   { return errBroken }
-func (able) Connection() store.Connection                                    { return store.Connection{PoolSize: 7} }
+func (able) CarryOut(context.Context, store.CarryOutRequest) error { return errBroken }
+func (able) Connection() store.Connection                          { return store.Connection{PoolSize: 7} }
 
 var word = regexp.MustCompile("[A-Z][a-z]+")
 
@@ -83,10 +82,8 @@ func TestEveryCallIsReported(t *testing.T) {
 		}
 	}
 	call(b, reflect.TypeFor[store.Backend]())
-	releaser, _ := store.Able[store.Releaser](b)
-	call(releaser, reflect.TypeFor[store.Releaser]())
-	settler, _ := store.Able[store.CancelSettler](b)
-	call(settler, reflect.TypeFor[store.CancelSettler]())
+	deferring, _ := store.Able[store.Deferring](b)
+	call(deferring, reflect.TypeFor[store.Deferring]())
 }
 
 // TestAbilitiesPassThrough compares the abilities of a backend with the abilities of the backend below.

@@ -57,9 +57,9 @@ func (c *Clock) call(ctx context.Context, call intercept.Call, next func(context
 // makesDue reports whether a call may make more work due. A new operation counts as one.
 func makesDue(operation string) bool {
 	switch operation {
-	case "claim", "claims", "count_jobs", "due_schedules", "find_claim", "heartbeat", "keep_events",
-		"now", "position", "prune", "read_output", "record_audit", "register", "release_dependents", "report_loss", "save_output",
-		"save_progress", "settle_cancels":
+	case "carry_out", "claim", "claims", "count_jobs", "due_schedules", "find_claim", "heartbeat", "keep_events",
+		"now", "position", "prune", "read_output", "record_audit", "register", "report_loss", "save_output",
+		"save_progress":
 		return false
 	}
 	return !strings.HasPrefix(operation, "list_") && !strings.HasPrefix(operation, "estimate_")
@@ -72,11 +72,8 @@ func withoutHaste(full store.Backend) store.Backend {
 	if able, ok := store.Able[store.Migrator](full); ok {
 		b = migrator{b, able}
 	}
-	if able, ok := store.Able[store.Releaser](full); ok {
-		b = releaser{b, able}
-	}
-	if able, ok := store.Able[store.CancelSettler](full); ok {
-		b = settler{b, able}
+	if able, ok := store.Able[store.Deferring](full); ok {
+		b = deferring{b, able}
 	}
 	return b
 }
@@ -88,13 +85,9 @@ type (
 		store.Backend
 		store.Migrator
 	}
-	releaser struct {
+	deferring struct {
 		store.Backend
-		store.Releaser
-	}
-	settler struct {
-		store.Backend
-		store.CancelSettler
+		store.Deferring
 	}
 )
 
@@ -102,7 +95,4 @@ type (
 func (b migrator) Unwrap() store.Backend { return b.Backend }
 
 // Unwrap returns the backend below; see store.Able.
-func (b releaser) Unwrap() store.Backend { return b.Backend }
-
-// Unwrap returns the backend below; see store.Able.
-func (b settler) Unwrap() store.Backend { return b.Backend }
+func (b deferring) Unwrap() store.Backend { return b.Backend }

@@ -79,13 +79,8 @@ func (c *Clock) release(ctx context.Context) error {
 		return err
 	}
 	now := c.Now()
-	if settler, ok := store.Able[store.CancelSettler](c.below); ok {
-		if err := settler.SettleCancels(ctx, store.SettleCancelsRequest{Now: now}); err != nil {
-			return err
-		}
-	}
-	if releaser, ok := store.Able[store.Releaser](c.below); ok {
-		if err := releaser.ReleaseDependents(ctx, store.ReleaseRequest{Now: now}); err != nil {
+	if deferring, ok := store.Able[store.Deferring](c.below); ok {
+		if err := deferring.CarryOut(ctx, store.CarryOutRequest{Now: now}); err != nil {
 			return err
 		}
 	}

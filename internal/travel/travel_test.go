@@ -23,12 +23,7 @@ type able struct {
 	asked *[]time.Time
 }
 
-func (a able) ReleaseDependents(_ context.Context, req store.ReleaseRequest) error {
-	*a.asked = append(*a.asked, req.Now)
-	return nil
-}
-
-func (a able) SettleCancels(_ context.Context, req store.SettleCancelsRequest) error {
+func (a able) CarryOut(_ context.Context, req store.CarryOutRequest) error {
 	*a.asked = append(*a.asked, req.Now)
 	return nil
 }
@@ -83,21 +78,17 @@ func TestAbilities(t *testing.T) {
 			names = append(names, ability.Name)
 		}
 	}
-	if want := []string{"CancelSettler", "Migrator", "Releaser"}; !slices.Equal(names, want) {
+	if want := []string{"Deferring", "Migrator"}; !slices.Equal(names, want) {
 		t.Errorf("abilities %v, want %v", names, want)
 	}
-	releaser, _ := store.Able[store.Releaser](b)
-	settler, _ := store.Able[store.CancelSettler](b)
-	if err := releaser.ReleaseDependents(t.Context(), store.ReleaseRequest{}); err != nil {
-		t.Error(err)
-	}
-	if err := settler.SettleCancels(t.Context(), store.SettleCancelsRequest{}); err != nil {
+	deferring, _ := store.Able[store.Deferring](b)
+	if err := deferring.CarryOut(t.Context(), store.CarryOutRequest{}); err != nil {
 		t.Error(err)
 	}
 	if err := c.Settle(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if len(asked) != 4 || slices.ContainsFunc(asked, func(at time.Time) bool { return !at.Equal(start) }) {
+	if len(asked) != 2 || slices.ContainsFunc(asked, func(at time.Time) bool { return !at.Equal(start) }) {
 		t.Errorf("requests at %v", asked)
 	}
 	if travel.Of(b) != c || travel.Of(memory.New()) != nil || travel.Join(memory.New(), travel.Loops{}) != nil {

@@ -13,8 +13,8 @@ import (
 const cancelReadGap = 50 * time.Millisecond
 
 // WatchCancels passes cancel requests and pauses to the runs of this node. It reads them after a
-// wake-up; each heartbeat reads them too. Requests for jobs that do not run are carried out here only, so that a
-// failure is tried again without a wake-up.
+// wake-up; each heartbeat reads them too. What transactions left to later transactions is carried out here only, so that
+// a failure is tried again without a wake-up.
 func (r *Runner) WatchCancels(ctx context.Context) {
 	failures := 0
 	for {
@@ -34,16 +34,14 @@ func (r *Runner) WatchCancels(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		// Each has a time of its own, because settleCancels may wait for a job that a transaction has
-		// locked.
+		// Each has a time of its own, because carryOut may wait for a job that a transaction has locked.
 		r.bounded(ctx, r.ReadCancels)
 		r.bounded(ctx, r.readPauses)
 		r.bounded(ctx, func(call context.Context) {
-			if failures++; r.settleCancels(call) {
+			if failures++; r.carryOut(call) {
 				failures = 0
 			}
 		})
-		r.bounded(ctx, r.releaseDependents)
 		if loop.Sleep(ctx, cancelReadGap) != nil {
 			return
 		}
@@ -57,15 +55,15 @@ func (r *Runner) bounded(ctx context.Context, do func(context.Context)) {
 	do(call)
 }
 
-// settleCancels cancels jobs that do not run, on behalf of transactions of programs, and reports
-// whether nothing is left to do.
-func (r *Runner) settleCancels(ctx context.Context) bool {
-	const doing = "carry out cancel requests"
-	settler, ok := store.Able[store.CancelSettler](r.cfg.Store)
+// carryOut cancels jobs that do not run, on behalf of transactions of programs, and releases the dependents of jobs that ended in
+// such transactions, or whose node died after it had recorded their ends. It reports whether nothing is left to do.
+func (r *Runner) carryOut(ctx context.Context) bool {
+	const doing = "release dependents and carry out cancel requests"
+	deferring, ok := store.Able[store.Deferring](r.cfg.Store)
 	if !ok {
 		return true
 	}
-	err := settler.SettleCancels(ctx, store.SettleCancelsRequest{})
+	err := deferring.CarryOut(ctx, store.CarryOutRequest{})
 	switch {
 	case err == nil:
 		r.report.StoreWorks(doing)
@@ -73,22 +71,6 @@ func (r *Runner) settleCancels(ctx context.Context) bool {
 		r.report.StoreFailed(doing, err)
 	}
 	return err == nil
-}
-
-// releaseDependents releases the dependents of jobs that ended in transactions of programs, and of
-// jobs whose node died after it had recorded their ends.
-func (r *Runner) releaseDependents(ctx context.Context) {
-	const doing = "release dependents"
-	releaser, ok := store.Able[store.Releaser](r.cfg.Store)
-	if !ok {
-		return
-	}
-	switch err := releaser.ReleaseDependents(ctx, store.ReleaseRequest{}); {
-	case err == nil:
-		r.report.StoreWorks(doing)
-	case ctx.Err() == nil:
-		r.report.StoreFailed(doing, err)
-	}
 }
 
 // ReadCancels reads the cancel requests for jobs of this node, and passes them to the runs.

@@ -12,14 +12,14 @@ import (
 	"github.com/hourbell/hourbell/store/memory"
 )
 
-// settlingStore is a store that settles cancel requests, the first times in vain.
-type settlingStore struct {
+// deferringStore is a store that carries out what transactions left, the first times in vain.
+type deferringStore struct {
 	Store
 	calls, fails atomic.Int64
 	waits        bool // a call that fails takes as long as it may
 }
 
-func (s *settlingStore) SettleCancels(ctx context.Context, _ store.SettleCancelsRequest) error {
+func (s *deferringStore) CarryOut(ctx context.Context, _ store.CarryOutRequest) error {
 	if s.calls.Add(1) > s.fails.Load() {
 		return nil
 	}
@@ -29,11 +29,11 @@ func (s *settlingStore) SettleCancels(ctx context.Context, _ store.SettleCancels
 	return errors.New("not now")
 }
 
-// TestSettlingIsTriedAgain checks that cancel requests for jobs that do not run are not
+// TestCarryingOutIsTriedAgain checks that what transactions left, such as cancel requests for jobs that do not run, is not
 // forgotten if a call of the store fails, although no wake-up follows.
-func TestSettlingIsTriedAgain(t *testing.T) {
+func TestCarryingOutIsTriedAgain(t *testing.T) {
 	for _, waits := range []bool{false, true} {
-		s := &settlingStore{Store: memory.New(), waits: waits}
+		s := &deferringStore{Store: memory.New(), waits: waits}
 		s.fails.Store(2)
 		r := newRunner(t, nil, Config{Store: s, CallTimeout: 50 * time.Millisecond, PollIdle: time.Hour})
 		r.wakes.SetPushed(true)

@@ -17,12 +17,11 @@ type Ability struct {
 // lost without an error.
 func Abilities() []Ability {
 	return []Ability{
-		{"CancelSettler", has[store.CancelSettler]},
 		{"Connected", has[store.Connected]},
+		{"Deferring", has[store.Deferring]},
 		{"Flusher", has[store.Flusher]},
 		{"Listener", has[store.Listener]},
 		{"Migrator", has[store.Migrator]},
-		{"Releaser", has[store.Releaser]},
 	}
 }
 

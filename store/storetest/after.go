@@ -242,9 +242,9 @@ func afterTx(e *env) {
 // has the ability.
 func (e *env) settle() bool {
 	e.t.Helper()
-	releaser, able := e.b.(store.Releaser)
+	deferring, able := e.b.(store.Deferring)
 	if able {
-		e.must(releaser.ReleaseDependents(e.ctx, store.ReleaseRequest{Now: e.now}))
+		e.must(deferring.CarryOut(e.ctx, store.CarryOutRequest{Now: e.now}))
 	}
 	return able
 }

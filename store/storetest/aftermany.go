@@ -80,7 +80,7 @@ func afterMany(e *env) {
 // afterManyCut cuts inserts of a job with many predecessors at places where the driver looks at the
 // context, also between the steps that link them. Predecessors end before another node goes on.
 func afterManyCut(e *env) {
-	if !has[store.Releaser](e.b) {
+	if !has[store.Deferring](e.b) {
 		e.t.Skip("nodes release dependents through an ability that this store does not have")
 	}
 	node := e.nodeFor("n", 1e6*time.Hour)

@@ -313,7 +313,7 @@ func (c *cutContext) Err() error {
 // of many places only at some; also between the transaction of the end and the release. If the end was recorded, another
 // node releases the dependents; otherwise it records the end.
 func afterCut(e *env) {
-	if !has[store.Releaser](e.b) {
+	if !has[store.Deferring](e.b) {
 		e.t.Skip("nodes release dependents through an ability that this store does not have")
 	}
 	node := e.nodeFor("n", 1e6*time.Hour)

@@ -289,9 +289,9 @@ func afterTxHoldsUpNothing(e *env) {
 		_, err := e.b.Heartbeat(ctx, store.HeartbeatRequest{Now: e.now, Node: node})
 		return err
 	})
-	if releaser, able := e.b.(store.Releaser); able {
+	if deferring, able := e.b.(store.Deferring); able {
 		e.bounded("the release of dependents", func(ctx context.Context) error {
-			return releaser.ReleaseDependents(ctx, store.ReleaseRequest{Now: e.now})
+			return deferring.CarryOut(ctx, store.CarryOutRequest{Now: e.now})
 		})
 	}
 	e.bounded("pruning", func(ctx context.Context) error {

@@ -392,9 +392,7 @@ func chainInTx(e *env) {
 	_, err = e.a.ChangeJobs(e.ctx, store.ChangeJobsRequest{Now: e.now, Tx: tx.Tx, Action: store.CancelJobs, IDs: []int64{id}})
 	e.must(err)
 	e.must(tx.Commit())
-	if settler, able := e.a.(store.CancelSettler); able {
-		e.must(settler.SettleCancels(e.ctx, store.SettleCancelsRequest{Now: e.now}))
-	}
+	e.settle()
 	err = e.tryChangeSchedules(store.PauseSchedules, "export") // which forgets whether the schedule was paused at the end
 	if err != nil {
 		e.is(err, store.ErrUnsettled, "an edit of the predecessor waits until its ends are passed on")

@@ -842,27 +842,20 @@ var faultCalls = []faultCall{
 			return err == nil && !at.IsZero(), err
 		})
 	}, reads: true},
-	{name: "ReleaseDependents", prepare: func(e *env) faultTry {
+	{name: "CarryOut", prepare: func(e *env) faultTry {
 		c := e.running(e.node("n"))
 		next := e.insertOne(follows(on(c.ID, store.OnSuccess)))
 		e.insert(follows(on(c.ID, store.OnFailure)), follows(on(next, store.OnSuccess)))
-		tx := e.begin()
-		e.finishTx(tx, outcome(c, store.Completed))
-		e.must(tx.Commit())
-		return e.does(func(ctx context.Context) error {
-			return e.a.(store.Releaser).ReleaseDependents(ctx, store.ReleaseRequest{Now: e.now})
-		})
-	}, needs: has[store.Releaser], steps: true, settles: true},
-	{name: "SettleCancels", prepare: func(e *env) faultTry {
 		row := e.planned("s")
 		id := e.insertOne(with(func(j *store.NewJob) { j.Schedule, j.Origin = row.ID, store.OriginTrigger }))
 		tx := e.begin()
-		e.changeTx(tx, store.CancelJobs, id)
+		e.finishTx(tx, outcome(c, store.Completed))
+		e.changeTx(tx, store.CancelJobs, id) // some stores only request it
 		e.must(tx.Commit())
 		return e.does(func(ctx context.Context) error {
-			return e.a.(store.CancelSettler).SettleCancels(ctx, store.SettleCancelsRequest{Now: e.now})
+			return e.a.(store.Deferring).CarryOut(ctx, store.CarryOutRequest{Now: e.now})
 		})
-	}, needs: has[store.CancelSettler], steps: true, settles: true},
+	}, needs: has[store.Deferring], steps: true, settles: true},
 
 	{name: "MigrateStatus", prepare: func(e *env) faultTry {
 		return e.calls(func(ctx context.Context) (any, error) { return anyOf(e.a.(store.Migrator).MigrateStatus(ctx)) })

@@ -322,7 +322,6 @@ func (e *env) settleBut(call faultCall) {
 	if call.settles {
 		return
 	}
-	e.settleCancels()
 	e.settle()
 	if flusher, ok := e.a.(store.Flusher); ok {
 		e.must(flusher.Flush(e.ctx))

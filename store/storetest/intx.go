@@ -45,14 +45,6 @@ func (e *env) changeSchedulesTx(tx Transaction, action store.ScheduleAction, nam
 	return e.a.ChangeSchedules(e.ctx, store.ChangeSchedulesRequest{Now: e.now, Tx: tx.Tx, Action: action, Names: names})
 }
 
-// settleCancels does what nodes do after a wake-up for cancel requests.
-func (e *env) settleCancels() {
-	e.t.Helper()
-	if settler, ok := e.b.(store.CancelSettler); ok {
-		e.must(settler.SettleCancels(e.ctx, store.SettleCancelsRequest{Now: e.now}))
-	}
-}
-
 // completed makes a job that has completed.
 func (e *env) completed(node int64) int64 {
 	e.t.Helper()
@@ -112,15 +104,15 @@ func inTxCancelRunning(e *env) {
 	tx = e.begin()
 	e.changeTx(tx, store.CancelJobs, c.ID, late.ID)
 	e.must(tx.Commit())
-	e.settleCancels()
+	e.settle()
 	e.want(len(e.claims(n, true)), 2, "a request must be seen after the commit")
 	e.finishWell(outcome(late, store.Completed))
-	e.settleCancels()
+	e.settle()
 	e.want(e.state(late.ID), store.StateCompleted, "a job that completes is completed, although it was asked to end")
 	e.finishWell(outcome(c, store.Retry))
 	e.want(e.state(c.ID), store.StateCancelled, "a job that fails after the request must be cancelled")
 	e.changeOne(store.RetryJobs, late.ID)
-	e.settleCancels()
+	e.settle()
 	e.want(e.state(late.ID), store.StateReady, "a request must not be for the next run of a job that was retried")
 }
 
@@ -141,9 +133,9 @@ func inTxCancelOfSchedule(e *env) {
 			end = tx.Commit
 		}
 		e.must(end())
-		e.settleCancels()
+		e.settle()
 		want := map[bool]store.State{false: store.StateWaiting, true: store.StateCancelled}[commit]
-		if _, able := e.b.(store.CancelSettler); able || !commit || e.state(waits) == want {
+		if has[store.Deferring](e.b) || !commit || e.state(waits) == want {
 			e.want(e.state(waits), want, "a waiting job is cancelled if, and only if, the transaction commits")
 			e.want(e.state(ready) == store.StateCancelled, commit, "a ready job is cancelled if, and only if, the transaction commits")
 		}

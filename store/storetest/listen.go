@@ -107,7 +107,7 @@ func listenWakes(e *env) {
 	_, err := e.a.Insert(e.ctx, store.InsertRequest{Now: e.now, Tx: tx.Tx, Jobs: []store.NewJob{newJob()}, NotifyInTx: true})
 	e.must(err)
 	e.wakes(l, store.WakeJobs, "the commit of a transaction that notifies", func() { e.must(tx.Commit()) })
-	if has[store.Releaser](e.b) {
+	if has[store.Deferring](e.b) {
 		p := e.insertOne(with(func(j *store.NewJob) { j.Delay = time.Hour }))
 		tx = e.begin()
 		e.insertTx(tx.Tx, follows(on(p, store.OnSuccess)))
@@ -219,7 +219,7 @@ func listenFlush(e *env) {
 			e.must(flusher.Flush(e.ctx))
 		})
 	}
-	if has[store.Releaser](e.b) {
+	if has[store.Deferring](e.b) {
 		p := e.insertOne(with(func(j *store.NewJob) { j.Delay = time.Hour }))
 		for range 3 {
 			e.wakes(l, store.WakeCancels, "Flush after the commits of transactions with jobs that follow others", func() {

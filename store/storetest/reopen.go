@@ -401,7 +401,7 @@ func (e *env) retrying(id int64) endCall {
 // reopenCut cuts the call that retries a predecessor at the places where the driver looks at the context.
 // If the retry was recorded, another node carries on; otherwise it retries. The job may even end before that.
 func reopenCut(e *env) {
-	if !has[store.Releaser](e.b) {
+	if !has[store.Deferring](e.b) {
 		e.t.Skip("nodes release dependents through an ability that this store does not have")
 	}
 	node := e.nodeFor("n", 1e6*time.Hour)

@@ -17,8 +17,7 @@ import (
 
 // abilities are the optional interfaces of a backend whose methods do work in the database and return.
 var abilities = []reflect.Type{
-	reflect.TypeFor[store.CancelSettler](),
-	reflect.TypeFor[store.Releaser](),
+	reflect.TypeFor[store.Deferring](),
 }
 
 func main() {

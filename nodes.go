@@ -2,6 +2,7 @@ package hourbell
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -132,8 +133,12 @@ func (s *NodeService) forget(ctx context.Context, host string) (done ForgottenHo
 		return done, err
 	}
 	for _, n := range nodes {
-		if n.Host == host && n.EndedAt.IsZero() {
+		switch {
+		case n.Host != host:
+		case n.EndedAt.IsZero():
 			return done, fmt.Errorf("%w: node %s of it lives; stop the node first", ErrConflict, n.Name)
+		default:
+			done.Nodes++
 		}
 	}
 	filter := OwnerFilter{Limit: maxPage}
@@ -158,12 +163,10 @@ func (s *NodeService) forget(ctx context.Context, host string) (done ForgottenHo
 			break
 		}
 	}
-	forgotten, err := s.client.backend.ForgetHost(ctx, store.ForgetHostRequest{Host: host, Ended: done.Copies, By: s.client.actor(ctx)})
-	if err != nil {
+	err = s.client.backend.Delete(ctx, store.DeleteRequest{Of: store.OfNodes, Names: []string{host}, By: s.client.actor(ctx)})
+	if err != nil && (done.Copies == 0 || !errors.Is(err, ErrNotFound)) { // its copies may be all that was known of it
 		return done, err
 	}
-	done.Nodes = forgotten.Nodes
-	done.Copies += forgotten.Copies
 	settler := s.client.settler(nil)
 	spread, err := settler.Spreading(ctx)
 	if err != nil {

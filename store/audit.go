@@ -341,6 +341,9 @@ var deletions = map[Subject]struct{ action, kind string }{
 
 // Entry returns the entry about deleted definitions; nil: nothing is to be recorded.
 func (r DeleteRequest) Entry() *AuditEntry {
+	if r.Of == OfNodes && r.By.Recorded() && len(r.Names) > 0 {
+		return &AuditEntry{Actor: r.By, Action: AuditNodesForget, Detail: auditDetail("host " + strings.Join(r.Names, ", "))}
+	}
 	return r.By.entry(deletions[r.Of].action, deletions[r.Of].kind, r.Names, "")
 }
 
@@ -416,14 +419,6 @@ func (r AcceptLossRequest) Entry() *AuditEntry {
 		return nil
 	}
 	return &AuditEntry{Actor: r.By, Action: AuditHistoryAccept}
-}
-
-// Entry returns the entry about a host that was forgotten; nil: nothing is to be recorded.
-func (r ForgetHostRequest) Entry() *AuditEntry {
-	if !r.By.Recorded() {
-		return nil
-	}
-	return &AuditEntry{Actor: r.By, Action: AuditNodesForget, Detail: auditDetail("host " + r.Host)}
 }
 
 // Entry returns the entry about jobs that were made for a schedule by hand; nil: nothing is

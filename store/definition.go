@@ -16,8 +16,8 @@ type Definitions interface {
 	// its row as it is, and a repetition changes nothing.
 	Put(ctx context.Context, req PutRequest) (PutResult, error)
 
-	// Delete deletes definitions of one sort by name, all or none. It refuses: ErrNotFound for a name that does not exist, ErrInUse
-	// for a calendar that a live schedule names.
+	// Delete deletes definitions of one sort by name, or what is known of hosts, all or none. It refuses: ErrNotFound for a name that
+	// does not exist, ErrInUse for a calendar that a live schedule names.
 	Delete(ctx context.Context, req DeleteRequest) error
 }
 
@@ -50,9 +50,11 @@ type PutResult struct {
 	Revised []string
 }
 
-// DeleteRequest names definitions of one sort.
+// DeleteRequest names definitions of one sort, or hosts.
 type DeleteRequest struct {
-	Of    Subject // OfCalendars, OfLimits or OfHandlers
+	// Of is OfCalendars, OfLimits, OfHandlers or OfNodes. Of nodes, Names are hosts: their nodes, which have ended, are deleted, and the
+	// copies that the hosts declared (Copy). ErrConflict if a node of a host lives, or still holds jobs; ErrNotFound if there is neither.
+	Of    Subject
 	Now   time.Time
 	Names []string
 	By    Actor // recorded in the audit

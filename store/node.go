@@ -162,29 +162,14 @@ type RescuedJob struct {
 	Begun bool
 }
 
-// ForgetHostRequest deletes what is known of a host.
-type ForgetHostRequest struct {
-	Now  time.Time
-	Host string
-	// Ended is the number of copies of the host that the caller has ended just before: with them the host is known.
-	Ended int
-	By    Actor // recorded in the audit
-}
-
-// ForgetHostResult counts the deleted rows.
-type ForgetHostResult struct {
-	Nodes  int // that had ended
-	Copies int // of owners' sets; see Copy
-}
-
-// Check returns why a host is not forgotten, or nil; living is the number of its nodes that live, or that still hold jobs
-// after their end.
-func (r ForgetHostRequest) Check(living int, found ForgetHostResult) error {
+// CheckForgotten returns why what is known of a host is not deleted, or nil: living is the number of its nodes that live, or that
+// still hold jobs after their end, and known the number of its other nodes and of its copies.
+func CheckForgotten(host string, living, known int) error {
 	switch {
 	case living > 0:
-		return fmt.Errorf("host %q: %w: a node of it lives", r.Host, ErrConflict)
-	case found == ForgetHostResult{} && r.Ended == 0:
-		return fmt.Errorf("host %q: %w", r.Host, ErrNotFound)
+		return fmt.Errorf("host %q: %w: a node of it lives", host, ErrConflict)
+	case known == 0:
+		return fmt.Errorf("host %q: %w", host, ErrNotFound)
 	}
 	return nil
 }

@@ -315,11 +315,6 @@ type Nodes interface {
 	// job is superseded. Jobs that open transactions have locked are left to a
 	// Rescue. Leaving twice is harmless.
 	Leave(ctx context.Context, req LeaveRequest) (RescueResult, error)
-
-	// ForgetHost deletes the nodes of a host, which have ended, and the copies that the host
-	// declared (Copy). ErrConflict if a node of the host lives, or still holds jobs; ErrNotFound if
-	// nothing is known of the host.
-	ForgetHost(ctx context.Context, req ForgetHostRequest) (ForgetHostResult, error)
 }
 
 // Maintenance deletes old rows and reads the clock of the store.

@@ -17,13 +17,15 @@ func (b *Backend) Put(ctx context.Context, req store.PutRequest) (store.PutResul
 	return b.putLimits(ctx, req)
 }
 
-// Delete deletes calendars, limits or handlers; see store.Definitions.
+// Delete deletes calendars, limits or handlers, or what is known of hosts; see store.Definitions.
 func (b *Backend) Delete(ctx context.Context, req store.DeleteRequest) error {
 	switch req.Of {
 	case store.OfCalendars:
 		return b.deleteCalendars(ctx, req)
 	case store.OfHandlers:
 		return b.deleteHandlers(ctx, req)
+	case store.OfNodes:
+		return b.forgetHosts(ctx, req)
 	}
 	return b.deleteLimits(ctx, req)
 }

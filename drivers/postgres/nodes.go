@@ -306,20 +306,21 @@ func scanLiveNode(r pgx.CollectableRow) (n store.NodeInfo, err error) {
 	return n, err
 }
 
-// ForgetHost deletes what is known of a host; see store.Nodes.
-func (b *Backend) ForgetHost(ctx context.Context, req store.ForgetHostRequest) (store.ForgetHostResult, error) {
-	return rowwise.InTxAt(b.within(ctx, "forget host", nil, req.Now), func(tx querier, now time.Time) (store.ForgetHostResult, error) {
-		return rowwise.ForgetHost(ctx, hostsTx{auditTx{b, tx}}, req, now)
+// forgetHosts deletes what is known of hosts.
+func (b *Backend) forgetHosts(ctx context.Context, req store.DeleteRequest) error {
+	return b.within(ctx, req.String(), nil, req.Now)(func(tx querier, now time.Time) error {
+		return rowwise.ForgetHosts(ctx, hostsTx{auditTx{b, tx}}, req, now)
 	})
 }
 
 // hostsTx implements rowwise.Hosts.
 type hostsTx struct{ auditTx }
 
-// CountHost implements rowwise.Hosts. It locks the nodes.
-func (t hostsTx) CountHost(ctx context.Context, host string) (living int, found store.ForgetHostResult, err error) {
-	err = t.tx.QueryRow(ctx, t.b.q(lockHostNodes), host).Scan(&living, &found.Nodes, &found.Copies)
-	return living, found, err
+// CountHost implements rowwise.Hosts.
+func (t hostsTx) CountHost(ctx context.Context, host string) (living, known int, err error) {
+	var copies int
+	err = t.tx.QueryRow(ctx, t.b.q(lockHostNodes), host).Scan(&living, &known, &copies)
+	return living, known + copies, err
 }
 
 // DeleteHost implements rowwise.Hosts.

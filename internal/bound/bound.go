@@ -69,6 +69,10 @@ func bulk(request any, limit time.Duration) time.Duration {
 		if !req.Sync {
 			return limit
 		}
+	case *store.DeleteRequest: // a host may have had many nodes
+		if req.Of != store.OfNodes {
+			return limit
+		}
 	case *store.PutRequest:
 		if len(req.Calendars) == 0 {
 			return limit
@@ -79,8 +83,7 @@ func bulk(request any, limit time.Duration) time.Duration {
 			return unsized * limit
 		}
 		return limit
-	case *store.AcceptLossRequest, *store.CarryOutRequest, *store.CountJobsRequest, *store.ForgetHostRequest, *store.PauseRequest,
-		*store.ResumeRequest:
+	case *store.AcceptLossRequest, *store.CarryOutRequest, *store.CountJobsRequest, *store.PauseRequest, *store.ResumeRequest:
 	default:
 		return limit
 	}

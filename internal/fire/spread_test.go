@@ -118,8 +118,7 @@ func TestSpread(t *testing.T) {
 	}
 	leave()
 	s.spread("web1", "web2") // it is expected for some days
-	_, err := s.backend.ForgetHost(t.Context(), store.ForgetHostRequest{Host: "web2"})
-	s.must(err)
+	s.must(s.backend.Delete(t.Context(), store.DeleteRequest{Of: store.OfNodes, Names: []string{"web2"}}))
 	s.spread("web1")
 
 	// A client that died after its put, and before it spread the schedule.
@@ -210,8 +209,7 @@ func TestSlotsOfAHostThatIsGone(t *testing.T) {
 		}
 		leave()
 		time.Sleep(35 * time.Second)
-		_, err = s.backend.ForgetHost(t.Context(), store.ForgetHostRequest{Host: "web1"})
-		s.must(err)
+		s.must(s.backend.Delete(t.Context(), store.DeleteRequest{Of: store.OfNodes, Names: []string{"web1"}}))
 		s.spread()
 		slots, err := store.List[store.SlotInfo](t.Context(), s.backend, store.ListRequest{HostsOf: "s", Limit: 100})
 		s.must(err)

@@ -91,11 +91,6 @@ func (b backend) Fire(ctx context.Context, req store.FireRequest) (store.FireRes
 	return call(ctx, b.each, "fire", b.next.Fire, req)
 }
 
-// ForgetHost implements store.Backend.
-func (b backend) ForgetHost(ctx context.Context, req store.ForgetHostRequest) (store.ForgetHostResult, error) {
-	return call(ctx, b.each, "forget_host", b.next.ForgetHost, req)
-}
-
 // Heartbeat implements store.Backend.
 func (b backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (store.HeartbeatResult, error) {
 	return call(ctx, b.each, "heartbeat", b.next.Heartbeat, req)

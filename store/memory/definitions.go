@@ -22,7 +22,7 @@ func (s *Store) Put(ctx context.Context, req store.PutRequest) (out store.PutRes
 	return s.putLimitsOf(req, now)
 }
 
-// Delete deletes calendars, limits or handlers; see store.Definitions.
+// Delete deletes calendars, limits or handlers, or what is known of hosts; see store.Definitions.
 func (s *Store) Delete(ctx context.Context, req store.DeleteRequest) error {
 	now, err := s.beginWrite(ctx, req.String(), req.Now)
 	if err != nil {
@@ -34,6 +34,8 @@ func (s *Store) Delete(ctx context.Context, req store.DeleteRequest) error {
 		err = s.deleteCalendars(req.Names)
 	case store.OfHandlers:
 		err = s.deleteHandlers(req.Names)
+	case store.OfNodes:
+		err = s.forgetHosts(req.Names)
 	default:
 		err = s.deleteLimits(req.Names, now)
 	}

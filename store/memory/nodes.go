@@ -277,40 +277,35 @@ func (s *Store) nodeInfo(node *store.NodeInfo) store.NodeInfo {
 	return out
 }
 
-// ForgetHost deletes what is known of a host; see store.Nodes.
-func (s *Store) ForgetHost(ctx context.Context, req store.ForgetHostRequest) (store.ForgetHostResult, error) {
-	now, err := s.beginWrite(ctx, "forget host", req.Now)
-	if err != nil {
-		return store.ForgetHostResult{}, err
-	}
-	defer s.mu.Unlock()
-	living, found := 0, store.ForgetHostResult{}
-	of := func(c store.Copy) bool { return c.Host == req.Host }
-	for _, node := range s.nodes {
-		_, left := s.lookAt[node.ID]
-		switch {
-		case node.Host != req.Host:
-		case node.EndedAt.IsZero() || left:
-			living++
-		default:
-			found.Nodes++
+// forgetHosts deletes what is known of hosts.
+func (s *Store) forgetHosts(hosts []string) error {
+	for _, host := range hosts {
+		living, known := 0, 0
+		for _, node := range s.nodes {
+			_, left := s.lookAt[node.ID]
+			switch {
+			case node.Host != host:
+			case node.EndedAt.IsZero() || left:
+				living++
+			default:
+				known++
+			}
+		}
+		for _, owner := range s.owners {
+			if slices.ContainsFunc(owner.Copies, func(c store.Copy) bool { return c.Host == host }) {
+				known++
+			}
+		}
+		if err := store.CheckForgotten(host, living, known); err != nil {
+			return err
 		}
 	}
-	for _, owner := range s.owners {
-		if slices.ContainsFunc(owner.Copies, of) {
-			found.Copies++
-		}
-	}
-	if err := req.Check(living, found); err != nil {
-		return store.ForgetHostResult{}, fmt.Errorf("forget host: %w", err)
-	}
-	maps.DeleteFunc(s.nodes, func(_ int64, node *store.NodeInfo) bool { return node.Host == req.Host })
+	maps.DeleteFunc(s.nodes, func(_ int64, node *store.NodeInfo) bool { return slices.Contains(hosts, node.Host) })
 	for name, owner := range s.owners {
-		owner.Copies = slices.DeleteFunc(slices.Clone(owner.Copies), of)
+		owner.Copies = slices.DeleteFunc(slices.Clone(owner.Copies), func(c store.Copy) bool { return slices.Contains(hosts, c.Host) })
 		s.owners[name] = owner
 	}
-	s.record(req.Entry(), 0, now)
-	return found, nil
+	return nil
 }
 
 func (s *Store) listNodes() (out []store.NodeInfo) {

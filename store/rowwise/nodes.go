@@ -194,27 +194,26 @@ func (p *lossPlan) write(ctx context.Context, tx Tx, after func(store.LostJob) *
 type Hosts interface {
 	AuditTx
 
-	// CountHost counts the nodes of a host that live or hold jobs, its other nodes, and its copies.
-	CountHost(ctx context.Context, host string) (living int, found store.ForgetHostResult, err error)
+	// CountHost counts the nodes of a host that live or hold jobs, and its other nodes and its copies. It locks the nodes.
+	CountHost(ctx context.Context, host string) (living, known int, err error)
 
 	// DeleteHost deletes the nodes of a host that have ended, and its copies.
 	DeleteHost(ctx context.Context, host string) error
 }
 
-// ForgetHost deletes what is known of a host; see store.Nodes.
-func ForgetHost(ctx context.Context, tx Hosts, req store.ForgetHostRequest, now time.Time) (store.ForgetHostResult, error) {
-	living, found, err := tx.CountHost(ctx, req.Host)
-	if err == nil {
-		err = req.Check(living, found)
+// ForgetHosts deletes what is known of hosts; see store.DeleteRequest.
+func ForgetHosts(ctx context.Context, tx Hosts, req store.DeleteRequest, now time.Time) error {
+	for _, host := range req.Names {
+		living, known, err := tx.CountHost(ctx, host)
+		if err == nil {
+			err = store.CheckForgotten(host, living, known)
+		}
+		if err == nil {
+			err = tx.DeleteHost(ctx, host)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		err = tx.DeleteHost(ctx, req.Host)
-	}
-	if err == nil {
-		err = Record(ctx, tx, req.Entry(), now)
-	}
-	if err != nil {
-		return store.ForgetHostResult{}, err
-	}
-	return found, nil
+	return Record(ctx, tx, req.Entry(), now)
 }

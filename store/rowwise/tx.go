@@ -16,6 +16,7 @@ type Tx interface {
 	Jobs
 	Edges
 	Nodes
+	Hosts
 	FollowUps
 	Slots
 	Schedules

@@ -156,28 +156,23 @@ func (e *env) nodeOf(host string) int64 {
 }
 
 func hostForget(e *env) {
-	forget := func(req store.ForgetHostRequest) (store.ForgetHostResult, error) {
-		req.Now = e.now
-		return e.a.ForgetHost(e.ctx, req)
+	forget := func(hosts ...string) error {
+		return e.a.Delete(e.ctx, store.DeleteRequest{Now: e.now, Of: store.OfNodes, Names: hosts})
 	}
 	first, second := e.nodeOf("web1"), e.nodeOf("web1")
 	e.nodeOf("web2")
 	e.copyOn("file", "web1")
 	e.copyOn("file", "web2")
 	e.leaveNode(first)
-	_, err := forget(store.ForgetHostRequest{Host: "web1"})
-	e.is(err, store.ErrConflict, "a host with a living node is not forgotten")
+	e.is(forget("web1"), store.ErrConflict, "a host with a living node is not forgotten")
 	e.want(len(e.nodes()), 3, "a refusal changes nothing")
 	e.leaveNode(second)
-	res, err := forget(store.ForgetHostRequest{Host: "web1"})
-	e.must(err)
-	e.want(res, store.ForgetHostResult{Nodes: 2, Copies: 1}, "what was known of the host")
+	e.is(forget("web1", "web2"), store.ErrConflict, "all hosts are forgotten, or none")
+	e.want(len(e.nodes()), 3, "a refusal changes nothing")
+	e.must(forget("web1"))
 	e.want(len(e.nodes()), 1, "the nodes of the host are deleted")
 	e.want(e.hostsWithCopies("file"), []string{"web2"}, "the copies of the host are deleted")
-	_, err = forget(store.ForgetHostRequest{Host: "web1"})
-	e.is(err, store.ErrNotFound, "a host is forgotten once")
-	_, err = forget(store.ForgetHostRequest{Host: "web1", Ended: 1})
-	e.must(err)
+	e.is(forget("web1"), store.ErrNotFound, "a host is forgotten once")
 	e.want(len(e.schedules(store.ListRequest{})), 1, "schedules stay")
 }
 

@@ -784,13 +784,13 @@ var faultCalls = []faultCall{
 			return store.List[store.NodeInfo](ctx, e.a, store.ListRequest{})
 		})
 	}, reads: true},
-	{name: "ForgetHost", prepare: func(e *env) faultTry {
+	{name: "Delete/Nodes", prepare: func(e *env) faultTry {
 		n := e.nodeOf("web1")
 		e.copyOn("file", "web1")
 		e.copyOn("file", "web2")
 		e.leaveNode(n)
-		return e.calls(func(ctx context.Context) (any, error) {
-			return e.a.ForgetHost(ctx, store.ForgetHostRequest{Now: e.now, Host: "web1", By: operator})
+		return e.does(func(ctx context.Context) error {
+			return e.a.Delete(ctx, store.DeleteRequest{Now: e.now, Of: store.OfNodes, Names: []string{"web1"}, By: operator})
 		})
 	}},
 	{name: "List/Queues", prepare: func(e *env) faultTry {

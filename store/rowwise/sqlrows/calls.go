@@ -12,7 +12,6 @@ import (
 // Tx is a session of a driver: it embeds Session and has the rest.
 type Tx interface {
 	rowwise.BeginTx
-	rowwise.Hosts
 
 	// ListAudit, ListLimits and ListLimitWaits return the rows that a listing asks for.
 	ListAudit(ctx context.Context, req store.ListRequest) ([]store.AuditEntry, error)
@@ -169,13 +168,6 @@ func (c Calls[S]) ExchangePermits(ctx context.Context, req store.ExchangePermits
 func (c Calls[S]) Leave(ctx context.Context, req store.LeaveRequest) (store.RescueResult, error) {
 	return rowwise.InTxAt(c.WriteAt(ctx, "leave", nil, req.Now), func(s S, now time.Time) (store.RescueResult, error) {
 		return rowwise.Leave(ctx, s, req, now)
-	})
-}
-
-// ForgetHost deletes what is known of a host; see store.Nodes.
-func (c Calls[S]) ForgetHost(ctx context.Context, req store.ForgetHostRequest) (store.ForgetHostResult, error) {
-	return rowwise.InTxAt(c.WriteAt(ctx, "forget host", nil, req.Now), func(s S, now time.Time) (store.ForgetHostResult, error) {
-		return rowwise.ForgetHost(ctx, s, req, now)
 	})
 }
 

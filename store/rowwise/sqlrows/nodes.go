@@ -13,9 +13,10 @@ func (s *Session) CountLosses(ctx context.Context, ids []int64) error {
 }
 
 // CountHost implements rowwise.Hosts.
-func (s *Session) CountHost(ctx context.Context, host string) (living int, found store.ForgetHostResult, err error) {
-	err = s.One(ctx, LockHostNodes, Args{"host": host}, &living, &found.Nodes, &found.Copies)
-	return living, found, err
+func (s *Session) CountHost(ctx context.Context, host string) (living, known int, err error) {
+	var copies int
+	err = s.One(ctx, LockHostNodes, Args{"host": host}, &living, &known, &copies)
+	return living, known + copies, err
 }
 
 // DeleteHost implements rowwise.Hosts.

@@ -163,8 +163,14 @@ func (s *NodeService) forget(ctx context.Context, host string) (done ForgottenHo
 			break
 		}
 	}
-	err = s.client.backend.Delete(ctx, store.DeleteRequest{Of: store.OfNodes, Names: []string{host}, By: s.client.actor(ctx)})
-	if err != nil && (done.Copies == 0 || !errors.Is(err, ErrNotFound)) { // its copies may be all that was known of it
+	req := store.DeleteRequest{Of: store.OfNodes, Names: []string{host}, By: s.client.actor(ctx)}
+	err = s.client.backend.Delete(ctx, req)
+	if done.Copies > 0 && errors.Is(err, ErrNotFound) { // its copies were all that was known of it
+		if err = nil; req.By.Recorded() {
+			err = s.client.backend.RecordAudit(ctx, store.RecordAuditRequest{Entry: *req.Entry()})
+		}
+	}
+	if err != nil {
 		return done, err
 	}
 	settler := s.client.settler(nil)

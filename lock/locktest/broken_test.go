@@ -267,6 +267,7 @@ func lastToken(p *memory.Provider, name string) int64 {
 func TestSuiteFindsFaults(t *testing.T) {
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
 			for _, name := range f.found {
 				test := scenarioNamed(t, name)
 				if !failed(t, test, f) {

@@ -103,7 +103,7 @@ type Store struct {
 	Exhausted func(t testing.TB) lock.Provider
 }
 
-// Run runs the whole suite against a store.
+// Run runs the whole suite against a store. Its groups run in parallel, except the group that exhausts connections.
 func Run(t *testing.T, s Store) {
 	t.Helper()
 	run(t, s, groups())
@@ -115,6 +115,9 @@ func run(t *testing.T, s Store, groups []group) {
 			continue
 		}
 		t.Run(group.name, func(t *testing.T) {
+			if group.name != exhausting {
+				t.Parallel() // the tests wait most of the time
+			}
 			for _, test := range group.tests {
 				t.Run(test.name, func(t *testing.T) { test.run(newEnv(t, s)) })
 			}
@@ -134,6 +137,9 @@ type scenario struct {
 	run  func(e *env)
 }
 
+// exhausting is the group that keeps others from the store for some time.
+const exhausting = "Connection"
+
 // onlyOnce are the groups that Store.Again leaves out.
 var onlyOnce = []string{"Every", "Process", "Trust"}
 
@@ -146,7 +152,7 @@ func groups() []group {
 		{"Name", nameTests},
 		{"Clock", clockTests},
 		{"Trust", trustTests},
-		{"Connection", connectionTests},
+		{exhausting, connectionTests},
 		{"Check", checkTests},
 		{"Inspect", inspectTests},
 		{"Notify", notifyTests},

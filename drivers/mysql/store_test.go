@@ -13,8 +13,11 @@ import (
 )
 
 func TestStore(t *testing.T) {
-	url, db := newDatabase(t, "")
-	storetest.Run(t, emptied(t, openStore(t, url), openStore(t, url), beginOn(db, sql.LevelReadCommitted)))
+	t.Parallel()
+	storetest.Run(t, storetest.Reused(3, func() func(*testing.T) storetest.Store {
+		url, db := newDatabase(t, "")
+		return emptied(t, openStore(t, url), openStore(t, url), beginOn(db, sql.LevelReadCommitted))
+	}))
 }
 
 // TestStoreOnUsersPool runs the suite over pools of a program, whose sessions have other
@@ -22,16 +25,19 @@ func TestStore(t *testing.T) {
 // settings can change is how texts and times are compared and read, how changed rows are counted, and a caller's transaction; the random
 // run makes each call with them.
 func TestStoreOnUsersPool(t *testing.T) {
-	url, db := newDatabase(t, "collation=utf8mb4_unicode_ci&parseTime=true&loc=Asia%2FTokyo&time_zone=%27-05%3A30%27&clientFoundRows=true"+
-		"&sql_mode=%27ANSI%2CSTRICT_TRANS_TABLES%2CNO_BACKSLASH_ESCAPES%2CONLY_FULL_GROUP_BY%27")
-	var clients [2]*Backend
-	for i := range clients {
-		b, err := New(t.Context(), openDB(t, url))
-		must(t, err)
-		t.Cleanup(func() { must(t, b.Close()) })
-		clients[i] = b
-	}
-	open := emptied(t, clients[0], clients[1], beginOn(db, sql.LevelRepeatableRead))
+	t.Parallel()
+	open := storetest.Reused(2, func() func(*testing.T) storetest.Store {
+		url, db := newDatabase(t, "collation=utf8mb4_unicode_ci&parseTime=true&loc=Asia%2FTokyo&time_zone=%27-05%3A30%27&clientFoundRows=true"+
+			"&sql_mode=%27ANSI%2CSTRICT_TRANS_TABLES%2CNO_BACKSLASH_ESCAPES%2CONLY_FULL_GROUP_BY%27")
+		var clients [2]*Backend
+		for i := range clients {
+			b, err := New(t.Context(), openDB(t, url))
+			must(t, err)
+			t.Cleanup(func() { must(t, b.Close()) })
+			clients[i] = b
+		}
+		return emptied(t, clients[0], clients[1], beginOn(db, sql.LevelRepeatableRead))
+	})
 	storetest.Run(t, storetest.WithoutAbilities(func(t *testing.T) storetest.Store {
 		s := open(t)
 		s.RowLocks = false // a transaction that is REPEATABLE READ locks gaps between rows, too

@@ -12,13 +12,19 @@ import (
 )
 
 func TestStore(t *testing.T) {
-	storetest.Run(t, emptied(t, urlFrom(t, serverVariable)))
+	t.Parallel()
+	url := urlFrom(t, serverVariable)
+	storetest.Run(t, storetest.Reused(stores, func() func(*testing.T) storetest.Store { return emptied(t, url) }))
 }
+
+// stores is how many stores a run of the suite uses.
+const stores = 3
 
 // TestStoreWithoutAbilities hides early firing and partial claims, which callers may do without. The other
 // abilities have work that nodes must do. It runs the groups of the calls that take the place of these two.
 func TestStoreWithoutAbilities(t *testing.T) {
-	open := emptied(t, urlFrom(t, serverVariable))
+	url := urlFrom(t, serverVariable)
+	open := storetest.Reused(stores, func() func(*testing.T) storetest.Store { return emptied(t, url) })
 	storetest.Run(t, func(t *testing.T) storetest.Store {
 		s := open(t)
 		for i, client := range s.Clients {
@@ -37,8 +43,10 @@ func TestStoreWithoutAbilities(t *testing.T) {
 // TestStoreThroughPgBouncer runs what a pooler can change: transactions, the session in which a statement was prepared or
 // listens. The random run makes each call through the pooler.
 func TestStoreThroughPgBouncer(t *testing.T) {
+	t.Parallel()
 	url, direct := urlFrom(t, bouncerVariable), urlFrom(t, serverVariable)
-	storetest.Run(t, emptied(t, url, ListenURL(direct)), storetest.Operations(300), storetest.Only("Insert", "Claim", "FinishTx", "InTx", "AfterTx", "PutSchedules", "Clock", "Listen"))
+	open := storetest.Reused(stores, func() func(*testing.T) storetest.Store { return emptied(t, url, ListenURL(direct)) })
+	storetest.Run(t, open, storetest.Operations(300), storetest.Only("Insert", "Claim", "FinishTx", "InTx", "AfterTx", "PutSchedules", "Clock", "Listen"))
 }
 
 // emptied opens one store by two backends, through url, and returns a function

@@ -73,8 +73,8 @@ func Only(groups ...string) Option {
 }
 
 // Run runs the whole suite. open is called once for each test; it registers
-// its clean-up with t. Tests run one after the other, so open may return the
-// same store each time, emptied.
+// its clean-up with t. The groups of tests run in parallel, so each test needs
+// a store of its own until its end: see Reused.
 func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 	s := settings{operations: 1_000}
 	for _, option := range options {
@@ -91,6 +91,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 			continue
 		}
 		t.Run(group.name, func(t *testing.T) {
+			t.Parallel()
 			for _, test := range group.tests {
 				t.Run(test.name, func(t *testing.T) {
 					e := newEnv(t, open(t))
@@ -102,7 +103,30 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 			}
 		})
 	}
-	t.Run("Random", func(t *testing.T) { runRandom(t, open, s) })
+	t.Run("Random", func(t *testing.T) {
+		t.Parallel()
+		runRandom(t, open, s)
+	})
+}
+
+// Reused returns a function for Run that hands out n stores, each to one test
+// at a time. It is meant for stores that take longer to make than to empty:
+// create makes a store, and returns a function that empties it for each test.
+// It is called when a test finds no store free, possibly concurrently.
+func Reused(n int, create func() (emptied func(t *testing.T) Store)) func(t *testing.T) Store {
+	free := make(chan func(t *testing.T) Store, n)
+	for range n {
+		free <- nil // not made yet
+	}
+	return func(t *testing.T) Store {
+		t.Helper()
+		emptied := <-free
+		t.Cleanup(func() { free <- emptied })
+		if emptied == nil {
+			emptied = create()
+		}
+		return emptied(t)
+	}
 }
 
 // group is the list of scenarios of one file.

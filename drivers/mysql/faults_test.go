@@ -17,6 +17,7 @@ import (
 // it has undone the statement, or the transaction with innodb_rollback_on_timeout. An error of a commit that has taken effect comes
 // only with the end of its connection.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	url, _ := newDatabase(t, "")
 	waited, deadlock := &mysql.MySQLError{Number: errLockWaitTimeout, Message: "a fault of the test"}, &mysql.MySQLError{Number: errDeadlock, Message: "a fault of the test"}
 	ways := []faultsql.Way{

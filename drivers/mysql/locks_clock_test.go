@@ -9,6 +9,7 @@ import (
 )
 
 func TestLockUnderFalseClocks(t *testing.T) {
+	t.Parallel()
 	server := testserver.New(t)
 	clock := server.NewClock()
 	url := server.StartMariaDB(clock)

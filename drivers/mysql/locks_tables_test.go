@@ -12,6 +12,7 @@ import (
 )
 
 func TestLockTables(t *testing.T) {
+	t.Parallel()
 	create := func(columns string) string { return "CREATE TABLE {table} (" + columns + ")" }
 	times := func(kind string) string {
 		return create("name VARCHAR(64) PRIMARY KEY, lock_until " + kind + " NOT NULL, locked_at " + kind + " NOT NULL, locked_by VARCHAR(255)")

@@ -106,6 +106,7 @@ var lockVariants = []struct{ name, table, parameters, zone string }{
 }
 
 func TestLocks(t *testing.T) {
+	t.Parallel()
 	for _, v := range lockVariants {
 		t.Run(v.name, func(t *testing.T) {
 			t.Parallel() // they sleep most of the time

@@ -18,6 +18,7 @@ import (
 // TestAPasswordIsRotated: new connections log in with the URL that is read again. Before that has the
 // new password, log-ins are rare.
 func TestAPasswordIsRotated(t *testing.T) {
+	t.Parallel()
 	at, admin := newDatabase(t, "")
 	exec := func(text string) {
 		t.Helper()

@@ -269,6 +269,7 @@ func TestOldSnapshotsAreRefused(t *testing.T) {
 // TestServerSettings works with the formats ROW and MIXED of the binary log, with interleaved numbers, and with small
 // packets. Open refuses the format STATEMENT, with which the server refuses what READ COMMITTED transactions write.
 func TestServerSettings(t *testing.T) {
+	t.Parallel()
 	server := testserver.New(t)
 	url := server.StartMariaDB(nil, "--log-bin="+server.Data+"/log", "--server-id=1", "--default-storage-engine=MyISAM", "--innodb-autoinc-lock-mode=2",
 		"--max-allowed-packet=4M")

@@ -13,6 +13,7 @@ import (
 
 // TestTransactions runs the suite for the transactions of workers.
 func TestTransactions(t *testing.T) {
+	t.Parallel()
 	url, db := newDatabase(t, "")
 	a, b := openStore(t, url), openStore(t, url)
 	open := emptied(t, a, b, nil)

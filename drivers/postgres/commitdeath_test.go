@@ -71,6 +71,7 @@ func commitAndDie(schema string) error {
 // TestDeathAfterACommit kills a process right after a commit whose wake-up it has not sent yet. The
 // nodes start the job within a second. They are idle for so long before that they poll rarely.
 func TestDeathAfterACommit(t *testing.T) {
+	t.Parallel()
 	const margin = time.Second // of a busy machine
 	schema := newSchema(t)
 	migrate(t, openAt(t, urlFrom(t, serverVariable), schema))

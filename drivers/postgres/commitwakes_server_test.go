@@ -119,6 +119,7 @@ func beginIn(pool *pgxpool.Pool) func(t *testing.T) programTx {
 // open for different times, roll back to savepoints, and commit or roll back. Every job that was
 // committed is claimed within wakeLimit by a node that claims only when it is woken.
 func TestNoCommitIsWithoutAWakeUp(t *testing.T) {
+	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	config, err := pgxpool.ParseConfig(urlFrom(t, bouncerVariable))
@@ -276,6 +277,7 @@ func TestAFullPoolDelaysNoWakeUp(t *testing.T) {
 
 // TestALongTransactionIsWoken commits a transaction that was open for some seconds.
 func TestALongTransactionIsWoken(t *testing.T) {
+	t.Parallel()
 	schema := newSchema(t)
 	migrate(t, openAt(t, urlFrom(t, serverVariable), schema))
 	claimer := newWokenClaimer(t, schema)

@@ -33,10 +33,12 @@ func holdTime(t *testing.T) time.Duration {
 // The handlers of ten jobs hold the four connections of the program's pool for
 // longer than a lease: no lease is lost, and each job ends at its first attempt.
 func TestHandlersThatHoldThePoolLoseNoLease(t *testing.T) {
-	url, schema := urlFrom(t, serverVariable), newSchema(t)
-	migrate(t, openAt(t, url, schema))
-	hold := holdTime(t)
+	t.Parallel()
+	url, hold := urlFrom(t, serverVariable), holdTime(t)
 	t.Run("New", func(t *testing.T) {
+		t.Parallel()
+		schema := newSchema(t)
+		migrate(t, openAt(t, url, schema))
 		pool := poolOf(t, url, 4)
 		holdThePool(t, New(pool, Schema(schema)), func(ctx context.Context) error {
 			tx, err := pool.Begin(ctx)
@@ -49,6 +51,9 @@ func TestHandlersThatHoldThePoolLoseNoLease(t *testing.T) {
 		})
 	})
 	t.Run("NewDB", func(t *testing.T) {
+		t.Parallel()
+		schema := newSchema(t)
+		migrate(t, openAt(t, url, schema))
 		db, err := sql.Open("pgx", url)
 		must(t, err)
 		t.Cleanup(func() { db.Close() })
@@ -70,6 +75,7 @@ func TestHandlersThatHoldThePoolLoseNoLease(t *testing.T) {
 // The handlers of ten jobs enqueue under a key that a transaction has taken and
 // not committed, and so hold all connections of the backend's own pool.
 func TestEnqueuesThatWaitLoseNoLease(t *testing.T) {
+	t.Parallel()
 	url, schema := urlFrom(t, serverVariable), newSchema(t)
 	b := openAt(t, url, schema, MaxConns(4))
 	migrate(t, b)
@@ -91,6 +97,7 @@ func TestEnqueuesThatWaitLoseNoLease(t *testing.T) {
 // Code of the program holds all connections of the pool for longer than a lease of
 // a lock, while the Backend has a node: the lock is kept, and can be released.
 func TestHandlersThatHoldThePoolLoseNoLock(t *testing.T) {
+	t.Parallel()
 	const size, lease = 2, 2 * time.Second
 	pool := poolOf(t, urlFrom(t, serverVariable), size)
 	b := New(pool, Schema(newSchema(t)))

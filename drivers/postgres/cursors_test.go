@@ -305,6 +305,7 @@ func TestAJobBehindTheCursorIsFound(t *testing.T) {
 // no node runs make full scans expensive. Jobs whose transactions were open for 0.3
 // and for 6 seconds are found all the same, long before the next catch-up scan.
 func TestAJobOfALateCommitIsFoundBehindAForeignBacklog(t *testing.T) {
+	t.Parallel()
 	b := fresh(t)
 	node := register(t, b)
 	ctx := t.Context()

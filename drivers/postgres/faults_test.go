@@ -21,6 +21,7 @@ import (
 // gives the transaction up: a statement that fails is replaced by one that the server refuses, and a commit by a roll-back. An
 // error of a commit that has taken effect comes only with the end of its connection.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	faults := &storetest.Faults{Ways: func(point storetest.FaultPoint) (ways []string) {
 		for _, code := range []string{lockNotAvailable, "40001", "40P01"} {
 			ways = append(ways, code+" before")

@@ -19,6 +19,7 @@ func endedJobs(events []store.Event) (ids []int64) {
 // TestFeedWaitsForOpenTransactions checks that a reader misses no event of a transaction that
 // stays open for five seconds while transactions that began later are committed.
 func TestFeedWaitsForOpenTransactions(t *testing.T) {
+	t.Parallel()
 	b := fresh(t)
 	ctx := t.Context()
 	node := register(t, b)

@@ -26,6 +26,7 @@ func startScarce(t *testing.T) (url string) {
 // want all of these. A node that begins lives on: it keeps the connection of its
 // heartbeats. A node that cannot begin returns the reason.
 func TestNodesOnAServerWithTenConnections(t *testing.T) {
+	t.Parallel()
 	const nodes, lease = 6, 2 * time.Second
 	url := startScarce(t)
 	first := openAt(t, url, DefaultSchema)

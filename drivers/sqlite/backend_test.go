@@ -92,6 +92,7 @@ func openStore(t *testing.T) storetest.Store {
 
 // TestStoreOnUsersPool runs the suite over an application's own connections. What these can change is how transactions begin and wait.
 func TestStoreOnUsersPool(t *testing.T) {
+	t.Parallel()
 	storetest.Run(t, func(t *testing.T) storetest.Store {
 		path := filepath.Join(t.TempDir(), "app.db")
 		var clients [2]store.Backend

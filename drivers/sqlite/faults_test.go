@@ -16,6 +16,7 @@ import (
 // TestFaults lets each statement and each commit fail. A commit that fails has not taken effect in SQLite, and the driver
 // modernc.org/sqlite has rolled its transaction back.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	busy, full := provoke(t)
 	ways := []faultsql.Way{
 		{Name: "SQLITE_BUSY before", Statements: true, Err: busy},

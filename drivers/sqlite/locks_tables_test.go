@@ -12,6 +12,7 @@ import (
 )
 
 func TestLockTables(t *testing.T) {
+	t.Parallel()
 	locktest.RunSQL(t, locktest.SQL{
 		Tables: func(t testing.TB, create string) locktest.SQLTables {
 			db := usersDB(t, filepath.Join(t.TempDir(), "locks.db"), goodPragmas)

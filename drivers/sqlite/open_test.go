@@ -244,6 +244,7 @@ func TestStaleTx(t *testing.T) {
 // While someone else writes, a call waits no longer than its context allows,
 // and readers do not wait at all.
 func TestLockedFile(t *testing.T) {
+	t.Parallel()
 	path := newFile(t)
 	a, b := openFile(t, path), openFile(t, path)
 	node := register(t, b, time.Minute)

@@ -20,6 +20,7 @@ func (holder) Kind() string { return "holder" }
 // transactions that read, for longer than a lease: no lease is lost, and each job
 // ends at its first attempt.
 func TestHandlersThatHoldThePoolLoseNoLease(t *testing.T) {
+	t.Parallel()
 	const jobs, hold = 10, 2 * time.Second
 	db := usersDB(t, filepath.Join(t.TempDir(), "app.db"), goodPragmas)
 	db.SetMaxOpenConns(4)

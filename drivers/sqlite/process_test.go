@@ -153,6 +153,7 @@ func startWorker(t *testing.T, path, output string) *worker {
 // middle of what they do. Nothing acknowledged is lost, nothing is done under
 // two claims, each end is reported once, and the file stays sound.
 func TestProcessesAndKill9(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "shared.db")
 	dir := t.TempDir()
 	seed := uint64(time.Now().UnixNano())

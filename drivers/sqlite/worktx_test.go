@@ -17,6 +17,7 @@ import (
 // TestTransactions runs the suite for the transactions of workers, with each
 // setting of _txlock.
 func TestTransactions(t *testing.T) {
+	t.Parallel()
 	for _, lock := range []string{"deferred", "immediate"} {
 		t.Run(lock, func(t *testing.T) {
 			storetest.RunTransactions(t, func(t *testing.T) storetest.WorkerStore[*sql.Tx] {

@@ -295,7 +295,7 @@ var motionFaults = []motionFault{
 			"a heartbeat counts from its answer", inNode + "lease.go",
 			"c.trustedUntil = sent.Add(c.length - margin(c.length))",
 			"c.trustedUntil = received.Add(c.length - margin(c.length))",
-		}, 8, "TestLeaseIsTrustedFromWhenTheHeartbeatWasSent",
+		}, 1, "TestLeaseIsTrustedFromWhenTheHeartbeatWasSent",
 	},
 	{
 		fault{
@@ -500,7 +500,7 @@ var motionFaults = []motionFault{
 			"no suspect is looked for", inWork + "suspects.go",
 			"\tif f.noSuspects || now.Sub",
 			"\tif !f.noSuspects || now.Sub",
-		}, 4, "?",
+		}, 2, "?",
 	},
 	{
 		fault{

@@ -33,8 +33,14 @@ func oneOwner(e *evidence) {
 	}
 }
 
-// leasesEndFirst: when a node is declared dead, the contexts of its runs have ended.
+// leasesEndFirst: when a node is declared dead, the contexts of its runs have ended; and no node trusts its lease for longer than the
+// store keeps it.
 func leasesEndFirst(e *evidence) {
+	for _, r := range e.runs {
+		if trusted := r.Start.Real.Add(r.Left); trusted.After(r.Lease) {
+			e.fail("%v; its node would have trusted its lease for %v longer than the store keeps it", r, trusted.Sub(r.Lease))
+		}
+	}
 	for _, taken := range e.taken {
 		for _, r := range e.runsByID[taken.id] {
 			since := taken.at.Real.Add(-2 * e.plan.Lease)

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -76,6 +78,11 @@ func TestTheChecksFindFaults(t *testing.T) {
 			r := heeding(f.runs[known])
 			f.runs[known], f.taken = r, []takenRun{{r.ID, r.Token, r.Start}}
 		},
+		"leases end first: trust": func(f *witness) {
+			r := *f.runs[known]
+			r.Left += p.Lease
+			f.runs[known] = &r
+		},
 		"processes are one node": func(f *witness) { f.nodes = []store.NodeInfo{{Name: "n1"}, {Name: "n1"}, {Name: "n1"}} },
 		"paused schedules":       func(f *witness) { f.halts = append(f.halts, &inForce[string]{What: w.jobs[slotted].ScheduleName}) },
 		"edits": func(f *witness) {
@@ -123,9 +130,49 @@ func TestTheChecksFindFaults(t *testing.T) {
 		f := w.copy()
 		falsify(f)
 		found := verify(p, f)
+		promise, _, _ := strings.Cut(promise, ": ") // and what of it is falsified
 		if !slices.ContainsFunc(found, func(problem string) bool { return strings.HasPrefix(problem, promise+":") }) {
 			t.Errorf("%s: the check notices nothing: %s", promise, first(found, 3))
 		}
+	}
+}
+
+// TestGuaranteesNameTheirChecks reads docs/guarantees.md: each promise names checks that exist, and each check is named.
+func TestGuaranteesNameTheirChecks(t *testing.T) {
+	page, err := os.ReadFile("../../docs/guarantees.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unnamed := map[string]bool{}
+	for _, one := range promises {
+		unnamed[one.name] = true
+	}
+	quoted := regexp.MustCompile(`\*([^*]+)\*`)
+	for section := range strings.SplitSeq(string(page), "\n## ") {
+		title, text, _ := strings.Cut(section, "\n")
+		if !strings.HasPrefix(title, "P") {
+			continue
+		}
+		named := 0
+		for item := range strings.SplitSeq(text, "\n- ") {
+			list, is := strings.CutPrefix(item, "sim ")
+			if !is {
+				continue
+			}
+			list, _, _ = strings.Cut(list, "\n\n")
+			for _, name := range quoted.FindAllStringSubmatch(list, -1) {
+				if named++; !slices.ContainsFunc(promises, func(one promise) bool { return one.name == name[1] }) {
+					t.Errorf("%s names the check %q, which does not exist", title, name[1])
+				}
+				delete(unnamed, name[1])
+			}
+		}
+		if named == 0 {
+			t.Errorf("%s names no check", title)
+		}
+	}
+	for name := range unnamed {
+		t.Errorf("no promise names the check %q", name)
 	}
 }
 

@@ -184,6 +184,20 @@ func (c *cluster) kill(n *node) {
 	go func() { _ = n.client.Stop(now) }()
 }
 
+// crash ends the process of a node as a worker that takes all memory does. A service manager starts it again.
+func (c *cluster) crash(n *node) {
+	if n.over() {
+		return
+	}
+	c.witness.faults = append(c.witness.faults, fault{Kind: "kill", Node: n.name, From: time.Now(), To: time.Now()})
+	c.kill(n)
+	c.gate.at(time.Now().Add(2*time.Second), n.name+" is started after a crash", func() {
+		if c.nodes[n.number] == n {
+			c.start(n.number)
+		}
+	})
+}
+
 // calm ends all faults and all pauses, and lets each node live, so that all work can come to its end, also the work of hosts.
 func (c *cluster) calm() {
 	c.trace.add("calm")

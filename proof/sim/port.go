@@ -29,6 +29,7 @@ type port struct {
 	dead     bool
 	trap     string // an operation: when it has taken effect next, sprung is called
 	sprung   func()
+	beat     time.Time // when its last registration or heartbeat took effect
 	cutFrom  time.Time // the network to the store is cut from then on, and slow before
 	cutUntil time.Time
 	frozenAt uptime.Instant
@@ -120,6 +121,11 @@ func (p *port) call(ctx context.Context, c intercept.Call, next func(context.Con
 	}
 	if p.c.trace.on {
 		p.c.trace.add("%s%s: %s", key, mark(f.twice, " (twice)"), answer(c.Result, err))
+	}
+	if err == nil && (c.Operation == "heartbeat" || c.Operation == "register") {
+		p.mu.Lock()
+		p.beat = time.Now()
+		p.mu.Unlock()
 	}
 	p.spring(c, err)
 	if f.after > 0 || f.lost || p.isFrozen() {
@@ -238,6 +244,13 @@ func (p *port) Listen(ctx context.Context, wake func(store.Wake)) error {
 			wake(w)
 		}
 	})
+}
+
+// leaseEnds returns until when the store keeps the lease of the process at the latest, if no other heartbeat comes.
+func (p *port) leaseEnds() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.beat.Add(p.c.plan.Lease)
 }
 
 // brownOut is for how long answers are slow before the network is cut.

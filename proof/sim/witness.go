@@ -75,6 +75,7 @@ type run struct {
 	Cut                            bool   // its context ended
 	Answer                         string
 	Left                           time.Duration // how long the lease could be trusted when it began
+	Lease                          time.Time     // when this lease ends in the store, by the clock of the nodes
 }
 
 // asked is a job that a caller asked for, and what the caller was answered.

@@ -18,6 +18,7 @@ const (
 	kindOwn    = "own"    // the same in a transaction of its own, which stays open for a while after the completion
 	kindEffect = "effect" // is made by jobs of kindTx only
 	kindNote   = "note"   // is made by hooks and handlers only
+	kindKiller = "killer" // ends its process in its first runs
 	kindSlow   = "slow"   // is abandoned if its worker ignores its context
 )
 
@@ -79,7 +80,7 @@ func (p *plan) conduct(d dice, label string, n int) conduct {
 func (c *cluster) workers(n *node) *hourbell.Workers {
 	workers := hourbell.NewWorkers()
 	backoff := hourbell.DefaultBackoff("constant:2s")
-	for _, kind := range []string{kindPlain, kindEffect, kindNote} {
+	for _, kind := range []string{kindPlain, kindEffect, kindNote, kindKiller} {
 		workers.Handle(kind, func(ctx context.Context, row *hourbell.JobRow) error { return c.work(ctx, n, row) }, backoff)
 	}
 	workers.Handle(kindSlow, func(ctx context.Context, row *hourbell.JobRow) error { return c.work(ctx, n, row) }, backoff,
@@ -160,8 +161,9 @@ func (c *cluster) work(ctx context.Context, n *node, row *hourbell.JobRow) error
 	r := &run{
 		Label: a.L, Kind: row.Kind, Queue: row.Queue, Key: row.Key, ID: row.ID, Token: row.Token, Attempt: row.Attempt,
 		MaxAttempts: row.MaxAttempts, Group: row.Group, FailOnLoss: row.OnLoss == hourbell.FailOnLoss, Heeds: does.heeds,
-		Node: n.name, Schedule: row.Schedule, Slot: row.Slot, Left: left, Start: c.moment(),
+		Node: n.name, Schedule: row.Schedule, Slot: row.Slot, Left: left, Lease: n.port.leaseEnds(), Start: c.moment(),
 	}
+	kills := row.Kind == kindKiller && c.witness.runsOf(row.ID) < killerRuns
 	key := fmt.Sprintf("%s runs %d/%d %q", n.name, row.ID, row.Token, a.L)
 	c.witness.start(r)
 	if !c.real {
@@ -176,6 +178,9 @@ func (c *cluster) work(ctx context.Context, n *node, row *hourbell.JobRow) error
 		if sprung := n.port.take(atRun); sprung != nil {
 			after := time.Duration(c.dice.part(key+" trap", 0) * float64(does.takes))
 			c.gate.at(time.Now().Add(after), key+": trap", sprung)
+		}
+		if kills {
+			c.gate.at(time.Now().Add(does.takes/2), key+": ends its process", func() { c.crash(n) })
 		}
 		return n.port.thawed(time.Now().Add(does.takes))
 	}})

@@ -40,6 +40,9 @@ func newPlan(seed uint64, length time.Duration) *plan {
 		(&workload{rng: dice{seed}.rng("places"), plan: p}).places()
 		(&workload{rng: dice{seed}.rng("meetings"), plan: p}).meetings()
 	}
+	if seed%5 == 2 {
+		(&workload{rng: dice{seed}.rng("killers"), plan: p}).killers()
+	}
 	p.Events = slices.DeleteFunc(p.Events, func(e event) bool { return e.At >= length }) // nothing happens in calm weather
 	slices.SortStableFunc(p.Events, func(a, b event) int { return cmp.Compare(a.At, b.At) })
 	return p

@@ -64,20 +64,49 @@ func (c *cluster) do(i int, e event) {
 		fails("", time.Now())
 		c.ahead += e.For
 	default:
-		if !c.real {
+		begins := func() {
 			c.before(e)
+			c.witness.changing[e.about()]++
+		}
+		if !c.real {
+			begins()
 		}
 		c.asks(fmt.Sprintf("%d", i), func(ctx context.Context) {
 			if c.real {
-				c.before(e)
+				begins()
 			}
 			c.ask(ctx, e)
 		})
 	}
 }
 
-// ask does what a user does, and records the answer.
+// about returns what an event changes that can be put in force, such as the limit of a name; empty: nothing.
+func (e event) about() string {
+	switch e.Verb {
+	case "put":
+		return "schedule " + e.Sched.Name
+	case "pause schedule", "resume schedule", "delete schedule":
+		return "schedule " + e.Name
+	case "limit":
+		return "limit " + e.Limit.Name
+	case "end limit":
+		return "limit " + e.Name
+	case "handler", "end handler", "calendar":
+		return strings.TrimPrefix(e.Verb, "end ") + " " + strings.TrimPrefix(e.Name, "of ")
+	case "pause", "resume":
+		return e.Of + " " + e.Name
+	case "cancel", "retry", "delete", "reprioritise":
+		return "job " + e.Name
+	}
+	return ""
+}
+
+// ask does what a user does, and records the answer. What an answer puts in force is not recorded if another call that changes
+// the same thing had begun and had no answer yet: the store may have carried out that call last.
 func (c *cluster) ask(ctx context.Context, e event) {
+	what := e.about()
+	alone := what == "" || c.witness.changing[what] == 1
+	defer func() { c.witness.changing[what]-- }()
 	record := func() {}
 	var err error
 	switch e.Verb {
@@ -142,7 +171,9 @@ func (c *cluster) ask(ctx context.Context, e event) {
 		panic("unknown verb " + e.Verb)
 	}
 	c.answered(ctx)
-	record()
+	if alone {
+		record()
+	}
 	c.trace.add("%v: %v", e, err)
 }
 
@@ -174,7 +205,7 @@ func putInForce[T any](list *[]*inForce[T], what T) *inForce[T] {
 	return in
 }
 
-// answered records the answer: what was asked for is in force from now on, unless another call has been made since that changes it.
+// answered records the answer: what was asked for is in force from now on. A call that changes it, and has begun since, has ended it.
 func (in *inForce[T]) answered(err error, now moment) {
 	if err == nil {
 		in.From = now

@@ -25,6 +25,7 @@ type witness struct {
 	// handlers are kinds with a handler, and calendars the seconds that the calendar excludes.
 	handlers  []*inForce[string]
 	calendars []*inForce[[]int]
+	changing  map[string]int // calls without an answer, by what they change: see event.about
 
 	jobs  []store.JobInfo  // at the end, by number
 	slots []store.SlotInfo // at the end, newest first
@@ -50,7 +51,7 @@ type witness struct {
 
 func newWitness() *witness {
 	return &witness{
-		begun: map[int64]int{}, claims: map[string]int{},
+		begun: map[int64]int{}, changing: map[string]int{}, claims: map[string]int{},
 		changed: map[int64]bool{}, deleted: map[int64]bool{}, bad: map[string]bool{}, gone: map[string]bool{},
 		follows: map[string]bool{}, every: map[string]time.Duration{}, alone: map[string]bool{}, skips: map[string]time.Duration{},
 		halted: map[string]bool{}, hooked: map[string]bool{},

@@ -137,11 +137,13 @@ func (e *evidence) anyFault(from, to time.Time) bool {
 // bounded reports whether a limit or a pause may have held up a run.
 func (e *evidence) bounded(*run) bool { return len(e.limits) > 0 || len(e.pauses) > 0 }
 
-// lostJobsFail: a job that fails on loss does not run after its process died in a run.
+// lostJobsFail: a job that fails on loss does not run after its process died in a run, unless the attempt had ended before, because its
+// worker ignored its context and was abandoned.
 func lostJobsFail(e *evidence) {
 	for _, runs := range e.runsByID {
 		for i, r := range runs {
-			if r.Died && r.FailOnLoss && i < len(runs)-1 && !e.touched(r) {
+			abandoned := r.Kind == kindSlow && !r.Heeds
+			if r.Died && r.FailOnLoss && !abandoned && i < len(runs)-1 && !e.touched(r) {
 				e.fail("%v; it fails on loss, and ran again: %v", r, runs[i+1])
 			}
 		}

@@ -318,6 +318,9 @@ func (s *ScheduleService) spreadNow(ctx context.Context, settler fire.Settler, n
 		return fmt.Errorf("the change is made; for each host: %w", err)
 	}
 	var errs []error
+	if err := settler.AwaitHosts(ctx, names); err != nil {
+		errs = append(errs, err)
+	}
 	for _, name := range slices.Sorted(maps.Keys(problems)) {
 		errs = append(errs, fmt.Errorf("the change of schedule %q is made; for each host: %w", name, problems[name]))
 	}

@@ -57,6 +57,25 @@ func (s Settler) Spread(ctx context.Context, names []string) (problems map[strin
 	return problems, nil // others change these schedules all the time, and each of them spreads them
 }
 
+// AwaitHosts waits until the slots have come that the schedules of hosts have fired early. A node that has spread a change before Spread
+// did has not left Spread anything to edit, and so nothing to wait for. In a caller's transaction AwaitHosts does not wait.
+func (s Settler) AwaitHosts(ctx context.Context, names []string) error {
+	if s.Tx != nil {
+		return nil
+	}
+	var hosts []string
+	for _, name := range names {
+		rows, err := s.OnHosts(ctx, name)
+		if err != nil {
+			return fmt.Errorf("the change is made; read the schedules of hosts, whose slots may have fired ahead of it: %w", err)
+		}
+		for _, row := range rows {
+			hosts = append(hosts, row.Name)
+		}
+	}
+	return s.awaitFired(ctx, hosts)
+}
+
 // Find reads living schedules by name.
 func (s Settler) Find(ctx context.Context, names []string) (map[string]*store.Schedule, error) {
 	found := map[string]*store.Schedule{}

@@ -13,6 +13,7 @@ var found = []struct {
 	{1092, 10 * time.Minute, "a user resumes a schedule after the end of the plan, so that there is always another job"},
 	{25, 10 * time.Minute, "the pause of a group returns before slots of hosts that had fired ahead of it"},
 	{1023723550708, 10 * time.Minute, "the attempt of a worker that was abandoned is taken for lost when its process dies"},
+	{155, 10 * time.Minute, "an edit returns before slots of hosts that had fired early, because a node has spread it first"},
 	{5001, 10 * time.Minute, "the model of claims takes a registration that goes on for a new one"},
 	{265328163850, 10 * time.Minute, "the checker takes a pause to be in force whose answer came while a resume had begun and had no answer yet"},
 }

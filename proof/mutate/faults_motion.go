@@ -591,7 +591,7 @@ var motionFaults = []motionFault{
 			"an insert of several callers is given up when one of them leaves", inInsert + "batcher.go",
 			"\tif b.present--; b.present == 0 {\n\t\tb.forget()\n\t}\n",
 			"\tb.present--\n\tb.forget()\n",
-		}, 0, "?",
+		}, 5, "?",
 	},
 	{
 		fault{

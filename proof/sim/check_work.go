@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -253,6 +254,9 @@ func noErrorWithoutAReason(e *evidence) {
 	for _, a := range e.asked {
 		if fair && !a.Leaves && errors.Is(a.Err, store.ErrUnknown) && !e.had("away", "", a.At.Real, a.To.Real) {
 			e.fail("the caller of job %q was answered: %v", a.Job.Label, a.Err)
+		}
+		if !a.Leaves && errors.Is(a.Err, context.Canceled) {
+			e.fail("the caller of job %q, who waits, was answered: %v", a.Job.Label, a.Err)
 		}
 	}
 	for _, text := range e.crash {

@@ -73,11 +73,12 @@ func (s *session) LookAround(ctx context.Context, req store.ClaimRequest) (found
 	addExact(a, req.Exact)
 	found.Jobs = &rowwise.DueJobs{}
 	var due int64
-	targets := append(sqlrows.AroundTargets(&found), sqlrows.IntoTime(&found.Now), &due, &found.Jobs.Suspects, sqlrows.IntoTime(&found.Jobs.NextDue))
+	var first time.Time
+	targets := append(sqlrows.AroundTargets(&found), sqlrows.IntoTime(&found.Now), &due, sqlrows.IntoTime(&first), &found.Jobs.Suspects, sqlrows.IntoTime(&found.Jobs.NextDue))
 	err = s.One(ctx, findWork, a, targets...)
 	for priority := range int16(10) {
 		if due&(1<<priority) != 0 {
-			found.Jobs.Due = append(found.Jobs.Due, rowwise.Stream{Priority: priority})
+			found.Jobs.Due = append(found.Jobs.Due, rowwise.Stream{Priority: priority, First: first})
 		}
 	}
 	return found, err
@@ -107,7 +108,7 @@ func (s *session) FindDue(ctx context.Context, req store.ClaimRequest, by time.T
 	addExact(a, req.Exact)
 	err = s.Each(ctx, findDuePriorities, a, func(r row) error {
 		var one rowwise.Stream
-		err := r.Scan(&one.Priority)
+		err := r.Scan(&one.Priority, sqlrows.IntoTime(&one.First))
 		due = append(due, one)
 		return err
 	})
@@ -173,7 +174,7 @@ func (s *session) lockClaimable(ctx context.Context, req store.ClaimRequest, due
 		if most == 0 {
 			break
 		}
-		a["priority"] = stream.Priority
+		a["priority"], a["first"] = stream.Priority, sqlrows.Micros(stream.First)
 		some, someRares, err := s.lockWindow(ctx, ready, a, most)
 		if err != nil {
 			return nil, nil, err

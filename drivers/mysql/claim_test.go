@@ -67,7 +67,7 @@ func TestAClaimUsesNoStaleTokens(t *testing.T) {
 	defer tx.Rollback()
 	s := b.newSession(tx)
 	s.tokens = stale
-	jobs, _, err := s.TakeJobs(t.Context(), store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 1}, []rowwise.Stream{{Priority: 1}}, false, time.Now().Add(time.Minute))
+	jobs, _, err := s.TakeJobs(t.Context(), store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 1}, []rowwise.Stream{{Priority: 1, First: time.Now().Add(-time.Minute)}}, false, time.Now().Add(time.Minute))
 	must(t, err)
 	if len(jobs) != 1 || jobs[0].ID != claimed[0].ID || jobs[0].Token <= claimed[0].Token {
 		t.Errorf("a job with the token %d was claimed as %+v", claimed[0].Token, jobs)

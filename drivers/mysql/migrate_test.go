@@ -129,14 +129,14 @@ func TestTablesWithoutTransactionsAreRefused(t *testing.T) {
 	}
 	change("CREATE VIEW hourbell_view AS SELECT id FROM hourbell_job")
 	must(t, b.CheckSchema(t.Context()))
-	change("ALTER TABLE hourbell_job ENGINE = MyISAM")
+	change("ALTER TABLE hourbell_slot ENGINE = MyISAM")
 	_, err := b.MigrateUp(t.Context())
 	for _, err := range []error{err, b.CheckSchema(t.Context())} {
-		if wantInError(t, err, "ALTER TABLE `hourbell_job` ENGINE = InnoDB"); !errors.Is(err, store.ErrSchema) {
+		if wantInError(t, err, "ALTER TABLE `hourbell_slot` ENGINE = InnoDB"); !errors.Is(err, store.ErrSchema) {
 			t.Errorf("%v, want ErrSchema", err)
 		}
 	}
-	change("ALTER TABLE hourbell_job ENGINE = InnoDB")
+	change("ALTER TABLE hourbell_slot ENGINE = InnoDB")
 	must(t, b.CheckSchema(t.Context()))
 	migrate(t, b)
 }

@@ -87,7 +87,7 @@ func planOf(t *testing.T, b *Backend, s statement, a args) (plan []step) {
 
 // claimArgs are the parameters of a claim.
 func claimArgs(limit int) args {
-	return args{"queue": "q", "now": time.Now().UnixMicro(), "kinds": []string{"k"}, "exact_kinds": []string(nil), "exact": []string(nil), "priority": 5, "limit": limit, "window": 4 * limit, "offset": 0}
+	return args{"queue": "q", "now": time.Now().UnixMicro(), "kinds": []string{"k"}, "exact_kinds": []string(nil), "exact": []string(nil), "priority": 5, "first": time.Now().Add(-time.Hour).UnixMicro(), "limit": limit, "window": 4 * limit, "offset": 0}
 }
 
 // TestPlans pins the plans of the statements that nodes repeat: no statement reads a whole table, and a statement that takes the

@@ -101,10 +101,11 @@ type DueJobs struct {
 // Stream is jobs of a queue that one search finds in the order of claims: of one kind, and without a digest of their args, with one
 // digest or with any; or of one priority. Which of these it is depends on the driver's indexes.
 type Stream struct {
-	Kind     string  `json:"kind"`
-	Digest   *string `json:"digest,omitempty"`   // in hexadecimal
-	Digested bool    `json:"digested,omitempty"` // any
-	Priority int16   `json:"-"`
+	Kind     string    `json:"kind"`
+	Digest   *string   `json:"digest,omitempty"`   // in hexadecimal
+	Digested bool      `json:"digested,omitempty"` // any
+	Priority int16     `json:"-"`
+	First    time.Time `json:"-"` // no job of the stream that the claim takes was due earlier; only drivers that return it rely on it
 }
 
 // ClaimStep is what a step of a claim has done. With Again it has claimed no job: another step has to come before.

@@ -220,8 +220,8 @@ CREATE TABLE IF NOT EXISTS hourbell_job (
   args         LONGBLOB NOT NULL,
   headers      LONGBLOB,
   -- The claim: one priority after the other, each in its own order. The index has the running jobs,
-  -- too, which are few, by node.
-  KEY hourbell_job_ready (state, queue, priority, run_at, id, node)
+  -- too, which are few, by node. With the kind, a claim passes due jobs of kinds that it does not take by the index alone.
+  KEY hourbell_job_ready (state, queue, priority, run_at, id, node, kind)
 ) {table};
 
 -- Live jobs that have a schedule, a group, a key, a unique key or a batch, that were lost, or that

@@ -4,13 +4,13 @@
 -- Jobs that other transactions have locked are left out. Jobs are found without locks, in a window, and then locked by
 -- their numbers, because a search of another index would lock entries of the jobs that it leaves out. The variant for a
 -- queue that no limit concerns whose permits jobs hold finds no job if such a limit does concern it. The other variant
--- leaves out jobs that need permits and hold none.
+-- leaves out jobs that need permits and hold none. Before the instant :first no such job is due, however many of other kinds are.
 SELECT j.id, j.token, j.args, j.headers, j.attempt, j.origin, {micros(j.run_at)} AS run_at, {micros(j.created_at)} AS created_at,
   COALESCE(j.schedule_id, 0) AS schedule_id, COALESCE((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = j.schedule_id), _utf8mb4'') AS schedule_name,
   {micros(j.slot)} AS slot, j.losses, j.refunds, {j.spec}, j.rare
 FROM (
   SELECT f.id FROM hourbell_job AS f FORCE INDEX (hourbell_job_ready)
-  WHERE f.priority = :priority AND f.losses < 2 AND {claimable(f)}
+  WHERE f.priority = :priority AND f.run_at >= {at(:first)} AND f.losses < 2 AND {claimable(f)}
     AND {permitted(f)} -- if limited
     AND NOT EXISTS (SELECT 1 FROM hourbell_job_limit AS t                                                             -- if unlimited
       WHERE (t.by_key <> 0 OR t.kind <> _utf8mb4'') AND (t.queue = _utf8mb4'' OR {in_queue(:queue, t.queue)}))                        -- if unlimited

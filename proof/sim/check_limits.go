@@ -59,7 +59,8 @@ func (e *evidence) atMost(l hourbell.Limit, key string, runs []*run) {
 	}
 }
 
-// ratesAreKept: in no time t more jobs start than the burst and the rate allow, and a tenth of a second.
+// ratesAreKept: in no time t more jobs start than the burst and the rate allow, and a tenth of a second. A suspect is left out,
+// because it counts when it is claimed, and begins when its node is empty.
 func ratesAreKept(e *evidence) {
 	for _, in := range e.limits {
 		l := in.What
@@ -69,7 +70,7 @@ func ratesAreKept(e *evidence) {
 		byKey := map[string][]time.Time{}
 		for _, r := range e.runs {
 			late := e.faulty(r.Node, r.Start.Real.Add(-e.plan.Lease), r.Start.Real)
-			if concerns(l, r) && during(in, r) && !late {
+			if concerns(l, r) && during(in, r) && !late && !e.suspect(r) {
 				key := ""
 				if l.ByKey {
 					key = r.Key
@@ -90,6 +91,17 @@ func ratesAreKept(e *evidence) {
 			}
 		}
 	}
+}
+
+// suspect reports whether two attempts of the job of a run may have been lost before.
+func (e *evidence) suspect(r *run) bool {
+	losses := 0
+	for _, before := range e.runs {
+		if before.ID == r.ID && before.Start.Real.Before(r.Start.Real) && (before.End.Real.IsZero() || e.disturbed(before)) {
+			losses++
+		}
+	}
+	return losses >= 2
 }
 
 // pausesAreKept: while a subject is paused, none of its jobs is claimed. A job that had been claimed may begin until

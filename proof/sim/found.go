@@ -16,4 +16,5 @@ var found = []struct {
 	{155, 10 * time.Minute, "an edit returns before slots of hosts that had fired early, because a node has spread it first"},
 	{5001, 10 * time.Minute, "the model of claims takes a registration that goes on for a new one"},
 	{265328163850, 10 * time.Minute, "the checker takes a pause to be in force whose answer came while a resume had begun and had no answer yet"},
+	{153080910558, 10 * time.Minute, "the checker expects a suspect under a rate to begin when it is claimed"},
 }

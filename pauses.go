@@ -2,6 +2,7 @@ package hourbell
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -40,13 +41,16 @@ func (s pausing) pause(ctx context.Context, name string, pause Pause, change fun
 	if err := s.check(ctx, name, pause); err != nil {
 		return fmt.Errorf("pause %v: %w", s.subject, err)
 	}
-	req := store.PauseRequest{
-		Subject: s.subject, Name: name, Until: pause.Until, Reason: pause.Reason, Actor: pause.Actor,
-		By: s.client.actor(ctx), CancelRunning: pause.CancelRunning,
+	put := store.PutPause{
+		Subject: s.subject, Name: name, Until: pause.Until, Reason: pause.Reason, Actor: pause.Actor, CancelRunning: pause.CancelRunning,
 	}
-	err := change(func() error { return s.client.backend.PauseSubject(ctx, req) })
+	by := s.client.actor(ctx)
+	err := change(func() error {
+		_, err := s.client.backend.Put(ctx, store.PutRequest{Pauses: []store.PutPause{put}, By: by})
+		return err
+	})
 	if err == nil && pause.CancelRunning {
-		err = s.cancelRunning(ctx, name, req.CancelReason())
+		err = s.cancelRunning(ctx, name, put.CancelReason(by))
 	}
 	if err != nil {
 		return fmt.Errorf("pause %v %q: %w", s.subject, name, err)
@@ -133,15 +137,15 @@ func (s pausing) resume(ctx context.Context, name string, change func(call func(
 	if err := check.StoredName(s.subject.String(), name); err != nil {
 		return false, fmt.Errorf("resume %v: %w", s.subject, err)
 	}
-	var res store.ResumeResult
-	err := change(func() (err error) {
-		res, err = s.client.backend.ResumeSubject(ctx, store.ResumeRequest{Subject: s.subject, Name: name, By: s.client.actor(ctx)})
-		return err
-	})
-	if err != nil {
-		return res.Resumed, fmt.Errorf("resume %v %q: %w", s.subject, name, err)
+	req := store.DeleteRequest{Of: store.OfPauses, Subject: s.subject, Names: []string{name}, By: s.client.actor(ctx)}
+	err := change(func() error { return s.client.backend.Delete(ctx, req) })
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("resume %v %q: %w", s.subject, name, err)
 	}
-	return res.Resumed, nil
+	return true, nil
 }
 
 // atOnce makes a call of the store for which no slots have to be accounted for.

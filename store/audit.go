@@ -341,7 +341,10 @@ var deletions = map[Subject]struct{ action, kind string }{
 
 // Entry returns the entry about deleted definitions; nil: nothing is to be recorded.
 func (r DeleteRequest) Entry() *AuditEntry {
-	if r.Of == OfNodes && r.By.Recorded() && len(r.Names) > 0 {
+	switch {
+	case r.Of == OfPauses:
+		return r.By.entry(pauseActions[r.Subject][1], r.Subject.String(), r.Names, "")
+	case r.Of == OfNodes && r.By.Recorded() && len(r.Names) > 0:
 		return &AuditEntry{Actor: r.By, Action: AuditNodesForget, Detail: auditDetail("host " + strings.Join(r.Names, ", "))}
 	}
 	return r.By.entry(deletions[r.Of].action, deletions[r.Of].kind, r.Names, "")
@@ -386,19 +389,14 @@ var pauseActions = map[PauseSubject][2]string{
 	SubjectKey: {AuditKeysPause, AuditKeysResume},
 }
 
-// Entry returns the entry about a pause; nil: nothing is to be recorded.
-func (r PauseRequest) Entry() *AuditEntry {
+// PauseEntry returns the entry about a pause; nil: nothing is to be recorded.
+func (r PutRequest) PauseEntry(p PutPause) *AuditEntry {
 	cancels := ""
-	if r.CancelRunning {
+	if p.CancelRunning {
 		cancels = "running jobs are cancelled"
 	}
-	parts := slices.DeleteFunc([]string{untilWords(r.Until), cancels, r.Reason}, func(part string) bool { return part == "" })
-	return r.By.entry(pauseActions[r.Subject][0], r.Subject.String(), []string{r.Name}, strings.Join(parts, "; "))
-}
-
-// Entry returns the entry about the end of a pause; nil: nothing is to be recorded.
-func (r ResumeRequest) Entry() *AuditEntry {
-	return r.By.entry(pauseActions[r.Subject][1], r.Subject.String(), []string{r.Name}, "")
+	parts := slices.DeleteFunc([]string{untilWords(p.Until), cancels, p.Reason}, func(part string) bool { return part == "" })
+	return r.By.entry(pauseActions[p.Subject][0], p.Subject.String(), []string{p.Name}, strings.Join(parts, "; "))
 }
 
 // Entry returns the entry about the setting; nil: nothing is to be recorded.

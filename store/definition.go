@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Definitions stores what has a name and a definition: calendars, limits and handlers.
+// Definitions stores what has a name and a definition: calendars, limits, handlers and pauses.
 //
 // A calendar is part of the schedules that name it (PutSchedule.Calendars). A caller that reads a schedule and then the calendars
 // that it names has the calendars of the schedule's revision, or newer calendars; in that case the schedule has a newer revision,
@@ -21,7 +21,7 @@ type Definitions interface {
 	Delete(ctx context.Context, req DeleteRequest) error
 }
 
-// PutRequest creates or changes calendars, limits or handlers, each name at most once; the other lists are empty.
+// PutRequest creates or changes calendars, limits, handlers or pauses, each name at most once; the other lists are empty.
 //
 // A changed calendar gets a new revision, and so does every live schedule that names it, as if the schedule had been edited; except
 // Revision, the schedules' rows stay as they are. A limit whose scope changes gets a new row; the old row stays until its lanes are
@@ -31,11 +31,19 @@ type Definitions interface {
 // limit of another owner; more limits than MaxLimits, and more handlers than MaxHandlers; ErrUnsettled if a schedule that names a
 // calendar that would change is due: next_at is not after now. (PutSchedules moves marks, so that it can accept schedules whose
 // next_at is not after their mark; Put moves no marks.)
+//
+// A subject that is paused already keeps At and gets the other values of the request, and a subject need not exist. ErrUnsettled if
+// a schedule of a group whose pause changes, or is deleted, is unsettled, as for PutSchedules. No claim that returns after the put has
+// returned has a job of the subject, no BeginJobs that is called after it lets such a job begin, and no firing of the group's
+// schedules that was decided before the pause is accepted. Nodes are woken by WakeCancels after the last claim of such a job, to hand
+// back jobs that have not begun. After an error the subject may be paused, and claims that began before the call may still take its
+// jobs. A store may move due jobs of a paused subject out of the way of claims, in steps; such a job is ready for callers.
 type PutRequest struct {
 	Now       time.Time
 	Calendars []PutCalendar
 	Limits    []PutLimit
 	Handlers  []PutHandler
+	Pauses    []PutPause
 	By        Actor // recorded in the audit
 	// AtOnce is how many jobs that no node has claimed give permits back in the call. What exceeds it follows in steps of claims.
 	// 0: 10,000; another number only for tests.
@@ -45,19 +53,21 @@ type PutRequest struct {
 // PutResult has the result for each definition.
 type PutResult struct {
 	Revisions []int64 // of calendars or limits, in the order of the request
-	Changed   int     // created or changed
+	Changed   int     // created or changed; of pauses, created
 	// Revised has the names of the schedules that got a new revision, in any order.
 	Revised []string
 }
 
-// DeleteRequest names definitions of one sort, or hosts.
+// DeleteRequest names definitions of one sort, or hosts. The end of a pause wakes nodes.
 type DeleteRequest struct {
-	// Of is OfCalendars, OfLimits, OfHandlers or OfNodes. Of nodes, Names are hosts: their nodes, which have ended, are deleted, and the
+	// Of is OfCalendars, OfLimits, OfHandlers, OfPauses or OfNodes. Of nodes, Names are hosts: their nodes, which have ended, are deleted, and the
 	// copies that the hosts declared (Copy). ErrConflict if a node of a host lives, or still holds jobs; ErrNotFound if there is neither.
 	Of    Subject
 	Now   time.Time
 	Names []string
 	By    Actor // recorded in the audit
+	// Subject is the sort of subjects whose pauses end.
+	Subject PauseSubject
 }
 
 // Of returns the sort of the definitions.
@@ -67,6 +77,8 @@ func (r *PutRequest) Of() Subject {
 		return OfCalendars
 	case len(r.Handlers) > 0:
 		return OfHandlers
+	case len(r.Pauses) > 0:
+		return OfPauses
 	}
 	return OfLimits
 }

@@ -49,30 +49,26 @@ func (p Pause) Concerns(job JobSpec) bool {
 	return p.Name == [...]string{job.Group, "", job.Kind, job.Key}[p.Subject]
 }
 
-// PauseRequest pauses a subject.
-//
-// A subject that is paused already keeps At and gets the other values of the request.
-// The call refuses with ErrUnsettled if a schedule of the group is unsettled, as
-// PutSchedules does. No claim that returns after the call has returned has a job of
-// the subject, no BeginJobs that is called after it lets such a job begin, and no firing of
-// the group's schedules that was decided before the pause is accepted. Nodes are woken by
-// WakeCancels after the last claim of such a job, to hand back jobs that have not begun.
-type PauseRequest struct {
-	Now     time.Time
+// PutPause pauses a subject.
+type PutPause struct {
 	Subject PauseSubject
 	Name    string
-	Until   time.Time // zero: until ResumeSubject
+	Until   time.Time // zero: until it is deleted
 	Reason  string    // at most 1 KiB of UTF-8 without NUL
 	Actor   string    // at most 200 bytes
-	By      Actor     // recorded in the audit
 	// CancelRunning means that the caller then cancels the running jobs of the subject, which the audit records with the pause.
 	CancelRunning bool
 }
 
-// CancelReason is the reason of the jobs that are cancelled because of the pause: what was paused, who paused it, and why.
-func (r PauseRequest) CancelReason() string {
+// Parks reports whether the subject is a group or a key. Most stores move only due jobs of these out of the way of claims, because
+// claims can leave out a queue or a kind.
+func (r PutPause) Parks() bool { return r.Subject == SubjectGroup || r.Subject == SubjectKey }
+
+// CancelReason is the reason of the jobs that are cancelled because of the pause: what was paused, who paused it, and why. by makes
+// the put.
+func (r PutPause) CancelReason(by Actor) string {
 	text := fmt.Sprintf("%v %s was paused", r.Subject, r.Name)
-	if actor := cmp.Or(r.Actor, r.By.Name); actor != "" {
+	if actor := cmp.Or(r.Actor, by.Name); actor != "" {
 		text += " by " + actor
 	}
 	if r.Reason != "" {
@@ -81,9 +77,9 @@ func (r PauseRequest) CancelReason() string {
 	return text
 }
 
-// Pause returns the pause of a request. old is the pause that the store has of the
+// Pause returns the pause of a put. old is the pause that the store has of the
 // subject, or zero.
-func (r PauseRequest) Pause(old Pause, now time.Time) Pause {
+func (r PutPause) Pause(old Pause, now time.Time) Pause {
 	p := Pause{Subject: r.Subject, Name: r.Name, At: now, Until: r.Until.UTC().Truncate(time.Microsecond), Reason: r.Reason, Actor: r.Actor}
 	if r.Until.IsZero() {
 		p.Until = time.Time{}
@@ -94,18 +90,12 @@ func (r PauseRequest) Pause(old Pause, now time.Time) Pause {
 	return p
 }
 
-// ResumeRequest ends the pause of a subject. It refuses with ErrUnsettled as
-// PauseRequest does.
-type ResumeRequest struct {
-	Now     time.Time
-	Subject PauseSubject
-	Name    string
-	By      Actor // recorded in the audit
-}
-
-// ResumeResult is the result of ResumeSubject.
-type ResumeResult struct {
-	Resumed bool // the subject was paused
+// CheckPaused returns why the pause of a subject cannot be ended, or nil. p is the pause that the store has of it, or zero.
+func CheckPaused(subject PauseSubject, name string, p Pause, now time.Time) error {
+	if !p.Active(now) {
+		return fmt.Errorf("the pause of %v %q: %w", subject, name, ErrNotFound)
+	}
+	return nil
 }
 
 // FollowPause gives s the pause of its group, if the pause is active.

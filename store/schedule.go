@@ -31,7 +31,7 @@ type Schedule struct {
 	PausedUntil    time.Time // slots before it are paused; zero: all slots are
 	PausedDeclared bool      // what the last put declared; see PutSchedule.Paused
 	// GroupPausedAt and GroupPausedUntil are the pause of its group: what PausedAt and
-	// PausedUntil are for its own pause. A put, PauseSubject and ResumeSubject set them.
+	// PausedUntil are for its own pause. A put, and Put and Delete of pauses, set them.
 	GroupPausedAt    time.Time
 	GroupPausedUntil time.Time
 	CreatedAt        time.Time // first put

@@ -37,7 +37,6 @@ type Backend interface {
 	Listings
 	Schedules
 	Definitions
-	Pauses
 	Permits
 	Nodes
 	Maintenance
@@ -244,21 +243,6 @@ type Schedules interface {
 	//   - An early firing and a job that becomes live concurrently see each other: either the slot does not fire
 	//     early, or the job starts at the slot or later. A job of a caller's transaction that is open need not be seen.
 	Fire(ctx context.Context, req FireRequest) (FireResult, error)
-}
-
-// Pauses stores pauses of groups, queues, kinds and keys.
-//
-// A store may move due jobs of a paused subject out of the way of claims, in steps. Such
-// a job does not change for callers: it is ready.
-type Pauses interface {
-	// PauseSubject pauses a subject, which need not exist yet. A repetition changes
-	// nothing but Until, Reason and Actor. After an error the subject may be paused,
-	// and claims that began before the call may still take its jobs.
-	PauseSubject(ctx context.Context, req PauseRequest) error
-
-	// ResumeSubject ends a pause, and wakes nodes. If the subject is not paused, it
-	// changes nothing.
-	ResumeSubject(ctx context.Context, req ResumeRequest) (ResumeResult, error)
 }
 
 // Nodes stores which nodes are alive.

@@ -114,7 +114,7 @@ func TestAClaimDoesNotWaitForLanes(t *testing.T) {
 func TestClaimsThatParkDoNotWaitForEachOther(t *testing.T) {
 	b, db := fresh(t)
 	node := register(t, b, time.Hour)
-	must(t, b.PauseSubject(t.Context(), store.PauseRequest{Subject: store.SubjectGroup, Name: "g"}))
+	pause(t, b, store.PutPause{Subject: store.SubjectGroup, Name: "g"})
 	_, err := b.Insert(t.Context(), store.InsertRequest{Jobs: []store.NewJob{{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Group: "g", Args: []byte("{}"), Priority: 5, MaxAttempts: 5}}}})
 	must(t, err)
 	plain := insertPlain(t, b, 1)

@@ -15,25 +15,34 @@ import (
 // pauseStep is how many jobs of a group or a key one transaction parks, or makes claimable.
 const pauseStep = 1000
 
-// PauseSubject pauses a subject; see store.Pauses. A claim that does not see the pause has begun before its
-// commit, so that the next transaction waits for it, and then takes back permits. Then due jobs of groups and keys are
-// parked in steps, so that no claim has to park many.
-func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) error {
-	const doing = "pause"
-	err := b.withinAt(ctx, doing, nil, req.Now)(func(s *session, now time.Time) error {
-		return rowwise.PauseSubject(ctx, s, req, now)
-	})
-	if err != nil {
-		return err
+// Put creates or changes definitions; see store.Definitions.
+func (b *Backend) Put(ctx context.Context, req store.PutRequest) (store.PutResult, error) {
+	out, err := b.calls.Put(ctx, req)
+	if err == nil && len(req.Pauses) > 0 {
+		err = b.clearPaused(ctx, req)
 	}
+	return out, err
+}
+
+// clearPaused ends what has begun before a pause. A claim that does not see the pause has begun before its commit, so that the next
+// transaction waits for it, and then takes back permits. Then due jobs of groups and keys are parked in steps, so that no claim has to
+// park many.
+func (b *Backend) clearPaused(ctx context.Context, req store.PutRequest) error {
+	doing := req.String()
 	if err := b.awaitClaims(ctx, doing); err != nil {
 		return err
 	}
-	err = b.write(ctx, doing)(func(s *session) error {
+	err := b.write(ctx, doing)(func(s *session) error {
 		s.wakes |= wakeCancels // claims that do not see the pause are committed now
-		return s.returnPausedPermits(ctx, req.Subject, req.Name)
+		for _, put := range req.Pauses {
+			if err := s.returnPausedPermits(ctx, put.Subject, put.Name); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
-	for n := pauseStep; parks(req.Subject) && err == nil && n >= pauseStep; {
+	parks := slices.ContainsFunc(req.Pauses, store.PutPause.Parks)
+	for n := pauseStep; parks && err == nil && n >= pauseStep; {
 		n, err = rowwise.InTxAt(b.withinAt(ctx, doing, nil, req.Now), func(s *session, now time.Time) (int, error) { return s.park(ctx, now) })
 	}
 	return err
@@ -69,20 +78,16 @@ func (b *Backend) awaitClaims(ctx context.Context, doing string) error {
 	return err
 }
 
-// parks reports whether jobs of a paused subject are parked.
-func parks(of store.PauseSubject) bool { return of == store.SubjectGroup || of == store.SubjectKey }
-
-// ResumeSubject ends a pause; see store.Pauses. Then it makes parked jobs claimable in steps.
-// If it fails in between, claims go on with that.
-func (b *Backend) ResumeSubject(ctx context.Context, req store.ResumeRequest) (out store.ResumeResult, err error) {
-	const doing = "resume"
-	out, err = rowwise.InTxAt(b.withinAt(ctx, doing, nil, req.Now), func(s *session, now time.Time) (store.ResumeResult, error) {
-		return rowwise.ResumeSubject(ctx, s, req, now)
-	})
-	for moved := pauseStep; err == nil && out.Resumed && moved >= pauseStep; {
-		moved, err = rowwise.InTxAt(b.withinAt(ctx, doing, nil, req.Now), func(s *session, now time.Time) (int, error) { return s.endPauses(ctx, now) })
+// Delete deletes definitions; see store.Definitions. After the end of a pause it makes parked jobs claimable in steps. If a step fails,
+// claims go on.
+func (b *Backend) Delete(ctx context.Context, req store.DeleteRequest) error {
+	if err := b.calls.Delete(ctx, req); err != nil || req.Of != store.OfPauses {
+		return err
 	}
-	return out, err
+	for moved, err := pauseStep, error(nil); err == nil && moved >= pauseStep; {
+		moved, err = rowwise.InTxAt(b.withinAt(ctx, req.String(), nil, req.Now), func(s *session, now time.Time) (int, error) { return s.endPauses(ctx, now) })
+	}
+	return nil
 }
 
 // pauseOf names a pause.

@@ -12,7 +12,7 @@ import (
 func TestClaimsParkInSteps(t *testing.T) {
 	b, _ := fresh(t)
 	node := register(t, b, time.Hour)
-	must(t, b.PauseSubject(t.Context(), store.PauseRequest{Subject: store.SubjectGroup, Name: "g"}))
+	pause(t, b, store.PutPause{Subject: store.SubjectGroup, Name: "g"})
 	jobs := make([]store.NewJob, 2*pauseStep+1)
 	for i := range jobs {
 		jobs[i] = store.NewJob{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Group: "g", Args: []byte("{}"), Priority: 1, MaxAttempts: 5}}
@@ -63,4 +63,11 @@ func TestABacklogDelaysNoOtherKey(t *testing.T) {
 	if most := mostLaneSteps * rowwise.FreshRows; waiting == 0 || waiting > most {
 		t.Errorf("%d jobs wait after one claim, want at most %d", waiting, most)
 	}
+}
+
+// pause pauses a subject.
+func pause(t *testing.T, b *Backend, put store.PutPause) {
+	t.Helper()
+	_, err := b.Put(t.Context(), store.PutRequest{Pauses: []store.PutPause{put}})
+	must(t, err)
 }

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,45 +20,48 @@ const (
 	pauseStep = 1000
 )
 
-// PauseSubject pauses a subject; see store.Pauses. A claim that does not see the pause has
-// begun before its commit, so that the next transaction waits for it, and then wakes nodes
-// that have such claims. Then due jobs of groups are parked in steps.
-func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) error {
-	const what = "pause"
-	if err := b.changePause(ctx, what, req.Now)(func(tx pausesTx, now time.Time) error {
-		return rowwise.PauseSubject(ctx, tx, req, now)
-	}); err != nil {
-		return err
+// putPauses pauses subjects. A claim that does not see a pause has begun before its commit, so that the next
+// transaction waits for it, and then wakes nodes that have such claims. Then due jobs of groups are parked in steps.
+func (b *Backend) putPauses(ctx context.Context, req store.PutRequest) (store.PutResult, error) {
+	what := req.String()
+	out, err := rowwise.InTxAt(b.changePause(ctx, what, req.Now), func(tx pausesTx, now time.Time) (store.PutResult, error) {
+		return rowwise.PutPauses(ctx, tx, req, now)
+	})
+	if err != nil {
+		return out, err
 	}
-	err := b.work(ctx, programConns, what)(func(tx pgx.Tx) error {
+	err = b.work(ctx, programConns, what)(func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, b.q(lockClaimingNodes)); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, b.q(returnPausedPermits), int16(req.Subject), req.Name); err != nil {
-			return err
+		for _, put := range req.Pauses {
+			if _, err := tx.Exec(ctx, b.q(returnPausedPermits), int16(put.Subject), put.Name); err != nil {
+				return err
+			}
 		}
 		return b.wake(ctx, tx, store.Wake{Kind: store.WakeCancels})
 	})
-	for n := int64(pauseStep); req.Subject == store.SubjectGroup && err == nil && n == pauseStep; {
+	parks := slices.ContainsFunc(req.Pauses, func(put store.PutPause) bool { return put.Subject == store.SubjectGroup })
+	for n := int64(pauseStep); parks && err == nil && n == pauseStep; {
 		n, err = rowwise.InTx(b.work(ctx, programConns, what), func(tx pgx.Tx) (int64, error) { return b.park(ctx, tx, req.Now) })
 	}
-	return err
+	return out, err
 }
 
-// ResumeSubject ends a pause; see store.Pauses. Then it makes parked jobs claimable in steps.
-// If it fails in between, claims go on with that.
-func (b *Backend) ResumeSubject(ctx context.Context, req store.ResumeRequest) (out store.ResumeResult, err error) {
-	const what = "resume"
-	out, err = rowwise.InTxAt(b.changePause(ctx, what, req.Now), func(tx pausesTx, now time.Time) (store.ResumeResult, error) {
-		return rowwise.ResumeSubject(ctx, tx, req, now)
-	})
-	for n := int64(pauseStep); err == nil && out.Resumed && n == pauseStep; {
+// deletePauses ends pauses. Then it makes parked jobs claimable in steps. If a step fails, claims go on.
+func (b *Backend) deletePauses(ctx context.Context, req store.DeleteRequest) error {
+	what := req.String()
+	err := b.changePause(ctx, what, req.Now)(func(tx pausesTx, now time.Time) error { return rowwise.DeletePauses(ctx, tx, req, now) })
+	if err != nil {
+		return err
+	}
+	for n, err := int64(pauseStep), error(nil); err == nil && n == pauseStep; {
 		n, err = rowwise.InTx(b.work(ctx, programConns, what), func(tx pgx.Tx) (int64, error) {
 			released, _, err := b.endPauses(ctx, tx, req.Now)
 			return released, err
 		})
 	}
-	return out, err
+	return nil
 }
 
 // changePause is a change of a pause that wakes nodes. It waits for transactions that put

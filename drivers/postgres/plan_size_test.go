@@ -98,7 +98,7 @@ func TestPausedJobsAreOutOfTheWay(t *testing.T) {
 	p.insert("'q', 5, clock_timestamp() - interval '1 hour' + i * interval '1 millisecond'", 12*planBatch)
 	insertPaused(paused)
 	execute(t, withSchema("vacuum analyze {schema}.job", p.b.schema))
-	must(t, p.b.PauseSubject(t.Context(), store.PauseRequest{Name: "g"}))
+	putPause(t, p.b, store.PutPause{Name: "g"})
 	claim := func(what string) float64 {
 		t.Helper()
 		var jobs []store.Claimed
@@ -126,7 +126,7 @@ func TestPausedJobsAreOutOfTheWay(t *testing.T) {
 	if pages := less("a claim after more jobs came"); pages > most {
 		t.Errorf("a claim touches %.2f pages a job after jobs came in the pause, at most %.2f are allowed", pages, most)
 	}
-	_, err := p.b.ResumeSubject(t.Context(), store.ResumeRequest{Name: "g"})
+	err := p.b.Delete(t.Context(), store.DeleteRequest{Of: store.OfPauses, Names: []string{"g"}})
 	must(t, err)
 	var left int
 	must(t, p.b.pool.QueryRow(t.Context(), withSchema("select count(*) from {schema}.job where state = -1", p.b.schema)).Scan(&left))
@@ -149,8 +149,8 @@ func TestJobsOfPausedKindsAreOutOfTheWay(t *testing.T) {
 	p.insert("'q', 5, clock_timestamp() - interval '1 hour' + i * interval '1 millisecond'", 12*planBatch)
 	insertPaused(paused)
 	execute(t, withSchema("vacuum analyze {schema}.job", p.b.schema))
-	kind := store.PauseRequest{Subject: store.SubjectKind, Name: "paused"}
-	must(t, p.b.PauseSubject(t.Context(), kind))
+	kind := store.PutPause{Subject: store.SubjectKind, Name: "paused"}
+	putPause(t, p.b, kind)
 	claim := func(what string) float64 {
 		t.Helper()
 		var jobs []store.Claimed
@@ -174,7 +174,7 @@ func TestJobsOfPausedKindsAreOutOfTheWay(t *testing.T) {
 	if pages := less("a claim after more jobs came"); pages > most {
 		t.Errorf("a claim touches %.2f pages a job after jobs came in the pause, at most %.2f are allowed", pages, most)
 	}
-	must(t, p.b.PauseSubject(t.Context(), store.PauseRequest{Subject: store.SubjectQueue, Name: "q"}))
+	putPause(t, p.b, store.PutPause{Subject: store.SubjectQueue, Name: "q"})
 	ofPausedQueue := func() int {
 		plans := p.during(func() {
 			if jobs := p.claimKinds("q", "k", "paused"); len(jobs) != 0 {
@@ -570,4 +570,11 @@ func (all shownPlans) String() string {
 		out.WriteString(one.raw + "\n")
 	}
 	return out.String()
+}
+
+// putPause pauses a subject.
+func putPause(t *testing.T, b *Backend, put store.PutPause) {
+	t.Helper()
+	_, err := b.Put(t.Context(), store.PutRequest{Pauses: []store.PutPause{put}})
+	must(t, err)
 }

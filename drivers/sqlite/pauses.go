@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -12,36 +13,41 @@ import (
 // pauseStep is how many jobs of a group or a key one transaction parks, or makes claimable.
 const pauseStep = 1000
 
-// PauseSubject pauses a subject; see store.Pauses. Then it parks due jobs in steps, so that
-// no claim has to park many.
-func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) error {
-	const doing = "pause"
-	err := b.withinAt(ctx, doing, nil, req.Now)(func(s *session, now time.Time) error {
-		if err := rowwise.PauseSubject(ctx, s, req, now); err != nil {
-			return err
+// Put creates or changes definitions; see store.Definitions. After a put of pauses it parks due jobs in steps, so that no claim has to
+// park many.
+func (b *Backend) Put(ctx context.Context, req store.PutRequest) (store.PutResult, error) {
+	if len(req.Pauses) == 0 {
+		return b.calls.Put(ctx, req)
+	}
+	doing := req.String()
+	out, err := rowwise.InTxAt(b.withinAt(ctx, doing, nil, req.Now), func(s *session, now time.Time) (store.PutResult, error) {
+		out, err := rowwise.PutPauses(ctx, s, req, now)
+		for _, put := range req.Pauses {
+			if err == nil {
+				err = s.returnPausedPermits(ctx, put.Subject, put.Name)
+			}
 		}
-		return s.returnPausedPermits(ctx, req.Subject, req.Name)
+		return out, err
 	})
-	parks := req.Subject == store.SubjectGroup || req.Subject == store.SubjectKey
+	parks := slices.ContainsFunc(req.Pauses, store.PutPause.Parks)
 	for n := pauseStep; parks && err == nil && n >= pauseStep; {
 		n, err = rowwise.InTxAt(b.withinAt(ctx, doing, nil, req.Now), func(s *session, now time.Time) (int, error) {
 			return s.Count(ctx, parkJobs, args{"now": sqlrows.Micros(now), "limit": pauseStep})
 		})
 	}
-	return err
+	return out, err
 }
 
-// ResumeSubject ends a pause; see store.Pauses. Then it makes parked jobs claimable in steps.
-// If it fails in between, claims go on with that.
-func (b *Backend) ResumeSubject(ctx context.Context, req store.ResumeRequest) (out store.ResumeResult, err error) {
-	const doing = "resume"
-	out, err = rowwise.InTxAt(b.withinAt(ctx, doing, nil, req.Now), func(s *session, now time.Time) (store.ResumeResult, error) {
-		return rowwise.ResumeSubject(ctx, s, req, now)
-	})
-	for moved := pauseStep; err == nil && out.Resumed && moved >= pauseStep; {
-		moved, err = rowwise.InTxAt(b.withinAt(ctx, doing, nil, req.Now), func(s *session, now time.Time) (int, error) { return s.endPauses(ctx, now) })
+// Delete deletes definitions; see store.Definitions. After the end of a pause it makes parked jobs claimable in steps. If a step fails,
+// claims go on.
+func (b *Backend) Delete(ctx context.Context, req store.DeleteRequest) error {
+	if err := b.calls.Delete(ctx, req); err != nil || req.Of != store.OfPauses {
+		return err
 	}
-	return out, err
+	for moved, err := pauseStep, error(nil); err == nil && moved >= pauseStep; {
+		moved, err = rowwise.InTxAt(b.withinAt(ctx, req.String(), nil, req.Now), func(s *session, now time.Time) (int, error) { return s.endPauses(ctx, now) })
+	}
+	return nil
 }
 
 // endPauses makes some parked jobs claimable whose pauses have ended, and returns how many.

@@ -11,7 +11,7 @@ import (
 func TestClaimsParkInSteps(t *testing.T) {
 	b := openFile(t, newFile(t))
 	node := register(t, b, time.Hour)
-	must(t, b.PauseSubject(t.Context(), store.PauseRequest{Subject: store.SubjectGroup, Name: "g"}))
+	pause(t, b, store.PutPause{Subject: store.SubjectGroup, Name: "g"})
 	jobs := make([]store.NewJob, 2*pauseStep+1)
 	for i := range jobs {
 		jobs[i] = store.NewJob{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Group: "g", Args: []byte("{}"), Priority: 1, MaxAttempts: 5}}
@@ -34,4 +34,11 @@ func TestClaimsParkInSteps(t *testing.T) {
 	if claimed := claimPlain(t, b, node, 10); len(claimed) != 1 || claimed[0].ID != plain[0] || parked() != len(jobs) {
 		t.Errorf("a claim took %d jobs, and %d are parked", len(claimed), parked())
 	}
+}
+
+// pause pauses a subject.
+func pause(t *testing.T, b *Backend, put store.PutPause) {
+	t.Helper()
+	_, err := b.Put(t.Context(), store.PutRequest{Pauses: []store.PutPause{put}})
+	must(t, err)
 }

@@ -69,12 +69,12 @@ func bulk(request any, limit time.Duration) time.Duration {
 		if !req.Sync {
 			return limit
 		}
-	case *store.DeleteRequest: // a host may have had many nodes
-		if req.Of != store.OfNodes {
+	case *store.DeleteRequest: // a host may have had many nodes, and a pause may concern many jobs
+		if req.Of != store.OfNodes && req.Of != store.OfPauses {
 			return limit
 		}
 	case *store.PutRequest:
-		if len(req.Calendars) == 0 {
+		if len(req.Calendars)+len(req.Pauses) == 0 {
 			return limit
 		}
 	case *store.ListRequest:
@@ -83,7 +83,7 @@ func bulk(request any, limit time.Duration) time.Duration {
 			return unsized * limit
 		}
 		return limit
-	case *store.AcceptLossRequest, *store.CarryOutRequest, *store.CountJobsRequest, *store.PauseRequest, *store.ResumeRequest:
+	case *store.AcceptLossRequest, *store.CarryOutRequest, *store.CountJobsRequest:
 	default:
 		return limit
 	}

@@ -25,7 +25,7 @@ func TestPausedJobsAreNotLetBegin(t *testing.T) {
 	if got := n.count(event.JobStarted); got != 1 {
 		t.Errorf("%d jobs have begun", got)
 	}
-	if _, err := backend.ResumeSubject(t.Context(), store.ResumeRequest{Subject: store.SubjectKind, Name: "k"}); err != nil {
+	if err := backend.Delete(t.Context(), store.DeleteRequest{Of: store.OfPauses, Subject: store.SubjectKind, Names: []string{"k"}}); err != nil {
 		t.Fatal(err)
 	}
 	waitUntil(t, "all completed", finished(t, backend, store.StateCompleted, ids...))
@@ -76,7 +76,7 @@ func TestPrefetchedJobsArePaused(t *testing.T) {
 	if began.Load() != short || n.count(event.JobReleased) == 0 {
 		t.Errorf("%d jobs have begun instead of %d; %d were handed back", began.Load(), short, n.count(event.JobReleased))
 	}
-	if _, err := backend.ResumeSubject(t.Context(), store.ResumeRequest{Subject: store.SubjectQueue, Name: "q"}); err != nil {
+	if err := backend.Delete(t.Context(), store.DeleteRequest{Of: store.OfPauses, Subject: store.SubjectQueue, Names: []string{"q"}}); err != nil {
 		t.Fatal(err)
 	}
 	waitUntil(t, "all completed", finished(t, backend, store.StateCompleted, ids...))
@@ -84,7 +84,7 @@ func TestPrefetchedJobsArePaused(t *testing.T) {
 
 func pause(t *testing.T, backend store.Backend, subject store.PauseSubject, name string) {
 	t.Helper()
-	if err := backend.PauseSubject(t.Context(), store.PauseRequest{Subject: subject, Name: name}); err != nil {
+	if _, err := backend.Put(t.Context(), store.PutRequest{Pauses: []store.PutPause{{Subject: subject, Name: name}}}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -132,12 +132,6 @@ func (b backend) Now(ctx context.Context) (time.Time, error) {
 	return call(ctx, b.each, "now", plain(b.next.Now), struct{}{})
 }
 
-// PauseSubject implements store.Backend.
-func (b backend) PauseSubject(ctx context.Context, req store.PauseRequest) error {
-	_, err := call(ctx, b.each, "pause_subject", silent(b.next.PauseSubject), req)
-	return err
-}
-
 // Position implements store.Backend.
 func (b backend) Position(ctx context.Context) (store.Position, error) {
 	return call(ctx, b.each, "position", plain(b.next.Position), struct{}{})
@@ -187,11 +181,6 @@ func (b backend) ReportLoss(ctx context.Context, req store.ReportLossRequest) (s
 // Rescue implements store.Backend.
 func (b backend) Rescue(ctx context.Context, req store.RescueRequest) (store.RescueResult, error) {
 	return call(ctx, b.each, "rescue", b.next.Rescue, req)
-}
-
-// ResumeSubject implements store.Backend.
-func (b backend) ResumeSubject(ctx context.Context, req store.ResumeRequest) (store.ResumeResult, error) {
-	return call(ctx, b.each, "resume_subject", b.next.ResumeSubject, req)
 }
 
 // SaveOutput implements store.Backend.

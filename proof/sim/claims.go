@@ -96,10 +96,14 @@ func (m *claimsModel) follow(c intercept.Call) {
 		m.rescue(req.Node, 0, c.Result.(*store.RescueResult), false)
 	case *store.FireRequest:
 		m.superseded(c.Result.(*store.FireResult).Superseded)
-	case *store.PauseRequest:
-		m.paused[subject{subjectNames[req.Subject], req.Name}] = true
-	case *store.ResumeRequest:
-		delete(m.paused, subject{subjectNames[req.Subject], req.Name})
+	case *store.PutRequest:
+		for _, put := range req.Pauses {
+			m.paused[subject{subjectNames[put.Subject], put.Name}] = true
+		}
+	case *store.DeleteRequest:
+		if req.Of == store.OfPauses {
+			delete(m.paused, subject{subjectNames[req.Subject], req.Names[0]})
+		}
 	case *store.ChangeJobsRequest:
 		for _, change := range c.Result.(*store.ChangeJobsResult).Changes {
 			m.jobs[change.ID] = nil

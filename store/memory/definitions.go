@@ -6,7 +6,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Put creates or changes calendars, limits or handlers; see store.Definitions.
+// Put creates or changes calendars, limits, handlers or pauses; see store.Definitions.
 func (s *Store) Put(ctx context.Context, req store.PutRequest) (out store.PutResult, err error) {
 	now, err := s.beginWrite(ctx, req.String(), req.Now)
 	if err != nil {
@@ -18,11 +18,13 @@ func (s *Store) Put(ctx context.Context, req store.PutRequest) (out store.PutRes
 		return s.putCalendars(req, now)
 	case store.OfHandlers:
 		return s.putHandlers(req, now)
+	case store.OfPauses:
+		return s.putPauses(req, now)
 	}
 	return s.putLimitsOf(req, now)
 }
 
-// Delete deletes calendars, limits or handlers, or what is known of hosts; see store.Definitions.
+// Delete deletes calendars, limits, handlers or pauses, or what is known of hosts; see store.Definitions.
 func (s *Store) Delete(ctx context.Context, req store.DeleteRequest) error {
 	now, err := s.beginWrite(ctx, req.String(), req.Now)
 	if err != nil {
@@ -36,6 +38,8 @@ func (s *Store) Delete(ctx context.Context, req store.DeleteRequest) error {
 		err = s.deleteHandlers(req.Names)
 	case store.OfNodes:
 		err = s.forgetHosts(req.Names)
+	case store.OfPauses:
+		err = s.deletePauses(req.Subject, req.Names, now)
 	default:
 		err = s.deleteLimits(req.Names, now)
 	}

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,49 +16,47 @@ type subject struct {
 	name string
 }
 
-// PauseSubject pauses a subject; see store.Pauses.
-func (s *Store) PauseSubject(ctx context.Context, req store.PauseRequest) error {
-	now, err := s.beginWrite(ctx, "pause", req.Now)
-	if err != nil {
-		return err
-	}
-	defer s.mu.Unlock()
-	of := subject{req.Subject, req.Name}
-	if err := s.subjectSettled(of, now); err != nil {
-		return fmt.Errorf("pause: %w", err)
-	}
-	p := store.Pause{Subject: req.Subject, Name: req.Name, At: now, Until: instant(req.Until), Reason: req.Reason, Actor: req.Actor}
-	if s.isPaused(of, now) {
-		p.At = s.pauses[of].At
-	}
-	s.setPause(p, now)
-	s.leavePaused(now)
-	for _, j := range s.live {
-		if j.State == store.StateReady && of.concerns(j) {
-			j.held, j.starts = nil, nil
+// putPauses pauses subjects.
+func (s *Store) putPauses(req store.PutRequest, now time.Time) (out store.PutResult, err error) {
+	for _, put := range req.Pauses {
+		if err := s.subjectSettled(subject{put.Subject, put.Name}, now); err != nil {
+			return out, err
 		}
 	}
-	s.record(req.Entry(), 0, now)
-	return nil
+	for _, put := range req.Pauses {
+		of := subject{put.Subject, put.Name}
+		p := store.Pause{Subject: put.Subject, Name: put.Name, At: now, Until: instant(put.Until), Reason: put.Reason, Actor: put.Actor}
+		if s.isPaused(of, now) {
+			p.At = s.pauses[of].At
+		} else {
+			out.Changed++
+		}
+		s.setPause(p, now)
+		s.leavePaused(now)
+		for _, j := range s.live {
+			if j.State == store.StateReady && of.concerns(j) {
+				j.held, j.starts = nil, nil
+			}
+		}
+		s.record(req.PauseEntry(put), 0, now)
+	}
+	return out, nil
 }
 
-// ResumeSubject ends the pause of a subject; see store.Pauses.
-func (s *Store) ResumeSubject(ctx context.Context, req store.ResumeRequest) (store.ResumeResult, error) {
-	now, err := s.beginWrite(ctx, "resume", req.Now)
-	if err != nil {
-		return store.ResumeResult{}, err
+// deletePauses ends the pauses of subjects.
+func (s *Store) deletePauses(of store.PauseSubject, names []string, now time.Time) error {
+	for _, name := range names {
+		if err := store.CheckPaused(of, name, s.pauses[subject{of, name}], now); err != nil {
+			return err
+		}
+		if err := s.subjectSettled(subject{of, name}, now); err != nil {
+			return err
+		}
 	}
-	defer s.mu.Unlock()
-	of := subject{req.Subject, req.Name}
-	if !s.isPaused(of, now) {
-		return store.ResumeResult{}, nil
+	for _, name := range names {
+		s.setPause(store.Pause{Subject: of, Name: name}, now)
 	}
-	if err := s.subjectSettled(of, now); err != nil {
-		return store.ResumeResult{}, fmt.Errorf("resume: %w", err)
-	}
-	s.setPause(store.Pause{Subject: req.Subject, Name: req.Name}, now)
-	s.record(req.Entry(), 0, now)
-	return store.ResumeResult{Resumed: true}, nil
+	return nil
 }
 
 // setPause stores a pause, or the end of a pause, and gives it to the schedules of a group.

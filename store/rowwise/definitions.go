@@ -14,6 +14,8 @@ func Put(ctx context.Context, tx Tx, req store.PutRequest, now time.Time) (store
 		return putCalendars(ctx, tx, req, now)
 	case store.OfHandlers:
 		return PutHandlers(ctx, tx, req, now)
+	case store.OfPauses:
+		return PutPauses(ctx, tx, req, now)
 	}
 	return PutLimits(ctx, tx, req, now)
 }
@@ -25,6 +27,8 @@ func Delete(ctx context.Context, tx Tx, req store.DeleteRequest, now time.Time) 
 		return deleteCalendars(ctx, tx, req, now)
 	case store.OfHandlers:
 		return DeleteHandlers(ctx, tx, req, now)
+	case store.OfPauses:
+		return DeletePauses(ctx, tx, req, now)
 	case store.OfNodes:
 		return ForgetHosts(ctx, tx, req, now)
 	}

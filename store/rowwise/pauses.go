@@ -26,32 +26,45 @@ type PausesTx interface {
 	AuditTx
 }
 
-// PauseSubject pauses a subject; see store.Pauses. Claims that have begun before may
-// still take jobs.
-func PauseSubject(ctx context.Context, tx PausesTx, req store.PauseRequest, now time.Time) error {
-	pauses, err := tx.LockPauses(ctx, req.Subject, []string{req.Name})
+// PutPauses pauses subjects; see store.PutRequest. Claims that have begun before may still take jobs.
+func PutPauses(ctx context.Context, tx PausesTx, req store.PutRequest, now time.Time) (out store.PutResult, err error) {
+	for _, put := range req.Pauses {
+		pauses, err := tx.LockPauses(ctx, put.Subject, []string{put.Name})
+		if err != nil {
+			return out, err
+		}
+		old := pauses[put.Name]
+		if !old.Active(now) {
+			out.Changed++
+		}
+		if err := setPause(ctx, tx, put.Pause(old, now), now); err != nil {
+			return out, err
+		}
+		if err := Record(ctx, tx, req.PauseEntry(put), now); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// DeletePauses ends pauses; see store.DeleteRequest. The rows of the pauses stay, with an Until, because jobs may have to be
+// released.
+func DeletePauses(ctx context.Context, tx PausesTx, req store.DeleteRequest, now time.Time) error {
+	pauses, err := tx.LockPauses(ctx, req.Subject, req.Names)
 	if err != nil {
 		return err
 	}
-	if err := setPause(ctx, tx, req.Pause(pauses[req.Name], now), now); err != nil {
-		return err
+	for _, name := range req.Names {
+		p := pauses[name]
+		if err := store.CheckPaused(req.Subject, name, p, now); err != nil {
+			return err
+		}
+		p.Until = now
+		if err := setPause(ctx, tx, p, now); err != nil {
+			return err
+		}
 	}
 	return Record(ctx, tx, req.Entry(), now)
-}
-
-// ResumeSubject ends a pause; see store.Pauses. The row of the pause stays, with an
-// Until, because jobs may have to be released.
-func ResumeSubject(ctx context.Context, tx PausesTx, req store.ResumeRequest, now time.Time) (out store.ResumeResult, err error) {
-	pauses, err := tx.LockPauses(ctx, req.Subject, []string{req.Name})
-	p := pauses[req.Name]
-	if err != nil || !p.Active(now) {
-		return out, err
-	}
-	p.Until, out.Resumed = now, true
-	if err := setPause(ctx, tx, p, now); err != nil {
-		return out, err
-	}
-	return out, Record(ctx, tx, req.Entry(), now)
 }
 
 // setPause stores a pause, and gives it to the schedules of a group.

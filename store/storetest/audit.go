@@ -134,23 +134,29 @@ func auditEachChange(e *env) {
 	e.must(e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfLimits, Now: e.now, By: operator, Names: []string{"l", "m"}}))
 	e.last(e.entry(store.AuditLimitsDelete, "", store.AuditLimit, "l", "m"), "deleted limits must be recorded")
 
-	e.must(e.a.PauseSubject(e.ctx, store.PauseRequest{Now: e.now, Subject: store.SubjectQueue, Name: "s", Reason: "repair", By: operator, CancelRunning: true}))
+	pause := func(put store.PutPause) {
+		e.t.Helper()
+		_, err := e.a.Put(e.ctx, store.PutRequest{Now: e.now, Pauses: []store.PutPause{put}, By: operator})
+		e.must(err)
+	}
+	resume := func(of store.PauseSubject, name string) error {
+		return e.a.Delete(e.ctx, store.DeleteRequest{Now: e.now, Of: store.OfPauses, Subject: of, Names: []string{name}, By: operator})
+	}
+	pause(store.PutPause{Subject: store.SubjectQueue, Name: "s", Reason: "repair", CancelRunning: true})
 	e.last(e.entry(store.AuditQueuesPause, "running jobs are cancelled; repair", store.AuditQueue, "s"), "that running jobs are cancelled must be recorded")
 	until := e.now.Add(time.Hour)
-	e.must(e.a.PauseSubject(e.ctx, store.PauseRequest{Now: e.now, Name: "g", Until: until, Reason: "repair", By: operator}))
+	pause(store.PutPause{Name: "g", Until: until, Reason: "repair"})
 	e.last(e.entry(store.AuditGroupsPause, "until "+until.Format(time.RFC3339)+"; repair", store.AuditGroup, "g"), "a pause of a group must be recorded")
-	_, err = e.a.ResumeSubject(e.ctx, store.ResumeRequest{Now: e.now, Name: "g", By: operator})
-	e.must(err)
+	e.must(resume(store.SubjectGroup, "g"))
 	e.last(e.entry(store.AuditGroupsResume, "", store.AuditGroup, "g"), "the end of a pause must be recorded")
 
 	for subject, words := range map[store.PauseSubject][2]string{
 		store.SubjectQueue: {store.AuditQueuesPause, store.AuditQueuesResume}, store.SubjectKind: {store.AuditKindsPause, store.AuditKindsResume},
 		store.SubjectKey: {store.AuditKeysPause, store.AuditKeysResume},
 	} {
-		e.must(e.a.PauseSubject(e.ctx, store.PauseRequest{Now: e.now, Subject: subject, Name: "s", By: operator}))
+		pause(store.PutPause{Subject: subject, Name: "s"})
 		e.last(e.entry(words[0], "", subject.String(), "s"), "a pause must be recorded")
-		_, err = e.a.ResumeSubject(e.ctx, store.ResumeRequest{Now: e.now, Subject: subject, Name: "s", By: operator})
-		e.must(err)
+		e.must(resume(subject, "s"))
 		e.last(e.entry(words[1], "", subject.String(), "s"), "the end of a pause must be recorded")
 	}
 
@@ -247,8 +253,8 @@ func auditWithoutEffect(e *env) {
 	}
 	e.plan("s")
 	e.must(e.a.ChangeSchedules(e.ctx, store.ChangeSchedulesRequest{Now: e.now, Action: store.ResumeSchedules, Names: []string{"s"}, By: operator}))
-	_, err := e.a.ResumeSubject(e.ctx, store.ResumeRequest{Now: e.now, Name: "g", By: operator})
-	e.must(err)
+	err := e.a.Delete(e.ctx, store.DeleteRequest{Now: e.now, Of: store.OfPauses, Names: []string{"g"}, By: operator})
+	e.is(err, store.ErrNotFound, "a group that is not paused")
 	e.putCalendar("c", `{}`)
 	_, err = e.a.Put(e.ctx, store.PutRequest{Now: e.now, By: operator, Calendars: []store.PutCalendar{{Name: "c", Definition: []byte(`{}`)}}})
 	e.must(err)

@@ -580,32 +580,32 @@ var faultCalls = []faultCall{
 			return store.List[store.GroupInfo](ctx, e.a, store.ListRequest{Now: e.now})
 		})
 	}, reads: true},
-	{name: "PauseSubject/group", prepare: func(e *env) faultTry {
+	{name: "Put/a pause of a group", prepare: func(e *env) faultTry {
 		e.putIn("g", "a")
 		e.insert(inGroup("g"), inGroup("g"))
-		return e.pausing(store.PauseRequest{Subject: store.SubjectGroup, Name: "g"})
+		return e.pausing(store.PutPause{Subject: store.SubjectGroup, Name: "g"})
 	}, steps: true},
-	{name: "PauseSubject/queue, with its running jobs", prepare: func(e *env) faultTry {
+	{name: "Put/a pause of a queue, with its running jobs", prepare: func(e *env) faultTry {
 		e.insertN(3)
 		e.claim(e.node("n"), 2)
-		return e.pausing(store.PauseRequest{Subject: store.SubjectQueue, Name: "q", CancelRunning: true})
+		return e.pausing(store.PutPause{Subject: store.SubjectQueue, Name: "q", CancelRunning: true})
 	}, steps: true},
-	{name: "PauseSubject/key", prepare: func(e *env) faultTry {
+	{name: "Put/a pause of a key", prepare: func(e *env) faultTry {
 		e.putLimits(perKey(1))
 		e.insert(limited("x"), limited("x"))
 		e.claim(e.node("n"), 1)
-		return e.pausing(store.PauseRequest{Subject: store.SubjectKey, Name: "x", Until: e.now.Add(time.Hour)})
+		return e.pausing(store.PutPause{Subject: store.SubjectKey, Name: "x", Until: e.now.Add(time.Hour)})
 	}, steps: true},
-	{name: "ResumeSubject/group", prepare: func(e *env) faultTry {
+	{name: "Delete/a pause of a group", prepare: func(e *env) faultTry {
 		e.putIn("g", "a")
 		e.insert(inGroup("g"), newJob(), inGroup("g"))
 		e.pause("g", time.Time{})
 		e.claim(e.node("n"), 9)
-		return e.resuming(store.ResumeRequest{Subject: store.SubjectGroup, Name: "g"})
+		return e.resuming(store.SubjectGroup, "g")
 	}, steps: true},
-	{name: "ResumeSubject/kind", prepare: func(e *env) faultTry {
+	{name: "Delete/a pause of a kind", prepare: func(e *env) faultTry {
 		e.pauseOf(store.SubjectKind, "k", time.Time{})
-		return e.resuming(store.ResumeRequest{Subject: store.SubjectKind, Name: "k"})
+		return e.resuming(store.SubjectKind, "k")
 	}, steps: true},
 	{name: "List/Pauses", prepare: func(e *env) faultTry {
 		e.pause("g", time.Time{})
@@ -1061,14 +1061,15 @@ func (e *env) firing1(firings ...store.Firing) faultTry {
 	})
 }
 
-func (e *env) pausing(req store.PauseRequest) faultTry {
-	req.Now, req.By, req.Reason, req.Actor = e.now, operator, "why", "me"
-	return e.does(func(ctx context.Context) error { return e.a.PauseSubject(ctx, req) })
+func (e *env) pausing(put store.PutPause) faultTry {
+	put.Reason, put.Actor = "why", "me"
+	req := store.PutRequest{Now: e.now, Pauses: []store.PutPause{put}, By: operator}
+	return e.calls(func(ctx context.Context) (any, error) { return anyOf(e.a.Put(ctx, req)) })
 }
 
-func (e *env) resuming(req store.ResumeRequest) faultTry {
-	req.Now, req.By = e.now, operator
-	return e.calls(func(ctx context.Context) (any, error) { return anyOf(e.a.ResumeSubject(ctx, req)) })
+func (e *env) resuming(of store.PauseSubject, name string) faultTry {
+	req := store.DeleteRequest{Now: e.now, Of: store.OfPauses, Subject: of, Names: []string{name}, By: operator}
+	return e.does(func(ctx context.Context) error { return e.a.Delete(ctx, req) })
 }
 
 func (e *env) puttingLimits(limits ...store.Limit) faultTry {

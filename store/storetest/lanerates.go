@@ -196,7 +196,7 @@ func laneRatesComeBack(e *env) {
 			e.change(store.ChangeJobsRequest{Action: store.MoveJobs, Queue: "elsewhere", IDs: []int64{id}})
 		},
 		"paused": func(id int64) {
-			e.must(e.a.PauseSubject(e.ctx, store.PauseRequest{Now: e.now, Subject: store.SubjectGroup, Name: "g"}))
+			e.must(e.putPause(e.a, store.PutPause{Subject: store.SubjectGroup, Name: "g"}))
 		},
 	} {
 		ids := e.insert(newJob(), limited(name, func(j *store.NewJob) { j.Group = "g" }), limited(name))
@@ -205,8 +205,7 @@ func laneRatesComeBack(e *env) {
 		e.wantStarted(n, name+": a job that has left gives its start back unused", ids[2])
 		e.tick(time.Hour)
 		if name == "paused" {
-			_, err := e.a.ResumeSubject(e.ctx, store.ResumeRequest{Now: e.now, Subject: store.SubjectGroup, Name: "g"})
-			e.must(err)
+			e.must(e.a.Delete(e.ctx, store.DeleteRequest{Now: e.now, Of: store.OfPauses, Subject: store.SubjectGroup, Names: []string{"g"}}))
 			e.wantStarted(n, "after the pause the job starts", ids[1])
 		}
 		e.tick(time.Hour)

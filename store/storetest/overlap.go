@@ -140,12 +140,11 @@ func overlapDelays(e *env) {
 		name    string
 		why     string
 	}{{store.SubjectQueue, "q", "queue q is paused"}, {store.SubjectKind, "k", "kind k is paused"}, {store.SubjectKey, "y", "key y is paused"}} {
-		e.must(e.a.PauseSubject(e.ctx, store.PauseRequest{Now: e.now, Subject: paused.subject, Name: paused.name}))
+		e.must(e.putPause(e.a, store.PutPause{Subject: paused.subject, Name: paused.name}))
 		because(paused.why)
-		_, err := e.a.ResumeSubject(e.ctx, store.ResumeRequest{Now: e.now, Subject: paused.subject, Name: paused.name})
-		e.must(err)
+		e.must(e.a.Delete(e.ctx, store.DeleteRequest{Now: e.now, Of: store.OfPauses, Subject: paused.subject, Names: []string{paused.name}}))
 	}
-	e.must(e.a.PauseSubject(e.ctx, store.PauseRequest{Now: e.now, Subject: store.SubjectQueue, Name: "q", Until: e.schedule("s").NextAt}))
+	e.must(e.putPause(e.a, store.PutPause{Subject: store.SubjectQueue, Name: "q", Until: e.schedule("s").NextAt}))
 	because("the queue is behind")
 	_, err := e.a.Leave(e.ctx, store.LeaveRequest{Now: e.now, Node: node})
 	e.must(err)

@@ -43,7 +43,13 @@ func (e *env) pause(group string, until time.Time) {
 // pauseOf pauses a subject.
 func (e *env) pauseOf(subject store.PauseSubject, name string, until time.Time) {
 	e.t.Helper()
-	e.must(e.a.PauseSubject(e.ctx, store.PauseRequest{Now: e.now, Subject: subject, Name: name, Until: until, Reason: "why", Actor: "me"}))
+	e.must(e.putPause(e.a, store.PutPause{Subject: subject, Name: name, Until: until, Reason: "why", Actor: "me"}))
+}
+
+// putPause pauses a subject, now.
+func (e *env) putPause(client store.Backend, put store.PutPause) error {
+	_, err := client.Put(e.ctx, store.PutRequest{Now: e.now, Pauses: []store.PutPause{put}})
+	return err
 }
 
 // resume ends the pause of a group, and reports whether there was one.
@@ -55,9 +61,11 @@ func (e *env) resume(group string) bool {
 // resumeOf ends the pause of a subject, and reports whether there was one.
 func (e *env) resumeOf(subject store.PauseSubject, name string) bool {
 	e.t.Helper()
-	res, err := e.b.ResumeSubject(e.ctx, store.ResumeRequest{Now: e.now, Subject: subject, Name: name})
-	e.must(err)
-	return res.Resumed
+	err := e.b.Delete(e.ctx, store.DeleteRequest{Now: e.now, Of: store.OfPauses, Subject: subject, Names: []string{name}})
+	if err != nil {
+		e.is(err, store.ErrNotFound, "a subject is paused, or its pause is not found")
+	}
+	return err == nil
 }
 
 // claimedIDs claims jobs and returns their numbers.
@@ -152,7 +160,7 @@ func pauseAgain(e *env) {
 	since := e.now
 	e.pause("g", time.Time{})
 	e.tick(time.Second)
-	e.must(e.b.PauseSubject(e.ctx, store.PauseRequest{Now: e.now, Name: "g", Until: e.now.Add(time.Hour), Reason: "other", Actor: "you"}))
+	e.must(e.putPause(e.b, store.PutPause{Name: "g", Until: e.now.Add(time.Hour), Reason: "other", Actor: "you"}))
 	pauses, err := store.List[store.Pause](e.ctx, e.b, store.ListRequest{Now: e.now})
 	e.must(err)
 	e.want(pauses, []store.Pause{{Name: "g", At: since, Until: e.now.Add(time.Hour), Reason: "other", Actor: "you"}}, "a repetition changes all but the beginning")
@@ -257,7 +265,7 @@ func pauseUnsettled(e *env) {
 	e.putIn("g", "s")
 	e.fire(firing(e.schedule("s"), e.now, e.now.Add(time.Minute)))
 	e.tick(time.Minute)
-	err := e.a.PauseSubject(e.ctx, store.PauseRequest{Now: e.now, Name: "g"})
+	err := e.putPause(e.a, store.PutPause{Name: "g"})
 	e.ok(errors.Is(err, store.ErrUnsettled), "slots before the pause have to be accounted for first", err)
 	pauses, err := store.List[store.Pause](e.ctx, e.b, store.ListRequest{Now: e.now})
 	e.must(err)
@@ -265,7 +273,7 @@ func pauseUnsettled(e *env) {
 	e.fire(firing(e.schedule("s"), e.now, e.now.Add(time.Minute)))
 	e.pause("g", time.Time{})
 	e.tick(time.Minute)
-	_, err = e.b.ResumeSubject(e.ctx, store.ResumeRequest{Now: e.now, Name: "g"})
+	err = e.b.Delete(e.ctx, store.DeleteRequest{Now: e.now, Of: store.OfPauses, Names: []string{"g"}})
 	e.ok(errors.Is(err, store.ErrUnsettled), "slots in the pause have to be accounted for before its end", err)
 }
 
@@ -585,7 +593,7 @@ func pauseRaceOf(e *env, subject store.PauseSubject, name string) {
 				}
 			}
 		}()
-		e.must(e.a.PauseSubject(e.ctx, store.PauseRequest{Now: e.now, Subject: subject, Name: name}))
+		e.must(e.putPause(e.a, store.PutPause{Subject: subject, Name: name}))
 		running := map[int64]bool{}
 		listed, err := e.a.ListJobs(e.ctx, store.ListJobsRequest{JobFilter: store.JobFilter{States: []store.State{store.StateRunning}}, Limit: 10_000})
 		e.must(err)
@@ -612,21 +620,22 @@ func (w *world) changePause() {
 		subject, name = store.SubjectKey, pick(w, jobKeys...)
 	}
 	if w.chance(2) || subject != store.SubjectGroup && w.chance(2) { // most of the time jobs can be claimed
-		req := store.ResumeRequest{Now: w.now, Subject: subject, Name: name, By: w.someone()}
-		want, wantErr := w.model.ResumeSubject(w.ctx, req)
-		got, gotErr := w.client.ResumeSubject(w.ctx, req)
-		if w.agree("ResumeSubject", req, gotErr, wantErr, false) {
-			w.compare("ResumeSubject", req, got, want)
-		}
+		req := store.DeleteRequest{Now: w.now, Of: store.OfPauses, Subject: subject, Names: []string{name}, By: w.someone()}
+		wantErr := w.model.Delete(w.ctx, req)
+		w.agree("Delete", req, w.client.Delete(w.ctx, req), wantErr, false)
 		w.auditBoth(req.By)
 		return
 	}
-	req := store.PauseRequest{Now: w.now, Subject: subject, Name: name, Reason: pick(w, "", "ü"), Actor: "me", By: w.someone()}
+	put := store.PutPause{Subject: subject, Name: name, Reason: pick(w, "", "ü"), Actor: "me"}
 	if w.chance(2) {
-		req.Until = w.now.Add(w.within(time.Minute) + time.Microsecond)
+		put.Until = w.now.Add(w.within(time.Minute) + time.Microsecond)
 	}
-	wantErr := w.model.PauseSubject(w.ctx, req)
-	w.agree("PauseSubject", req, w.client.PauseSubject(w.ctx, req), wantErr, false)
+	req := store.PutRequest{Now: w.now, Pauses: []store.PutPause{put}, By: w.someone()}
+	wantRes, wantErr := w.model.Put(w.ctx, req)
+	gotRes, gotErr := w.client.Put(w.ctx, req)
+	if w.agree("Put", req, gotErr, wantErr, false) {
+		w.compare("Put", req, gotRes, wantRes)
+	}
 	list := store.ListRequest{Now: w.now}
 	want, err := store.List[store.Pause](w.ctx, w.model, list)
 	w.must(err)

@@ -291,11 +291,11 @@ func asField(jobs []Args) Args {
 }
 
 // encode validates the hooks and returns them as a schedule's row stores them.
-func (h Hooks) encode() (plan.Hooks, error) {
+func (h Hooks) encode() (stored plan.Hooks, err error) {
 	var errs []error
-	encode := func(name string, field Args) (list plan.HookList) {
-		for _, job := range each(field) {
-			raw, err := encodeArgs(name+" ", job)
+	for _, of := range stored.Lists() {
+		for _, job := range h.Field(of.Name) {
+			raw, err := encodeArgs(of.Name+" ", job)
 			if err != nil {
 				errs = append(errs, err)
 				continue
@@ -303,31 +303,18 @@ func (h Hooks) encode() (plan.Hooks, error) {
 			if given, ok := job.(RawArgs); ok {
 				raw = given // empty arguments are stored as such
 			}
-			list = append(list, &plan.Hook{Kind: raw.Name, Args: string(raw.JSON)})
+			*of.Jobs = append(*of.Jobs, &plan.Hook{Kind: raw.Name, Args: string(raw.JSON)})
 		}
-		return list
-	}
-	stored := plan.Hooks{
-		OnStart: encode("on_start", h.OnStart), OnSuccess: encode("on_success", h.OnSuccess), OnFailure: encode("on_failure", h.OnFailure),
-		OnRetry: encode("on_retry", h.OnRetry), OnOutput: encode("on_output", h.OnOutput),
-		OnMissed: encode("on_missed", h.OnMissed), OnNotStarted: encode("on_not_started", h.OnNotStarted),
-		OnRecovery: encode("on_recovery", h.OnRecovery),
 	}
 	return stored, check.Join(errs...)
 }
 
-func storedHooks(h plan.Hooks) Hooks {
-	return Hooks{
-		OnStart: storedHook(h.OnStart), OnSuccess: storedHook(h.OnSuccess), OnFailure: storedHook(h.OnFailure),
-		OnRetry: storedHook(h.OnRetry), OnOutput: storedHook(h.OnOutput),
-		OnMissed: storedHook(h.OnMissed), OnNotStarted: storedHook(h.OnNotStarted), OnRecovery: storedHook(h.OnRecovery),
+// storedHooks is the inverse of encode.
+func storedHooks(stored plan.Hooks) (h Hooks) {
+	for _, of := range stored.Lists() {
+		for _, hook := range *of.Jobs {
+			h.Set(of.Name, append(h.Field(of.Name), RawArgs{Name: hook.Kind, JSON: []byte(hook.Args)})...)
+		}
 	}
-}
-
-func storedHook(list plan.HookList) Args {
-	var jobs []Args
-	for _, h := range list {
-		jobs = append(jobs, RawArgs{Name: h.Kind, JSON: []byte(h.Args)})
-	}
-	return asField(jobs)
+	return h
 }

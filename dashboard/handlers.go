@@ -38,7 +38,7 @@ func (p *pages) handlers(ctx context.Context, r *http.Request) (*page, error) {
 		return ""
 	})
 	t.Caption, t.Empty = "Handlers", "No handler is stored."
-	return &page{Title: "Handlers", Template: "handlers", Live: true, Data: handlersPage{t, store.HandlerEvents(-1).Names()}}, nil
+	return &page{Title: "Handlers", Template: "handlers", Live: true, Data: handlersPage{t, store.AllHandlerEvents()}}, nil
 }
 
 // handlerPage is what the page of a handler shows.

@@ -29,6 +29,9 @@ const (
 	HandleMissed                               // slots of a schedule were missed
 	HandleNotStarted                           // a job, or a slot of a schedule that follows others, was not started
 	HandleRecovery                             // a job of a failing schedule completed; see FollowUp
+	HandleOutput                               // an attempt that has printed something ended its job or is tried again; only of hooks
+
+	storedEvents = HandleOutput - 1 // that the row of a handler may have
 )
 
 var handlerEvents = []struct {
@@ -42,7 +45,11 @@ var handlerEvents = []struct {
 	{HandleMissed, HookMissed},
 	{HandleNotStarted, HookNotStarted},
 	{HandleRecovery, HookRecovery},
+	{HandleOutput, HookOutput},
 }
+
+// AllHandlerEvents returns the words of the events that the row of a handler may have.
+func AllHandlerEvents() []string { return storedEvents.Names() }
 
 // Names returns the words of the events, in a fixed order.
 func (e HandlerEvents) Names() (names []string) {
@@ -64,16 +71,16 @@ func ParseHandlerEvents(names ...string) (events HandlerEvents, err error) {
 		) bool {
 			return known.name == name
 		})
-		if i < 0 {
+		if i < 0 || handlerEvents[i].event&storedEvents == 0 {
 			return 0, &check.FieldError{
 				Field: "on", Value: check.Shorten(name), Problem: "is not an event",
-				Remedy: "use " + strings.Join(HandlerEvents(-1).Names(), ", "),
+				Remedy: "use " + strings.Join(AllHandlerEvents(), ", "),
 			}
 		}
 		events |= handlerEvents[i].event
 	}
 	if events == 0 {
-		return 0, &check.FieldError{Field: "on", Problem: "has no event", Remedy: "use " + strings.Join(HandlerEvents(-1).Names(), ", ")}
+		return 0, &check.FieldError{Field: "on", Problem: "has no event", Remedy: "use " + strings.Join(AllHandlerEvents(), ", ")}
 	}
 	return events, nil
 }
@@ -82,6 +89,9 @@ func ParseHandlerEvents(names ...string) (events HandlerEvents, err error) {
 // schedules of its scope, in the transaction that records it, as FollowUps do. It holds
 // for each such transaction that begins after the change of the handler was committed, on every
 // node. Jobs with OriginHook set off no handlers.
+//
+// The hooks of a schedule are handlers of its jobs alone, without a name and a scope. They are stored with the schedule and its jobs,
+// and the node that ends a job, or fires slots, applies the same rules to them.
 //
 // The events of a job are made from what the caller knows of the job (Outcome.Job,
 // BeginRequest.Starts, Firing.Events); without that there are none. A store without handlers
@@ -92,7 +102,7 @@ type Handler struct {
 	// Kind and Group are the scope, if they are not empty: jobs of this kind, and jobs of
 	// this group. Both must hold.
 	Kind, Group string
-	// Job is the job that is made, with HookHeader in addition to its headers.
+	// Job is the job that is made, with HookHeader in addition to its headers. Without a kind, of hooks only, no job is made.
 	Job JobSpec
 	// UpdatedAt is when the handler was put last.
 	UpdatedAt time.Time
@@ -173,11 +183,11 @@ func (l Handlers) Begin() bool {
 	return slices.ContainsFunc(l, func(h Handler) bool { return h.On&HandleStart != 0 })
 }
 
-// jobs returns the jobs that an event of a kind and a group makes.
-func (l Handlers) jobs(event HandlerEvents, about HookEvent) (jobs []NewJob) {
+// Jobs returns the jobs that an event makes, about a job or a schedule of about's kind and group.
+func (l Handlers) Jobs(event HandlerEvents, about HookEvent) (jobs []NewJob) {
 	for i := range l {
 		h := &l[i]
-		if !h.matches(event, about.Kind, about.Group) {
+		if h.Job.Kind == "" || !h.matches(event, about.Kind, about.Group) {
 			continue
 		}
 		about.Event, about.Handler = event.Names()[0], h.Name
@@ -204,25 +214,28 @@ func (l Handlers) AfterOutcome(o *Outcome, node string) *FollowUp {
 	if len(l) == 0 || o.Job == nil || o.Job.Origin == OriginHook {
 		return o.After
 	}
-	about := OutcomeEvent("", o.Job, o, node)
+	after, about := o.After, OutcomeEvent("", o.Job, o, node)
 	switch o.Result {
 	case Retry:
-		return o.After.and(l.jobs(HandleRetry, about))
+		after = after.and(l.Jobs(HandleRetry, about))
 	case Failed:
-		after := o.After.and(l.jobs(HandleFailure, about))
+		after = after.and(l.Jobs(HandleFailure, about))
 		if l.watches(about) {
 			after = after.watched(o.Job.Schedule, true, nil)
 			after.JobFailed = true
 		}
-		return after
 	case Completed:
-		after := o.After.and(l.jobs(HandleSuccess, about))
+		after = after.and(l.Jobs(HandleSuccess, about))
 		if o.Job.Schedule != 0 && l.watches(about) {
-			after = after.watched(o.Job.Schedule, false, l.jobs(HandleRecovery, about))
+			after = after.watched(o.Job.Schedule, false, l.Jobs(HandleRecovery, about))
 		}
+	default:
 		return after
 	}
-	return o.After
+	if len(o.Output) > 0 {
+		after = after.and(l.Jobs(HandleOutput, about))
+	}
+	return after
 }
 
 // AfterLosses returns the follow-ups of jobs that fail because their nodes ended: after, if not
@@ -246,12 +259,12 @@ func (l Handlers) AfterFiring(f *Firing) *FollowUp {
 	for _, about := range f.Events {
 		switch about.Event {
 		case HookMissed:
-			after = after.and(l.jobs(HandleMissed, about))
+			after = after.and(l.Jobs(HandleMissed, about))
 			if l.watches(about) {
 				after = after.watched(f.Schedule, true, nil)
 			}
 		case HookNotStarted:
-			after = after.and(l.jobs(HandleNotStarted, about))
+			after = after.and(l.Jobs(HandleNotStarted, about))
 		}
 	}
 	return after
@@ -266,7 +279,7 @@ func (l Handlers) AtStart(req BeginRequest, held map[ClaimRef]bool) (jobs []NewJ
 		}
 		jobs = append(jobs, start.Hooks...)
 		if start.Job != nil && start.Job.Origin != OriginHook {
-			jobs = append(jobs, l.jobs(HandleStart, StartEvent(start.Job, req.Name))...)
+			jobs = append(jobs, l.Jobs(HandleStart, StartEvent(start.Job, req.Name))...)
 		}
 	}
 	return jobs
@@ -285,7 +298,7 @@ func (l Handlers) AtNotStarted(job WaitingJob) []NewJob {
 	if job.Origin == OriginHook {
 		return nil
 	}
-	return l.jobs(HandleNotStarted, HookEvent{Kind: job.Kind, Group: job.Group, Job: job.ID, Reason: plain.Fit(job.Reason, hookReason)})
+	return l.Jobs(HandleNotStarted, HookEvent{Kind: job.Kind, Group: job.Group, Job: job.ID, Reason: plain.Fit(job.Reason, hookReason)})
 }
 
 // and returns a follow-up that also makes jobs in any case.

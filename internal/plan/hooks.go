@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,9 +32,47 @@ type Hooks struct {
 	Count bool `json:"count,omitempty"`
 }
 
+// HooksOf are the hooks for one event.
+type HooksOf struct {
+	Event store.HandlerEvents
+	Name  string // in files and messages, such as on_failure
+	Jobs  *HookList
+}
+
+// Lists returns the hooks for each event, in a fixed order.
+func (h *Hooks) Lists() []HooksOf {
+	return []HooksOf{
+		{store.HandleStart, "on_start", &h.OnStart},
+		{store.HandleSuccess, "on_success", &h.OnSuccess},
+		{store.HandleFailure, "on_failure", &h.OnFailure},
+		{store.HandleRetry, "on_retry", &h.OnRetry},
+		{store.HandleOutput, "on_output", &h.OnOutput},
+		{store.HandleMissed, "on_missed", &h.OnMissed},
+		{store.HandleNotStarted, "on_not_started", &h.OnNotStarted},
+		{store.HandleRecovery, "on_recovery", &h.OnRecovery},
+	}
+}
+
 // IsZero reports whether there are no hooks; encoding/json calls it.
 func (h Hooks) IsZero() bool {
-	return len(h.OnStart)+len(h.OnSuccess)+len(h.OnFailure)+len(h.OnRetry)+len(h.OnOutput)+len(h.OnMissed)+len(h.OnNotStarted)+len(h.OnRecovery) == 0 && !h.Count
+	return !h.Count && !slices.ContainsFunc(h.Lists(), func(of HooksOf) bool { return len(*of.Jobs) > 0 })
+}
+
+// handlers returns the hooks as handlers of one schedule whose jobs are in queue. While there are hooks, the store records whether the
+// schedule is failing, also for a hook that is added later.
+func (h Hooks) handlers(queue string) store.Handlers {
+	if h.IsZero() {
+		return nil
+	}
+	all := store.Handlers{{On: store.HandleRecovery}}
+	for _, of := range h.Lists() {
+		for _, hook := range *of.Jobs {
+			spec := hook.spec(cmp.Or(h.Queue, queue))
+			spec.Headers = WithHeaders(nil, hook.Headers)
+			all = append(all, store.Handler{On: of.Event, Job: spec})
+		}
+	}
+	return all
 }
 
 // HookList is the hooks for one event. As JSON a list of one hook is the hook, as releases with
@@ -209,16 +248,6 @@ func hooksOf(headers []byte) Hooks {
 	return hooks
 }
 
-// jobs returns the jobs of hooks.
-func (l HookList) jobs(queue string, about store.HookEvent) (jobs []store.NewJob) {
-	for _, h := range l {
-		spec := h.spec(queue)
-		spec.Headers = about.AddTo(WithHeaders(nil, h.Headers))
-		jobs = append(jobs, store.NewJob{JobSpec: spec, Origin: store.OriginHook})
-	}
-	return jobs
-}
-
 // spec returns the job of a hook without its headers, for a schedule with jobs in queue.
 func (h *Hook) spec(queue string) store.JobSpec {
 	return store.JobSpec{
@@ -253,37 +282,13 @@ const hookPriority = 5
 
 // FollowUp returns the follow-up of an attempt at a schedule's job; nil: none.
 func FollowUp(job store.Claimed, out store.Outcome, node string) *store.FollowUp {
-	if len(job.Headers) == 0 || !out.Result.FollowsUp() && out.Result != store.Retry {
+	if len(job.Headers) == 0 {
 		return nil
 	}
 	hooks := hooksOf(job.Headers)
-	if hooks.IsZero() {
-		return nil
-	}
-	about := func(event string) store.HookEvent {
-		e := store.OutcomeEvent(event, &job, &out, node)
-		e.Schedule = cmp.Or(e.Schedule, hooks.Name)
-		return e
-	}
-	queue := cmp.Or(hooks.Queue, job.Queue)
-	var printed []store.NewJob
-	if len(out.Output) > 0 {
-		printed = hooks.OnOutput.jobs(queue, about(store.HookOutput))
-	}
-	switch out.Result {
-	case store.Retry:
-		after := &store.FollowUp{Always: append(hooks.OnRetry.jobs(queue, about(store.HookRetry)), printed...)}
-		if len(after.Always) == 0 {
-			return nil
-		}
-		return after
-	case store.Failed:
-		return &store.FollowUp{Schedule: job.Schedule, Failing: true, JobFailed: true, Jobs: hooks.OnFailure.jobs(queue, about(store.HookFailure)), Always: printed}
-	}
-	return &store.FollowUp{
-		Schedule: job.Schedule, Always: append(hooks.OnSuccess.jobs(queue, about(store.HookSuccess)), printed...),
-		Jobs: hooks.OnRecovery.jobs(queue, about(store.HookRecovery)),
-	}
+	job.ScheduleName = cmp.Or(job.ScheduleName, hooks.Name)
+	out.Job, out.After = &job, nil
+	return hooks.handlers(job.Queue).AfterOutcome(&out, node)
 }
 
 // LostFollowUp returns the follow-up of a job that failed because its node died.
@@ -302,7 +307,7 @@ func StartHooks(job *store.Claimed, node string) []store.NewJob {
 	hooks := hooksOf(job.Headers)
 	about := store.StartEvent(job, node)
 	about.Schedule = cmp.Or(about.Schedule, hooks.Name)
-	return hooks.OnStart.jobs(cmp.Or(hooks.Queue, job.Queue), about)
+	return hooks.handlers(job.Queue).Jobs(store.HandleStart, about)
 }
 
 // addEvents adds to a firing what it records for hooks and handlers: the slots that were missed, as
@@ -312,7 +317,6 @@ func (d Definition) addEvents(s store.Schedule, f *store.Firing) {
 	cause := store.HookEvent{Schedule: s.Name, Kind: d.Kind, Group: d.Group}
 	missed := cause
 	missed.Event = store.HookMissed
-	var after store.FollowUp
 	for _, r := range f.Slots {
 		switch r.Outcome {
 		case store.SlotMissed:
@@ -325,16 +329,11 @@ func (d Definition) addEvents(s store.Schedule, f *store.Firing) {
 			about := cause
 			about.Event, about.Slot, about.Reason = store.HookNotStarted, r.Slot, r.Reason
 			f.Events = append(f.Events, about)
-			after.Always = append(after.Always, d.Hooks.OnNotStarted.jobs(d.Queue, about)...)
 		}
 	}
 	if missed.Count > 0 {
 		f.Events = append(f.Events, missed)
-		if !d.Hooks.IsZero() {
-			after.Schedule, after.Failing, after.Jobs = s.ID, true, d.Hooks.OnMissed.jobs(d.Queue, missed)
-		}
 	}
-	if after.Failing || len(after.Always) > 0 {
-		f.After = &after
-	}
+	f.Schedule = s.ID
+	f.After = d.Hooks.handlers(d.Queue).AfterFiring(f)
 }

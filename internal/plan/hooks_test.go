@@ -15,10 +15,10 @@ var tellOps = &Hook{Kind: "tell", Args: `{"to": "ops"}`}
 // about decodes the hook event of the only job of a follow-up.
 func about(t *testing.T, after *store.FollowUp) store.HookEvent {
 	t.Helper()
-	if after == nil || len(after.Jobs) != 1 {
+	if after == nil || len(after.Always)+len(after.Jobs) != 1 {
 		t.Fatalf("no hook, or several: %+v", after)
 	}
-	job := after.Jobs[0]
+	job := append(after.Always, after.Jobs...)[0]
 	if job.Kind != "tell" || string(job.Args) != `{"to": "ops"}` || job.Queue != "q" || job.Origin != store.OriginHook || job.Schedule != 0 || job.MaxAttempts < 2 {
 		t.Errorf("the hook's job: %+v", job)
 	}
@@ -81,7 +81,7 @@ func TestFollowUp(t *testing.T) {
 		}
 	}
 	job.Headers = Hooks{OnMissed: HookList{tellOps}}.headers() // the schedule has hooks, but not for this event
-	if after := FollowUp(job, long, "n"); after == nil || !after.Failing || len(after.Jobs) != 0 {
+	if after := FollowUp(job, long, "n"); after == nil || !after.Failing || len(after.Always)+len(after.Jobs) != 0 {
 		t.Errorf("without a hook for it: %+v", after)
 	}
 	for _, headers := range []string{"", "{}", "[", `{"hourbell-hooks":"["}`, `{"hourbell-hooks":7}`} {
@@ -104,7 +104,7 @@ func TestFollowUpOfEachEvent(t *testing.T) {
 		failing      bool
 	}{
 		{store.Completed, store.HookSuccess, store.HookRecovery, false},
-		{store.Failed, "", store.HookFailure, true},
+		{store.Failed, store.HookFailure, "", true},
 		{store.Retry, store.HookRetry, "", false},
 	} {
 		after := FollowUp(job, store.Outcome{Result: test.result, Error: "busy"}, "n")

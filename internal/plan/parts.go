@@ -17,21 +17,9 @@ func (d *Definition) Parts() []Part {
 	job := d.Job(0, store.OriginSchedule).JobSpec
 	job.Queue = d.Queue // without the place
 	parts := []Part{{Spec: job, Origin: store.OriginSchedule}}
-	for _, event := range []struct {
-		name  string
-		hooks HookList
-	}{
-		{"on_start", d.Hooks.OnStart},
-		{"on_success", d.Hooks.OnSuccess},
-		{"on_failure", d.Hooks.OnFailure},
-		{"on_retry", d.Hooks.OnRetry},
-		{"on_output", d.Hooks.OnOutput},
-		{"on_missed", d.Hooks.OnMissed},
-		{"on_not_started", d.Hooks.OnNotStarted},
-		{"on_recovery", d.Hooks.OnRecovery},
-	} {
-		for _, hook := range event.hooks {
-			parts = append(parts, Part{Spec: hook.spec(d.Queue), Origin: store.OriginHook, Hook: event.name, hook: hook})
+	for _, of := range d.Hooks.Lists() {
+		for _, hook := range *of.Jobs {
+			parts = append(parts, Part{Spec: hook.spec(d.Queue), Origin: store.OriginHook, Hook: of.Name, hook: hook})
 		}
 	}
 	return parts

@@ -48,11 +48,11 @@ func TestJobsOfAPlace(t *testing.T) {
 		t.Errorf("the job is in queue %s", job.Queue)
 	}
 	after := FollowUp(store.Claimed{JobSpec: job.JobSpec, Schedule: 7}, store.Outcome{Result: store.Failed}, "")
-	if after == nil || after.Jobs[0].Queue != "q" {
+	if after == nil || after.Always[0].Queue != "q" {
 		t.Errorf("the hook of a failure: %+v", after)
 	}
 	f := store.Firing{Slots: []store.SlotRecord{{Outcome: store.SlotMissed, Slot: noon, Last: noon, Count: 1}}}
-	if d.addEvents(store.Schedule{}, &f); f.After.Jobs[0].Queue != "q" {
+	if d.addEvents(store.Schedule{}, &f); f.After.Always[0].Queue != "q" {
 		t.Errorf("the hook of a missed slot: %+v", f.After)
 	}
 	for _, part := range d.Parts() {

@@ -29,6 +29,11 @@ func TestMain(m *testing.M) {
 }
 
 func testMain(m *testing.M) int {
+	flag.Parse()
+	if testing.Short() {
+		fmt.Println("left out with -short: each test starts processes")
+		return 0
+	}
 	dir, err := os.MkdirTemp("", "hourbell-proof-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -47,7 +52,6 @@ func testMain(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
-	flag.Parse()
 	if parallel, err := strconv.Atoi(flag.Lookup("test.parallel").Value.String()); err != nil || parallel > mostParallel {
 		flag.Set("test.parallel", strconv.Itoa(mostParallel))
 	}

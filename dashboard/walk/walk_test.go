@@ -58,6 +58,9 @@ type walk struct {
 
 // TestWalk walks over the pages of `hourbell demo`.
 func TestWalk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
 	w := &walk{T: t}
 	w.start()
 	w.open()

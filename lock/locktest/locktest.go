@@ -104,6 +104,7 @@ type Store struct {
 }
 
 // Run runs the whole suite against a store. Its groups run in parallel, except the group that exhausts connections.
+// With -short it leaves out the groups that Store.Again leaves out.
 func Run(t *testing.T, s Store) {
 	t.Helper()
 	run(t, s, groups())
@@ -111,7 +112,7 @@ func Run(t *testing.T, s Store) {
 
 func run(t *testing.T, s Store, groups []group) {
 	for _, group := range groups {
-		if s.Again && slices.Contains(onlyOnce, group.name) {
+		if (s.Again || testing.Short()) && slices.Contains(onlyOnce, group.name) {
 			continue
 		}
 		t.Run(group.name, func(t *testing.T) {

@@ -11,7 +11,7 @@ MINUTES ?= 10
 
 # The race detector, without two kinds of packages, which run on one goroutine at a time and would take four to twenty times as
 # long: SQLite, whose C code is translated to Go, and the search for all states of a model.
-export RACE := -race -gcflags=modernc.org/...=-race=false -gcflags=github.com/hourbell/hourbell/proof/claims=-race=false
+RACE := -race -gcflags='modernc.org/...=-race=false' -gcflags='github.com/hourbell/hourbell/proof/claims=-race=false'
 
 .PHONY: help
 help: ## This list
@@ -21,11 +21,13 @@ help: ## This list
 build: ## The program, to bin/hourbell
 	CGO_ENABLED=0 go build -trimpath -o bin/hourbell ./cmd/hourbell
 
-# As verify does, so that packages are compiled once for both. Three modules at a time, because many tests wait most of the time.
+# GOWORK=off, as in verify: each module is tested with the versions in its go.mod, and packages are compiled once for both.
+# Three modules at a time, and -parallel=4, because the tests that run in parallel wait most of the time.
 .PHONY: test
-test: ## The tests of every module, with the race detector except in proof, on throw-away servers; TESTFLAGS for go test
+test: ## The tests of every module, with the race detector, on throw-away servers; TESTFLAGS for go test
 	@scripts/install-deps cc chromium cron curl promtool
-	@JOBS=3 scripts/with-servers scripts/each-module "$$PWD/scripts/go-module" test -timeout=60m $(TESTFLAGS)
+	@JOBS=3 scripts/with-servers scripts/each-module env GOWORK=off go test $(RACE) -timeout=60m -parallel=4 $(TESTFLAGS) ./...
+	@cd proof && GOWORK=off go test -timeout=20m $(TESTFLAGS) ./sim
 
 # The numbers whose defaults are small, so that make test is quick.
 .PHONY: test-long
@@ -108,7 +110,7 @@ verify: ## Format, imports, go.mod files, and each module on its own
 	@scripts/statements
 	@scripts/words --check 0.1 >/dev/null
 	@JOBS=4 scripts/each-module env GOWORK=off go mod tidy -diff
-	@scripts/each-module "$$PWD/scripts/go-module" vet
+	@scripts/each-module env GOWORK=off go vet $(RACE) ./...
 
 .PHONY: release
 release: ## All files of a release, to bin/release: programs, packages, images, digests

@@ -21,7 +21,6 @@ import (
 // slots that the end becomes, and while connections fail (with SQLite all processes are killed at
 // once). Then the audit must find that each end made one job or one record of each follower.
 func TestEachEndStartsOnce(t *testing.T) {
-	t.Parallel()
 	t.Run(inSQLite, func(t *testing.T) {
 		t.Parallel()
 		needs(t, inSQLite)

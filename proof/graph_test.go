@@ -23,7 +23,6 @@ import (
 // HOURBELL_PROOF_GRAPH is how many jobs the random graph has (300); the diamond and the chain have a
 // fifth as many. With 5000 the test takes some minutes.
 func TestDependentsAreExact(t *testing.T) {
-	t.Parallel()
 	t.Run(inSQLite, func(t *testing.T) {
 		t.Parallel()
 		needs(t, inSQLite)

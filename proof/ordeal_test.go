@@ -21,7 +21,6 @@ import (
 //
 // HOURBELL_PROOF_JOBS is how many transactions each enqueuer begins (500); 5000 takes some minutes.
 func TestNoWorkIsLost(t *testing.T) {
-	t.Parallel()
 	t.Run(inSQLite, func(t *testing.T) {
 		t.Parallel()
 		needs(t, inSQLite)

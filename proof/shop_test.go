@@ -16,7 +16,6 @@ import (
 // transactions is rolled back, while nodes are killed. The audit must find nothing: each job of an order that was
 // committed ran once, after its predecessors, or was not started, and no job of another order ran.
 func TestAShopIsExact(t *testing.T) {
-	t.Parallel()
 	t.Run(inSQLite, func(t *testing.T) {
 		t.Parallel()
 		needs(t, inSQLite)

@@ -252,7 +252,7 @@ func TestManyJobsOfOneTenantDelayNoOther(t *testing.T) {
 		t.Skipf("only %d jobs of the large tenant are left: this machine is too fast for the test", live)
 	}
 	for _, one := range v.ended()["small"] {
-		if late := time.Duration(one.began-before) * time.Microsecond; late > time.Second {
+		if late := time.Duration(one.began-before) * time.Microsecond; late > 2*time.Second {
 			t.Errorf("a job of the small tenant began after %v", late)
 		}
 	}

@@ -64,11 +64,11 @@ func TestMySQLStore(t *testing.T) {
 	}
 	b.fails(exitUsage, []string{"schema", "has none"}, "jobs", "list", "--schema", "other")
 
-	if _, err := admin.Exec("ALTER TABLE " + name + ".hourbell_job ENGINE = MyISAM"); err != nil {
+	if _, err := admin.Exec("ALTER TABLE " + name + ".hourbell_slot ENGINE = MyISAM"); err != nil {
 		t.Fatal(err)
 	}
 	for _, command := range [][]string{{"enqueue", "one"}, {"enqueue", "one", "--no-migrate"}, {"migrate", "up"}, {"serve"}} {
-		b.fails(exitFailed, []string{"hourbell_job (MyISAM)", "ENGINE = InnoDB"}, command...)
+		b.fails(exitFailed, []string{"hourbell_slot (MyISAM)", "ENGINE = InnoDB"}, command...)
 	}
 	if code, found := b.doctor(); code != exitFailed || found["tables"]["result"] != "error" {
 		t.Errorf("doctor: %d, %v", code, found)

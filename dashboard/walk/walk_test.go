@@ -152,7 +152,7 @@ func (w *walk) tab() context.Context {
 			}
 		}
 	})
-	limited, stop := context.WithTimeout(tab, time.Minute)
+	limited, stop := context.WithTimeout(tab, 5*time.Minute)
 	w.Cleanup(stop)
 	w.must(chromedp.Run(limited, log.Enable()))
 	return limited

@@ -146,7 +146,7 @@ func TestBenchRemovesWhatAKilledRunLeft(t *testing.T) {
 				}
 			})
 		}
-		r := b.run("bench", "--jobs", "1", "--seconds", "1")
+		r := b.run("bench", "--jobs", "1", "--seconds", "4")
 		if r.code != exitDone || strings.Count(r.err, "\n") != 1 || !strings.Contains(r.err, used) {
 			t.Errorf("exit code %d, %q", r.code, r.err)
 		}

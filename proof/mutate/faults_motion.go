@@ -598,6 +598,6 @@ var motionFaults = []motionFault{
 			"the end of a job is passed on to one follower only", inMemory + "chain.go",
 			"\t\ts.wake(store.Wake{Kind: store.WakeSchedules})\n\t}\n}\n\n// jobEnded",
 			"\t\ts.wake(store.Wake{Kind: store.WakeSchedules})\n\t\tbreak\n\t}\n}\n\n// jobEnded",
-		}, 0, "?",
+		}, 760116463258, "?",
 	},
 }

@@ -438,7 +438,7 @@ func (s *schedule) schedule() hourbell.Schedule {
 	}
 	switch {
 	case s.After != "":
-		out.After = []hourbell.ScheduleEdge{{Schedule: s.After, On: store.OnEnd}}
+		out.After, out.Misfire = []hourbell.ScheduleEdge{{Schedule: s.After, On: store.OnEither}}, "" // they have no timetable
 	case len(s.Seconds) > 0:
 		out.Rule = recur.Cron(secondsOf(s.Seconds))
 	default:

@@ -40,6 +40,7 @@ type cluster struct {
 	awayUntil time.Time
 	ahead     time.Duration // of the store's clock
 	nodes     []*node       // by number; the last one of each number
+	past      []*node       // whose places others have taken
 	failed    int           // calls that failed or were made twice
 }
 
@@ -138,6 +139,7 @@ func (c *cluster) start(i int) {
 	n := &node{number: i, name: fmt.Sprintf("n%d", i+1), ended: make(chan struct{})}
 	if before := c.nodes[i]; before != nil {
 		n.name = before.name + "'"
+		c.past = append(c.past, before)
 	}
 	n.port = newPort(c, n.name, (c.dice.part(n.name+" drift", 0)-0.5)/5000)
 	client, err := hourbell.New(n.port, hourbell.Config{
@@ -271,9 +273,13 @@ func (c *cluster) read(t *testing.T) {
 func (c *cluster) end() {
 	c.trace.on = false
 	c.gate.free()
-	for _, n := range c.nodes {
+	for _, n := range slices.Concat(c.past, c.nodes) {
 		_ = n.client.Stop(context.Background())
 		<-n.ended
+		select { // workers may outlast a forced stop
+		case <-n.client.Done():
+		case <-time.After(time.Minute):
+		}
 	}
 }
 

@@ -39,9 +39,6 @@ func (b *bench) command(args ...string) *exec.Cmd {
 
 // program returns the program as a process of its own, on the bench's store.
 func (b *bench) program(args ...string) *exec.Cmd {
-	if testing.Short() {
-		b.t.Skip("starts a process")
-	}
 	cmd := exec.CommandContext(b.t.Context(), os.Args[0], args...)
 	cmd.Env = append(os.Environ(), asProgram+"=1")
 	for name, value := range b.env {

@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/internal/clienttest"
+	"github.com/hourbell/hourbell/internal/testserver"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/storetest"
 )
 
 func TestStore(t *testing.T) {
 	t.Parallel()
+	testserver.URL(t, serverVariable) // or skip
 	storetest.Run(t, storetest.Reused(3, func() func(*testing.T) storetest.Store {
 		url, db := newDatabase(t, "")
 		return emptied(t, openStore(t, url), openStore(t, url), beginOn(db, sql.LevelReadCommitted))
@@ -26,6 +28,7 @@ func TestStore(t *testing.T) {
 // run makes each call with them.
 func TestStoreOnUsersPool(t *testing.T) {
 	t.Parallel()
+	testserver.URL(t, serverVariable) // or skip
 	open := storetest.Reused(2, func() func(*testing.T) storetest.Store {
 		url, db := newDatabase(t, "collation=utf8mb4_unicode_ci&parseTime=true&loc=Asia%2FTokyo&time_zone=%27-05%3A30%27&clientFoundRows=true"+
 			"&sql_mode=%27ANSI%2CSTRICT_TRANS_TABLES%2CNO_BACKSLASH_ESCAPES%2CONLY_FULL_GROUP_BY%27")

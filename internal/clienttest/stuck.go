@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -139,12 +140,19 @@ func (s *stuck) forcedStop(enqueue func(client *hourbell.Client)) {
 	if s.count(second, hourbell.JobFilter{}) > 1 {
 		s.eventually("the next job runs", func() bool { return s.runs.Load() > 1 })
 	}
-	nodes, err := second.Nodes.List(s.Context())
-	s.must(err)
-	for _, node := range nodes {
-		if node.Name == first.Name() && node.EndedAt.IsZero() {
-			s.Error("the first node has not left the cluster")
+	var died bool
+	s.eventually("the first node has ended", func() bool {
+		nodes, err := second.Nodes.List(s.Context())
+		s.must(err)
+		at := slices.IndexFunc(nodes, func(node store.NodeInfo) bool { return node.Name == first.Name() })
+		if at < 0 || nodes[at].EndedAt.IsZero() {
+			return false
 		}
+		died = nodes[at].Died
+		return true
+	})
+	if died && first.Events.Counts()[event.StopUnwritten] == 0 {
+		s.Error("the first node was declared dead, although no event says that it could not leave the cluster")
 	}
 	if n := s.most.Load(); n != 1 {
 		s.Errorf("%d jobs ran concurrently", n)

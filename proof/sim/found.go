@@ -18,4 +18,5 @@ var found = []struct {
 	{265328163850, 10 * time.Minute, "the checker takes a pause to be in force whose answer came while a resume had begun and had no answer yet"},
 	{153080910558, 10 * time.Minute, "the checker expects a suspect under a rate to begin when it is claimed"},
 	{222166707181, 10 * time.Minute, "the simulator ends while a worker outlasts the forced stop of a node that another node has replaced"},
+	{615484225916, 10 * time.Minute, "a worker begins after the process of its node has died at the end of the run before"},
 }

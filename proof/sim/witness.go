@@ -40,6 +40,7 @@ type witness struct {
 	changed map[int64]bool           // jobs that a user may have changed by hand
 	deleted map[int64]bool           // jobs that a user may have deleted
 	gone    map[string]bool          // nodes that left
+	dead    map[string]bool          // nodes whose processes died; guarded by mu
 	bad     map[string]bool          // labels of jobs whose input is wrong
 	follows map[string]bool          // schedules that follow others
 	every   map[string]time.Duration // the interval of schedules that no user edits
@@ -52,7 +53,7 @@ type witness struct {
 func newWitness() *witness {
 	return &witness{
 		begun: map[int64]int{}, changing: map[string]int{}, claims: map[string]int{},
-		changed: map[int64]bool{}, deleted: map[int64]bool{}, bad: map[string]bool{}, gone: map[string]bool{},
+		changed: map[int64]bool{}, deleted: map[int64]bool{}, bad: map[string]bool{}, gone: map[string]bool{}, dead: map[string]bool{},
 		follows: map[string]bool{}, every: map[string]time.Duration{}, alone: map[string]bool{}, skips: map[string]time.Duration{},
 		halted: map[string]bool{}, hooked: map[string]bool{},
 	}
@@ -109,12 +110,16 @@ type inForce[T any] struct {
 // subject is what can be paused.
 type subject struct{ Of, Name string }
 
-// start records that a run has begun.
-func (w *witness) start(r *run) {
+// start records that a run has begun, and reports whether the process of its node lives: a process can die between two runs.
+func (w *witness) start(r *run) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.dead[r.Node] {
+		return false
+	}
 	w.runs = append(w.runs, r)
 	w.begun[r.ID]++
+	return true
 }
 
 // runsOf returns how many runs of a job have begun.
@@ -137,6 +142,7 @@ func (w *witness) end(r *run, at moment, answer string) {
 func (w *witness) died(node string, at moment) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.dead[node] = true
 	for _, r := range w.runs {
 		if r.Node == node && r.End.Real.IsZero() {
 			r.End, r.Died, r.Answer = at, true, "its process died"

@@ -165,7 +165,9 @@ func (c *cluster) work(ctx context.Context, n *node, row *hourbell.JobRow) error
 	}
 	kills := row.Kind == kindKiller && c.witness.runsOf(row.ID) < killerRuns
 	key := fmt.Sprintf("%s runs %d/%d %q", n.name, row.ID, row.Token, a.L)
-	c.witness.start(r)
+	if !c.witness.start(r) {
+		return errDead
+	}
 	if !c.real {
 		c.claims.begins(row.ID, row.Token)
 	}

@@ -39,6 +39,14 @@ func TestAStateFileThatCannotBeRead(t *testing.T) {
 type rewound struct {
 	store.Backend
 	behind atomic.Int64
+	slow   atomic.Bool // registrations
+}
+
+func (r *rewound) Register(ctx context.Context, req store.RegisterRequest) (store.RegisterResult, error) {
+	if r.slow.Load() {
+		time.Sleep(40 * time.Millisecond)
+	}
+	return r.Backend.Register(ctx, req)
 }
 
 func (r *rewound) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (store.HeartbeatResult, error) {
@@ -47,7 +55,8 @@ func (r *rewound) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (st
 	return res, err
 }
 
-// TestALossEndsRunningJobs checks that the contexts of jobs end as after a lost claim.
+// TestALossEndsRunningJobs checks that the contexts of jobs end as after a lost claim, and that the node claims again under the number
+// that it keeps.
 func TestALossEndsRunningJobs(t *testing.T) {
 	backend := &rewound{Backend: memory.New()}
 	ended := make(chan error, 1)
@@ -85,11 +94,15 @@ func TestALossEndsRunningJobs(t *testing.T) {
 		t.Error("a job started while the node was suspended")
 	}
 	registered := n.engine.node.Number()
+	backend.slow.Store(true)
 	if _, err := backend.AcceptLoss(t.Context(), store.AcceptLossRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	waitUntil(t, "a new registration", func() bool { return n.engine.node.Number() > registered })
 	waitUntil(t, "the job to start again", func() bool { return n.count(event.JobStarted) > before })
+	if refs, err := backend.Claims(t.Context(), store.ClaimsRequest{Node: n.engine.node.Number()}); err != nil || len(refs) != 1 {
+		t.Errorf("the node that runs the job has the claims %v, %v", refs, err)
+	}
 	waitUntil(t, "the event", func() bool { return n.count(event.HistoryAccepted) > 0 }) // a claim may come before it
 	if n.count(event.HistoryAccepted) != 1 {
 		t.Errorf("the acceptance was reported %d times", n.count(event.HistoryAccepted))

@@ -66,11 +66,12 @@ func (h *history) known() knownBefore {
 	return knownBefore{h.seen, h.lastHeartbeat, h.failures}
 }
 
-// blocked reports whether claiming and firing have to wait: the state is unchecked or suspended.
+// blocked reports whether claiming and firing have to wait: the state is unchecked or suspended, or the node has no number of its
+// own now.
 func (h *history) blocked() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.suspended || h.failures > h.failuresChecked
+	return h.suspended || h.renumber || h.failures > h.failuresChecked
 }
 
 // storeFailed records a failed operation on the store.

@@ -24,7 +24,8 @@ import (
 //
 // The lease begins as lost. Each confirmed heartbeat (confirm) moves trustedUntil. watchLease calls
 // expire; lose is called when another node declared this node dead, when the store went back in
-// time, and when a drain has waited long enough.
+// time, and when a drain has waited long enough. A confirmed registration under another number also
+// cancels the contexts of runs, because the lease of the number before, which has their claims, will end.
 type session struct {
 	uptime func() uptime.Instant // the present instant
 
@@ -50,6 +51,9 @@ func newSession(lease time.Duration, now func() uptime.Instant) *session {
 func (s *session) confirm(node, beat int64, sent, received uptime.Instant, storeNow time.Time) (regained bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if node != s.node.Load() {
+		s.loseLocked(ErrClaimLost)
+	}
 	s.node.Store(node)
 	s.beat = beat
 	s.clock.confirmed(sent, received, storeNow)

@@ -53,6 +53,7 @@ var promises = []promise{
 	{"idle nodes ask for little", idleNodesAskForLittle},
 	{"bad input changes nothing", badInputChangesNothing},
 	{"no error without a reason", noErrorWithoutAReason},
+	{"lost history is noticed", lostHistoryIsNoticed},
 }
 
 // evidence is what was witnessed, ordered for the checks, and what they find.

@@ -156,7 +156,7 @@ func anOutageCostsNoAttempts(e *evidence) {
 	began := e.at.Real.Add(-e.took)
 	for i := range e.jobs {
 		for _, a := range e.jobs[i].Attempts {
-			if a.Outcome != store.AttemptLost {
+			if a.Outcome != store.AttemptLost || e.back.before(e.jobs[i].ID) {
 				continue
 			}
 			explained := slices.ContainsFunc(e.faults, func(f fault) bool { return f.Node == a.Node })

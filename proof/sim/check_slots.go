@@ -145,7 +145,7 @@ func countsAreKept(e *evidence) {
 		rules[in.What.Name]++
 	}
 	for _, in := range e.rules {
-		if in.What.On == everyHost && rules[in.What.Name] > 1 {
+		if in.What.On.Every && rules[in.What.Name] > 1 {
 			continue // its count is of instants of the present rule, whatever fired by earlier rules
 		}
 		for _, name := range e.plan.namesOf(in.What.Name) {

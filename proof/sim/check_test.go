@@ -17,7 +17,7 @@ func calmPlan() *plan {
 	p := newPlan(1, 4*time.Minute)
 	p.Weather = weather{Latency: time.Millisecond}
 	p.Events = slices.DeleteFunc(p.Events, func(e event) bool {
-		return e.Node > 0 || slices.Contains([]string{"away", "clock", "limit", "end limit"}, e.Verb)
+		return e.Node > 0 || slices.Contains([]string{"away", "clock", "limit", "end limit", restore}, e.Verb)
 	})
 	return p
 }
@@ -96,7 +96,7 @@ func TestTheChecksFindFaults(t *testing.T) {
 			f.calendars = append(f.calendars, &inForce[[]int]{What: []int{w.jobs[slotted].Slot.Second()}})
 		},
 		"places": func(f *witness) {
-			f.rules = append(f.rules, &inForce[schedule]{What: schedule{Name: w.jobs[slotted].ScheduleName, On: "h9"}})
+			f.rules = append(f.rules, &inForce[schedule]{What: schedule{Name: w.jobs[slotted].ScheduleName, On: hourbell.Place{Host: "h9"}}})
 		},
 		"limits at a time": func(f *witness) {
 			f.limits = append(f.limits, &inForce[hourbell.Limit]{What: hourbell.Limit{Kind: kindPlain, Concurrency: 1}})
@@ -119,6 +119,21 @@ func TestTheChecksFindFaults(t *testing.T) {
 		"batches": func(f *witness) { f.runs = startedAtOnce(f.runs, f.asked[last].ID) },
 		"unique keys": func(f *witness) {
 			f.jobs[known].Unique, f.jobs[known+1].Unique, f.jobs[known+1].Kind, f.jobs[known+1].CreatedAt = "u", "u", f.jobs[known].Kind, f.jobs[known].CreatedAt
+		},
+		"lost history is noticed": func(f *witness) { f.back = wentBackTo(f) },
+		"lost history is noticed: what was acknowledged before": func(f *witness) {
+			f.back = wentBackTo(f)
+			f.back.noticed, f.back.asked = true, []*asked{{ID: 1 << 30}}
+		},
+		"lost history is noticed: tokens": func(f *witness) {
+			f.back = wentBackTo(f)
+			f.back.noticed, f.back.runs = true, []*run{{Token: 1 << 40}}
+		},
+		"lost history is noticed: a run": func(f *witness) {
+			f.back = wentBackTo(f)
+			between := run{Node: "n1", Heeds: true, Start: moment{f.at.Store, f.at.Real.Add(-time.Second)}}
+			between.End = between.Start
+			f.back.noticed, f.back.steady, f.back.runs = true, map[string]bool{"n1": true}, []*run{&between}
 		},
 		"bad input changes nothing": func(f *witness) { f.bad[labelOf(f.jobs[0].Args)] = true },
 		"no error without a reason": func(f *witness) {
@@ -184,6 +199,12 @@ func (w *witness) copy() *witness {
 	f.at, f.took, f.changed, f.deleted, f.follows, f.every, f.alone = w.at, w.took, w.changed, w.deleted, w.follows, w.every, w.alone
 	f.hooked, f.handlers, f.calendars = w.hooked, slices.Clone(w.handlers), slices.Clone(w.calendars)
 	return f
+}
+
+// wentBackTo returns that the store went back five minutes before the end, and that the loss was accepted at the end.
+func wentBackTo(w *witness) *wentBack {
+	at := moment{w.at.Store.Add(-5 * time.Minute), w.at.Real.Add(-5 * time.Minute)}
+	return &wentBack{backup: at, at: at, confirmed: w.at, accepted: w.at}
 }
 
 func heeding(r *run) *run {

@@ -42,7 +42,7 @@ func committedWorkRuns(e *evidence) {
 		j := &e.jobs[i]
 		ended := j.State == store.StateCompleted || j.State == store.StateFailed && j.Reason != "lost"
 		lost := slices.ContainsFunc(j.Attempts, func(a store.Attempt) bool { return a.Outcome == store.AttemptLost })
-		if ended && !lost && j.Attempt > 0 && len(e.runsByID[j.ID]) == 0 {
+		if ended && !lost && j.Attempt > 0 && len(e.runsByID[j.ID]) == 0 && !e.back.before(j.ID) {
 			e.fail("job %d %q ended without a run: state %d, %q", j.ID, labelOf(j.Args), j.State, j.Reason)
 		}
 	}

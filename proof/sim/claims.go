@@ -25,6 +25,7 @@ type claimsModel struct {
 	// cancelled are the jobs that a user has cancelled, and not retried since.
 	cancelled map[int64]bool
 	open      map[int64]bool // jobs that a transaction of a worker has completed, and that is open
+	stopped   bool
 	taken     []takenRun
 	steps     int
 	problems  []string
@@ -64,10 +65,19 @@ func (m *claimsModel) over(b store.Backend) store.Backend {
 		if err == nil {
 			m.mu.Lock()
 			defer m.mu.Unlock()
-			m.follow(c)
+			if !m.stopped {
+				m.follow(c)
+			}
 		}
 		return err
 	})
+}
+
+// stop ends the comparison, because the store goes back to a backup.
+func (m *claimsModel) stop() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.stopped, m.jobs, m.taken = true, map[int64]*followed{}, nil
 }
 
 // follow takes the steps of a call.

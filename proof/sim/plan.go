@@ -78,7 +78,7 @@ type schedule struct {
 	After   string // a schedule that it follows, instead of a rule
 	Loss    bool   // its jobs fail if they are lost
 	Hooks   bool   // the ends of its jobs, and failed attempts, make jobs
-	On      string // its place: a host, or everyHost; empty: none
+	On      hourbell.Place
 	// Excludes means that the calendar of the plan keeps slots from firing.
 	Excludes bool
 }

@@ -354,7 +354,9 @@ func answer(result any, err error) string {
 	case *store.FireResult:
 		return fmt.Sprintf("fired %d, lost %d", len(r.Fired), len(r.Lost))
 	case *store.RescueResult:
-		return fmt.Sprintf("%d nodes, jobs %+v", len(r.Nodes), r.Jobs)
+		return fmt.Sprintf("nodes %v, jobs %+v", numbersOf(r.Nodes), r.Jobs)
+	case *store.RegisterResult:
+		return fmt.Sprintf("node %d, last token %d%s", r.Node, r.Position.Token, mark(r.Position.Suspended(), ", suspended"))
 	case *store.HeartbeatResult:
 		return fmt.Sprintf("next expiry %v", r.NextExpiry.Format(time.TimeOnly))
 	}
@@ -386,4 +388,12 @@ func mark(is bool, text string) string {
 		return text
 	}
 	return ""
+}
+
+// numbersOf returns the numbers of nodes.
+func numbersOf(nodes []store.NodeInfo) (numbers []int64) {
+	for _, n := range nodes {
+		numbers = append(numbers, n.ID)
+	}
+	return numbers
 }

@@ -60,6 +60,8 @@ func (c *cluster) do(i int, e event) {
 	case "away":
 		fails("", until)
 		c.awayUntil = until
+	case restore:
+		c.makeBackup(e.For)
 	case "clock":
 		fails("", time.Now())
 		c.ahead += e.For
@@ -248,7 +250,7 @@ func (c *cluster) requests(jobs []job) (requests []hourbell.Request, all []*aske
 func (c *cluster) record(all []*asked, answers []hourbell.Enqueued, err error) {
 	for i, a := range all {
 		a.Never = err != nil && !errors.Is(err, store.ErrUnknown) && strings.Contains(err.Error(), "was not stored")
-		if a.Err, a.To = err, c.moment(); err == nil {
+		if a.Err, a.To = err, c.moment(); err == nil && c.witness.back.knows(a) {
 			a.ID, a.Existed = answers[i].ID, answers[i].Existed
 			c.ids[a.Job.Label] = a.ID
 		}
@@ -417,7 +419,7 @@ func (c *cluster) options(j job) (options []hourbell.Option, known bool) {
 func (s *schedule) schedule() hourbell.Schedule {
 	out := hourbell.Schedule{
 		Name: s.Name, Job: rawArgs(s.Kind, s.Name), Overlap: s.Overlap, Misfire: s.Misfire, Group: s.Group,
-		MaxAttempts: 4, Grace: s.Grace, Count: s.Count,
+		MaxAttempts: 4, Grace: s.Grace, Count: s.Count, On: s.On,
 	}
 	if s.Loss {
 		out.OnLoss = hourbell.FailOnLoss
@@ -428,13 +430,6 @@ func (s *schedule) schedule() hourbell.Schedule {
 	}
 	if s.Excludes {
 		out.Exclude = []hourbell.Calendar{hourbell.StoredCalendar(calendarName)}
-	}
-	switch s.On {
-	case "":
-	case everyHost:
-		out.On.Every = true
-	default:
-		out.On.Host = s.On
 	}
 	switch {
 	case s.After != "":

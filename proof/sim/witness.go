@@ -35,6 +35,7 @@ type witness struct {
 	crash []string        // what no weather explains
 	at    moment          // the end
 
+	back    *wentBack                // nil: the store did not go back to a backup
 	took    time.Duration            // simulated
 	claims  map[string]int           // calls by node and queue
 	changed map[int64]bool           // jobs that a user may have changed by hand

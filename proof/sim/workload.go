@@ -36,12 +36,15 @@ func newPlan(seed uint64, length time.Duration) *plan {
 	w.faults()
 	(&workload{rng: dice{seed}.rng("links"), plan: p}).links()
 	(&workload{rng: dice{seed}.rng("habits"), plan: p}).habits()
-	if seed%5 == 0 {
-		(&workload{rng: dice{seed}.rng("places"), plan: p}).places()
+	if seed%5 == 0 || seed%10 == 4 {
+		(&workload{rng: dice{seed}.rng("places"), plan: p}).places(seed%10 == 4)
 		(&workload{rng: dice{seed}.rng("meetings"), plan: p}).meetings()
 	}
 	if seed%5 == 2 {
 		(&workload{rng: dice{seed}.rng("killers"), plan: p}).killers()
+	}
+	if seed%10 == 9 {
+		(&workload{rng: dice{seed}.rng("restores"), plan: p}).restores()
 	}
 	p.Events = slices.DeleteFunc(p.Events, func(e event) bool { return e.At >= length }) // nothing happens in calm weather
 	slices.SortStableFunc(p.Events, func(a, b event) int { return cmp.Compare(a.At, b.At) })

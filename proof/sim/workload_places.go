@@ -3,22 +3,33 @@ package sim
 import (
 	"fmt"
 	"strings"
+
+	"github.com/hourbell/hourbell"
 )
 
-// everyHost is the place of a schedule that each host has for itself.
-const everyHost = "every"
+// roleOf returns the label of the nodes with a number. It parts the hosts in two.
+func roleOf(number int) (key, value string) { return "role", []string{"odd", "even"}[number%2] }
 
-// places gives some schedules a place, which their edits keep: a host, or every host. Every fifth seed draws places, so that the
-// other seeds keep their plans. Its chance is its own.
-func (w *workload) places() {
-	of := map[string]string{}
+// roleLabel returns the label of the nodes with a number, as places have it.
+func roleLabel(number int) string {
+	key, value := roleOf(number)
+	return key + "=" + value
+}
+
+// places gives some schedules a place, which their edits keep: a host, every host or, if labelled, a label or every host with a label.
+// Some seeds draw places, so that the other seeds keep their plans. Its chance is its own.
+func (w *workload) places(labelled bool) {
+	of := map[string]hourbell.Place{}
 	for i := range w.plan.Events {
 		s := w.plan.Events[i].Sched
 		if s == nil || s.After != "" {
 			continue
 		}
 		if _, drawn := of[s.Name]; !drawn {
-			of[s.Name] = []string{"", everyHost, w.host()}[w.rng.IntN(3)]
+			of[s.Name] = []hourbell.Place{{}, {Every: true}, {Host: w.host()}}[w.rng.IntN(3)]
+			if labelled && w.rng.IntN(2) == 0 {
+				of[s.Name] = hourbell.Place{Every: w.rng.IntN(2) == 0, Label: roleLabel(w.rng.IntN(w.plan.Nodes))}
+			}
 		}
 		s.On = of[s.Name]
 	}

@@ -29,6 +29,7 @@ type Store struct {
 	reserved  map[uniqueKey]*Tx // by jobs of open transactions
 	locked    map[int64]*Tx     // jobs that open transactions end
 	changing  *Tx               // an open transaction that has changed something; all other writers wait for it
+	open      map[*Tx]bool      // transactions that have not ended
 	listeners map[*listener]bool
 }
 
@@ -143,6 +144,7 @@ func New(options ...Option) *Store {
 		},
 		reserved:  map[uniqueKey]*Tx{},
 		locked:    map[int64]*Tx{},
+		open:      map[*Tx]bool{},
 		listeners: map[*listener]bool{},
 	}
 	for _, option := range options {

@@ -34,7 +34,13 @@ type datedOutcome struct {
 }
 
 // Begin starts a transaction.
-func (s *Store) Begin() *Tx { return &Tx{store: s, ended: make(chan struct{})} }
+func (s *Store) Begin() *Tx {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	tx := &Tx{store: s, ended: make(chan struct{})}
+	s.open[tx] = true
+	return tx
+}
 
 // HourbellTx marks the type as a store.Tx.
 func (*Tx) HourbellTx() {}
@@ -102,6 +108,7 @@ func (t *Tx) Rollback() error {
 
 func (t *Tx) end() {
 	t.done = true
+	delete(t.store.open, t)
 	if t.store.changing == t {
 		t.store.changing = nil
 	}
@@ -177,6 +184,7 @@ func (t *tables) clone() tables {
 	c.named, c.attempts, c.lookAt, c.pauses = maps.Clone(t.named), maps.Clone(t.attempts), maps.Clone(t.lookAt), maps.Clone(t.pauses)
 	c.handlers, c.limits = maps.Clone(t.handlers), maps.Clone(t.limits)
 	c.permits, c.lanes = maps.Clone(t.permits), maps.Clone(t.lanes)
+	c.progress, c.output = maps.Clone(t.progress), maps.Clone(t.output)
 	c.follows, c.ends = maps.Clone(t.follows), copies(t.ends)
 	c.holds, c.dependents, c.batches = maps.Clone(t.holds), maps.Clone(t.dependents), copiesOf(t.batches)
 	for id, list := range c.attempts {

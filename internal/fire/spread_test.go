@@ -224,3 +224,35 @@ func TestSlotsOfAHostThatIsGone(t *testing.T) {
 		}
 	})
 }
+
+// TestAwaitHosts: a slot that a host has fired early comes before a caller goes on who has changed a schedule on every host, also
+// if the schedules of hosts need no edit any more.
+func TestAwaitHosts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSpreading(t)
+		s.node("web1")
+		s.put(everyHost, "")
+		s.spread("web1")
+		row := s.schedules()["s@web1"]
+		time.Sleep(time.Until(row.NextAt) - store.MostAhead/2)
+		now, err := s.backend.Now(t.Context())
+		s.must(err)
+		fired, err := s.backend.Fire(t.Context(), store.FireRequest{Ahead: store.MostAhead, Firings: []store.Firing{{
+			Schedule: row.ID, Revision: row.Revision, Mark: row.Mark, NextAt: row.NextAt,
+			NewMark: row.NextAt, NewNextAt: row.NextAt.Add(10 * time.Second),
+		}}})
+		if s.must(err); len(fired.Lost) > 0 {
+			t.Fatalf("the decision is lost: %+v", fired)
+		}
+		inTx := s.settler
+		inTx.Tx = s.backend.Begin()
+		s.must(inTx.AwaitHosts(t.Context(), []string{"s"}))
+		if at, err := s.backend.Now(t.Context()); err != nil || at.After(now) {
+			t.Errorf("in a transaction the caller waits until %v: %v", at, err)
+		}
+		s.must(s.settler.AwaitHosts(t.Context(), []string{"s"}))
+		if at, err := s.backend.Now(t.Context()); err != nil || !at.Equal(row.NextAt) {
+			t.Errorf("the caller goes on at %v, and the slot that has fired is at %v: %v", at, row.NextAt, err)
+		}
+	})
+}

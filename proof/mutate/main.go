@@ -3,10 +3,11 @@
 // share, the tests of that package: one of them must fail. For some faults it runs a
 // test of package proof instead, and for the faults in the motion of nodes, whose driver
 // is called sim, the simulated cluster of proof/sim: first the seed that is known to notice
-// the fault, then fresh seeds for a minute. The source tree is not changed; the compiler
-// gets the faulty file as an overlay.
+// the fault, then fresh seeds for a minute. The driver units tries the same faults on the
+// tests of their packages, and shows what only the simulated cluster notices. The source tree
+// is not changed; the compiler gets the faulty file as an overlay.
 //
-//	go run ./proof/mutate [-driver postgres|sqlite|mysql|sim] [-fault NAME]
+//	go run ./proof/mutate [-driver postgres|sqlite|mysql|sim|units] [-fault NAME]
 //
 // It prints what noticed each fault, and how long that took. It exits with 1 if the
 // tests passed with a fault or a fault could not be inserted.
@@ -82,7 +83,9 @@ func main() {
 		drivers.Go(func() { run(func(set faultSet) bool { return set.driver == one && set.proof == "" }) })
 	}
 	drivers.Wait()
-	run(func(set faultSet) bool { return set.proof != "" || set.driver == simulated })
+	run(func(set faultSet) bool {
+		return set.proof != "" || set.driver == simulated || set.driver == *driver && set.driver == units
+	})
 	fmt.Printf("%d faults in %v\n", tried.Load(), time.Since(began).Round(time.Second))
 	switch {
 	case tried.Load() == 0:
@@ -95,12 +98,15 @@ func main() {
 	fmt.Println("every fault was noticed")
 }
 
-// simulated is what stands for a driver in the faults that the simulated cluster notices.
-const simulated = "sim"
+// simulated and units are what stands for a driver in the faults in the motion of nodes.
+const (
+	simulated = "sim"   // the simulated cluster notices them
+	units     = "units" // the short tests of their packages may notice them; only if it is asked for
+)
 
 // faultSet is faults of one driver.
 type faultSet struct {
-	driver string // or simulated
+	driver string // or simulated, or units
 	// proof is the test of package proof that notices the faults; empty: the tests of the driver.
 	proof string
 	// first are the tests of the driver that run before all others; empty: suites.
@@ -130,6 +136,7 @@ func faultSets() []faultSet {
 		{driver: "mysql", first: laneTests, faults: slices.Concat(mysqlLaneFaults, sharedLaneFaults)},
 		{driver: "mysql", proof: "^TestNoWorkIsLost$/^mysql$", faults: mysqlHistoryFaults},
 		{driver: simulated, faults: withoutSeeds(motionFaults)},
+		{driver: units, faults: withoutSeeds(motionFaults)},
 	}
 }
 
@@ -175,6 +182,9 @@ func test(root string, set faultSet, f fault) (result, detail string) {
 	if err != nil {
 		return "error", err.Error()
 	}
+	if set.driver == units {
+		return judge(ofPackage(dir, overlay, f, "-short", "-failfast"))
+	}
 	if set.proof != "" { // the nodes are processes of the test binary
 		out, err := command(filepath.Join(root, "proof"), "go", "test", "-overlay", overlay, "-vet=off", "-count=1", "-timeout=5m", "-run", set.proof)
 		return judge(out, err)
@@ -191,10 +201,15 @@ func test(root string, set faultSet, f fault) (result, detail string) {
 		}
 	}
 	if strings.HasPrefix(f.file, "../../") { // the package of the file may have tests of its own
-		out, err := command(filepath.Dir(filepath.Join(dir, f.file)), "go", "test", "-overlay", overlay, "-vet=off", "-count=1", "-timeout=5m", ".")
-		return judge(out, err)
+		return judge(ofPackage(dir, overlay, f))
 	}
 	return judge(nil, nil)
+}
+
+// ofPackage runs the tests of the package of a faulty file.
+func ofPackage(dir, overlay string, f fault, flags ...string) ([]byte, error) {
+	args := append([]string{"test", "-overlay", overlay, "-vet=off", "-count=1", "-timeout=5m"}, flags...)
+	return command(filepath.Dir(filepath.Join(dir, f.file)), "go", append(args, ".")...)
 }
 
 // simulate runs the simulated cluster with a fault: the seed that is known to notice it, and then fresh seeds for a minute.

@@ -201,10 +201,10 @@ func (w *witness) copy() *witness {
 	return f
 }
 
-// wentBackTo returns that the store went back five minutes before the end, and that the loss was accepted at the end.
+// wentBackTo returns that the store went back by five minutes, and that the loss was accepted at the end.
 func wentBackTo(w *witness) *wentBack {
-	at := moment{w.at.Store.Add(-5 * time.Minute), w.at.Real.Add(-5 * time.Minute)}
-	return &wentBack{backup: at, at: at, confirmed: w.at, accepted: w.at}
+	before := func(by time.Duration) moment { return moment{w.at.Store.Add(-by), w.at.Real.Add(-by)} }
+	return &wentBack{backup: before(10 * time.Minute), at: before(5 * time.Minute), confirmed: w.at, accepted: w.at}
 }
 
 func heeding(r *run) *run {

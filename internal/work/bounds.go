@@ -118,6 +118,7 @@ func (f *fetcher) claimParts(ctx context.Context, limit int, dueFor time.Duratio
 			short = short || len(res.Jobs) == n && n < left
 		} else {
 			short = true
+			continue // nothing was asked, and nothing is known
 		}
 		if err != nil {
 			return all, err

@@ -82,6 +82,7 @@ func verify(p *plan, w *witness) []string {
 	for i := range w.jobs {
 		j := &w.jobs[i]
 		e.byID[j.ID] = j
+		w.changed[j.ID] = w.changed[j.ID] || w.groups[j.Group]
 		label := labelOf(j.Args)
 		e.byLabel[label] = append(e.byLabel[label], j)
 	}
@@ -90,6 +91,7 @@ func verify(p *plan, w *witness) []string {
 	})
 	for _, r := range w.runs {
 		e.runsByID[r.ID] = append(e.runsByID[r.ID], r)
+		w.changed[r.ID] = w.changed[r.ID] || w.groups[r.Group]
 	}
 	for _, a := range w.asked {
 		if a.ID != 0 && !a.Existed {

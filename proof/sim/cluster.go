@@ -142,9 +142,12 @@ func (c *cluster) start(i int) {
 		c.past = append(c.past, before)
 	}
 	n.port = newPort(c, n.name, (c.dice.part(n.name+" drift", 0)-0.5)/5000)
-	role, of := roleOf(i)
+	var labels map[string]string
+	if c.plan.Roles {
+		labels = map[string]string{"role": roles[i%2]}
+	}
 	client, err := hourbell.New(n.port, hourbell.Config{
-		Name: n.name, Host: hostOf(i), Labels: map[string]string{role: of}, Workers: c.workers(n),
+		Name: n.name, Host: hostOf(i), Labels: labels, Workers: c.workers(n),
 		Lease: c.plan.Lease, Drain: 2 * time.Second, Grace: 3 * time.Second,
 		PollIdle: 3 * time.Second, // idle polls cost most of the time of a simulation
 		Queues:   map[string]int{"default": c.plan.Workers, "bound": c.plan.Workers},

@@ -19,5 +19,6 @@ var found = []struct {
 	{153080910558, 10 * time.Minute, "the checker expects a suspect under a rate to begin when it is claimed"},
 	{222166707181, 10 * time.Minute, "the simulator ends while a worker outlasts the forced stop of a node that another node has replaced"},
 	{615484225916, 10 * time.Minute, "a worker begins after the process of its node has died at the end of the run before"},
+	{7000223, 10 * time.Minute, "a node on which a kind has as many runs as it may have, and a rate concerns its queue, claims without a pause"},
 	{109, 10 * time.Minute, "a node claims under the number before, while it registers again after a loss of history was accepted, and runs the job"},
 }

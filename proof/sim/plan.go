@@ -19,6 +19,7 @@ type plan struct {
 	Lease   time.Duration
 	Push    bool          // the store sends wake-ups
 	Skew    time.Duration // the store's clock is ahead of the nodes' by this
+	Roles   bool          // nodes have labels, and so a queue more for each
 	Weather weather
 	Events  []event
 }

@@ -23,6 +23,8 @@ var (
 	lengthFlag  = flag.Duration("length", 10*time.Minute, "simulated time of a run, until the weather is calm")
 	strideFlag  = flag.Uint64("stride", 0, "of fresh seeds, with this distance, only in this process; 0: a process for each core")
 	minutesFlag = flag.Float64("minutes", 1.0/6, "how long fresh seeds run")
+	nodesFlag   = flag.Int("nodes", 0, "of fresh seeds: how many nodes a cluster has; 0: two to five")
+	jobsFlag    = flag.Int("jobs", jobsPerHour, "of fresh seeds: how many jobs users enqueue in an hour; schedules and others make more")
 	repeatFlag  = flag.Int("repeat", 6, "how many seeds run twice, to compare their traces")
 	shrinkFlag  = flag.Duration("shrink", 2*time.Minute, "how long a plan that fails is shortened")
 )
@@ -91,7 +93,8 @@ func TestFreshSeeds(t *testing.T) {
 	for core := range cores {
 		cmd := exec.CommandContext(ctx, program, "-test.run=^TestFreshSeeds$", "-test.timeout=0",
 			fmt.Sprint("-first=", first+uint64(core)), fmt.Sprint("-stride=", cores), fmt.Sprint("-minutes=", *minutesFlag),
-			fmt.Sprint("-length=", *lengthFlag), fmt.Sprint("-shrink=", *shrinkFlag))
+			fmt.Sprint("-length=", *lengthFlag), fmt.Sprint("-shrink=", *shrinkFlag),
+			fmt.Sprint("-nodes=", *nodesFlag), fmt.Sprint("-jobs=", *jobsFlag))
 		cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
 		processes.Go(func() {
 			out, err := cmd.CombinedOutput()
@@ -127,7 +130,7 @@ func runSeeds(t *testing.T, seed, stride uint64) {
 	plans := 0
 	deadline := time.Now().Add(time.Duration(*minutesFlag * float64(time.Minute)))
 	for ; !t.Failed() && time.Now().Before(deadline); seed += stride {
-		all.add(report(t, newPlan(seed, *lengthFlag), ""))
+		all.add(report(t, loadedPlan(seed, *lengthFlag, load{*nodesFlag, *jobsFlag}), ""))
 		plans++
 	}
 	fmt.Println(totalsMark, plans, int64(all.took), all.faults, all.jobs, all.runs, all.steps, all.modelled)

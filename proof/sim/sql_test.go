@@ -90,7 +90,7 @@ func realPlan(seed uint64, length time.Duration) *plan {
 	}
 	p.Events = slices.DeleteFunc(p.Events, func(e event) bool {
 		rated := e.Limit != nil && e.Limit.Rate.Jobs > 0
-		return rated || slices.Contains([]string{"away", "clock", "cut", "pause", "resume", restore}, e.Verb)
+		return rated || slices.Contains([]string{"away", "clock", "cut", "pause", "resume", restore, enqueueInTx}, e.Verb)
 	})
 	for i := range p.Events {
 		e := &p.Events[i]

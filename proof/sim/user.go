@@ -87,7 +87,7 @@ func (e event) about() string {
 	switch e.Verb {
 	case "put":
 		return "schedule " + e.Sched.Name
-	case "pause schedule", "resume schedule", "delete schedule":
+	case "pause schedule", "resume schedule", "delete schedule", resetSchedule, pauseFor:
 		return "schedule " + e.Name
 	case "limit":
 		return "limit " + e.Limit.Name
@@ -97,7 +97,7 @@ func (e event) about() string {
 		return strings.TrimPrefix(e.Verb, "end ") + " " + strings.TrimPrefix(e.Name, "of ")
 	case "pause", "resume":
 		return e.Of + " " + e.Name
-	case "cancel", "retry", "delete", "reprioritise":
+	case "cancel", "retry", "delete", "reprioritise", moveJob:
 		return "job " + e.Name
 	}
 	return ""
@@ -167,10 +167,13 @@ func (c *cluster) ask(ctx context.Context, e event) {
 		in := putInForce(&c.witness.cancels, c.ids[e.Name])
 		err = c.change(ctx, e)
 		record = func() { in.answered(err, c.moment()) }
-	case "retry", "delete", "reprioritise":
+	case "retry", "delete", "reprioritise", moveJob:
 		err = c.change(ctx, e)
 	default:
-		panic("unknown verb " + e.Verb)
+		var known bool
+		if record, err, known = c.askByHand(ctx, e); !known {
+			panic("unknown verb " + e.Verb)
+		}
 	}
 	c.answered(ctx)
 	if alone {
@@ -341,6 +344,8 @@ func (c *cluster) change(ctx context.Context, e event) error {
 	case "delete":
 		c.witness.deleted[id] = true
 		_, err = c.user.Jobs.Delete(ctx, f)
+	case moveJob:
+		_, err = c.user.Jobs.Move(ctx, f, e.Of)
 	case "reprioritise":
 		_, err = c.user.Jobs.Reprioritise(ctx, f, 1+int(id%9))
 	}
@@ -475,6 +480,7 @@ func (c *cluster) before(e event) {
 	case "pause", "resume":
 		endInForce(w.pauses, subject{e.Of, e.Name}, same, now)
 	}
+	w.beforeByHand(c.plan, e, now)
 }
 
 // isPut records what a put, or an edit, of a schedule means for the slots of a name.

@@ -42,6 +42,7 @@ type witness struct {
 	deleted map[int64]bool           // jobs that a user may have deleted
 	gone    map[string]bool          // nodes that left
 	dead    map[string]bool          // nodes whose processes died; guarded by mu
+	groups  map[string]bool          // whose jobs users changed all at once
 	bad     map[string]bool          // labels of jobs whose input is wrong
 	follows map[string]bool          // schedules that follow others
 	every   map[string]time.Duration // the interval of schedules that no user edits
@@ -54,7 +55,7 @@ type witness struct {
 func newWitness() *witness {
 	return &witness{
 		begun: map[int64]int{}, changing: map[string]int{}, claims: map[string]int{},
-		changed: map[int64]bool{}, deleted: map[int64]bool{}, bad: map[string]bool{}, gone: map[string]bool{}, dead: map[string]bool{},
+		changed: map[int64]bool{}, deleted: map[int64]bool{}, bad: map[string]bool{}, gone: map[string]bool{}, groups: map[string]bool{}, dead: map[string]bool{},
 		follows: map[string]bool{}, every: map[string]time.Duration{}, alone: map[string]bool{}, skips: map[string]time.Duration{},
 		halted: map[string]bool{}, hooked: map[string]bool{},
 	}

@@ -11,8 +11,19 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
+// load is how large a cluster is, where that is not drawn.
+type load struct {
+	nodes       int // 0: drawn
+	jobsPerHour int // that users enqueue, besides transactions, batches and graphs
+}
+
 // newPlan draws a plan from a seed.
 func newPlan(seed uint64, length time.Duration) *plan {
+	return loadedPlan(seed, length, load{jobsPerHour: jobsPerHour})
+}
+
+// loadedPlan draws a plan with a load from a seed.
+func loadedPlan(seed uint64, length time.Duration, l load) *plan {
 	rng := dice{seed}.rng("plan")
 	p := &plan{
 		Seed: seed, Nodes: 2 + rng.IntN(4), Workers: 1 + rng.IntN(6), Length: length, Lease: 15 * time.Second,
@@ -26,8 +37,9 @@ func newPlan(seed uint64, length time.Duration) *plan {
 	if rng.IntN(5) == 0 {
 		p.Weather = weather{Latency: p.Weather.Latency} // fair weather, so that faults of nodes stand alone
 	}
+	p.Nodes = cmp.Or(l.nodes, p.Nodes)
 	w := &workload{rng: rng, plan: p}
-	w.enqueues()
+	w.enqueues(l.jobsPerHour)
 	w.edges()
 	w.schedules()
 	w.limits()
@@ -42,6 +54,9 @@ func newPlan(seed uint64, length time.Duration) *plan {
 	}
 	if seed%5 == 2 {
 		(&workload{rng: dice{seed}.rng("killers"), plan: p}).killers()
+	}
+	if seed%10 == 3 {
+		(&workload{rng: dice{seed}.rng("hands"), plan: p}).hands()
 	}
 	if seed%10 == 9 {
 		(&workload{rng: dice{seed}.rng("restores"), plan: p}).restores()
@@ -65,15 +80,16 @@ func (w *workload) below(d time.Duration) time.Duration { return time.Duration(w
 
 func (w *workload) add(e event) { w.plan.Events = append(w.plan.Events, e) }
 
-// jobsPerHour is how many jobs users enqueue in an hour; schedules make the rest of 4,000.
+// jobsPerHour is how many jobs users enqueue in an hour in an ordinary plan. Schedules, hooks, transactions, batches and graphs make as
+// many again.
 const jobsPerHour = 2700
 
 // burstJobs is of how many jobs half come within seconds, so that all workers are busy then, and limits are reached.
 const burstJobs = 60
 
 // enqueues draws the jobs that users enqueue.
-func (w *workload) enqueues() {
-	n := int(jobsPerHour * w.plan.Length.Hours())
+func (w *workload) enqueues(perHour int) {
+	n := int(float64(perHour) * w.plan.Length.Hours())
 	burst := time.Duration(0)
 	for i := range n {
 		e := event{At: w.at(), Verb: "enqueue"}

@@ -7,18 +7,16 @@ import (
 	"github.com/hourbell/hourbell"
 )
 
-// roleOf returns the label of the nodes with a number. It parts the hosts in two.
-func roleOf(number int) (key, value string) { return "role", []string{"odd", "even"}[number%2] }
+// roles are the labels of nodes, by number modulo 2.
+var roles = []string{"odd", "even"}
 
 // roleLabel returns the label of the nodes with a number, as places have it.
-func roleLabel(number int) string {
-	key, value := roleOf(number)
-	return key + "=" + value
-}
+func roleLabel(number int) string { return "role=" + roles[number%2] }
 
 // places gives some schedules a place, which their edits keep: a host, every host or, if labelled, a label or every host with a label.
 // Some seeds draw places, so that the other seeds keep their plans. Its chance is its own.
 func (w *workload) places(labelled bool) {
+	w.plan.Roles = labelled
 	of := map[string]hourbell.Place{}
 	for i := range w.plan.Events {
 		s := w.plan.Events[i].Sched

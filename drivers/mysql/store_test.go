@@ -163,7 +163,7 @@ func pair(t *testing.T) (store.Backend, store.Backend) {
 }
 
 func TestAnswers(t *testing.T) {
-	clienttest.Answers(t, func(t *testing.T) store.Backend { b, _ := fresh(t); return b })
+	clienttest.Answers(t, func(t *testing.T) (store.Backend, store.Backend) { b, _ := fresh(t); return b, nil })
 }
 
 func TestClaimsOfUnknownEndAreSettled(t *testing.T) {
@@ -176,10 +176,7 @@ func TestFailingJobsDoNotHoldUpFreshJobs(t *testing.T) {
 	clienttest.Order(t, b)
 }
 
-func TestPrioritiesAge(t *testing.T) {
-	b, _ := fresh(t)
-	clienttest.Ageing(t, b)
-}
+func TestPrioritiesAge(t *testing.T) { clienttest.Ageing(t, pair) }
 
 func TestControl(t *testing.T) { clienttest.Control(t, pair) }
 

@@ -8,6 +8,6 @@ import (
 
 func TestFailingJobsDoNotHoldUpFreshJobs(t *testing.T) { clienttest.Order(t, fresh(t)) }
 
-func TestPrioritiesAge(t *testing.T) { clienttest.Ageing(t, fresh(t)) }
+func TestPrioritiesAge(t *testing.T) { clienttest.Ageing(t, openTwo) }
 
 func TestClaimsOfUnknownEndAreSettled(t *testing.T) { clienttest.LostClaims(t, fresh(t)) }

@@ -9,7 +9,7 @@ import (
 )
 
 func TestAnswers(t *testing.T) {
-	clienttest.Answers(t, func(t *testing.T) store.Backend { return openFile(t, newFile(t)) })
+	clienttest.Answers(t, func(t *testing.T) (store.Backend, store.Backend) { return openFile(t, newFile(t)), nil })
 }
 
 // TestProgressGoesWithItsJob checks that no row of progress stays when its job is

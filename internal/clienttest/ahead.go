@@ -12,15 +12,17 @@ import (
 )
 
 // Ahead is the acceptance test of the remedy for a store whose clock was ahead for a while: schedules that fired then stand still,
-// ResetAhead finds and resets these schedules and no others, and they fire again. open returns two backends on one empty store.
-func Ahead(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend)) {
+// ResetAhead finds and resets these schedules and no others, and they fire again.
+func Ahead(t *testing.T, open Open) {
 	t.Parallel() // it waits most of the time
-	first, _ := open(t)
-	e := &env{T: t, backend: first}
+	with(t, open, ahead)
+}
+
+func ahead(e *env) {
 	var ran atomic.Int64
 	workers := hourbell.NewWorkers()
 	workers.Handle(kind, func(context.Context, *hourbell.JobRow) error { ran.Add(1); return nil })
-	client, ctx := e.newClient(first, hourbell.Config{Workers: workers}), context.Background()
+	client, ctx := e.newClient(e.backend, hourbell.Config{Workers: workers}), context.Background()
 	e.must(client.Migrate(ctx))
 	for _, name := range []string{"a", "b", "right"} {
 		_, err := client.Schedules.Put(ctx, hourbell.Schedule{Name: name, Rule: recur.Every(200 * time.Millisecond), Job: hourbell.RawArgs{Name: kind}})
@@ -29,10 +31,10 @@ func Ahead(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend))
 	now, err := client.Now(ctx)
 	e.must(err)
 	wrong := now.Add(time.Hour)
-	rows, err := store.List[store.Schedule](ctx, first, store.ListRequest{Names: []string{"a", "b"}, Limit: 10})
+	rows, err := store.List[store.Schedule](ctx, e.backend, store.ListRequest{Names: []string{"a", "b"}, Limit: 10})
 	e.must(err)
 	for _, row := range rows {
-		res, err := first.Fire(ctx, store.FireRequest{Now: wrong, Firings: []store.Firing{{
+		res, err := e.backend.Fire(ctx, store.FireRequest{Now: wrong, Firings: []store.Firing{{
 			Schedule: row.ID, Revision: row.Revision, Mark: row.Mark, NextAt: row.NextAt, NewMark: wrong, NewNextAt: wrong.Add(200 * time.Millisecond),
 		}}})
 		e.must(err)
@@ -40,7 +42,7 @@ func Ahead(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend))
 			e.Fatal("the schedule is not accounted for by the wrong clock")
 		}
 	}
-	ahead := func(what string, want string, reset []hourbell.ScheduleInfo, err error) {
+	found := func(what string, want string, reset []hourbell.ScheduleInfo, err error) {
 		e.Helper()
 		e.must(err)
 		names := ""
@@ -53,12 +55,12 @@ func Ahead(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend))
 	}
 	for range 2 {
 		reset, err := client.Schedules.ResetAhead(ctx, hourbell.DryRun())
-		ahead("a dry run", "ab", reset, err)
+		found("a dry run", "ab", reset, err)
 	}
 	reset, err := client.Schedules.ResetAhead(ctx)
-	ahead("a reset", "ab", reset, err)
+	found("a reset", "ab", reset, err)
 	reset, err = client.Schedules.ResetAhead(ctx)
-	ahead("a second reset", "", reset, err)
+	found("a second reset", "", reset, err)
 	e.start(client)
 	e.eventually("the schedules fire again", func() bool {
 		for _, name := range []string{"a", "b", "right"} {

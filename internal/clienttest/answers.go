@@ -18,9 +18,8 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Answers tests what workers answer. open is called once for each test; it returns an empty
-// store, and registers its clean-up with t.
-func Answers(t *testing.T, open func(t *testing.T) store.Backend) {
+// Answers tests what workers answer. open is called once for each test.
+func Answers(t *testing.T, open Open) {
 	t.Parallel() // it waits most of the time
 	for _, test := range []struct {
 		name string
@@ -38,7 +37,7 @@ func Answers(t *testing.T, open func(t *testing.T) store.Backend) {
 		{"progress", progress},
 		{"output", output},
 	} {
-		t.Run(test.name, func(t *testing.T) { test.run(&env{T: t, backend: open(t)}) })
+		t.Run(test.name, func(t *testing.T) { with(t, open, test.run) })
 	}
 }
 

@@ -22,8 +22,8 @@ import (
 // matches (or is either) starts once, its delay later, without a timetable of its own; every
 // other dependent gets one not-started event for each run; a predecessor that repeats starts
 // its dependents each time, overlapping jobs included; and the edges in force are those at the
-// end of the run. open returns two backends on one empty store: two nodes run.
-func Chains(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend)) {
+// end of the run. Two nodes run.
+func Chains(t *testing.T, open Open) {
 	t.Parallel() // it waits most of the time
 	for _, test := range []struct {
 		name string
@@ -37,7 +37,7 @@ func Chains(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend)
 		{"two nodes make one job for each end", (*chains).oneJobForEachEnd},
 		{"a job reads the result of the job that its schedule follows", (*chains).results},
 	} {
-		t.Run(test.name, func(t *testing.T) { test.run(newChains(t, open)) })
+		t.Run(test.name, func(t *testing.T) { with(t, open, func(e *env) { test.run(newChains(e)) }) })
 	}
 }
 
@@ -54,9 +54,8 @@ type chains struct {
 	read      func(ctx context.Context, job *hourbell.JobRow) error // what other jobs than those of "export" do
 }
 
-func newChains(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend)) *chains {
-	first, second := open(t)
-	c := &chains{env: &env{T: t, backend: first, other: second}}
+func newChains(e *env) *chains {
+	c := &chains{env: e}
 	c.read = func(context.Context, *hourbell.JobRow) error { return nil }
 	workers := hourbell.NewWorkers()
 	workers.Handle(kind, func(ctx context.Context, job *hourbell.JobRow) error {
@@ -80,8 +79,8 @@ func newChains(t *testing.T, open func(t *testing.T) (store.Backend, store.Backe
 		}
 		return job.SetResult(job.ID)
 	})
-	c.client = c.runWorkers(first, workers)
-	other := c.runWorkers(second, workers)
+	c.client = c.runWorkers(e.backend, workers)
+	other := c.runWorkers(e.other, workers)
 	for _, client := range []*hourbell.Client{c.client, other} {
 		events, stop := client.Events.Subscribe(1000)
 		c.Cleanup(stop)

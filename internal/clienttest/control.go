@@ -12,9 +12,8 @@ import (
 	"github.com/hourbell/hourbell/store/storetest"
 )
 
-// Control tests how jobs are controlled while nodes run them. open is called for each test; it returns two backends on one
-// empty store, and registers its clean-up with t.
-func Control(t *testing.T, open func(t *testing.T) (a, b store.Backend)) {
+// Control tests how jobs are controlled while nodes run them. open is called for each test.
+func Control(t *testing.T, open Open) {
 	t.Parallel() // it waits most of the time
 	for _, test := range []struct {
 		name string
@@ -23,16 +22,12 @@ func Control(t *testing.T, open func(t *testing.T) (a, b store.Backend)) {
 		{"a cancel ends a context within two seconds", cancelInTime},
 		{"a change of all jobs while nodes drain them", changeWhileDraining},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			e := &env{T: t}
-			e.backend, e.other = open(t)
-			test.run(e)
-		})
+		t.Run(test.name, func(t *testing.T) { with(t, open, test.run) })
 		t.Run(test.name+", without wake-ups", func(t *testing.T) {
-			e := &env{T: t}
-			a, b := open(t)
-			e.backend, e.other = storetest.Plain(a), storetest.Plain(b)
-			test.run(e)
+			with(t, open, func(e *env) {
+				e.backend, e.other = storetest.Plain(e.backend), storetest.Plain(e.other)
+				test.run(e)
+			})
 		})
 	}
 }

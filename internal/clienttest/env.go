@@ -11,20 +11,46 @@ import (
 	"errors"
 	"log/slog"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/memory"
 )
 
 // kind is the kind of the jobs of a test.
 const kind = "work"
 
+// Open opens the store of a test: it returns two backends on one empty store, and registers its clean-up with t. If an Open is nil, the
+// store is in memory, and the test runs in a bubble: its clock jumps to the next event while all goroutines wait.
+type Open func(t *testing.T) (a, b store.Backend)
+
 // env is a test with its store.
 type env struct {
 	*testing.T
 	backend store.Backend
-	other   store.Backend // for Control: another backend on the same store
+	other   store.Backend // another backend on the same store
+}
+
+// sinceEpoch is how long after the first instant of a bubble, which is in the year 2000, a test begins: after the start of the process,
+// because a node takes the zero value of an instant for an earlier instant.
+const sinceEpoch = 40 * 365 * 24 * time.Hour
+
+// with runs a test on a store.
+func with(t *testing.T, open Open, test func(e *env)) {
+	t.Helper()
+	if open == nil {
+		synctest.Test(t, func(t *testing.T) {
+			time.Sleep(sinceEpoch)
+			s := memory.New()
+			test(&env{T: t, backend: s, other: s})
+		})
+		return
+	}
+	e := &env{T: t}
+	e.backend, e.other = open(t)
+	test(e)
 }
 
 func (e *env) must(err error) {

@@ -14,8 +14,8 @@ import (
 
 // EveryHost is the acceptance test of schedules on every host: each host runs and accounts for each slot by itself, also a host
 // that joins late and a host that is down; what is done to the schedule concerns all its hosts; and schedules follow schedules
-// on the same host. open returns two backends on one empty store, and begin begins a transaction of the first of them.
-func EveryHost(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend),
+// on the same host. begin begins a transaction of the first backend of two.
+func EveryHost(t *testing.T, open Open,
 	begin func(t *testing.T, b store.Backend) (tx store.Tx, commit func() error),
 ) {
 	t.Parallel() // it waits most of the time
@@ -31,8 +31,7 @@ func EveryHost(t *testing.T, open func(t *testing.T) (store.Backend, store.Backe
 		{"what is refused", (*places).refusals},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			first, second := open(t)
-			test.run(&places{env: &env{T: t, backend: first, other: second}, ran: map[string]map[string]int{}, begin: begin})
+			with(t, open, func(e *env) { test.run(&places{env: e, ran: map[string]map[string]int{}, begin: begin}) })
 		})
 	}
 }

@@ -16,12 +16,14 @@ import (
 )
 
 // Handlers tests handlers, and hooks of starts and of slots that are not started, while two nodes
-// run. open returns two backends on one empty store.
-func Handlers(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend)) {
+// run.
+func Handlers(t *testing.T, open Open) {
 	t.Parallel() // it waits most of the time
-	t.Run("handlers", func(t *testing.T) { newHandled(t, open).handlers() })
-	t.Run("every attempt begins after its start was recorded", func(t *testing.T) { newHandled(t, open).starts() })
-	t.Run("hooks", func(t *testing.T) { newHandled(t, open).hooks() })
+	t.Run("handlers", func(t *testing.T) { with(t, open, func(e *env) { newHandled(e).handlers() }) })
+	t.Run("every attempt begins after its start was recorded", func(t *testing.T) {
+		with(t, open, func(e *env) { newHandled(e).starts() })
+	})
+	t.Run("hooks", func(t *testing.T) { with(t, open, func(e *env) { newHandled(e).hooks() }) })
 }
 
 // handled is a store with two running nodes, whose jobs fail if their args say so.
@@ -39,9 +41,8 @@ type handledArgs struct {
 
 func (handledArgs) Kind() string { return kind }
 
-func newHandled(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend)) *handled {
-	first, second := open(t)
-	h := &handled{env: &env{T: t, backend: first, other: second}, runs: map[int64]int{}}
+func newHandled(e *env) *handled {
+	h := &handled{env: e, runs: map[int64]int{}}
 	workers := hourbell.NewWorkers()
 	hourbell.Register(workers, func(_ context.Context, job *hourbell.Job[handledArgs]) error {
 		h.mu.Lock()
@@ -52,8 +53,8 @@ func newHandled(t *testing.T, open func(t *testing.T) (store.Backend, store.Back
 		}
 		return nil
 	})
-	h.client = h.runWorkers(first, workers)
-	h.runWorkers(second, workers)
+	h.client = h.runWorkers(e.backend, workers)
+	h.runWorkers(e.other, workers)
 	return h
 }
 

@@ -14,11 +14,13 @@ import (
 
 // Overlap is the acceptance test of overlap skip: while no node serves the queue of a schedule, one job waits, and further slots are
 // skipped with the reason; when a node comes that serves it, no two of the jobs run at once. The same while the queue is
-// paused. open returns two backends on one empty store.
-func Overlap(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend)) {
+// paused.
+func Overlap(t *testing.T, open Open) {
 	t.Parallel() // it waits most of the time
-	first, second := open(t)
-	e := &env{T: t, backend: first, other: second}
+	with(t, open, overlap)
+}
+
+func overlap(e *env) {
 	var mu sync.Mutex
 	running, most, ended := 0, 0, 0
 	count := func(change func()) (n int) {
@@ -41,7 +43,7 @@ func Overlap(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend
 		})
 		return workers
 	}
-	client := e.runNode(first, hourbell.Config{Workers: workers()})
+	client := e.runNode(e.backend, hourbell.Config{Workers: workers()})
 	_, err := client.Schedules.Put(context.Background(), hourbell.Schedule{
 		Name: "report", Queue: "reports", Rule: recur.Every(200 * time.Millisecond), Job: hourbell.RawArgs{Name: kind},
 	})
@@ -68,7 +70,7 @@ func Overlap(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend
 	}
 	e.eventually("slots are skipped while no node serves the queue", skipped(`no living node serves queue "reports"`))
 	waiting()
-	e.runNode(second, hourbell.Config{Workers: workers(), Queues: map[string]int{"reports": 10}})
+	e.runNode(e.other, hourbell.Config{Workers: workers(), Queues: map[string]int{"reports": 10}})
 	e.eventually("jobs have run", func() bool { return count(func() {}) >= 4 })
 	e.must(client.Queues.Pause(context.Background(), "reports", hourbell.Pause{}))
 	e.eventually("slots are skipped while the queue is paused", skipped("queue reports is paused"))

@@ -13,15 +13,16 @@ import (
 )
 
 // Places is the acceptance test of schedules whose jobs run on a host, or on nodes with a label: other nodes run none of
-// these jobs; while no node of the place lives, the slots are missed; and a job that was made for a place waits for it. open
-// returns two backends on one empty store.
-func Places(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend)) {
+// these jobs; while no node of the place lives, the slots are missed; and a job that was made for a place waits for it.
+func Places(t *testing.T, open Open) {
 	t.Parallel() // it waits most of the time
-	first, second := open(t)
-	p := &places{env: &env{T: t, backend: first, other: second}, ran: map[string]map[string]int{}}
-	client := p.node(first, "web1", "web")
-	p.node(second, "db1", "db")
-	p.node(first, "db2", "db")
+	with(t, open, func(e *env) { (&places{env: e, ran: map[string]map[string]int{}}).eachPlace() })
+}
+
+func (p *places) eachPlace() {
+	client := p.node(p.backend, "web1", "web")
+	p.node(p.other, "db1", "db")
+	p.node(p.backend, "db2", "db")
 	for name, on := range map[string]hourbell.Place{
 		"one": {}, "web": {Host: "web1"}, "db": {Label: "role=db"}, "gone": {Host: "gone"},
 	} {
@@ -48,7 +49,7 @@ func Places(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend)
 	if job.Queue != "default@gone" || waits[triggered] != `no living node of host gone serves queue "default"; start one with --host gone` {
 		p.Errorf("a job of a host without a node is in queue %s and waits: %q", job.Queue, waits[triggered])
 	}
-	p.node(second, "gone", "web")
+	p.node(p.other, "gone", "web")
 	p.eventually("the host's node runs what waited, and its slots", func() bool { return p.count("gone", "gone") > 3 })
 	p.eventually("the triggered job has completed", func() bool {
 		job, err := client.Jobs.Get(context.Background(), triggered)

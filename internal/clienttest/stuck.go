@@ -16,9 +16,9 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Stuck tests what becomes of the jobs of workers that ignore the end of their contexts. open is called for each test; it
-// returns two backends on one empty store, and registers its clean-up with t.
-func Stuck(t *testing.T, open func(t *testing.T) (a, b store.Backend)) {
+// Stuck tests what becomes of the jobs of workers that ignore the end of their contexts. open is called for each
+// test.
+func Stuck(t *testing.T, open Open) {
 	t.Parallel() // it waits most of the time
 	for _, test := range []struct {
 		name string
@@ -47,9 +47,9 @@ func Stuck(t *testing.T, open func(t *testing.T) (a, b store.Backend)) {
 		{"a stuck worker is abandoned", (*stuck).isAbandoned},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := &stuck{env: &env{T: t}, deaf: 1, begun: make(chan int64, 100), end: make(chan struct{})}
-			s.backend, s.other = open(t)
-			test.run(s)
+			with(t, open, func(e *env) {
+				test.run(&stuck{env: e, deaf: 1, begun: make(chan int64, 100), end: make(chan struct{})})
+			})
 		})
 	}
 }

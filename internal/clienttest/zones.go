@@ -12,16 +12,17 @@ import (
 )
 
 // Zones is the acceptance test of time-zone data that have changed while no node ran: stored next slots that were computed with other
-// data move in either direction when a node starts, no slot fires, and the node registers its data. open returns two backends on one
-// empty store.
-func Zones(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend)) {
+// data move in either direction when a node starts, no slot fires, and the node registers its data.
+func Zones(t *testing.T, open Open) {
 	t.Parallel() // it waits most of the time
+	with(t, open, zones)
+}
+
+func zones(e *env) {
 	const zone = "Europe/Prague"
-	first, _ := open(t)
-	e := &env{T: t, backend: first}
 	workers := hourbell.NewWorkers()
-	workers.Handle(kind, func(context.Context, *hourbell.JobRow) error { t.Error("a slot fired"); return nil })
-	client, ctx := e.newClient(first, hourbell.Config{Workers: workers}), context.Background()
+	workers.Handle(kind, func(context.Context, *hourbell.JobRow) error { e.Error("a slot fired"); return nil })
+	client, ctx := e.newClient(e.backend, hourbell.Config{Workers: workers}), context.Background()
 	e.must(client.Migrate(ctx))
 	now, err := client.Now(ctx)
 	e.must(err)
@@ -36,10 +37,10 @@ func Zones(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend))
 		info, err := client.Schedules.Get(ctx, name)
 		e.must(err)
 		right[name] = info.NextAt
-		rows, err := store.List[store.Schedule](ctx, first, store.ListRequest{Names: []string{name}, Limit: 1})
+		rows, err := store.List[store.Schedule](ctx, e.backend, store.ListRequest{Names: []string{name}, Limit: 1})
 		e.must(err)
 		row := rows[0]
-		res, err := first.Fire(ctx, store.FireRequest{Firings: []store.Firing{{
+		res, err := e.backend.Fire(ctx, store.FireRequest{Firings: []store.Firing{{
 			Schedule: row.ID, Revision: row.Revision, Mark: row.Mark, NextAt: row.NextAt, NewMark: row.Mark, NewNextAt: info.NextAt.Add(wrong),
 		}}})
 		e.must(err)
@@ -49,7 +50,7 @@ func Zones(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend))
 	}
 	e.start(client)
 	e.eventually("next slots move to where the present data have them", func() bool {
-		rows, err := store.List[store.Schedule](ctx, first, store.ListRequest{Limit: 10})
+		rows, err := store.List[store.Schedule](ctx, e.backend, store.ListRequest{Limit: 10})
 		e.must(err)
 		for _, row := range rows {
 			if !row.NextAt.Equal(right[row.Name]) {
@@ -59,7 +60,7 @@ func Zones(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend))
 		return len(rows) == len(stored)
 	})
 	e.eventually("the node registers its data", func() bool {
-		nodes, err := store.List[store.NodeInfo](ctx, first, store.ListRequest{})
+		nodes, err := store.List[store.NodeInfo](ctx, e.backend, store.ListRequest{})
 		e.must(err)
 		return len(nodes) == 1 && len(nodes[0].Zones) == 1 && strings.HasPrefix(nodes[0].Zones[0], zone+"=")
 	})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/clienttest"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/memory"
@@ -222,60 +223,64 @@ func TestJobRunsWithItsArguments(t *testing.T) {
 // TestRetryInHasAFloor checks that a handler that returns a zero or negative
 // delay does not cause attempts without a pause.
 func TestRetryInHasAFloor(t *testing.T) {
-	c := newCluster(t)
-	client := c.client(noteWorkers(func(_ context.Context, job *hourbell.Job[Note]) error {
-		return hourbell.RetryIn(time.Duration(1-job.Attempt)*time.Second, errors.New("at once"))
-	}))
-	c.run(client)
-	added, err := client.Enqueue(t.Context(), Note{}, hourbell.MaxAttempts(4))
-	if err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "failed", func() bool { return state(t, client, added.ID) == store.StateFailed })
-	job, err := client.Jobs.Get(t.Context(), added.ID)
-	if err != nil || len(job.Attempts) != 4 {
-		t.Fatalf("got %d attempts, %v", len(job.Attempts), err)
-	}
-	for i, attempt := range job.Attempts[1:] {
-		if wait := attempt.StartedAt.Sub(job.Attempts[i].FinishedAt); wait < 100*time.Millisecond {
-			t.Errorf("attempt %d began %v after the one before, want 100 ms at least", i+2, wait)
+	clienttest.Bubble(t, func(t *testing.T) {
+		c := newCluster(t)
+		client := c.client(noteWorkers(func(_ context.Context, job *hourbell.Job[Note]) error {
+			return hourbell.RetryIn(time.Duration(1-job.Attempt)*time.Second, errors.New("at once"))
+		}))
+		c.run(client)
+		added, err := client.Enqueue(t.Context(), Note{}, hourbell.MaxAttempts(4))
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
+		eventually(t, "failed", func() bool { return state(t, client, added.ID) == store.StateFailed })
+		job, err := client.Jobs.Get(t.Context(), added.ID)
+		if err != nil || len(job.Attempts) != 4 {
+			t.Fatalf("got %d attempts, %v", len(job.Attempts), err)
+		}
+		for i, attempt := range job.Attempts[1:] {
+			if wait := attempt.StartedAt.Sub(job.Attempts[i].FinishedAt); wait < 100*time.Millisecond {
+				t.Errorf("attempt %d began %v after the one before, want 100 ms at least", i+2, wait)
+			}
+		}
+	})
 }
 
 func TestFailureRetriesWithBackoffThenFails(t *testing.T) {
-	c := newCluster(t)
-	var runs atomic.Int32
-	client := c.client(noteWorkers(func(context.Context, *hourbell.Job[Note]) error {
-		if runs.Add(1) == 1 {
-			panic("out of paper")
+	clienttest.Bubble(t, func(t *testing.T) {
+		c := newCluster(t)
+		var runs atomic.Int32
+		client := c.client(noteWorkers(func(context.Context, *hourbell.Job[Note]) error {
+			if runs.Add(1) == 1 {
+				panic("out of paper")
+			}
+			return hourbell.RetryIn(time.Millisecond, errors.New("still no paper"))
+		}))
+		c.run(client)
+		added, err := client.Enqueue(t.Context(), Note{}, hourbell.MaxAttempts(3))
+		if err != nil {
+			t.Fatal(err)
 		}
-		return hourbell.RetryIn(time.Millisecond, errors.New("still no paper"))
-	}))
-	c.run(client)
-	added, err := client.Enqueue(t.Context(), Note{}, hourbell.MaxAttempts(3))
-	if err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the first failure on record", func() bool {
+		eventually(t, "the first failure on record", func() bool {
+			job, err := client.Jobs.Get(t.Context(), added.ID)
+			return err == nil && len(job.Attempts) == 1
+		})
 		job, err := client.Jobs.Get(t.Context(), added.ID)
-		return err == nil && len(job.Attempts) == 1
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := job.Attempts[0]
+		if !strings.Contains(first.Error, "out of paper") || !strings.Contains(first.Trace, "client_test.go") {
+			t.Fatalf("the panic's record: %q, trace %q", first.Error, first.Trace)
+		}
+		if wait := job.RunAt.Sub(first.FinishedAt); wait < 850*time.Millisecond || wait > 1200*time.Millisecond {
+			t.Fatalf("back-off after attempt 1 is %v, want 1 s ± 10 %%", wait)
+		}
+		eventually(t, "failed", func() bool { return state(t, client, added.ID) == store.StateFailed })
+		if job, _ = client.Jobs.Get(t.Context(), added.ID); job.Attempt != 3 || len(job.Attempts) != 3 || job.Reason != "still no paper" {
+			t.Fatalf("after the last attempt: %+v", job)
+		}
 	})
-	job, err := client.Jobs.Get(t.Context(), added.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	first := job.Attempts[0]
-	if !strings.Contains(first.Error, "out of paper") || !strings.Contains(first.Trace, "client_test.go") {
-		t.Fatalf("the panic's record: %q, trace %q", first.Error, first.Trace)
-	}
-	if wait := job.RunAt.Sub(first.FinishedAt); wait < 850*time.Millisecond || wait > 1200*time.Millisecond {
-		t.Fatalf("back-off after attempt 1 is %v, want 1 s ± 10 %%", wait)
-	}
-	eventually(t, "failed", func() bool { return state(t, client, added.ID) == store.StateFailed })
-	if job, _ = client.Jobs.Get(t.Context(), added.ID); job.Attempt != 3 || len(job.Attempts) != 3 || job.Reason != "still no paper" {
-		t.Fatalf("after the last attempt: %+v", job)
-	}
 }
 
 func TestWorkersErrorsWithMeaning(t *testing.T) {
@@ -354,75 +359,77 @@ func TestCancelReachesARunningJob(t *testing.T) {
 // TestStopHandsBackWithTheAttemptRefunded checks that a stop ends in time and hands the jobs back whose workers return, and that
 // the node keeps the jobs of workers that do not, until they return: one of them with a result, and one with an error.
 func TestStopHandsBackWithTheAttemptRefunded(t *testing.T) {
-	c := newCluster(t)
-	started := make(chan struct{}, 6)
-	deaf := make(chan struct{})
-	client := c.client(noteWorkers(func(ctx context.Context, job *hourbell.Job[Note]) error {
-		started <- struct{}{}
-		if job.Args.Text == "deaf" {
-			<-deaf
-			return nil
-		}
-		if job.Args.Text == "deaf, fails" {
-			<-deaf
-			return errors.New("late")
-		}
-		<-ctx.Done()
-		return ctx.Err()
-	}), func(cfg *hourbell.Config) { cfg.Drain = 50 * time.Millisecond })
-	stop := c.run(client)
-	var ids []int64
-	for _, options := range [][]hourbell.Option{{}, {hourbell.OnLoss(hourbell.FailOnLoss)}} {
-		for _, text := range []string{"good", "deaf, fails", "deaf"} {
-			added, err := client.Enqueue(t.Context(), Note{Text: text}, options...)
-			if err != nil {
-				t.Fatal(err)
+	clienttest.Bubble(t, func(t *testing.T) {
+		c := newCluster(t)
+		started := make(chan struct{}, 6)
+		deaf := make(chan struct{})
+		client := c.client(noteWorkers(func(ctx context.Context, job *hourbell.Job[Note]) error {
+			started <- struct{}{}
+			if job.Args.Text == "deaf" {
+				<-deaf
+				return nil
 			}
-			ids = append(ids, added.ID)
-		}
-	}
-	for range ids {
-		<-started
-	}
-	begun := time.Now()
-	stop()
-	if took := time.Since(begun); took > 2*time.Second {
-		t.Fatalf("the stop took %v", took)
-	}
-	check := func(deafEnded bool) {
-		t.Helper()
-		for i, id := range ids {
-			job, err := client.Jobs.Get(t.Context(), id)
-			if err != nil {
-				t.Fatal(err)
+			if job.Args.Text == "deaf, fails" {
+				<-deaf
+				return errors.New("late")
 			}
-			switch deaf := i%3 > 0; {
-			case deaf && !deafEnded:
-				if job.State != store.StateRunning || job.Attempt != 1 {
-					t.Errorf("job %d, whose worker runs, is %v", i, job.State)
+			<-ctx.Done()
+			return ctx.Err()
+		}), func(cfg *hourbell.Config) { cfg.Drain = 50 * time.Millisecond })
+		stop := c.run(client)
+		var ids []int64
+		for _, options := range [][]hourbell.Option{{}, {hourbell.OnLoss(hourbell.FailOnLoss)}} {
+			for _, text := range []string{"good", "deaf, fails", "deaf"} {
+				added, err := client.Enqueue(t.Context(), Note{Text: text}, options...)
+				if err != nil {
+					t.Fatal(err)
 				}
-			case i%3 == 2:
-				if job.State != store.StateCompleted {
-					t.Errorf("job %d, whose worker returned late, is %v", i, job.State)
-				}
-			case i < 3 && (job.State != store.StateReady || job.Attempt != 0):
-				t.Errorf("job %d: %v with attempt %d, want it ready with the attempt refunded", i, job.State, job.Attempt)
-			case i >= 3 && (job.State != store.StateFailed || !strings.Contains(job.Reason, "lost")):
-				t.Errorf("job %d must not start twice: %v, reason %q", i, job.State, job.Reason)
+				ids = append(ids, added.ID)
 			}
 		}
-	}
-	check(false)
-	if n := client.Events.Counts()[event.WorkersRemain]; n != 1 {
-		t.Errorf("%d events of workers that remain", n)
-	}
-	close(deaf)
-	<-client.Done()
-	check(true)
-	nodes, err := client.Nodes.List(t.Context())
-	if err != nil || len(nodes) != 1 || nodes[0].EndedAt.IsZero() || nodes[0].Died {
-		t.Fatalf("nodes after the stop: %+v, %v", nodes, err)
-	}
+		for range ids {
+			<-started
+		}
+		begun := time.Now()
+		stop()
+		if took := time.Since(begun); took > 2*time.Second {
+			t.Fatalf("the stop took %v", took)
+		}
+		check := func(deafEnded bool) {
+			t.Helper()
+			for i, id := range ids {
+				job, err := client.Jobs.Get(t.Context(), id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				switch deaf := i%3 > 0; {
+				case deaf && !deafEnded:
+					if job.State != store.StateRunning || job.Attempt != 1 {
+						t.Errorf("job %d, whose worker runs, is %v", i, job.State)
+					}
+				case i%3 == 2:
+					if job.State != store.StateCompleted {
+						t.Errorf("job %d, whose worker returned late, is %v", i, job.State)
+					}
+				case i < 3 && (job.State != store.StateReady || job.Attempt != 0):
+					t.Errorf("job %d: %v with attempt %d, want it ready with the attempt refunded", i, job.State, job.Attempt)
+				case i >= 3 && (job.State != store.StateFailed || !strings.Contains(job.Reason, "lost")):
+					t.Errorf("job %d must not start twice: %v, reason %q", i, job.State, job.Reason)
+				}
+			}
+		}
+		check(false)
+		if n := client.Events.Counts()[event.WorkersRemain]; n != 1 {
+			t.Errorf("%d events of workers that remain", n)
+		}
+		close(deaf)
+		<-client.Done()
+		check(true)
+		nodes, err := client.Nodes.List(t.Context())
+		if err != nil || len(nodes) != 1 || nodes[0].EndedAt.IsZero() || nodes[0].Died {
+			t.Fatalf("nodes after the stop: %+v, %v", nodes, err)
+		}
+	})
 }
 
 func TestLifecycle(t *testing.T) {

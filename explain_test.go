@@ -112,8 +112,14 @@ func TestExplainIsWhatHappens(t *testing.T) {
 	nightly := recur.Spec{Cron: "30 2 * * *", Zone: "America/New_York"}
 	skipping, both := nightly, recur.Spec{Cron: "30 1 * * *", Zone: "America/New_York", Fold: recur.FoldBoth}
 	skipping.Gap = recur.GapSkip
-	spring := hourbell.ExplainRequest{From: at("2000-04-02T00:00:00-05:00"), To: at("2000-04-03T03:00:00-04:00"), RunTime: time.Minute}
-	autumn := hourbell.ExplainRequest{From: at("2000-10-29T00:00:00-04:00"), To: at("2000-10-30T03:00:00-05:00"), RunTime: time.Minute}
+	spring := hourbell.ExplainRequest{
+		From: at("2000-04-02T00:00:00-05:00"), To: at("2000-04-03T03:00:00-04:00"), RunTime: time.Minute,
+		Down: []hourbell.Span{{From: at("2000-04-02T05:00:00-04:00"), To: at("2000-04-03T01:00:00-04:00")}}, // no node need live where no slot is
+	}
+	autumn := hourbell.ExplainRequest{
+		From: at("2000-10-29T00:00:00-04:00"), To: at("2000-10-30T03:00:00-05:00"), RunTime: time.Minute,
+		Down: []hourbell.Span{{From: at("2000-10-29T05:00:00-05:00"), To: at("2000-10-30T01:00:00-05:00")}},
+	}
 	outage := hourbell.ExplainRequest{
 		From: at("2000-03-04T02:00:00Z"), To: at("2000-03-04T10:00:00Z"), RunTime: 3 * time.Minute,
 		Down: []hourbell.Span{{From: at("2000-03-04T04:05:00Z"), To: at("2000-03-04T07:30:00Z")}},
@@ -156,6 +162,7 @@ func TestExplainIsWhatHappens(t *testing.T) {
 		{"an outage that begins just before a slot, with a job", hourbell.Schedule{Rule: hourly}, brinkBusy, "fired skipped missed missed missed missed skipped"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			test.s.Name, test.s.Job = "s", hourbell.RawArgs{Name: "k"}
 			explained, err := test.s.Explain(test.req)
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/clienttest"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
 )
@@ -280,52 +281,54 @@ func TestWhyJobsWait(t *testing.T) {
 // TestHooksOfEveryAttempt checks the hooks for retries and successes, several for an event, and that
 // a schedule reads back as it was put.
 func TestHooksOfEveryAttempt(t *testing.T) {
-	c := newCluster(t)
-	workers, events := hookWorkers(t, func(_ context.Context, job *hourbell.Job[Note]) error {
-		if job.Attempt == 1 {
-			job.Log("printed")
-			return errors.New("busy")
+	clienttest.Bubble(t, func(t *testing.T) {
+		c := newCluster(t)
+		workers, events := hookWorkers(t, func(_ context.Context, job *hourbell.Job[Note]) error {
+			if job.Attempt == 1 {
+				job.Log("printed")
+				return errors.New("busy")
+			}
+			return nil
+		})
+		client := c.client(workers)
+		c.run(client)
+		schedule := hooked("s", 3)
+		tell := schedule.Hooks.OnFailure
+		schedule.Group = "g"
+		schedule.Hooks = hourbell.Hooks{OnSuccess: hourbell.Several{tell, tell}, OnRetry: tell, OnOutput: tell}
+		if _, err := client.Schedules.Put(t.Context(), schedule); err != nil {
+			t.Fatal(err)
 		}
-		return nil
+		info, err := client.Schedules.Get(t.Context(), "s")
+		if err != nil || len(info.Hooks.Field("on_success")) != 2 || len(info.Hooks.Field("on_retry")) != 1 || info.Hooks.OnFailure != nil {
+			t.Errorf("hooks %+v, %v", info.Hooks, err)
+		}
+		id, err := client.Schedules.Trigger(t.Context(), "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts := map[string]int{}
+		for range 4 {
+			e := <-events
+			counts[e.Event]++
+			if e.Job != id || e.Kind != "note" || e.Group != "g" || e.Schedule != "s" || e.Attempt != map[string]int{"retry": 1, "output": 1, "success": 2}[e.Event] ||
+				(e.Reason == "busy") != (e.Attempt == 1) || (e.Output == "printed\n") != (e.Attempt == 1) {
+				t.Errorf("event %+v", e)
+			}
+		}
+		if counts[hourbell.HookRetry] != 1 || counts[hourbell.HookOutput] != 1 || counts[hourbell.HookSuccess] != 2 {
+			t.Errorf("events %v", counts)
+		}
+		for _, jobs := range []hourbell.Several{{hourbell.Several{tell}}, {hourbell.RawArgs{}}} {
+			schedule.Hooks.OnSuccess = jobs
+			if err := schedule.Validate(); err == nil || !strings.Contains(err.Error(), "on_success ") {
+				t.Errorf("%v: %v", jobs, err)
+			}
+		}
+		if _, err := client.Enqueue(t.Context(), hourbell.Several{tell}); err == nil || !strings.Contains(err.Error(), "Hooks") {
+			t.Errorf("an enqueue of several: %v", err)
+		}
 	})
-	client := c.client(workers)
-	c.run(client)
-	schedule := hooked("s", 3)
-	tell := schedule.Hooks.OnFailure
-	schedule.Group = "g"
-	schedule.Hooks = hourbell.Hooks{OnSuccess: hourbell.Several{tell, tell}, OnRetry: tell, OnOutput: tell}
-	if _, err := client.Schedules.Put(t.Context(), schedule); err != nil {
-		t.Fatal(err)
-	}
-	info, err := client.Schedules.Get(t.Context(), "s")
-	if err != nil || len(info.Hooks.Field("on_success")) != 2 || len(info.Hooks.Field("on_retry")) != 1 || info.Hooks.OnFailure != nil {
-		t.Errorf("hooks %+v, %v", info.Hooks, err)
-	}
-	id, err := client.Schedules.Trigger(t.Context(), "s")
-	if err != nil {
-		t.Fatal(err)
-	}
-	counts := map[string]int{}
-	for range 4 {
-		e := <-events
-		counts[e.Event]++
-		if e.Job != id || e.Kind != "note" || e.Group != "g" || e.Schedule != "s" || e.Attempt != map[string]int{"retry": 1, "output": 1, "success": 2}[e.Event] ||
-			(e.Reason == "busy") != (e.Attempt == 1) || (e.Output == "printed\n") != (e.Attempt == 1) {
-			t.Errorf("event %+v", e)
-		}
-	}
-	if counts[hourbell.HookRetry] != 1 || counts[hourbell.HookOutput] != 1 || counts[hourbell.HookSuccess] != 2 {
-		t.Errorf("events %v", counts)
-	}
-	for _, jobs := range []hourbell.Several{{hourbell.Several{tell}}, {hourbell.RawArgs{}}} {
-		schedule.Hooks.OnSuccess = jobs
-		if err := schedule.Validate(); err == nil || !strings.Contains(err.Error(), "on_success ") {
-			t.Errorf("%v: %v", jobs, err)
-		}
-	}
-	if _, err := client.Enqueue(t.Context(), hourbell.Several{tell}); err == nil || !strings.Contains(err.Error(), "Hooks") {
-		t.Errorf("an enqueue of several: %v", err)
-	}
 }
 
 // TestStartsAreMadeOnce lets a node claim jobs in advance that no worker takes in time: they are

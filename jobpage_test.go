@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/clienttest"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/memory"
 )
@@ -77,47 +78,49 @@ func rareJobs(t *testing.T, jobs int, s slowStore) (client *hourbell.Client, rar
 // a page never takes much longer than it may, and that only full pages are not partial. A page is not partial because the
 // store is slow.
 func TestPagesOfASlowSearch(t *testing.T) {
-	for name, s := range map[string]slowStore{
-		"quick":       {most: 1 << 40},
-		"wide parts":  {most: 5000},
-		"small parts": {most: 2000, pause: 20 * time.Millisecond, gone: 100_000},
-		"one number":  {most: 1},
-		"busy":        {busy: true, pause: 5 * time.Millisecond},
-	} {
-		jobs := 3000
-		if s.most == 1 {
-			jobs = 200
+	clienttest.Bubble(t, func(t *testing.T) {
+		for name, s := range map[string]slowStore{
+			"quick":       {most: 1 << 40},
+			"wide parts":  {most: 5000},
+			"small parts": {most: 2000, pause: 20 * time.Millisecond, gone: 100_000},
+			"one number":  {most: 1},
+			"busy":        {busy: true, pause: 5 * time.Millisecond},
+		} {
+			jobs := 3000
+			if s.most == 1 {
+				jobs = 200
+			}
+			client, rare := rareJobs(t, jobs, s)
+			const size = 20
+			var found []int64
+			f, partial := hourbell.JobFilter{Kind: "rare", Limit: size}, 0
+			for pages := 0; ; pages++ {
+				page, err := client.Jobs.Page(t.Context(), f)
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				for _, job := range page.Jobs {
+					found = append(found, job.ID)
+				}
+				if page.Partial {
+					partial++
+				}
+				if page.Next == 0 {
+					break
+				}
+				if len(page.Jobs) > size || len(page.Jobs) < size && !page.Partial || f.Before != 0 && page.Next >= f.Before || pages > 5000 {
+					t.Fatalf("%s: a page of %d jobs below %d, partial %v, next %d", name, len(page.Jobs), f.Before, page.Partial, page.Next)
+				}
+				f.Before = page.Next
+			}
+			if !slices.Equal(found, rare) {
+				t.Errorf("%s: found %v, not %v", name, found, rare)
+			}
+			if name == "small parts" != (partial > 0) {
+				t.Errorf("%s: %d partial pages", name, partial)
+			}
 		}
-		client, rare := rareJobs(t, jobs, s)
-		const size = 20
-		var found []int64
-		f, partial := hourbell.JobFilter{Kind: "rare", Limit: size}, 0
-		for pages := 0; ; pages++ {
-			page, err := client.Jobs.Page(t.Context(), f)
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			for _, job := range page.Jobs {
-				found = append(found, job.ID)
-			}
-			if page.Partial {
-				partial++
-			}
-			if page.Next == 0 {
-				break
-			}
-			if len(page.Jobs) > size || len(page.Jobs) < size && !page.Partial || f.Before != 0 && page.Next >= f.Before || pages > 5000 {
-				t.Fatalf("%s: a page of %d jobs below %d, partial %v, next %d", name, len(page.Jobs), f.Before, page.Partial, page.Next)
-			}
-			f.Before = page.Next
-		}
-		if !slices.Equal(found, rare) {
-			t.Errorf("%s: found %v, not %v", name, found, rare)
-		}
-		if name == "small parts" != (partial > 0) {
-			t.Errorf("%s: %d partial pages", name, partial)
-		}
-	}
+	})
 }
 
 func TestEstimates(t *testing.T) {

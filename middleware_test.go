@@ -17,6 +17,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/clienttest"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
 )
@@ -59,75 +60,77 @@ func open(ctx context.Context, job *hourbell.JobRow, next hourbell.Handler) erro
 // TestEveryJobPassesTheMiddleware checks that the args of jobs are sealed in the
 // store and open for workers, however the jobs are made.
 func TestEveryJobPassesTheMiddleware(t *testing.T) {
-	c := newCluster(t)
-	var mu sync.Mutex
-	var got []string
-	workers := hourbell.NewWorkers()
-	hourbell.Register(workers, func(ctx context.Context, job *hourbell.Job[Note]) error {
+	clienttest.Bubble(t, func(t *testing.T) {
+		c := newCluster(t)
+		var mu sync.Mutex
+		var got []string
+		workers := hourbell.NewWorkers()
+		hourbell.Register(workers, func(ctx context.Context, job *hourbell.Job[Note]) error {
+			mu.Lock()
+			defer mu.Unlock()
+			got = append(got, fmt.Sprint(job.Args.Text, "/", ctx.Value(tenantKey{})))
+			if strings.HasPrefix(job.Args.Text, "fails") {
+				return hourbell.Fail(errors.New("broken"))
+			}
+			return nil
+		})
+		workers.Handle("raw", func(ctx context.Context, job *hourbell.JobRow) error {
+			mu.Lock()
+			defer mu.Unlock()
+			got = append(got, fmt.Sprint(string(job.RawArgs), "/", ctx.Value(tenantKey{})))
+			if _, hook := job.Headers[hourbell.HookHeader]; !hook {
+				return errors.New("no hook")
+			}
+			return nil
+		})
+		client := c.client(workers, func(cfg *hourbell.Config) {
+			cfg.Queues = map[string]int{"default": 1, "of-a": 1}
+			cfg.EnqueueMiddleware = []hourbell.EnqueueMiddleware{seal}
+			cfg.WorkMiddleware = []hourbell.WorkMiddleware{open}
+		})
+		ctx := context.WithValue(t.Context(), tenantKey{}, "a")
+		must := func(_ any, err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		must(client.Enqueue(ctx, Note{Text: "one"}))
+		must(client.Enqueue(t.Context(), Note{Text: "plain"}, hourbell.Unique("key")))
+		must(client.EnqueueMany(ctx, []hourbell.Request{{Args: Note{Text: "many1"}}, {Args: Note{Text: "many2"}}}))
+		hook := hourbell.Hooks{OnFailure: hourbell.RawArgs{Name: "raw", JSON: []byte(`"hook"`)}}
+		once := hourbell.Schedule{Name: "once", Job: Note{Text: "fails once"}, MaxAttempts: 1, Hooks: hook}
+		must(client.Schedules.RunOnce(ctx, once))
+		schedule := hourbell.Schedule{
+			Name: "s", Rule: recur.Spec{At: time.Now().Add(time.Second).UTC().Format(time.RFC3339Nano)},
+			Job: Note{Text: "fails"}, MaxAttempts: 1, Hooks: hook,
+		}
+		must(client.Schedules.Put(ctx, schedule))
+		must(client.Schedules.Trigger(t.Context(), "s"))
+		c.run(client)
+		eventually(t, "all jobs ran", func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return len(got) >= 10
+		})
 		mu.Lock()
 		defer mu.Unlock()
-		got = append(got, fmt.Sprint(job.Args.Text, "/", ctx.Value(tenantKey{})))
-		if strings.HasPrefix(job.Args.Text, "fails") {
-			return hourbell.Fail(errors.New("broken"))
+		slices.Sort(got)
+		want := []string{`"hook"/a`, `"hook"/a`, `"hook"/a`, "fails once/a", "fails/a", "fails/a", "many1/a", "many2/a", "one/a", "plain/"}
+		if !slices.Equal(got, want) {
+			t.Errorf("the workers got %q, want %q", got, want)
 		}
-		return nil
-	})
-	workers.Handle("raw", func(ctx context.Context, job *hourbell.JobRow) error {
-		mu.Lock()
-		defer mu.Unlock()
-		got = append(got, fmt.Sprint(string(job.RawArgs), "/", ctx.Value(tenantKey{})))
-		if _, hook := job.Headers[hourbell.HookHeader]; !hook {
-			return errors.New("no hook")
-		}
-		return nil
-	})
-	client := c.client(workers, func(cfg *hourbell.Config) {
-		cfg.Queues = map[string]int{"default": 1, "of-a": 1}
-		cfg.EnqueueMiddleware = []hourbell.EnqueueMiddleware{seal}
-		cfg.WorkMiddleware = []hourbell.WorkMiddleware{open}
-	})
-	ctx := context.WithValue(t.Context(), tenantKey{}, "a")
-	must := func(_ any, err error) {
-		t.Helper()
+		jobs, err := client.Jobs.List(t.Context(), hourbell.JobFilter{})
 		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	must(client.Enqueue(ctx, Note{Text: "one"}))
-	must(client.Enqueue(t.Context(), Note{Text: "plain"}, hourbell.Unique("key")))
-	must(client.EnqueueMany(ctx, []hourbell.Request{{Args: Note{Text: "many1"}}, {Args: Note{Text: "many2"}}}))
-	hook := hourbell.Hooks{OnFailure: hourbell.RawArgs{Name: "raw", JSON: []byte(`"hook"`)}}
-	once := hourbell.Schedule{Name: "once", Job: Note{Text: "fails once"}, MaxAttempts: 1, Hooks: hook}
-	must(client.Schedules.RunOnce(ctx, once))
-	schedule := hourbell.Schedule{
-		Name: "s", Rule: recur.Spec{At: time.Now().Add(time.Second).UTC().Format(time.RFC3339Nano)},
-		Job: Note{Text: "fails"}, MaxAttempts: 1, Hooks: hook,
-	}
-	must(client.Schedules.Put(ctx, schedule))
-	must(client.Schedules.Trigger(t.Context(), "s"))
-	c.run(client)
-	eventually(t, "all jobs ran", func() bool {
-		mu.Lock()
-		defer mu.Unlock()
-		return len(got) >= 10
-	})
-	mu.Lock()
-	defer mu.Unlock()
-	slices.Sort(got)
-	want := []string{`"hook"/a`, `"hook"/a`, `"hook"/a`, "fails once/a", "fails/a", "fails/a", "many1/a", "many2/a", "one/a", "plain/"}
-	if !slices.Equal(got, want) {
-		t.Errorf("the workers got %q, want %q", got, want)
-	}
-	jobs, err := client.Jobs.List(t.Context(), hourbell.JobFilter{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, job := range jobs {
-		full, err := client.Jobs.Get(t.Context(), job.ID)
-		if err != nil || !bytes.HasPrefix(full.Args, []byte(`"sealed:`)) {
-			t.Errorf("job %d of origin %s is stored with the args %s, %v", job.ID, job.Origin, full.Args, err)
+		for _, job := range jobs {
+			full, err := client.Jobs.Get(t.Context(), job.ID)
+			if err != nil || !bytes.HasPrefix(full.Args, []byte(`"sealed:`)) {
+				t.Errorf("job %d of origin %s is stored with the args %s, %v", job.ID, job.Origin, full.Args, err)
+			}
 		}
-	}
+	})
 }
 
 // TestScheduleThatPassesMiddlewareStaysUnchanged checks that a schedule that is
@@ -454,35 +457,37 @@ func TestNilInListsIsAnError(t *testing.T) {
 // counts, the last included, although another observer is stuck and a third one
 // panics.
 func TestObserversGetEverything(t *testing.T) {
-	c := newCluster(t)
-	seen := map[event.Kind]int64{}
-	stuck := make(chan struct{})
-	defer close(stuck)
-	workers := noteWorkers(func(_ context.Context, job *hourbell.Job[Note]) error { return nil })
-	client := c.client(workers, func(cfg *hourbell.Config) {
-		cfg.Observers = []event.Observer{
-			event.Sink(func(event.Event) { <-stuck }),
-			event.Sink(func(event.Event) { panic("broken") }),
-			event.Sink(func(e event.Event) { seen[e.Kind]++ }),
+	clienttest.Bubble(t, func(t *testing.T) {
+		c := newCluster(t)
+		seen := map[event.Kind]int64{}
+		stuck := make(chan struct{})
+		defer close(stuck)
+		workers := noteWorkers(func(_ context.Context, job *hourbell.Job[Note]) error { return nil })
+		client := c.client(workers, func(cfg *hourbell.Config) {
+			cfg.Observers = []event.Observer{
+				event.Sink(func(event.Event) { <-stuck }),
+				event.Sink(func(event.Event) { panic("broken") }),
+				event.Sink(func(e event.Event) { seen[e.Kind]++ }),
+			}
+		})
+		const jobs = 100
+		for range jobs {
+			if _, err := client.Enqueue(t.Context(), Note{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		stop := c.run(client)
+		eventually(t, "all jobs completed", func() bool { return client.Events.Counts()[event.JobCompleted] == jobs })
+		stop()
+		for kind, want := range client.Events.Counts() {
+			if seen[kind] != want {
+				t.Errorf("%s: the observer got %d, want %d", kind, seen[kind], want)
+			}
+		}
+		if seen[event.JobCompleted] != jobs || seen[event.NodeStopped] != 1 || seen[event.ObserverPanicked] != 1 {
+			t.Errorf("the observer got %v", seen)
 		}
 	})
-	const jobs = 100
-	for range jobs {
-		if _, err := client.Enqueue(t.Context(), Note{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	stop := c.run(client)
-	eventually(t, "all jobs completed", func() bool { return client.Events.Counts()[event.JobCompleted] == jobs })
-	stop()
-	for kind, want := range client.Events.Counts() {
-		if seen[kind] != want {
-			t.Errorf("%s: the observer got %d, want %d", kind, seen[kind], want)
-		}
-	}
-	if seen[event.JobCompleted] != jobs || seen[event.NodeStopped] != 1 || seen[event.ObserverPanicked] != 1 {
-		t.Errorf("the observer got %v", seen)
-	}
 }
 
 // TestMiddlewareMayRemoveAKey checks that a job whose key middleware removes is

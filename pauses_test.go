@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/clienttest"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
 )
@@ -100,50 +101,52 @@ func TestPauseOfQueuesKindsAndKeys(t *testing.T) {
 // TestPauseCancelsRunningJobs checks Pause.CancelRunning: running jobs of the subject end as
 // cancelled, jobs that wait and jobs of others stay.
 func TestPauseCancelsRunningJobs(t *testing.T) {
-	c := newCluster(t)
-	workers := noteWorkers(func(ctx context.Context, _ *hourbell.Job[Note]) error {
-		<-ctx.Done()
-		return ctx.Err()
-	})
-	client := c.client(workers, func(cfg *hourbell.Config) { cfg.Queues, cfg.Host = map[string]int{"default": 1, "other": 1}, "web1" })
-	c.run(client)
-	enqueue := func(options ...hourbell.Option) func(store.State) func() bool {
-		t.Helper()
-		job, err := client.Enqueue(t.Context(), Note{}, options...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return func(state store.State) func() bool {
-			return func() bool {
-				info, err := client.Jobs.Get(t.Context(), job.ID)
-				return err == nil && info.State == state
+	clienttest.Bubble(t, func(t *testing.T) {
+		c := newCluster(t)
+		workers := noteWorkers(func(ctx context.Context, _ *hourbell.Job[Note]) error {
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		client := c.client(workers, func(cfg *hourbell.Config) { cfg.Queues, cfg.Host = map[string]int{"default": 1, "other": 1}, "web1" })
+		c.run(client)
+		enqueue := func(options ...hourbell.Option) func(store.State) func() bool {
+			t.Helper()
+			job, err := client.Enqueue(t.Context(), Note{}, options...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return func(state store.State) func() bool {
+				return func() bool {
+					info, err := client.Jobs.Get(t.Context(), job.ID)
+					return err == nil && info.State == state
+				}
 			}
 		}
-	}
-	runs, place, other := enqueue(), enqueue(hourbell.Queue("default@web1")), enqueue(hourbell.Queue("other"))
-	eventually(t, "the job to run", runs(store.StateRunning))
-	eventually(t, "the job of the place to run", place(store.StateRunning))
-	eventually(t, "the other job to run", other(store.StateRunning))
-	later := enqueue(hourbell.In(time.Hour))
-	if err := client.Queues.Pause(t.Context(), "default", hourbell.Pause{CancelRunning: true, Actor: "me", Reason: "repair"}); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the job to end", runs(store.StateCancelled))
-	eventually(t, "the job of the place to end", place(store.StateCancelled))
-	if !later(store.StateReady)() || !other(store.StateRunning)() {
-		t.Error("only running jobs of the queue are cancelled")
-	}
-	jobs, err := client.Jobs.List(t.Context(), hourbell.JobFilter{States: []store.State{store.StateCancelled}})
-	if err != nil || len(jobs) != 2 {
-		t.Fatalf("%d jobs are cancelled, %v", len(jobs), err)
-	}
-	for _, job := range jobs {
-		if want := "queue default was paused by me: repair"; job.Reason != want {
-			t.Errorf("job %d was cancelled because %q, want %q", job.ID, job.Reason, want)
+		runs, place, other := enqueue(), enqueue(hourbell.Queue("default@web1")), enqueue(hourbell.Queue("other"))
+		eventually(t, "the job to run", runs(store.StateRunning))
+		eventually(t, "the job of the place to run", place(store.StateRunning))
+		eventually(t, "the other job to run", other(store.StateRunning))
+		later := enqueue(hourbell.In(time.Hour))
+		if err := client.Queues.Pause(t.Context(), "default", hourbell.Pause{CancelRunning: true, Actor: "me", Reason: "repair"}); err != nil {
+			t.Fatal(err)
 		}
-	}
-	entries, err := client.Audit.List(t.Context(), hourbell.AuditFilter{Action: store.AuditQueuesPause, Limit: 10})
-	if err != nil || len(entries) != 1 || entries[0].Detail != "running jobs are cancelled; repair" {
-		t.Errorf("the audit has %+v, %v", entries, err)
-	}
+		eventually(t, "the job to end", runs(store.StateCancelled))
+		eventually(t, "the job of the place to end", place(store.StateCancelled))
+		if !later(store.StateReady)() || !other(store.StateRunning)() {
+			t.Error("only running jobs of the queue are cancelled")
+		}
+		jobs, err := client.Jobs.List(t.Context(), hourbell.JobFilter{States: []store.State{store.StateCancelled}})
+		if err != nil || len(jobs) != 2 {
+			t.Fatalf("%d jobs are cancelled, %v", len(jobs), err)
+		}
+		for _, job := range jobs {
+			if want := "queue default was paused by me: repair"; job.Reason != want {
+				t.Errorf("job %d was cancelled because %q, want %q", job.ID, job.Reason, want)
+			}
+		}
+		entries, err := client.Audit.List(t.Context(), hourbell.AuditFilter{Action: store.AuditQueuesPause, Limit: 10})
+		if err != nil || len(entries) != 1 || entries[0].Detail != "running jobs are cancelled; repair" {
+			t.Errorf("the audit has %+v, %v", entries, err)
+		}
+	})
 }

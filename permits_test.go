@@ -10,6 +10,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/clienttest"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -28,119 +29,125 @@ func (c *cluster) putLimits(limits ...store.Limit) {
 // TestALimitOfAQueueHolds runs jobs on three nodes under a limit that is lowered, raised and deleted, and counts
 // how many jobs run at a time.
 func TestALimitOfAQueueHolds(t *testing.T) {
-	const jobs = 1000
-	c := newCluster(t)
-	var running, most, done atomic.Int64
-	workers := func() *hourbell.Workers {
-		w := hourbell.NewWorkers()
-		hourbell.Register(w, func(context.Context, *hourbell.Job[Note]) error {
-			n := running.Add(1)
-			for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
-			}
-			time.Sleep(10 * time.Millisecond) // longer than a claim, also with the race detector
-			running.Add(-1)
-			done.Add(1)
-			return nil
-		})
-		return w
-	}
-	clients := make([]*hourbell.Client, 3)
-	for i := range clients {
-		clients[i] = c.client(workers(), func(cfg *hourbell.Config) { cfg.Queues = map[string]int{"default": 8} })
-	}
-	c.putLimits(store.Limit{Name: "l", Queue: "default", Concurrency: 4})
-	enqueueMany(t, clients[0], Note{}, jobs)
-	for _, client := range clients {
-		defer c.run(client)()
-	}
-	atMost := func(more, limit int64) {
-		t.Helper()
-		from := done.Load()
-		eventually(t, "jobs run", func() bool { return done.Load() >= min(from+more, jobs) })
-		if n := most.Load(); n > limit {
-			t.Errorf("%d jobs run at a time under a limit of %d", n, limit)
+	clienttest.Bubble(t, func(t *testing.T) {
+		const jobs = 1000
+		c := newCluster(t)
+		var running, most, done atomic.Int64
+		workers := func() *hourbell.Workers {
+			w := hourbell.NewWorkers()
+			hourbell.Register(w, func(context.Context, *hourbell.Job[Note]) error {
+				n := running.Add(1)
+				for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+				}
+				time.Sleep(10 * time.Millisecond) // longer than a claim, also with the race detector
+				running.Add(-1)
+				done.Add(1)
+				return nil
+			})
+			return w
 		}
-	}
-	eventually(t, "as many jobs run as may", func() bool { return most.Load() >= 4 })
-	atMost(100, 4)
-	c.putLimits(store.Limit{Name: "l", Queue: "default", Concurrency: 2})
-	eventually(t, "nodes hold few permits", func() bool { // jobs that were taken before may not have begun
-		infos, err := store.List[store.LimitInfo](t.Context(), c.store, store.ListRequest{})
-		return err == nil && infos[0].InUse <= 2 && running.Load() <= 2
+		clients := make([]*hourbell.Client, 3)
+		for i := range clients {
+			clients[i] = c.client(workers(), func(cfg *hourbell.Config) { cfg.Queues = map[string]int{"default": 8} })
+		}
+		c.putLimits(store.Limit{Name: "l", Queue: "default", Concurrency: 4})
+		enqueueMany(t, clients[0], Note{}, jobs)
+		for _, client := range clients {
+			defer c.run(client)()
+		}
+		atMost := func(more, limit int64) {
+			t.Helper()
+			from := done.Load()
+			eventually(t, "jobs run", func() bool { return done.Load() >= min(from+more, jobs) })
+			if n := most.Load(); n > limit {
+				t.Errorf("%d jobs run at a time under a limit of %d", n, limit)
+			}
+		}
+		eventually(t, "as many jobs run as may", func() bool { return most.Load() >= 4 })
+		atMost(100, 4)
+		c.putLimits(store.Limit{Name: "l", Queue: "default", Concurrency: 2})
+		eventually(t, "nodes hold few permits", func() bool { // jobs that were taken before may not have begun
+			infos, err := store.List[store.LimitInfo](t.Context(), c.store, store.ListRequest{})
+			return err == nil && infos[0].InUse <= 2 && running.Load() <= 2
+		})
+		most.Store(0)
+		atMost(50, 2)
+		c.putLimits(store.Limit{Name: "l", Queue: "default", Concurrency: 11})
+		atMost(150, 11)
+		eventually(t, "as many jobs run as may", func() bool { return most.Load() == 11 })
+		if err := c.store.Delete(t.Context(), store.DeleteRequest{Of: store.OfLimits, Names: []string{"l"}}); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the limit is gone", func() bool { return most.Load() > 11 || done.Load() == jobs })
+		c.putLimits(store.Limit{Name: "l", Queue: "default", Concurrency: 3})
+		from := done.Load()
+		eventually(t, "jobs run under the new limit", func() bool { return done.Load() >= min(from+50, jobs) })
 	})
-	most.Store(0)
-	atMost(50, 2)
-	c.putLimits(store.Limit{Name: "l", Queue: "default", Concurrency: 11})
-	atMost(150, 11)
-	eventually(t, "as many jobs run as may", func() bool { return most.Load() == 11 })
-	if err := c.store.Delete(t.Context(), store.DeleteRequest{Of: store.OfLimits, Names: []string{"l"}}); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the limit is gone", func() bool { return most.Load() > 11 || done.Load() == jobs })
-	c.putLimits(store.Limit{Name: "l", Queue: "default", Concurrency: 3})
-	from := done.Load()
-	eventually(t, "jobs run under the new limit", func() bool { return done.Load() >= min(from+50, jobs) })
 }
 
 // TestJobsAreClaimedAheadOfPermits runs short jobs on two nodes with many more workers than permits: their claims take many jobs at
 // once, and no more jobs run at a time than the limit allows.
 func TestJobsAreClaimedAheadOfPermits(t *testing.T) {
-	const jobs, limit = 2000, 3
-	c := newCluster(t)
-	var running, most, done atomic.Int64
-	clients := make([]*hourbell.Client, 2)
-	for i := range clients {
-		clients[i] = c.client(noteWorkers(func(context.Context, *hourbell.Job[Note]) error {
-			n := running.Add(1)
-			for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
-			}
-			time.Sleep(100 * time.Microsecond)
-			running.Add(-1)
-			done.Add(1)
-			return nil
-		}), func(cfg *hourbell.Config) { cfg.Queues, cfg.Lease = map[string]int{"default": 50}, time.Minute })
-	}
-	c.putLimits(store.Limit{Name: "l", Queue: "default", Concurrency: limit})
-	enqueueMany(t, clients[0], Note{}, jobs)
-	for _, client := range clients {
-		defer c.run(client)()
-	}
-	eventually(t, "all jobs have run", func() bool { return done.Load() == jobs })
-	if n := most.Load(); n > limit {
-		t.Errorf("%d jobs ran at a time under a limit of %d", n, limit)
-	}
-	claims := clients[0].Events.Counts()[event.JobsClaimed] + clients[1].Events.Counts()[event.JobsClaimed]
-	if claims > jobs/4 {
-		t.Errorf("%d claims for %d jobs", claims, jobs)
-	}
+	clienttest.Bubble(t, func(t *testing.T) {
+		const jobs, limit = 2000, 3
+		c := newCluster(t)
+		var running, most, done atomic.Int64
+		clients := make([]*hourbell.Client, 2)
+		for i := range clients {
+			clients[i] = c.client(noteWorkers(func(context.Context, *hourbell.Job[Note]) error {
+				n := running.Add(1)
+				for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+				}
+				time.Sleep(100 * time.Microsecond)
+				running.Add(-1)
+				done.Add(1)
+				return nil
+			}), func(cfg *hourbell.Config) { cfg.Queues, cfg.Lease = map[string]int{"default": 50}, time.Minute })
+		}
+		c.putLimits(store.Limit{Name: "l", Queue: "default", Concurrency: limit})
+		enqueueMany(t, clients[0], Note{}, jobs)
+		for _, client := range clients {
+			defer c.run(client)()
+		}
+		eventually(t, "all jobs have run", func() bool { return done.Load() == jobs })
+		if n := most.Load(); n > limit {
+			t.Errorf("%d jobs ran at a time under a limit of %d", n, limit)
+		}
+		claims := clients[0].Events.Counts()[event.JobsClaimed] + clients[1].Events.Counts()[event.JobsClaimed]
+		if claims > jobs/4 {
+			t.Errorf("%d claims for %d jobs", claims, jobs)
+		}
+	})
 }
 
 // TestLongJobsAreNotClaimedAheadOfPermits checks that jobs for which a node has workers and no permits are left to other nodes.
 func TestLongJobsAreNotClaimedAheadOfPermits(t *testing.T) {
-	const jobs, limit = 12, 4
-	c := newCluster(t)
-	var claimed, done atomic.Int64
-	client := c.client(noteWorkers(func(context.Context, *hourbell.Job[Note]) error {
-		time.Sleep(200 * time.Millisecond)
-		done.Add(1)
-		return nil
-	}), func(cfg *hourbell.Config) {
-		cfg.Queues, cfg.Lease = map[string]int{"default": 10}, time.Minute
-		cfg.Observers = []event.Observer{event.Sink(func(e event.Event) {
-			if e.Kind == event.JobsClaimed {
-				if n := claimed.Add(e.Count) - done.Load(); n > limit {
-					t.Errorf("%d jobs are claimed, and %d may run", n, limit)
+	clienttest.Bubble(t, func(t *testing.T) {
+		const jobs, limit = 12, 4
+		c := newCluster(t)
+		var claimed, done atomic.Int64
+		client := c.client(noteWorkers(func(context.Context, *hourbell.Job[Note]) error {
+			time.Sleep(200 * time.Millisecond)
+			done.Add(1)
+			return nil
+		}), func(cfg *hourbell.Config) {
+			cfg.Queues, cfg.Lease = map[string]int{"default": 10}, time.Minute
+			cfg.Observers = []event.Observer{event.Sink(func(e event.Event) {
+				if e.Kind == event.JobsClaimed {
+					if n := claimed.Add(e.Count) - done.Load(); n > limit {
+						t.Errorf("%d jobs are claimed, and %d may run", n, limit)
+					}
 				}
-			}
-		})}
+			})}
+		})
+		c.putLimits(store.Limit{Name: "l", Queue: "default", Concurrency: limit})
+		enqueueMany(t, client, Note{}, jobs)
+		defer c.run(client)()
+		eventually(t, "all jobs have run", func() bool { return done.Load() == jobs })
+		if n := claimed.Load(); n != jobs {
+			t.Errorf("%d claims of %d jobs", n, jobs)
+		}
 	})
-	c.putLimits(store.Limit{Name: "l", Queue: "default", Concurrency: limit})
-	enqueueMany(t, client, Note{}, jobs)
-	defer c.run(client)()
-	eventually(t, "all jobs have run", func() bool { return done.Load() == jobs })
-	if n := claimed.Load(); n != jobs {
-		t.Errorf("%d claims of %d jobs", n, jobs)
-	}
 }
 
 // TestPlacesShareThePermitsOfTheirQueue checks that the jobs of a place run while its queue, with which it shares the permits, has a
@@ -186,39 +193,45 @@ func TestPlacesShareThePermitsOfTheirQueue(t *testing.T) {
 // TestUnusedPermitsAreReturned checks that a node whose queue gets a limit while the node runs, and has nothing more to do, holds no
 // permits soon, and again after further jobs.
 func TestUnusedPermitsAreReturned(t *testing.T) {
-	c := newCluster(t)
-	var done atomic.Int64
-	w := hourbell.NewWorkers()
-	hourbell.Register(w, func(context.Context, *hourbell.Job[Note]) error {
-		done.Add(1)
-		return nil
-	})
-	client := c.client(w)
-	defer c.run(client)()
-	enqueueMany(t, client, Note{}, 1)
-	eventually(t, "the node works", func() bool { return done.Load() == 1 })
-	c.putLimits(store.Limit{Name: "l", Queue: "default", Concurrency: 4})
-	for jobs := int64(11); jobs <= 21; jobs += 10 {
-		enqueueMany(t, client, Note{}, 10)
-		eventually(t, "the jobs have run", func() bool { return done.Load() == jobs })
-		eventually(t, "no permit is in use", func() bool {
-			limits, err := store.List[store.LimitInfo](t.Context(), c.store, store.ListRequest{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return limits[0].InUse == 0
+	clienttest.Bubble(t, func(t *testing.T) {
+		c := newCluster(t)
+		var done atomic.Int64
+		w := hourbell.NewWorkers()
+		hourbell.Register(w, func(context.Context, *hourbell.Job[Note]) error {
+			done.Add(1)
+			return nil
 		})
-	}
+		client := c.client(w)
+		defer c.run(client)()
+		enqueueMany(t, client, Note{}, 1)
+		eventually(t, "the node works", func() bool { return done.Load() == 1 })
+		c.putLimits(store.Limit{Name: "l", Queue: "default", Concurrency: 4})
+		for jobs := int64(11); jobs <= 21; jobs += 10 {
+			enqueueMany(t, client, Note{}, 10)
+			eventually(t, "the jobs have run", func() bool { return done.Load() == jobs })
+			eventually(t, "no permit is in use", func() bool {
+				limits, err := store.List[store.LimitInfo](t.Context(), c.store, store.ListRequest{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return limits[0].InUse == 0
+			})
+		}
+	})
 }
 
 // TestARateOfAQueueHolds runs jobs on three nodes under a rate, and counts the starts within each time.
 func TestARateOfAQueueHolds(t *testing.T) {
-	testARate(t, store.Limit{Name: "l", Queue: "default"})
+	clienttest.Bubble(t, func(t *testing.T) {
+		testARate(t, store.Limit{Name: "l", Queue: "default"})
+	})
 }
 
 // TestARateOfKeysHolds checks that three nodes start no more jobs of a key than its rate allows, and use the rate.
 func TestARateOfKeysHolds(t *testing.T) {
-	testARate(t, store.Limit{Name: "l", ByKey: true}, hourbell.Key("k"))
+	clienttest.Bubble(t, func(t *testing.T) {
+		testARate(t, store.Limit{Name: "l", ByKey: true}, hourbell.Key("k"))
+	})
 }
 
 // testARate runs jobs on three nodes under a limit with a rate.

@@ -9,58 +9,61 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/clienttest"
 	"github.com/hourbell/hourbell/recur"
 )
 
 func TestScheduleFiresOncePerSlotOnTwoNodes(t *testing.T) {
-	c := newCluster(t)
-	var mu sync.Mutex
-	slots := map[time.Time]int{}
-	work := func(_ context.Context, job *hourbell.Job[Note]) error {
+	clienttest.Bubble(t, func(t *testing.T) {
+		c := newCluster(t)
+		var mu sync.Mutex
+		slots := map[time.Time]int{}
+		work := func(_ context.Context, job *hourbell.Job[Note]) error {
+			mu.Lock()
+			defer mu.Unlock()
+			slots[job.Slot]++
+			if job.Schedule != "bell" || job.Origin != "schedule" {
+				t.Errorf("job of a slot: %+v", job.JobRow)
+			}
+			return nil
+		}
+		first := c.client(noteWorkers(work))
+		c.run(first)
+		c.run(c.client(noteWorkers(work)))
+		_, err := first.Schedules.Put(t.Context(), hourbell.Schedule{Name: "bell", Rule: recur.Spec{Every: "100ms"}, Job: hourbell.RawArgs{Name: "note", JSON: []byte(`{}`)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "ten slots", func() bool { mu.Lock(); defer mu.Unlock(); return len(slots) >= 10 })
+		if err := first.Schedules.Pause(t.Context(), []string{"bell"}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(250 * time.Millisecond)
 		mu.Lock()
 		defer mu.Unlock()
-		slots[job.Slot]++
-		if job.Schedule != "bell" || job.Origin != "schedule" {
-			t.Errorf("job of a slot: %+v", job.JobRow)
+		for slot, n := range slots {
+			if n != 1 {
+				t.Errorf("slot %v ran %d times", slot, n)
+			}
 		}
-		return nil
-	}
-	first := c.client(noteWorkers(work))
-	c.run(first)
-	c.run(c.client(noteWorkers(work)))
-	_, err := first.Schedules.Put(t.Context(), hourbell.Schedule{Name: "bell", Rule: recur.Spec{Every: "100ms"}, Job: hourbell.RawArgs{Name: "note", JSON: []byte(`{}`)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "ten slots", func() bool { mu.Lock(); defer mu.Unlock(); return len(slots) >= 10 })
-	if err := first.Schedules.Pause(t.Context(), []string{"bell"}); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(250 * time.Millisecond)
-	mu.Lock()
-	defer mu.Unlock()
-	for slot, n := range slots {
-		if n != 1 {
-			t.Errorf("slot %v ran %d times", slot, n)
+		records, err := first.Slots.List(t.Context(), hourbell.SlotFilter{Schedule: "bell"})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	records, err := first.Slots.List(t.Context(), hourbell.SlotFilter{Schedule: "bell"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var paused, count int64
-	for i, record := range records {
-		count += record.Count
-		if strings.HasPrefix(record.Reason, "paused") {
-			paused += record.Count
+		var paused, count int64
+		for i, record := range records {
+			count += record.Count
+			if strings.HasPrefix(record.Reason, "paused") {
+				paused += record.Count
+			}
+			if i > 0 && records[i-1].Slot.Sub(record.Last) != 100*time.Millisecond {
+				t.Errorf("between %v and %v is a slot without a record", record.Last, records[i-1].Slot)
+			}
 		}
-		if i > 0 && records[i-1].Slot.Sub(record.Last) != 100*time.Millisecond {
-			t.Errorf("between %v and %v is a slot without a record", record.Last, records[i-1].Slot)
+		if paused < 1 || count < 11 {
+			t.Errorf("%d slots on record, %d of them paused", count, paused)
 		}
-	}
-	if paused < 1 || count < 11 {
-		t.Errorf("%d slots on record, %d of them paused", count, paused)
-	}
+	})
 }
 
 func TestLostUpdateIsRefused(t *testing.T) {

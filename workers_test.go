@@ -11,6 +11,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/clienttest"
 )
 
 // Ring is the type of the arguments of a second kind.
@@ -220,28 +221,30 @@ func TestAKindHasABoundOnANode(t *testing.T) {
 // TestAnAdmissionHoldsClaims checks that a node claims nothing while its admission refuses, and
 // claims again soon after.
 func TestAnAdmissionHoldsClaims(t *testing.T) {
-	c, g := newCluster(t), newGate()
-	var full atomic.Bool
-	client := c.client(gated(g), func(cfg *hourbell.Config) {
-		cfg.Queues, cfg.Admission = map[string]int{"default": 2}, func() bool { return !full.Load() }
+	clienttest.Bubble(t, func(t *testing.T) {
+		c, g := newCluster(t), newGate()
+		var full atomic.Bool
+		client := c.client(gated(g), func(cfg *hourbell.Config) {
+			cfg.Queues, cfg.Admission = map[string]int{"default": 2}, func() bool { return !full.Load() }
+		})
+		enqueueMany(t, client, Note{}, 3)
+		defer c.run(client)()
+		defer g.end()
+		eventually(t, "two jobs run", func() bool { return g.run("note") == 2 })
+		full.Store(true)
+		g.release()
+		eventually(t, "the node reports that it claims nothing", func() bool { return client.Events.Counts()[event.ClaimsHeld] == 1 })
+		enqueueMany(t, client, Note{}, 1)
+		time.Sleep(300 * time.Millisecond)
+		if n := g.run("note"); n != 0 {
+			t.Errorf("%d jobs run on a node whose admission refuses", n)
+		}
+		full.Store(false)
+		eventually(t, "two jobs run", func() bool { return g.run("note") == 2 })
+		if n := client.Events.Counts()[event.ClaimsFree]; n != 1 {
+			t.Errorf("%d events of a node that claims again", n)
+		}
 	})
-	enqueueMany(t, client, Note{}, 3)
-	defer c.run(client)()
-	defer g.end()
-	eventually(t, "two jobs run", func() bool { return g.run("note") == 2 })
-	full.Store(true)
-	g.release()
-	eventually(t, "the node reports that it claims nothing", func() bool { return client.Events.Counts()[event.ClaimsHeld] == 1 })
-	enqueueMany(t, client, Note{}, 1)
-	time.Sleep(300 * time.Millisecond)
-	if n := g.run("note"); n != 0 {
-		t.Errorf("%d jobs run on a node whose admission refuses", n)
-	}
-	full.Store(false)
-	eventually(t, "two jobs run", func() bool { return g.run("note") == 2 })
-	if n := client.Events.Counts()[event.ClaimsFree]; n != 1 {
-		t.Errorf("%d events of a node that claims again", n)
-	}
 }
 
 func TestMaxMemory(t *testing.T) {

@@ -23,7 +23,7 @@ import (
 const kind = "work"
 
 // Open opens the store of a test: it returns two backends on one empty store, and registers its clean-up with t. If an Open is nil, the
-// store is in memory, and the test runs in a bubble: its clock jumps to the next event while all goroutines wait.
+// store is in memory, and the test runs in a Bubble; with -short all others are left out.
 type Open func(t *testing.T) (a, b store.Backend)
 
 // env is a test with its store.
@@ -33,20 +33,28 @@ type env struct {
 	other   store.Backend // another backend on the same store
 }
 
-// sinceEpoch is how long after the first instant of a bubble, which is in the year 2000, a test begins: after the start of the process,
-// because a node takes the zero value of an instant for an earlier instant.
-const sinceEpoch = 40 * 365 * 24 * time.Hour
+// Bubble runs a test in a bubble of testing/synctest, whose clock jumps to the next event while all goroutines wait. The test begins after
+// the start of the process, because a node takes the zero value of an instant for an earlier instant, and bubbles begin in the year 2000.
+func Bubble(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(40 * 365 * 24 * time.Hour)
+		test(t)
+	})
+}
 
 // with runs a test on a store.
 func with(t *testing.T, open Open, test func(e *env)) {
 	t.Helper()
 	if open == nil {
-		synctest.Test(t, func(t *testing.T) {
-			time.Sleep(sinceEpoch)
+		Bubble(t, func(t *testing.T) {
 			s := memory.New()
 			test(&env{T: t, backend: s, other: s})
 		})
 		return
+	}
+	if testing.Short() {
+		t.Skip("waits in real time; on the store in memory it does not")
 	}
 	e := &env{T: t}
 	e.backend, e.other = open(t)

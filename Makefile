@@ -41,7 +41,7 @@ test-long: test ## As test, with more random operations, races, failed statement
 
 .PHONY: test-short
 test-short: ## The quick tests only, without servers
-	@scripts/each-module go test -short $(TESTFLAGS) ./...
+	@go test -short -p 4 -parallel 4 $(TESTFLAGS) $$(scripts/modules | sed "s|$$|/...|")
 
 .PHONY: test-postgres-versions
 test-postgres-versions: ## The tests of the PostgreSQL driver on versions 13 to 18; writes docs/versions.md

@@ -36,6 +36,19 @@ var program = sync.OnceValues(func() (string, error) {
 	return file, err
 })
 
+// programFile returns the file of the program. A test that needs the program is left out with -short.
+func programFile(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	file, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 func TestMain(m *testing.M) {
 	os.Exit(testMain(m))
 }
@@ -54,10 +67,7 @@ func testMain(m *testing.M) int {
 // checkFlags checks that hourbell takes arguments, without running them.
 func checkFlags(t *testing.T, args ...string) {
 	t.Helper()
-	file, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := programFile(t)
 	out, err := exec.CommandContext(t.Context(), file, append(slices.Clone(args), "--help")...).CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "Usage:") {
 		t.Errorf("hourbell %q: %v\n%s", args, err, out)
@@ -78,10 +88,7 @@ func stateDir(t *testing.T, args []string) string {
 // checkSchedules checks a schedule file.
 func checkSchedules(t *testing.T, text string) {
 	t.Helper()
-	file, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := programFile(t)
 	check := exec.CommandContext(t.Context(), file, "check", "-")
 	check.Stdin = strings.NewReader(text)
 	if out, err := check.CombinedOutput(); err != nil {
@@ -259,10 +266,7 @@ func TestUnit(t *testing.T) {
 	}
 	folder := t.TempDir()
 	text, _ := os.ReadFile("packages/hourbell.service")
-	file, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := programFile(t)
 	path := filepath.Join(folder, "hourbell.service")
 	text = bytes.ReplaceAll(text, []byte("/usr/bin/hourbell"), []byte(file)) // verify looks for the program
 	text = bytes.ReplaceAll(text, []byte("Documentation=man:hourbell-serve(1)\n"), nil)

@@ -11,6 +11,9 @@ import (
 // TestTag tags a copy of this repository, and checks that each module has a tag, and that modules require each other in the
 // version of the release.
 func TestTag(t *testing.T) {
+	if testing.Short() {
+		t.Skip("copies the repository")
+	}
 	copied := filepath.Join(t.TempDir(), "copy")
 	run := func(fails bool, name string, args ...string) string {
 		t.Helper()

@@ -106,6 +106,7 @@ func TestBenchTable(t *testing.T) {
 }
 
 func TestBenchInterrupted(t *testing.T) {
+	startsProcesses(t)
 	eachStore(t, func(t *testing.T, b *bench) {
 		for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 			p := b.start("bench", "--seconds", "600", "--jobs", "10000000")

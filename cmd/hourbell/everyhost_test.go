@@ -10,6 +10,7 @@ import (
 // TestEveryHost does with a schedule on every host what an operator does: puts it, looks at its hosts and slots, triggers it,
 // and forgets a host.
 func TestEveryHost(t *testing.T) {
+	startsProcesses(t)
 	b := newBench(t)
 	first := b.serve("--host", "web1", "--commands", "any")
 	first.awaits("node started", 1)

@@ -37,6 +37,14 @@ func (b *bench) command(args ...string) *exec.Cmd {
 	return b.program(append([]string{"exec"}, args...)...)
 }
 
+// startsProcesses leaves a test that starts processes of the program out with -short.
+func startsProcesses(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+}
+
 // program returns the program as a process of its own, on the bench's store.
 func (b *bench) program(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(b.t.Context(), os.Args[0], args...)
@@ -48,6 +56,7 @@ func (b *bench) program(args ...string) *exec.Cmd {
 }
 
 func TestExecPassesThrough(t *testing.T) {
+	startsProcesses(t)
 	b := newBench(t)
 	if r := b.asExec("in\x00put", "a", "--", "cat"); r != (result{0, "in\x00put", ""}) {
 		t.Errorf("input and output: %+v", r)
@@ -70,6 +79,7 @@ func TestExecPassesThrough(t *testing.T) {
 }
 
 func TestExecOnceAnInterval(t *testing.T) {
+	startsProcesses(t)
 	b := newBench(t)
 	say := []string{"a", "--every", "1h", "--", "sh", "-c", "echo $HOURBELL_SLOT"}
 	r := b.asExec("", say...)
@@ -94,6 +104,7 @@ func TestExecOnceAnInterval(t *testing.T) {
 // TestExecWarnsOfItsCaller checks the warnings about a call in the middle of an
 // interval, and about slots for which no call was made.
 func TestExecWarnsOfItsCaller(t *testing.T) {
+	startsProcesses(t)
 	b := newBench(t)
 	every := func(name, interval string) result { return b.asExec("", name, "--every", interval, "--", "true") }
 	every("a", "6s")
@@ -112,6 +123,7 @@ func TestExecWarnsOfItsCaller(t *testing.T) {
 }
 
 func TestExecIsHeld(t *testing.T) {
+	startsProcesses(t)
 	b := newBench(t)
 	holder := b.command("a", "--", "sh", "-c", "echo $$ > pid; exec sleep 300")
 	if err := holder.Start(); err != nil {
@@ -160,6 +172,7 @@ func TestExecIsHeld(t *testing.T) {
 // TestExecEndsInTime checks that the command and all processes that it started
 // end at the at-most time, and that signals go to the command.
 func TestExecEndsInTime(t *testing.T) {
+	startsProcesses(t)
 	b := newBench(t)
 	r := b.asExec("", "a", "--at-most", "1500ms", "--grace", "100ms", "--", "sh", "-c", "trap '' TERM; setsid sleep 301 & echo $! > pid; sleep 301")
 	if r.code != 128+int(syscall.SIGKILL) || !strings.Contains(r.err, "--at-most") {
@@ -191,6 +204,7 @@ var leastNamed = regexp.MustCompile(`use at least (\S+),`)
 // no time is refused before the lock is taken, and that the least value in the
 // error is enough for the command to run.
 func TestExecAtMostLeavesTime(t *testing.T) {
+	startsProcesses(t)
 	b := newBench(t)
 	for _, test := range []struct {
 		atMost, grace, least string
@@ -221,6 +235,7 @@ func TestExecAtMostLeavesTime(t *testing.T) {
 // TestExecGraceOfAtMost checks that the command has all of its grace at the
 // at-most time, even a grace that is longer than a lost lease would allow.
 func TestExecGraceOfAtMost(t *testing.T) {
+	startsProcesses(t)
 	b := newBench(t)
 	r := b.asExec("", "a", "--at-most", "8s", "--grace", "5s", "--lease", "5s", "--", "sh", "-c", `trap 'sleep 3.5; echo tidy; exit 0' TERM; echo up; sleep 60 & wait`)
 	if r.out != "up\ntidy\n" || r.code != exitFailed || !strings.Contains(r.err, "--at-most") {
@@ -232,6 +247,7 @@ func TestExecGraceOfAtMost(t *testing.T) {
 // that asked it to end is killed after its grace, with all processes that it
 // started, and that the lock is free.
 func TestExecGraceOfASignal(t *testing.T) {
+	startsProcesses(t)
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 		t.Run(sig.String(), func(t *testing.T) {
 			b := newBench(t)
@@ -332,6 +348,7 @@ func TestExecSignalsThatDoNotEnd(t *testing.T) {
 // TestExecLease checks that the command ends when exec is killed, and that the
 // lock is free after the requested lease, long before the default lease.
 func TestExecLease(t *testing.T) {
+	startsProcesses(t)
 	b := newBench(t)
 	cmd := b.command("a", "--lease", "2s", "--grace", "10s", "--at-most", "1h", "--", "sh", "-c", `trap '' TERM; echo $$ >pid.new; mv pid.new pid; while :; do sleep 0.02; done`)
 	if err := cmd.Start(); err != nil {
@@ -361,6 +378,7 @@ func TestExecLease(t *testing.T) {
 // TestExecWithUseRightsOnly checks that a role needs only the rights to use
 // existing lock tables, and no right to create tables.
 func TestExecWithUseRightsOnly(t *testing.T) {
+	startsProcesses(t)
 	admin := postgresURL(t)
 	b := newBench(t)
 	name := "cli_" + strings.ToLower(rand.Text()[:10]) // of the schema and the role
@@ -467,6 +485,7 @@ func TestExecKeepsTheExitCodeWhenTheReleaseFails(t *testing.T) {
 // TestExecInAnotherTable checks that a table named by a flag is never created
 // implicitly, because a lock in a misspelt table would exclude no other caller.
 func TestExecInAnotherTable(t *testing.T) {
+	startsProcesses(t)
 	b := newBench(t)
 	b.asExec("", "own", "--", "true")
 	b.fails(exitFailed, []string{"shedlock", "hourbell locks create"}, "exec", "a", "--table", "shedlock", "--", "true")

@@ -27,9 +27,7 @@ import (
 // each failure happen, looks for what the page has of it in doctor, top, the overview page, the API, the metrics, /readyz and the log,
 // leaves by the commands of the page, and sees it go.
 func TestTenFailuresAtThreeInTheMorning(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	startsProcesses(t)
 	failures := readDrill(t) // before newBench changes the folder
 	server := testserver.New(t)
 	program, args, _ := server.PrepareMariaDB()

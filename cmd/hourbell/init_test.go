@@ -19,6 +19,7 @@ func uncommented(text []byte) string {
 // TestInit checks that the first file is read as it is and with all its examples, runs, and never
 // replaces a file.
 func TestInit(t *testing.T) {
+	startsProcesses(t)
 	b := newBench(t)
 	if out := b.ok("init"); !strings.Contains(out, "hourbell serve --file schedules.yaml") {
 		t.Errorf("init prints %q", out)

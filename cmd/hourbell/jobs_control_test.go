@@ -124,6 +124,7 @@ func (b *bench) many(t *testing.T, n int) {
 // TestJobsControlInterrupted sends SIGINT to a process that changes many jobs: whole
 // batches are done, and the process prints their number.
 func TestJobsControlInterrupted(t *testing.T) {
+	startsProcesses(t)
 	b := newBench(t)
 	const n = 30_000
 	b.many(t, n)

@@ -9,6 +9,7 @@ import (
 // TestStoredCommandsThatNoNodeAllows checks that a schedule whose command no living node may run is
 // reported where people look: when it is put, where it is shown, among its slots and in the log.
 func TestStoredCommandsThatNoNodeAllows(t *testing.T) {
+	startsProcesses(t)
 	const said = "no living node allows stored commands: start one with --commands any, or declare it in a file"
 	b := newBench(t)
 	node := b.serve("--commands", "declared")
@@ -154,6 +155,7 @@ func TestExplainsExampleOfAnOutage(t *testing.T) {
 // TestNotifyURL checks that a node listens for wake-ups at --notify-url or HOURBELL_NOTIFY_URL, and
 // what it logs if it cannot.
 func TestNotifyURL(t *testing.T) {
+	startsProcesses(t)
 	b := newBench(t)
 	b.fails(exitUsage, []string{"notify-url", "SQLite"}, "serve", "--notify-url", "postgres://h/db")
 	b.fails(exitUsage, []string{"notify-url", "is empty"}, "serve", "--notify-url", "")

@@ -9,6 +9,7 @@ import (
 // TestMetrics scrapes a node at the address of its probes, and at the address of its pages,
 // where the caller must be known.
 func TestMetrics(t *testing.T) {
+	startsProcesses(t)
 	b := newBench(t)
 	b.stdin = "long enough to be one\n"
 	b.ok("auth", "add", "ada", "--role", "viewer", "--auth", "users.json")

@@ -157,6 +157,9 @@ var values = []string{
 // whatever the reader accepts, each key has a value that both accept, both refuse an unknown key, and
 // the schema refuses a value of a type that the reader refuses, unless another value of the same type is good.
 func TestSchemaAndReaderAgree(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads thousands of files")
+	}
 	compiled, document := printedSchema(t)
 	for name, m := range mappings {
 		known := lookUp(t, document, m.properties)

@@ -13,6 +13,7 @@ import (
 // TestServeCommands checks that --commands selects which commands a node runs,
 // and that a job that no node may run has that reason.
 func TestServeCommands(t *testing.T) {
+	startsProcesses(t)
 	for _, test := range []struct {
 		policy       string
 		own, foreign bool
@@ -59,6 +60,7 @@ func TestServeCommands(t *testing.T) {
 
 // TestCrontabsOfHosts checks that hosts have equal crontabs of their own side by side on one store.
 func TestCrontabsOfHosts(t *testing.T) {
+	startsProcesses(t)
 	b := newBench(t)
 	filestest.Dir(t, "cron.d")
 	writeFile(t, "cron.d/own", "1 2 * * * run-parts /etc/cron.daily\n")

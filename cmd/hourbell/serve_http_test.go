@@ -14,6 +14,7 @@ import (
 // that its own files declare, however else a job or schedule came to the store; and that
 // other calls reach private addresses only with --http-private.
 func TestServeHTTP(t *testing.T) {
+	startsProcesses(t)
 	for _, test := range []struct {
 		flags   []string
 		own     bool

@@ -11,6 +11,7 @@ import (
 // TestServePages checks what the pages of a node show besides its store: the files that
 // the node has loaded, and the locks.
 func TestServePages(t *testing.T) {
+	startsProcesses(t)
 	eachStore(t, func(t *testing.T, b *bench) {
 		var in []string
 		if url := b.env[storeVariable]; strings.HasPrefix(url, "postgres") {

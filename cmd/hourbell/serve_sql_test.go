@@ -368,6 +368,7 @@ func checkSameCommit(t *testing.T, b *bench, place sqlPlace, kind, insert string
 // TestServeSQLCommands checks that a node runs the statements of its own files
 // only, unless it runs any, however else a job or schedule came to the store.
 func TestServeSQLCommands(t *testing.T) {
+	startsProcesses(t)
 	for policy, want := range map[string]struct{ own, foreign bool }{"off": {false, false}, "declared": {true, false}, "any": {true, true}} {
 		t.Run(policy, func(t *testing.T) {
 			b := newBench(t)
@@ -414,6 +415,7 @@ func TestServeSQLCommands(t *testing.T) {
 // TestStatementsOfKilledNodesHaveOneEffect kills nodes with kill -9 again and again
 // while they run statements, and checks that each job has one effect.
 func TestStatementsOfKilledNodesHaveOneEffect(t *testing.T) {
+	startsProcesses(t)
 	const jobs = 12
 	for _, kind := range []string{"sqlite", "postgres", "mysql"} {
 		t.Run(kind, func(t *testing.T) {

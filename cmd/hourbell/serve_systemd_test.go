@@ -69,6 +69,7 @@ func (n *notified) awaits(t *testing.T, assignment string, times int) {
 // TestServeUnderSystemd checks what a service manager learns during the life of a node, with an upgrade in it, and that
 // commands know nothing of the manager.
 func TestServeUnderSystemd(t *testing.T) {
+	startsProcesses(t)
 	b := newBench(t)
 	var manager notified
 	b.env["NOTIFY_SOCKET"] = manager.listen(t)

@@ -98,6 +98,7 @@ func (p *process) ends() int {
 
 // TestServe checks the whole life of a node.
 func TestServe(t *testing.T) {
+	startsProcesses(t)
 	b := newBench(t)
 	writeFile(t, "s.yaml", "schedules:\n  - {name: bell, every: 500ms, shell: 'echo ring $HOURBELL_JOB_ID on $HOURBELL_NODE, $HOURBELL_HOST'}\n")
 	p := b.serve("--file", "s.yaml", "--probes", "127.0.0.1:0", "--name", "tower", "--host", "belfry.example", "--label", "zone=b", "--label", "role=bell")
@@ -150,6 +151,7 @@ func TestServe(t *testing.T) {
 // TestServeKeeps checks that a node keeps finished jobs as its file says, also after
 // the file has changed.
 func TestServeKeeps(t *testing.T) {
+	startsProcesses(t)
 	b := newBench(t)
 	file := func(completed string) {
 		writeFile(t, "s.yaml", "kinds: {command: {keep: {completed: "+completed+", failed: 1h}}}\nschedules: []\n")
@@ -264,6 +266,7 @@ func get(t *testing.T, url string) (int, map[string]string) {
 // TestServeIsCutShort checks that the second signal ends the wait for jobs,
 // unless it is only an echo of the first signal.
 func TestServeIsCutShort(t *testing.T) {
+	startsProcesses(t)
 	b := newBench(t)
 	id := strings.TrimSpace(b.ok("enqueue", "command", "--", "sleep", "1000"))
 	p := b.serve("--drain", "10m", "--log-format", "json")
@@ -292,6 +295,7 @@ func TestServeIsCutShort(t *testing.T) {
 // TestServeTwice is the README's second terminal: with two nodes, each slot
 // fires once.
 func TestServeTwice(t *testing.T) {
+	startsProcesses(t)
 	b := newBench(t)
 	b.ok("migrate", "up")
 	writeFile(t, "s.yaml", "schedules:\n  - {name: bell, every: 200ms, command: ['true']}\n")
@@ -343,6 +347,7 @@ func TestServeStartFails(t *testing.T) {
 
 // TestServeChangesWorkers checks that a node follows the files of --queues, --max-running and --ageing.
 func TestServeChangesWorkers(t *testing.T) {
+	startsProcesses(t)
 	b := newBench(t)
 	writeFile(t, "queues", "default=1 # of this host\nreports=0\n")
 	writeFile(t, "kinds", "command=4\n")

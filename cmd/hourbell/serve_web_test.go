@@ -65,6 +65,7 @@ func call(t *testing.T, client *http.Client, method, target, body string, header
 // TestServeForThisComputer checks a node without users: callers of this computer are
 // operators, and no caller makes a command.
 func TestServeForThisComputer(t *testing.T) {
+	startsProcesses(t)
 	b := newBench(t)
 	p := b.serve("--listen", "127.0.0.1:0", "--commands", "any", "--name", "tower")
 	base := "http://" + p.apiAddress()
@@ -106,6 +107,7 @@ func TestServeForThisComputer(t *testing.T) {
 
 // TestServeForUsers checks a node with users, tokens and TLS.
 func TestServeForUsers(t *testing.T) {
+	startsProcesses(t)
 	b := newBench(t)
 	b.stdin = "correct horse\n"
 	equal(t, "add", b.ok("auth", "add", "ada", "--role", "admin", "--auth", "users.json"), "user \"ada\": admin\n")
@@ -164,6 +166,7 @@ func TestServeForUsers(t *testing.T) {
 // TestServeBehindATLSProxy checks a node with users behind a proxy that has the certificate: attempts to log in are
 // rationed for each client of the proxy, whatever the client says about itself.
 func TestServeBehindATLSProxy(t *testing.T) {
+	startsProcesses(t)
 	b := newBench(t)
 	b.stdin = "correct horse\n"
 	b.ok("auth", "add", "ada", "--role", "operator", "--auth", "users.json")

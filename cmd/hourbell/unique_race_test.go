@@ -72,9 +72,7 @@ func race(ctx context.Context) error {
 // TestEnqueueUniqueRace has 32 processes enqueue one key at once, 200 times; every second time
 // the key is also held after the end of the job.
 func TestEnqueueUniqueRace(t *testing.T) {
-	if testing.Short() {
-		t.Skip("32 processes")
-	}
+	startsProcesses(t)
 	t.Run("SQLite", func(t *testing.T) {
 		b := newBench(t)
 		b.ok("migrate", "up")

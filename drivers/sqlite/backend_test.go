@@ -81,6 +81,9 @@ func TestStore(t *testing.T) { storetest.Run(t, openStore) }
 // TestStoreWithoutAbilities runs the groups that use optional interfaces, if the driver has them, as a
 // caller sees the driver that uses none.
 func TestStoreWithoutAbilities(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestStore has run the tests once")
+	}
 	storetest.Run(t, storetest.WithoutAbilities(openStore), storetest.Operations(300), storetest.Only("Claim", "Fire", "Reopen", "Listen"))
 }
 
@@ -93,6 +96,9 @@ func openStore(t *testing.T) storetest.Store {
 // TestStoreOnUsersPool runs the suite over an application's own connections. What these can change is how transactions begin and wait.
 func TestStoreOnUsersPool(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("TestStore has run the tests once")
+	}
 	storetest.Run(t, func(t *testing.T) storetest.Store {
 		path := filepath.Join(t.TempDir(), "app.db")
 		var clients [2]store.Backend

@@ -12,6 +12,9 @@ import (
 // Jobs of a kind that a node does not take, however many are due, cost its claims
 // nothing: those that find something, and those that do not.
 func TestJobsOfForeignKindsCostNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures times")
+	}
 	const backlog, tries = 50_000, 20
 	b := openFile(t, newFile(t), Synchronous("NORMAL"))
 	node := register(t, b, time.Hour)

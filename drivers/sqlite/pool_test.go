@@ -21,6 +21,9 @@ func (holder) Kind() string { return "holder" }
 // ends at its first attempt.
 func TestHandlersThatHoldThePoolLoseNoLease(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for leases")
+	}
 	const jobs, hold = 10, 2 * time.Second
 	db := usersDB(t, filepath.Join(t.TempDir(), "app.db"), goodPragmas)
 	db.SetMaxOpenConns(4)

@@ -321,7 +321,7 @@ func TestTermComesFirst(t *testing.T) {
 	dir := dirWith(t, `trap 'sleep 0.1; echo tidy; exit 0' TERM; sleep 300 & echo up >up; wait`)
 	p, tail := start(t, dir, supervise.Claim{}, nil)
 	awaitFile(t, dir, "up")
-	p.Stop(10 * time.Second)
+	p.Stop(4 * time.Second)
 	if got := wait(t, p); got != (supervise.Result{Why: supervise.Stopped}) || string(tail.Bytes()) != "tidy\n" {
 		t.Errorf("got %+v and %q", got, tail.Bytes())
 	}

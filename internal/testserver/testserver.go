@@ -31,9 +31,12 @@ type Server struct {
 }
 
 // New makes the folders of a server. If the test is run by root, the server runs
-// as another user, because database servers refuse root.
+// as another user, because database servers refuse root. With -short the test is skipped.
 func New(t testing.TB) *Server {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
 	s := &Server{Folder: t.TempDir(), t: t}
 	s.must(os.Chmod(filepath.Dir(s.Folder), 0o755)) //nolint:gosec // the server's user has to reach its folder
 	s.Data = filepath.Join(s.Folder, "data")

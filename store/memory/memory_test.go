@@ -18,6 +18,9 @@ func TestStore(t *testing.T) {
 // TestStoreWithoutAbilities checks that a backend that implements no optional
 // interface passes the suite.
 func TestStoreWithoutAbilities(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestStore has run the tests once")
+	}
 	storetest.Run(t, storetest.WithoutAbilities(opened()))
 }
 

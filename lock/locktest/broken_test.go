@@ -263,14 +263,21 @@ func lastToken(p *memory.Provider, name string) int64 {
 }
 
 // TestSuiteFindsFaults shows that the suite can fail: for each fault the
-// scenarios that exist to find it must fail.
+// scenarios that exist to find it must fail. A scenario is tried several times,
+// because random operations do not meet each fault each time: a forgotten
+// at-least time escapes 1 of 27 runs.
 func TestSuiteFindsFaults(t *testing.T) {
+	const tries = 5
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
 			for _, name := range f.found {
 				test := scenarioNamed(t, name)
-				if !failed(t, test, f) {
+				found := false
+				for try := 0; try < tries && !found; try++ {
+					found = failed(t, test, f)
+				}
+				if !found {
 					t.Errorf("%s must fail for a provider that %s", name, f.name)
 				}
 			}

@@ -51,7 +51,7 @@ func TestAFullBoundCostsNoClaims(t *testing.T) {
 				defer stop()
 				go func() { _ = client.Run(ctx) }()
 				<-began
-				time.Sleep(10 * time.Second) // until the pauses are those of an idle node
+				time.Sleep(10 * time.Second) // until the node pauses as an idle node does
 				before := claims.Load()
 				const observed = 20 * time.Second
 				time.Sleep(observed)

@@ -134,7 +134,7 @@ type Config struct {
 	// (Err), how long ago (Took), and the stack of the worker's goroutine (Trace); what
 	// the log and the store have of it does not depend on OnStuck. Another worker takes
 	// the place of a stuck worker, as long as no more than the queue has workers are
-	// replaced. Calls are one at a time, as those of an observer. See AbandonAfter.
+	// replaced. Calls are one at a time, as calls of an observer are. See AbandonAfter.
 	OnStuck func(stuck event.Event)
 
 	// TakeOver is what Client.HandOver of the program before has passed to its

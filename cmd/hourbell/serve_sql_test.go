@@ -180,6 +180,7 @@ func (b *bench) statement(t *testing.T, text string, args ...any) map[string]any
 
 // TestServeSQL checks statements of jobs on every kind of connection.
 func TestServeSQL(t *testing.T) {
+	startsProcesses(t)
 	for _, kind := range []string{"sqlite", "postgres", "mysql"} {
 		t.Run(kind, func(t *testing.T) {
 			b := newBench(t)

@@ -56,6 +56,9 @@ type host struct {
 	ended  chan error
 }
 
+// notices is where packages and images have the licences of the modules of others.
+const notices = "/usr/share/doc/hourbell/THIRD-PARTY-NOTICES"
+
 const systemctl = `#!/bin/sh
 folder=$(dirname "$0")
 echo "$*" >>"$folder/notes"
@@ -210,7 +213,7 @@ func TestDeb(t *testing.T) {
 	before := traces(t)
 	h := newHost(t)
 	h.dpkg("--install", first)
-	for path, mode := range map[string]os.FileMode{"/usr/bin/hourbell": 0o755, "/etc/default/hourbell": 0o600, "/etc/hourbell/schedules.yaml": 0o644, "/usr/lib/systemd/system/hourbell.service": 0o644} {
+	for path, mode := range map[string]os.FileMode{"/usr/bin/hourbell": 0o755, "/etc/default/hourbell": 0o600, "/etc/hourbell/schedules.yaml": 0o644, "/usr/lib/systemd/system/hourbell.service": 0o644, notices: 0o644} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
 			t.Errorf("%s: %v, %v", path, info, err)
 		}
@@ -320,7 +323,7 @@ func TestRPM(t *testing.T) {
 		return string(out)
 	}
 	query("--checksig", "--nosignature", file)
-	if files := query("-qpl", file); !strings.Contains(files, "/usr/lib/systemd/system/hourbell.service") || !strings.Contains(files, "/usr/share/zsh/site-functions/_hourbell") {
+	if files := query("-qpl", file); !strings.Contains(files, "/usr/lib/systemd/system/hourbell.service") || !strings.Contains(files, notices) || !strings.Contains(files, "/usr/share/zsh/site-functions/_hourbell") {
 		t.Errorf("the files are %s", files)
 	}
 	if scripts := query("-qp", "--scripts", file); !strings.Contains(scripts, "SIGUSR2") || !strings.Contains(scripts, "preuninstall") {
@@ -347,6 +350,11 @@ func TestImage(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "root")
 	if err := os.CopyFS(root, os.DirFS(filepath.Join(image, "root"))); err != nil {
 		t.Fatal(err)
+	}
+	for _, path := range []string{notices, "/usr/share/doc/hourbell/LICENSE", "/usr/share/doc/ca-certificates/copyright"} {
+		if _, err := os.Stat(filepath.Join(root, path)); err != nil {
+			t.Error(err)
+		}
 	}
 	data := filepath.Join(root, "data")
 	if err := os.Mkdir(data, 0o700); err != nil {

@@ -164,6 +164,7 @@ func localCells(b *bench) []cell {
 			metrics: []string{"tx/s"},
 			rows: []row{
 				b.idleRow("hourbell", "hourbell", ""),
+				b.idleRow("hourbell, 100 nodes", "hourbell", hundredNodes),
 				b.idleRow("river", "river", ""),
 				b.idleRow("river, default settings", "river", "default"),
 				b.idleRow("gue", "gue", ""),

@@ -39,6 +39,7 @@ type ours struct {
 const (
 	historyNone    = "none"       // nothing is kept of completed jobs
 	modeMiddleware = "middleware" // calls pass a middleware that does nothing
+	hundredNodes   = "hundred"    // a hundred nodes, each on a host of its own as far as the store knows
 )
 
 func openOurs(ctx context.Context, req child.Request) (child.System, error) {
@@ -171,11 +172,33 @@ func (s *ours) Work(ctx context.Context, do func(child.Args)) error {
 	if s.req.Mode == historyNone {
 		config.Keep.Completed = hourbell.KeepNone
 	}
+	if s.req.Mode == hundredNodes {
+		return s.runHundred(ctx, config)
+	}
 	client, err := hourbell.New(s.backend, config)
 	if err != nil {
 		return err
 	}
 	return client.Run(ctx)
+}
+
+// runHundred runs a hundred nodes over one backend, until ctx ends.
+func (s *ours) runHundred(ctx context.Context, config hourbell.Config) error {
+	const nodes = 100
+	ended := make(chan error, nodes)
+	for i := range nodes {
+		config.Host = fmt.Sprintf("host%d", i)
+		client, err := hourbell.New(s.backend, config)
+		if err != nil {
+			return err
+		}
+		go func() { ended <- client.Run(ctx) }()
+	}
+	var all []error
+	for range nodes {
+		all = append(all, <-ended)
+	}
+	return errors.Join(all...)
 }
 
 // Schedule stores schedules with one slot each: at req.At for schedules that

@@ -23,7 +23,7 @@ func (b *bench) withoutNodeRow(system string) row {
 }
 
 func (b *bench) idle(ctx context.Context, s system, mode string, used bool) (metrics, error) {
-	const settle, watch = 15 * time.Second, 2 * time.Minute
+	const settle, watch = time.Minute, 5 * time.Minute
 	db, err := b.createFor(ctx, s, "")
 	if err != nil {
 		return nil, err

@@ -70,9 +70,11 @@ type Config struct {
 	// CallTimeout limits one call of the store. Heartbeats are limited by Heartbeat instead.
 	CallTimeout time.Duration
 
-	PollBusy   time.Duration // interval of claims after a claim that returned jobs
-	PollIdle   time.Duration // longest interval without work, while the store sends no wake-ups
-	PollPushed time.Duration // longest interval without work, while the store sends wake-ups
+	PollBusy time.Duration // interval of claims after a claim that returned jobs
+	PollIdle time.Duration // longest interval without work, while the store sends no wake-ups
+	// PollPushed is the longest interval of the fetcher of a queue without work while the store sends wake-ups; see loop.NewWakes for the
+	// other loops.
+	PollPushed time.Duration
 
 	Keep store.PruneRequest
 	Sink event.Sink

@@ -12,6 +12,9 @@ import (
 
 const (
 	pruneEvery = time.Minute
+	// pruneRarely is how many times as long the node waits at most while it finds nothing to delete: some minutes of history more
+	// do no harm, and each of a hundred idle nodes looks.
+	pruneRarely = 4
 	// pruneAim is how long one step should take at most. Deleting needs the disk, and in SQLite
 	// the only writer, which claims need too.
 	pruneAim = 50 * time.Millisecond
@@ -50,30 +53,41 @@ type pruner struct {
 	report      *loop.Report
 }
 
-// run deletes old rows every pruneEvery or so, until ctx ends. The slower the store, the smaller
+// run deletes old rows every pruneEvery or so, until ctx ends; less often while there are none. The slower the store, the smaller
 // its steps, so that a step never delays claims for long.
 func (p pruner) run(ctx context.Context) {
-	for {
-		if loop.Sleep(ctx, time.Duration(float64(pruneEvery)*(0.5+ambient.Of(p.store).Random("prune")))) != nil {
+	for wait := pruneEvery; ; {
+		if loop.Sleep(ctx, time.Duration(float64(wait)*(0.5+ambient.Of(p.store).Random("prune")))) != nil {
 			return
 		}
-		p.all(ctx, loop.Sleep)
+		wait = nextPrune(wait, p.all(ctx, loop.Sleep))
 	}
 }
 
-// all deletes until no old rows are left, with pauses between the steps.
-func (p pruner) all(ctx context.Context, rest func(context.Context, time.Duration) error) {
+// nextPrune returns the pause after a round that deleted rows or none, given the pause before it.
+func nextPrune(wait time.Duration, deleted bool) time.Duration {
+	if deleted {
+		return pruneEvery
+	}
+	return min(2*wait, pruneRarely*pruneEvery)
+}
+
+// all deletes until no old rows are left, with pauses between the steps, and reports whether it deleted any.
+func (p pruner) all(ctx context.Context, rest func(context.Context, time.Duration) error) (deleted bool) {
 	pace := prunePace{limit: min(firstPruned, p.keep.Limit)}
 	for !p.blocked() {
 		began := loop.Now()
-		if !p.once(ctx, pace.limit) || rest(ctx, pace.step(began.Elapsed(), p.keep.Limit)) != nil {
-			return
+		n, more := p.once(ctx, pace.limit)
+		deleted = deleted || n > 0
+		if !more || rest(ctx, pace.step(began.Elapsed(), p.keep.Limit)) != nil {
+			break
 		}
 	}
+	return deleted
 }
 
-// once deletes up to limit rows of each table, and reports whether there are more.
-func (p pruner) once(ctx context.Context, limit int) bool {
+// once deletes up to limit rows of each table, and returns how many it deleted, and whether there are more.
+func (p pruner) once(ctx context.Context, limit int) (deleted int, more bool) {
 	call, cancel := context.WithTimeout(ctx, p.callTimeout)
 	defer cancel()
 	req := p.keep
@@ -83,7 +97,7 @@ func (p pruner) once(ctx context.Context, limit int) bool {
 		if ctx.Err() == nil {
 			p.report.StoreFailed("prune", err)
 		}
-		return false
+		return 0, false
 	}
 	p.report.StoreWorks("prune")
 	total := res.Jobs + res.Slots + res.Nodes
@@ -91,5 +105,5 @@ func (p pruner) once(ctx context.Context, limit int) bool {
 	if total > 0 {
 		p.report.Emit(event.Event{Kind: event.Pruned, Count: int64(total)})
 	}
-	return res.More
+	return total, res.More
 }

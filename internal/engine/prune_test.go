@@ -20,13 +20,13 @@ func TestPruneGoesOnInSmallBatches(t *testing.T) {
 
 	var events journal
 	p := New(Config{Backend: backend, CallTimeout: time.Second, Sink: events.note, Keep: store.PruneRequest{Completed: time.Hour, Limit: 10}}).pruner()
-	if p.once(t.Context(), 10) || events.count(event.Pruned) != 0 {
+	if deleted, more := p.once(t.Context(), 10); deleted > 0 || more || events.count(event.Pruned) != 0 {
 		t.Fatal("it pruned what is to be kept")
 	}
 	p.keep.Completed = time.Nanosecond
-	rounds := 1
-	for p.once(t.Context(), 10) {
-		rounds++
+	rounds := 0
+	for more := true; more; rounds++ {
+		_, more = p.once(t.Context(), 10)
 	}
 	if rounds != 3 || events.count(event.Pruned) != 3 {
 		t.Errorf("25 jobs went in %d rounds, %d of them with an event", rounds, events.count(event.Pruned))
@@ -84,5 +84,18 @@ func TestPruneStepsAreBoundedInTime(t *testing.T) {
 				t.Errorf("%v of pauses for 200ms of work", rested)
 			}
 		})
+	}
+}
+
+// TestPruneIsRareWhileThereIsNothing: rounds that delete nothing come less often, and the first that deletes something ends that.
+func TestPruneIsRareWhileThereIsNothing(t *testing.T) {
+	wait := pruneEvery
+	for _, want := range []time.Duration{2 * time.Minute, 4 * time.Minute, 4 * time.Minute} {
+		if wait = nextPrune(wait, false); wait != want {
+			t.Errorf("the pause is %v, want %v", wait, want)
+		}
+	}
+	if wait = nextPrune(wait, true); wait != time.Minute {
+		t.Errorf("the pause after a deletion is %v", wait)
 	}
 }

@@ -68,7 +68,7 @@ func (z *Zones) Run(ctx context.Context) {
 			z.cfg.Wakes.Wake(store.Wake{Kind: store.WakeSchedules}) // the firing loop drops its plans
 		}
 		wait := zonesInterval
-		page, err := z.replanPage(ctx, store.ListRequest{After: round.after, Limit: zonesPage})
+		page, err := z.replanPage(ctx, store.ListRequest{After: round.after, Limit: zonesPage}, round.clock)
 		if err == nil {
 			round, wait = round.next(page)
 			err = z.cfg.Node.RegisterZones(ctx, z.prints(round.clock.now()))
@@ -101,7 +101,7 @@ func (r zonesRound) changed() zonesRound { return zonesRound{quick: 2, clock: r.
 
 // next goes on after a page, and returns the time until the next.
 func (r zonesRound) next(page replanned) (zonesRound, time.Duration) {
-	r.clock = storeClock{at: page.now, read: loop.Now()}
+	r.clock = page.clock
 	r.after = page.more
 	if page.lost {
 		r.quick = max(r.quick, 2)
@@ -130,22 +130,25 @@ func (z *Zones) prints(now time.Time) []string {
 
 // replanned is what was done with a page of schedules.
 type replanned struct {
-	now  time.Time
-	more string // the last name of the page if there may be further pages
-	lost bool   // the store refused a decision, because the schedule has been changed since
+	clock storeClock
+	more  string // the last name of the page if there may be further pages
+	lost  bool   // the store refused a decision, because the schedule has been changed since
 }
 
-// replanPage moves the next slots of a page of schedules, of those whose stored slots differ from the data of their zones.
-func (z *Zones) replanPage(ctx context.Context, req store.ListRequest) (done replanned, err error) {
+// replanPage moves the next slots of a page of schedules, of those whose stored slots differ from the data of their zones. clock
+// is what is known of the store's clock.
+func (z *Zones) replanPage(ctx context.Context, req store.ListRequest, clock storeClock) (done replanned, err error) {
 	ctx, cancel := context.WithTimeout(ctx, z.cfg.CallTimeout)
 	defer cancel()
 	rows, err := store.List[store.Schedule](ctx, z.cfg.Store, req)
+	if done.clock = clock; err != nil || len(rows) == 0 && !clock.at.IsZero() {
+		return done, err // without schedules, as on an idle node, one reading of the clock is enough
+	}
+	now, err := z.cfg.Store.Now(ctx)
 	if err != nil {
 		return done, err
 	}
-	if done.now, err = z.cfg.Store.Now(ctx); err != nil {
-		return done, err
-	}
+	done.clock = storeClock{at: now, read: loop.Now()}
 	plans := plan.NewCache(z.zones)
 	calendars := plans.Missing(rows)
 	found, err := readCalendars(ctx, z.cfg.Store, calendars)
@@ -160,7 +163,7 @@ func (z *Zones) replanPage(ctx context.Context, req store.ListRequest) (done rep
 		if err != nil {
 			continue // the firing loop reports it
 		}
-		firing, changed := p.Replan(row, done.now)
+		firing, changed := p.Replan(row, now)
 		if changed && (len(firing.Jobs) == 0 || z.cfg.MayRun(p.Definition)) {
 			firings, names[row.ID] = append(firings, firing), row.Name
 		}

@@ -58,12 +58,25 @@ func TestWakesReachTheirLoops(t *testing.T) {
 			}
 		}
 	}
-	w := NewWakes(nil, time.Second, time.Minute, 0, ambient.Real{})
-	if before := w.SetPushed(true); before || w.IdlePoll() != time.Minute {
-		t.Errorf("with wake-ups the poll is %v", w.IdlePoll())
-	}
-	if before := w.SetPushed(false); !before || w.IdlePoll() != time.Second {
-		t.Errorf("without wake-ups the poll is %v", w.IdlePoll())
+}
+
+// TestPollsWithWakeUpsAreRare: what a lost wake-up may have been for decides how often a loop polls.
+func TestPollsWithWakeUpsAreRare(t *testing.T) {
+	const place = "a@host=web1"
+	w := NewWakes([]string{"a", place}, time.Second, time.Minute, 0, ambient.Real{})
+	for _, pushed := range []bool{true, false, true} {
+		w.SetPushed(pushed)
+		for name, one := range map[string]struct {
+			turn *Turn
+			want time.Duration
+		}{"a queue": {w.JobTurn("a"), time.Minute}, "schedules": {w.ScheduleTurn(), 4 * time.Minute}, "a place": {w.JobTurn(place), 4 * time.Minute}} {
+			if !pushed {
+				one.want = time.Second
+			}
+			if got := one.turn.Interval(); got != one.want {
+				t.Errorf("wake-ups %v: %s is polled every %v, want %v", pushed, name, got, one.want)
+			}
+		}
 	}
 }
 

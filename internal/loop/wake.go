@@ -22,9 +22,14 @@ type Wakes struct {
 	watchTime          time.Duration // 0: the store does not share polls
 }
 
+// rarer is how many times as long as the interval of a queue's fetcher the intervals of the loop of due schedules and of the fetchers of
+// places are while the store sends wake-ups. Polls then only make up for lost wake-ups: an edit of a schedule sends its wake-up with its
+// commit, and most places have no jobs.
+const rarer = 4
+
 // NewWakes returns the wake-ups of a node that serves queues. idle is the longest interval at which
-// a loop without work reads the store while the store sends no wake-ups, idlePushed while it does.
-// sharedPolls is the store's store.Connection.SharedPolls. Chance comes from around.
+// a loop without work reads the store while the store sends no wake-ups. idlePushed is the interval of the fetcher of a queue
+// while it does; see rarer for the others. sharedPolls is the store's store.Connection.SharedPolls. Chance comes from around.
 func NewWakes(queues []string, idle, idlePushed, sharedPolls time.Duration, around ambient.Ambient) *Wakes {
 	w := &Wakes{
 		queues: make(map[string]Signal, len(queues)), schedules: NewSignal(), cancels: NewSignal(),
@@ -32,16 +37,20 @@ func NewWakes(queues []string, idle, idlePushed, sharedPolls time.Duration, arou
 	}
 	self := strconv.FormatUint(math.Float64bits(around.Random("name of turns")), 36) +
 		strconv.FormatUint(math.Float64bits(around.Random("name of turns")), 36)
-	newTurn := func(work string) *Turn {
+	newTurn := func(work string, factor time.Duration) *Turn {
 		random := func() float64 { return around.Random("turn " + work) }
 		return &Turn{
-			idle: w.IdlePoll, shared: w.shared, random: random, self: self, changed: NewSignal(),
+			idle: func() time.Duration { return w.idlePoll(factor) }, shared: w.shared, random: random, self: self, changed: NewSignal(),
 			work: work, last: Now(), own: Now(), late: random(), rest: random(), watchUntil: AlreadyDue,
 		}
 	}
-	w.scheduleTurn = newTurn("")
+	w.scheduleTurn = newTurn("", rarer)
 	for _, name := range queues {
-		w.queues[name], w.turns[name] = NewSignal(), newTurn(name)
+		factor := time.Duration(1)
+		if _, _, placed := store.CutPlace(name); placed {
+			factor = rarer
+		}
+		w.queues[name], w.turns[name] = NewSignal(), newTurn(name, factor)
 	}
 	return w
 }
@@ -122,10 +131,11 @@ func (w *Wakes) SetPushed(pushed bool) (before bool) { return w.pushed.Swap(push
 // Pushed reports whether the store sends wake-ups at present.
 func (w *Wakes) Pushed() bool { return w.pushed.Load() }
 
-// IdlePoll returns the longest interval at which a loop without work reads the store.
-func (w *Wakes) IdlePoll() time.Duration {
+// idlePoll returns the longest interval at which a loop without work reads the store: factor times the interval of the fetcher of a
+// queue while the store sends wake-ups.
+func (w *Wakes) idlePoll(factor time.Duration) time.Duration {
 	if w.Pushed() {
-		return w.idlePushed
+		return factor * w.idlePushed
 	}
 	return w.idle
 }

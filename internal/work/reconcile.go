@@ -13,8 +13,11 @@ import (
 )
 
 // reconcileEvery is the interval at which a node compares its claims with the store's if no claim
-// has failed.
-const reconcileEvery = time.Minute
+// has failed, and reconcileIdle the interval while it has no jobs in flight either.
+const (
+	reconcileEvery = time.Minute
+	reconcileIdle  = 4 * time.Minute
+)
 
 // unknownClaims contains the claims that the store holds for this node and that the node does not
 // know, with the instant at which each was first found. The goroutine of the heartbeat uses it
@@ -78,10 +81,14 @@ func (u *unknownClaims) ripe(unknown []store.ClaimRef, now loop.Instant, patienc
 
 // reconcile releases the claims that the store holds for this node and that the node does not know,
 // because the answer to the claim was lost. A run that is undecided has begun, and ends with its result. It compares the claims after a claim has failed, while
-// claims are unknown, and every reconcileEvery.
+// claims are unknown, and every reconcileEvery or, on a node without jobs in flight, reconcileIdle.
 func (r *Runner) reconcile(ctx context.Context) {
 	now := loop.Now()
-	if !r.lostAnswers.arePossible() && len(r.unknown.since) == 0 && now.Sub(r.unknown.comparedAt) < reconcileEvery {
+	every := reconcileEvery
+	if r.inFlight.Len() == 0 {
+		every = reconcileIdle
+	}
+	if !r.lostAnswers.arePossible() && len(r.unknown.since) == 0 && now.Sub(r.unknown.comparedAt) < every {
 		return
 	}
 	claims, err := r.cfg.Store.Claims(ctx, store.ClaimsRequest{Node: r.node.Number()})

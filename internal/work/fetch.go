@@ -199,7 +199,7 @@ func (f *fetcher) claim(ctx context.Context, limit int, dueFor time.Duration) (s
 		return f.claimParts(ctx, limit, dueFor, bounds)
 	}
 	note := ""
-	if f.polls && dueFor == 0 && !f.permits.limited() && !f.rated {
+	if f.polls && dueFor == 0 && !f.permits.limited() && !f.rated && !f.dormant { // few nodes, if any, have the same place
 		note = f.turn.Note()
 	}
 	f.polls = false

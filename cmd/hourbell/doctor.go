@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,7 +75,13 @@ func examine(ctx context.Context, l stores.Location) []store.Finding {
 	if err != nil {
 		return append(found, store.Finding{Check: "work", Level: store.FindingError, Found: err.Error()})
 	}
-	return append(found, wrong(ctx, client)...)
+	examined := slices.Clone(found)
+	for _, one := range wrong(ctx, client) {
+		if !slices.ContainsFunc(examined, func(e store.Finding) bool { return e.Check == one.Check }) { // of this user, with the statement that mends it
+			found = append(found, one)
+		}
+	}
+	return found
 }
 
 // wrong returns what is wrong with the nodes, the schedules and the jobs.

@@ -19,6 +19,7 @@ const (
 	countLaneJobs
 	countLimit
 	countQueueLimit
+	countUserConnections
 	cutOutput
 	deleteAttempts
 	deleteAuditSubjects
@@ -266,6 +267,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	countLaneJobs:         {File: "count_lane_jobs", Columns: "lane jobs"},
 	countLimit:            {File: "count_limit", Given: "lanes", Columns: "in_use waiting lanes"},
 	countQueueLimit:       {File: "count_limit", Given: "whole", Columns: "in_use waiting lanes"},
+	countUserConnections:  {File: "count_user_connections", Columns: "connections"},
 	cutOutput:             {File: "cut_output"},
 	deleteAttempts:        {File: "delete_attempts"},
 	deleteAuditSubjects:   {File: "delete_audit_subjects"},

@@ -117,6 +117,10 @@ func remedyFor(number uint16) string {
 		return "the server is no working part of its Galera cluster now; it goes on when it is, or name another node of the cluster in the URL"
 	case errTooManyConnections:
 		return "the server has no connection left; raise its max_connections"
+	case errTooManyOfUser:
+		return "the server's max_user_connections, which holds for each user, is reached; raise it"
+	case errUserLimit:
+		return "a limit of the user is reached; raise it: ALTER USER … WITH MAX_USER_CONNECTIONS, or the limit that the error names"
 	}
 	return ""
 }

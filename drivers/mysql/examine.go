@@ -23,6 +23,10 @@ const (
 	longTransaction = 10 * time.Minute
 	// smallPacket is the max_allowed_packet, in bytes, below which large jobs are refused.
 	smallPacket = 8 << 20
+	// fewConnections is how many free connections a node may take.
+	fewConnections = 10
+	// shortStatements is the least time for statements with which nodes work as they should.
+	shortStatements = 10 * time.Second
 )
 
 // Examine looks for what keeps nodes from working on the database, or makes them slow. It changes
@@ -39,6 +43,14 @@ func (b *Backend) Examine(ctx context.Context) []store.Finding {
 	}
 	e.transactions(ctx)
 	return e.found
+}
+
+// ExamineLimits returns the findings of Examine about connections that are left, and about timeouts: what a node examines again and again,
+// with its own user. None: all is well.
+func (b *Backend) ExamineLimits(ctx context.Context) ([]store.Finding, error) {
+	e := &examination{b: b}
+	err := e.limits(ctx)
+	return e.found, err
 }
 
 // examination collects findings.
@@ -115,7 +127,64 @@ func (e *examination) server(ctx context.Context) bool {
 	if e.b.server.galera {
 		e.cluster(c)
 	}
+	if err := e.limits(ctx); err != nil {
+		e.failed(ctx, "connections", err)
+	}
 	return true
+}
+
+// limits examines how many connections are left, of the server and of the user, and how long statements may take.
+func (e *examination) limits(ctx context.Context) error {
+	set := map[string]float64{}
+	for _, show := range []string{
+		"SHOW VARIABLES WHERE Variable_name IN ('max_connections', 'max_user_connections', 'max_statement_time', 'max_execution_time')",
+		"SHOW GLOBAL STATUS WHERE Variable_name = 'Threads_connected'",
+	} {
+		rows, err := e.b.db.QueryContext(ctx, show)
+		err = eachRow(rows, err, func(r row) error {
+			var name, value string
+			err := r.Scan(&name, &value)
+			set[name], _ = strconv.ParseFloat(value, 64)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	var ofUser int64
+	if err := e.each(ctx, countUserConnections, nil, func(r row) error { return r.Scan(&ofUser) }); err != nil {
+		return err
+	}
+	e.found = append(e.found, judgeLimits(set, ofUser)...)
+	return nil
+}
+
+// judgeLimits judges settings and figures of a server, by their names. ofUser is how many connections the user has.
+func judgeLimits(set map[string]float64, ofUser int64) (found []store.Finding) {
+	left := int64(set["max_connections"] - set["Threads_connected"])
+	ofUserLeft, limited := int64(set["max_user_connections"])-ofUser, set["max_user_connections"] > 0
+	switch {
+	case limited && ofUserLeft < min(fewConnections, left):
+		found = append(found, store.Finding{
+			Check: "connections", Level: store.FindingWarning, Found: fmt.Sprintf("the user has %d connections left", max(ofUserLeft, 0)),
+			Remedy: "ALTER USER … WITH MAX_USER_CONNECTIONS, or max_user_connections of the server, with a greater number",
+		})
+	case left < fewConnections:
+		found = append(found, store.Finding{
+			Check: "connections", Level: store.FindingWarning, Found: fmt.Sprintf("the server has %d connections left", max(left, 0)),
+			Remedy: "raise max_connections of the server",
+		})
+	}
+	for name, unit := range map[string]time.Duration{"max_statement_time": time.Second, "max_execution_time": time.Millisecond} { // a server has one of them
+		if limit := time.Duration(set[name] * float64(unit)); limit > 0 && limit < shortStatements {
+			found = append(found, store.Finding{
+				Check: "timeouts", Level: store.FindingWarning,
+				Found:  fmt.Sprintf("%s is %v, so that the server ends statements of upkeep and of listings before they are done", name, limit),
+				Remedy: fmt.Sprintf("set %s to 0, or to at least %v: for the server, for the user, or in the URL, wherever it is set", name, shortStatements),
+			})
+		}
+	}
+	return found
 }
 
 // durability judges what becomes of acknowledged work at a loss of power.

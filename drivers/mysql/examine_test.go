@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"database/sql"
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -85,6 +86,72 @@ func TestDurability(t *testing.T) {
 		f := durability(test.server, clusterFacts{nodes: test.nodes})
 		if faulty := strings.Contains(test.want, " is "); !strings.Contains(f.Found, test.want) || faulty != (f.Level == store.FindingWarning) || faulty != (f.Remedy != "") {
 			t.Errorf("%+v in a cluster of %d: %+v, want %q", test.server, test.nodes, f, test.want)
+		}
+	}
+}
+
+// TestExamineLimits finds on the server that a user has few connections, and that statements have little time, and that both were mended.
+func TestExamineLimits(t *testing.T) {
+	base, db := newDatabase(t, "")
+	address := asUser(t, db, base, "ALL")
+	at, err := url.Parse(address)
+	must(t, err)
+	limitTo := func(n int) {
+		t.Helper()
+		_, err := db.Exec(fmt.Sprintf("ALTER USER %s@'127.0.0.1' WITH MAX_USER_CONNECTIONS %d", at.User.Username(), n))
+		must(t, err)
+	}
+	limitTo(9)
+	b := openStore(t, address)
+	var setting string
+	query := at.Query()
+	for name, value := range map[string]string{"max_statement_time": "4", "max_execution_time": "4000"} {
+		if b.server.mariaDB == (name == "max_statement_time") {
+			setting = name
+			query.Set(name, value)
+		}
+	}
+	at.RawQuery = query.Encode()
+	found, err := openStore(t, at.String()).ExamineLimits(t.Context())
+	must(t, err)
+	if len(found) != 2 || !strings.Contains(found[0].Found, "the user has ") || !strings.HasPrefix(found[1].Found, setting+" is 4s, so that") {
+		t.Errorf("found %+v", found)
+	}
+	limitTo(200)
+	found, err = openStore(t, address).ExamineLimits(t.Context())
+	must(t, err)
+	for _, f := range found {
+		if f.Check == "timeouts" || !strings.Contains(f.Found, "the server has ") { // other tests use the server too
+			t.Errorf("after both were mended: %+v", f)
+		}
+	}
+	conn, err := b.db.Conn(t.Context())
+	must(t, err)
+	defer conn.Close()
+	limitTo(1)
+	if _, err := Open(t.Context(), address); err == nil || !strings.Contains(err.Error(), "a limit of the user is reached") {
+		t.Errorf("without a connection: %v", err)
+	}
+}
+
+// TestJudgeLimits checks whose limit is named: the limit that leaves the least.
+func TestJudgeLimits(t *testing.T) {
+	for _, test := range []struct {
+		set    map[string]float64
+		ofUser int64
+		want   string
+	}{
+		{map[string]float64{"max_connections": 100, "Threads_connected": 90}, 50, ""},
+		{map[string]float64{"max_connections": 100, "Threads_connected": 91}, 50, "the server has 9 connections left"},
+		{map[string]float64{"max_connections": 100, "Threads_connected": 101}, 50, "the server has 0 connections left"},
+		{map[string]float64{"max_connections": 100, "Threads_connected": 91, "max_user_connections": 60}, 50, "the server has 9 connections left"},
+		{map[string]float64{"max_connections": 100, "Threads_connected": 91, "max_user_connections": 58}, 50, "the user has 8 connections left"},
+		{map[string]float64{"max_connections": 100, "max_execution_time": 9999}, 0, "max_execution_time is 9.999s"},
+		{map[string]float64{"max_connections": 100, "max_statement_time": 10}, 0, ""},
+	} {
+		found := judgeLimits(test.set, test.ofUser)
+		if (len(found) == 1) != (test.want != "") || len(found) == 1 && !strings.HasPrefix(found[0].Found, test.want) {
+			t.Errorf("%v: %+v, want %q", test.set, found, test.want)
 		}
 	}
 }

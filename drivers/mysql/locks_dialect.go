@@ -174,8 +174,10 @@ const (
 	errNoColumn           = 1054
 	errTableAccessDenied  = 1142
 	errNoTable            = 1146
+	errTooManyOfUser      = 1203 // by max_user_connections of the server
 	errLockWaitTimeout    = 1205
 	errDeadlock           = 1213
+	errUserLimit          = 1226 // of the user
 	errNoSavepoint        = 1305
 	errReadOnly           = 1290
 	errQueryInterrupted   = 1317
@@ -197,7 +199,7 @@ func classOf(err error) locksql.Class {
 	switch numberOf(err) {
 	case errDeadlock, errRecordChanged:
 		return locksql.Passing
-	case errLockWaitTimeout, errQueryInterrupted, errStatementTimeout, errExecutionTimeout, errTooManyConnections:
+	case errLockWaitTimeout, errQueryInterrupted, errStatementTimeout, errExecutionTimeout, errTooManyConnections, errTooManyOfUser, errUserLimit:
 		return locksql.Busy
 	case errNoTable, errNoColumn:
 		return locksql.Changed

@@ -84,7 +84,7 @@ func (b *Backend) explain(what string, err error) error {
 	case "53100":
 		return fmt.Errorf("%s: the disk of the database server is full: %w", what, err)
 	case "53300":
-		return fmt.Errorf("%s: the database server has no connection left; raise its max_connections or lower pool_max_conns: %w", what, err)
+		return fmt.Errorf("%s: %s: %w", what, noConnectionLeft(err), err)
 	case "25006":
 		return fmt.Errorf("%s: the server is a read-only standby; add target_session_attrs=read-write to the URL: %w", what, err)
 	case "28P01", "28000", "3D000": // password, role, database
@@ -99,6 +99,19 @@ func (b *Backend) explain(what string, err error) error {
 		return fmt.Errorf("%s: cannot reach the database; see that it runs and that host, port and password are right: %w", what, err)
 	}
 	return fmt.Errorf("%s: %w", what, err)
+}
+
+// noConnectionLeft says which limit an error 53300 is about, by the function of the server that refused, because messages are translated.
+func noConnectionLeft(err error) string {
+	var refusal *pgconn.PgError
+	errors.As(err, &refusal)
+	switch {
+	case refusal != nil && refusal.Routine == "InitializeSessionUserId":
+		return "the database role has no connection left; raise its limit (ALTER ROLE … CONNECTION LIMIT) or lower pool_max_conns"
+	case refusal != nil && refusal.Routine == "CheckMyDatabase":
+		return "the database has no connection left; raise its limit (ALTER DATABASE … CONNECTION LIMIT) or lower pool_max_conns"
+	}
+	return "the database server has no connection left; raise its max_connections or lower pool_max_conns"
 }
 
 // parseError returns why a URL could not be read without repeating any part of

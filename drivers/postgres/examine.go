@@ -56,6 +56,14 @@ func (b *Backend) Examine(ctx context.Context) []store.Finding {
 	return e.found
 }
 
+// ExamineLimits returns the findings of Examine about connections that are left, and about timeouts: what a node examines again and again,
+// with its own role. None: all is well.
+func (b *Backend) ExamineLimits(ctx context.Context) ([]store.Finding, error) {
+	e := &examination{b: b}
+	err := e.readServer(ctx)
+	return slices.DeleteFunc(e.found, func(f store.Finding) bool { return f.Check != "connections" && f.Check != "timeouts" }), err
+}
+
 // examination collects findings.
 type examination struct {
 	b      *Backend

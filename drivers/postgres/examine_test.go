@@ -99,6 +99,10 @@ func TestExamineFindsWhatIsWrong(t *testing.T) {
 		if len(found) != 4 || !strings.HasPrefix(found[0], "statement_timeout is 4s, so that") || !strings.Contains(found[3], "the role "+role+" has ") {
 			t.Errorf("found %q", found)
 		}
+		execute(t, fmt.Sprintf("alter role %s connection limit 1", role))
+		if _, err := Open(t.Context(), address); err == nil || !strings.Contains(err.Error(), "the database role has no connection left") {
+			t.Errorf("a role without a connection left: %v", err)
+		}
 	})
 	t.Run("no rights at all", func(t *testing.T) {
 		_, address := newRole(t)

@@ -38,6 +38,9 @@ func (b *Backend) Examine(ctx context.Context) []store.Finding {
 	return e.found
 }
 
+// ExamineLimits finds nothing: a file has neither connections nor statements that a server limits.
+func (*Backend) ExamineLimits(context.Context) ([]store.Finding, error) { return nil, nil }
+
 // examination collects findings.
 type examination struct {
 	b     *Backend

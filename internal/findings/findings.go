@@ -52,6 +52,16 @@ var rules = []Rule{
 		work.WorkerStuck, store.FindingWarning, "jobs",
 		"its stack is in the log of the node (job stuck); only an end of the process ends it", func(f Facts) []store.Finding { return f.problems(work.WorkerStuck) },
 	},
+	{
+		FewConnections, store.FindingWarning, "nodes",
+		"raise the limit of the role or of the server, whichever is named, or lower pool_max_conns in the URLs of programs; `hourbell doctor` " +
+			"with the node's URL has the statement", func(f Facts) []store.Finding { return f.problems(FewConnections) },
+	},
+	{
+		ShortTimeouts, store.FindingWarning, "nodes",
+		"set it to 0, or to a longer time; `hourbell doctor` with the node's URL has the statement",
+		func(f Facts) []store.Finding { return f.problems(ShortTimeouts) },
+	},
 	{"schedule-fails", store.FindingWarning, "schedules", "`hourbell jobs show JOB` has the error", fails},
 	{"job-untaken", store.FindingError, "jobs", "start a node that takes it", untaken},
 	{"job-held-up", store.FindingWarning, "jobs", "`hourbell jobs show JOB` has the reason", heldUp},
@@ -267,6 +277,13 @@ func silent(f Facts) []store.Finding {
 
 // FileRefused is the name of the problem of a node that cannot use one of its files.
 const FileRefused = "file-refused"
+
+// The names of problems of a node that the store gives too few connections, or statements too little time. Examine of a driver has
+// findings with the same names about its own user.
+const (
+	FewConnections = "connections"
+	ShortTimeouts  = "timeouts"
+)
 
 // problems returns what living nodes report.
 func (f Facts) problems(name string) (found []store.Finding) {

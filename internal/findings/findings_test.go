@@ -115,6 +115,12 @@ func TestEachRule(t *testing.T) {
 		{"worker-stuck", func(f *Facts) {
 			f.Nodes[0].Problems = []store.NodeProblem{{Name: "worker-stuck", Text: "the worker of job 7", Since: now}}
 		}, []string{"the worker of job 7 (node a)"}, now},
+		{"connections", func(f *Facts) {
+			f.Nodes[0].Problems = []store.NodeProblem{{Name: "connections", Text: "the role r has 3 connections left", Since: now}}
+		}, []string{"the role r has 3 connections left (node a)"}, now},
+		{"timeouts", func(f *Facts) {
+			f.Nodes[0].Problems = []store.NodeProblem{{Name: "timeouts", Text: "lock_timeout is 1s, so", Since: now}}
+		}, []string{"lock_timeout is 1s, so (node a)"}, now},
 		{"job-untaken", func(f *Facts) {
 			f.Waiting = []Waiting{{Job: jobOf(7, "q", "other"), Why: "no code"}, {Job: jobOf(8, "mail", "k"), Why: "no queue"}}
 		}, []string{"job 7 waits although it is due: no code", "job 8 waits although it is due: no queue"}, now.Add(-time.Minute)},

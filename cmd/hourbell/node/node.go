@@ -224,7 +224,7 @@ func (n *Node) work(ctx context.Context, client *hourbell.Client, probe *probes,
 	defer watching.Wait()
 	defer stop()
 	watching.Go(func() { n.Watch.Run(ctx, asks.reread) })
-	watching.Go(func() { n.reportFiles(ctx, client) })
+	watching.Go(func() { n.reportProblems(ctx, client) })
 	watching.Go(func() { n.upgrades(ctx, client, asks) })
 	watching.Go(func() { n.followLimits(ctx, client, asks.resize) })
 	probe.client.Store(client)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/hourbell/hourbell"
@@ -16,21 +18,62 @@ import (
 // mostOfMistake is how many bytes of the mistakes of a file are reported.
 const mostOfMistake = 500
 
-// reportFiles reports files that are refused as problems of the node, until ctx ends.
-func (n *Node) reportFiles(ctx context.Context, client *hourbell.Client) {
+// limitsEvery is how often a node examines whether the store has connections left for it, and gives statements enough time.
+const limitsEvery = 30 * time.Second
+
+// reportProblems reports files that are refused, and limits of the store that are too low, as problems of the node, until ctx ends.
+func (n *Node) reportProblems(ctx context.Context, client *hourbell.Client) {
+	limits := make(chan []store.NodeProblem)
+	var examining sync.WaitGroup
+	defer examining.Wait()
+	examining.Go(func() { n.examineLimits(ctx, limits) })
 	tick := time.NewTicker(watch.Every)
 	defer tick.Stop()
-	var reported []store.NodeProblem
+	var low, reported []store.NodeProblem
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case low = <-limits:
 		case <-tick.C:
 		}
-		if now := n.refusedFiles(n.Watch.States()); !slices.Equal(now, reported) && client.Nodes.ReportProblems(now...) {
+		if now := append(n.refusedFiles(n.Watch.States()), low...); !slices.Equal(now, reported) && client.Nodes.ReportProblems(now...) {
 			reported = now
 		}
 	}
+}
+
+// examineLimits sends what is wrong with the limits of the store, until ctx ends. While the store does not answer, it sends nothing.
+func (n *Node) examineLimits(ctx context.Context, found chan<- []store.NodeProblem) {
+	for {
+		bounded, cancel := context.WithTimeout(ctx, limitsEvery)
+		limits, err := n.backend.ExamineLimits(bounded)
+		cancel()
+		if err == nil {
+			select {
+			case <-ctx.Done():
+				return
+			case found <- lowLimits(limits):
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(limitsEvery):
+		}
+	}
+}
+
+// lowLimits returns the problems of a node of what was found about limits.
+func lowLimits(limits []store.Finding) (found []store.NodeProblem) {
+	for _, one := range limits {
+		subject, _, _ := strings.Cut(one.Found, " is ") // the name of a setting
+		if one.Check == findings.FewConnections {
+			subject = "" // the number changes
+		}
+		found = append(found, store.NodeProblem{Name: one.Check, Subject: subject, Text: one.Found})
+	}
+	return found
 }
 
 // refusedFiles returns the problems of the files that are refused.

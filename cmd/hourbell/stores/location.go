@@ -264,6 +264,8 @@ type Backend interface {
 	CheckSchema(ctx context.Context) error
 	// Examine looks for what keeps nodes from working on the store, or makes them slow; it changes nothing.
 	Examine(ctx context.Context) []store.Finding
+	// ExamineLimits is the part of Examine about connections that are left and about timeouts; none: all is well.
+	ExamineLimits(ctx context.Context) ([]store.Finding, error)
 	Close() error
 }
 

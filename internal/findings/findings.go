@@ -148,7 +148,7 @@ func noNode(f Facts) []store.Finding {
 	}}
 }
 
-// nodeless says that no node is alive, and what became of the last node.
+// nodeless is a text: no node is alive, and what became of the last node.
 func (f Facts) nodeless() string {
 	last, found := f.lastNode()
 	switch {

@@ -116,7 +116,7 @@ func (e *entry) hookMapping() hourbell.Args {
 		e.refuse("without url", "remove it", httpKeys[1:].names()...)
 		return e.checkedHook(declared.NewHook(e.command()))
 	}
-	e.refuse("with url: it belongs to command and shell", "remove it", "env", "dir", "user", "base", "detached")
+	e.refuse("with url: it belongs to command and shell", "remove it", "env", "dir", "user", "base", "detached", "shell_options")
 	return e.checkedHook(declared.NewHook(e.http()))
 }
 

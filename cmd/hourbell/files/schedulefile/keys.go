@@ -76,6 +76,7 @@ var (
 	workKeys = slices.Concat(keys{
 		{"command", "What it runs: a program and its arguments, without a shell", aList(aText())},
 		{"shell", "What it runs: a line for /bin/sh", aText()},
+		{"shell_options", "With pipefail, bash runs the line of shell, which fails if any command of a pipe in it fails", aChoice(pipefail)},
 		{"http", "What it runs: an HTTP request", ref("request")},
 		{"sql", "What it runs: an SQL statement on a connection of the node", sqlKeys.schema("An SQL statement", "connection", "statement")},
 		{"kind", "What it runs: the kind of a worker in a program of yours", aText()},
@@ -112,7 +113,7 @@ var (
 	}
 
 	// hookKeys are the keys of a hook written as a mapping.
-	hookKeys = slices.Concat(workKeys.only("command", "shell"), httpKeys.only("url"), commandKeys.only("env", "dir", "user", "base", "detached"), httpKeys[1:])
+	hookKeys = slices.Concat(workKeys.only("command", "shell", "shell_options"), httpKeys.only("url"), commandKeys.only("env", "dir", "user", "base", "detached"), httpKeys[1:])
 
 	// kindKeys are the keys of a kind, and keepKeys the keys of how long its jobs are kept.
 	kindKeys = keys{{"keep", "How long finished jobs are kept", keepKeys.schema("How long finished jobs are kept")}}

@@ -126,13 +126,13 @@ func (e *entry) warnRule(rule recur.Spec, file *declared.File) {
 // of its last command.
 func (e *entry) warnPipe(file *declared.File) {
 	line := e.find("shell")
-	if line == nil || line.Value.Sort != yamltree.Scalar || !pipes(line.Value.Text) || strings.Contains(line.Value.Text, "pipefail") {
+	if line == nil || line.Value.Sort != yamltree.Scalar || !pipes(line.Value.Text) || e.has("shell_options") || strings.Contains(line.Value.Text, "pipefail") {
 		return
 	}
 	file.Warn(declared.Error{
 		File: e.path, Line: e.lineOf("shell"), Entry: e.label, Field: "shell",
 		Problem: "has a pipe, which hides failures: only the exit code of its last command counts",
-		Remedy:  "write command: [bash, -o, pipefail, -c, LINE], or leave the pipe out",
+		Remedy:  "add shell_options: pipefail, with which bash runs the line, or leave the pipe out",
 	})
 }
 
@@ -317,7 +317,22 @@ func (e *entry) command() kinds.Command {
 	if e.choice("detached", "end", "keep") != "" {
 		c.Detached, _ = declared.ParseDetached(e.text("detached"))
 	}
+	e.shellOptions(&c)
 	return c
+}
+
+// pipefail is the value of shell_options with which the failure of any command of a pipe is a failure.
+const pipefail = "pipefail"
+
+// shellOptions has bash run the line of a command with the options of the file, because /bin/sh need not have them.
+func (e *entry) shellOptions(c *kinds.Command) {
+	switch {
+	case e.choice("shell_options", pipefail) == "":
+	case !e.has("shell"):
+		e.refuse("without shell", "write a line as shell:, or remove it", "shell_options")
+	case strings.TrimSpace(c.Shell) != "":
+		c.Argv, c.Shell = []string{"bash", "-o", pipefail, "-c", c.Shell}, ""
+	}
 }
 
 // encode encodes a command as args, and translates the names of its fields. It

@@ -148,6 +148,7 @@ func aSchedule() *schema {
 	s := entryKeys.schema("A schedule: its name, when it rings, and what it runs", "name")
 	s.AllOf = []*schema{{OneOf: needOne(ruleNames...)}, {OneOf: needOne(workNames...)}}
 	s.Dependencies = map[string]any{"args": []string{"kind"}}
+	s.Dependencies["shell_options"] = []string{"shell"}
 	for _, key := range commandKeys.names() {
 		s.Dependencies[key] = &schema{AnyOf: needOne("command", "shell")}
 	}

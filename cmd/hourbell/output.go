@@ -131,6 +131,13 @@ func printTable[T any](p *program, out *bufio.Writer, l view.Listing[T], items i
 	}
 	p.empty = len(rows) == 0
 	shown, left := p.render(l.Columns, l.Minor, rows)
+	if p.where != "" && p.terminal() != nil { // in a file or a pipe the first line has the names of the columns
+		where := plain.Clean(p.where)
+		if room := p.width(); room > 0 {
+			where = cut(where, room)
+		}
+		fmt.Fprintln(out, where)
+	}
 	fmt.Fprintln(out, shown)
 	if len(left) > 0 {
 		if err := out.Flush(); err != nil {

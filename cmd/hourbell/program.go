@@ -35,6 +35,7 @@ type program struct {
 	watched *watched         // set for each reading of a listing with --watch
 	asked   []asked          // the names that the command looks up
 	empty   bool             // a table had no rows
+	where   string           // the store that is open, without its password; empty: none
 }
 
 func newProgram() *program {

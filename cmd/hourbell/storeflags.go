@@ -136,6 +136,7 @@ func (p *program) withStore(ctx context.Context, f storeFlags,
 		return fmt.Errorf("open the store %s: %w", l, err)
 	}
 	defer b.Close()
+	p.where = l.String()
 	client, err := hourbell.New(b, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err

@@ -58,7 +58,7 @@ func (p *program) top(ctx context.Context, client *hourbell.Client) error {
 	nodes, running := o.Present(), o.Longest()
 	sizes := []int{len(nodes), len(o.Queues), len(running), len(o.Failed), len(o.Missed)}
 	sum := o.Sum()
-	head := append(p.findingLines(o.Findings),
+	head := append(append([]string{plain.Clean(p.where)}, p.findingLines(o.Findings)...),
 		fmt.Sprintf("%s alive, %d running, %d ready, %d scheduled, %d waiting, %.3g jobs/s", plain.Plural(o.Living(), "node"),
 			sum.Running, sum.Ready, sum.Scheduled, sum.Waiting, o.Rate()))
 	shown := p.topRoom(len(head), sizes)

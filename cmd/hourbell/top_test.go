@@ -17,7 +17,7 @@ func TestTop(t *testing.T) {
 	b := newBench(t)
 	b.ok("migrate", "up")
 	empty := b.ok("top", "--once")
-	equal(t, "an empty store", empty, "Nothing needs attention.\n0 nodes alive, 0 running, 0 ready, 0 scheduled, 0 waiting, 0 jobs/s\n\n"+
+	equal(t, "an empty store", empty, "sqlite:"+b.path+"\nNothing needs attention.\n0 nodes alive, 0 running, 0 ready, 0 scheduled, 0 waiting, 0 jobs/s\n\n"+
 		"Nodes: none\n\nQueues: none\n\nRunning now: none\n\nFailed in the last day: none\n\nMissed slots of the last day: none\n")
 	b.fails(exitUsage, []string{"once", "--watch"}, "top", "--once", "--watch")
 

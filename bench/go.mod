@@ -13,11 +13,13 @@ require (
 	github.com/hourbell/hourbell/drivers/mysql v0.0.0
 	github.com/hourbell/hourbell/drivers/postgres v0.0.0
 	github.com/hourbell/hourbell/drivers/sqlite v0.0.0
+	github.com/hourbell/hourbell/hourbelltest v0.0.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/mikestefanello/backlite v0.6.0
 	github.com/riverqueue/river v0.51.1
 	github.com/riverqueue/river/riverdriver v0.51.1
 	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.1
+	github.com/riverqueue/river/rivertype v0.51.1
 	github.com/robfig/cron/v3 v3.0.1
 	github.com/vgarvardt/gue/v5 v5.7.0
 	maragu.dev/goqite v0.4.0
@@ -38,7 +40,7 @@ require (
 	github.com/oklog/ulid/v2 v2.1.0 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
 	github.com/riverqueue/river/rivershared v0.51.1 // indirect
-	github.com/riverqueue/river/rivertype v0.51.1 // indirect
+	github.com/stretchr/testify v1.12.1 // indirect
 	github.com/tidwall/gjson v1.20.0 // indirect
 	github.com/tidwall/match v1.2.0 // indirect
 	github.com/tidwall/pretty v1.2.1 // indirect
@@ -47,6 +49,8 @@ require (
 	go.opentelemetry.io/otel v1.28.0 // indirect
 	go.opentelemetry.io/otel/metric v1.28.0 // indirect
 	go.opentelemetry.io/otel/trace v1.28.0 // indirect
+	go.uber.org/goleak v1.3.0 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.48.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
@@ -60,4 +64,5 @@ replace (
 	github.com/hourbell/hourbell/drivers/mysql => ../drivers/mysql
 	github.com/hourbell/hourbell/drivers/postgres => ../drivers/postgres
 	github.com/hourbell/hourbell/drivers/sqlite => ../drivers/sqlite
+	github.com/hourbell/hourbell/hourbelltest => ../hourbelltest
 )

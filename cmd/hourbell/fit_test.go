@@ -91,8 +91,10 @@ func busyStore(b *bench) {
 // lastColumn returns the text of the last column in the first rows that have text there, joined as it was before it was
 // continued on the next lines.
 func lastColumn(shown, name string) string {
-	header, rows, _ := strings.Cut(shown[max(strings.LastIndex(shown, "ID  STATE"), 0):], "\n")
-	at := strings.Index(header, name)
+	shown = shown[max(strings.LastIndex(shown, "ID  STATE"), 0):]
+	columns := header(shown)
+	_, rows, _ := strings.Cut(shown, columns+"\n")
+	at := strings.Index(columns, name)
 	if at < 0 {
 		return "no column " + name
 	}

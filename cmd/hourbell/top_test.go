@@ -68,7 +68,7 @@ func TestTop(t *testing.T) {
 	if code := <-ended; code != exitDone {
 		t.Errorf("exit code %d", code)
 	}
-	if shown := term.shown.String(); strings.Contains(shown, "more lines") || !strings.Contains(shown, "Queues (4 of 6)") || !strings.Contains(shown, "hourbell top, every 100ms, q quits") {
+	if shown := term.shown.String(); strings.Contains(shown, "more lines") || !strings.Contains(shown, "Queues (3 of 6)") || !strings.Contains(shown, "hourbell top, every 100ms, q quits") {
 		t.Errorf("the screen does not fit the terminal:\n%q", shown)
 	}
 }

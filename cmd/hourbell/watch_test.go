@@ -171,7 +171,7 @@ func TestWatchOnATerminal(t *testing.T) {
 	}
 	term := newTerminal(b, 8, 70)
 	ended := term.start("jobs", "list", "--watch=100ms")
-	eventually(t, "the first reading", func() bool { return strings.Contains(term.shown.String(), "… 7 more lines") })
+	eventually(t, "the first reading", func() bool { return strings.Contains(term.shown.String(), "… 8 more lines") })
 	b.ok("jobs", "cancel", "12")
 	eventually(t, "the cancelled job", func() bool { return strings.Contains(term.shown.String(), "cancelled") })
 	if _, err := term.outer.WriteString("xq"); err != nil {
@@ -185,7 +185,7 @@ func TestWatchOnATerminal(t *testing.T) {
 	if !left || !strings.HasPrefix(shown, "\x1b[?1049h\x1b[?25l\x1b[H") || !strings.Contains(shown, "hourbell jobs list, every 100ms, q quits, as of ") {
 		t.Errorf("shown: %q", shown)
 	}
-	if strings.Count(last, "\n") != 13 || strings.Contains(last, "every") {
+	if strings.Count(last, "\n") != 14 || strings.Contains(last, "every") {
 		t.Errorf("left: %q", last)
 	}
 	for line := range strings.SplitSeq(shown[strings.LastIndex(shown, "\x1b[H"):], "\r\n") {

@@ -147,7 +147,7 @@ var mappings = map[string]mapping{
 var values = []string{
 	"", "null", "true", "7", "-1", "1.5", `"7"`, `"true"`, "text", `""`, "90s", "1h30m", ".5h", "30d", "none", "weekly", `"@daily"`, `"* * * * *"`, "2027-03-01T09:00:00Z",
 	"Europe/Prague", "success", "end", "either", "failure", "ignore", "keep", "node", "cron", "retry", "fail", "skip", "queue", "replace", "all", "once", "shift", "both", "quartz",
-	"b", "b:failure:5m", "one", "every", "host=tower", "role=db", "12-24..12-26 Christmas", "sat", "5xx", "POST", "https://example.org", "linear:10s:1h", "SELECT 1", "10/s",
+	"b", "b:failure:5m", "pipefail", "one", "every", "host=tower", "role=db", "12-24..12-26 Christmas", "sat", "5xx", "POST", "https://example.org", "linear:10s:1h", "SELECT 1", "10/s",
 	"[]", "[a]", "[a, 1, true]", "[null]", "[[a]]", "[{a: b}]", "[sat]", "[b]", `["12-25"]`, "[5xx]", "[date, https://example.org]", "[{schedule: b}]", "[{every: 1h}]",
 	"{}", "{a: b}", "{a: 1}", "{a: null}", "{a: [b]}", "{schedule: b, on: failure}", "{host: tower}", "{label: role=db}", "{shell: date}", "{url: https://example.org}",
 	"{connection: app, statement: SELECT 1}", "{a: {keep: {completed: none}}}", "{a: {weekdays: [sat]}}", "{a: {on_failure: date}}", "{completed: 1h}", "{unknown: 1}",

@@ -37,7 +37,7 @@ func NewWakes(queues []string, idle, idlePushed, sharedPolls time.Duration, arou
 	}
 	self := strconv.FormatUint(math.Float64bits(around.Random("name of turns")), 36) +
 		strconv.FormatUint(math.Float64bits(around.Random("name of turns")), 36)
-	newTurn := func(work string, factor time.Duration) *Turn {
+	newTurn := func(work string, factor int) *Turn {
 		random := func() float64 { return around.Random("turn " + work) }
 		return &Turn{
 			idle: func() time.Duration { return w.idlePoll(factor) }, shared: w.shared, random: random, self: self, changed: NewSignal(),
@@ -46,7 +46,7 @@ func NewWakes(queues []string, idle, idlePushed, sharedPolls time.Duration, arou
 	}
 	w.scheduleTurn = newTurn("", rarer)
 	for _, name := range queues {
-		factor := time.Duration(1)
+		factor := 1
 		if _, _, placed := store.CutPlace(name); placed {
 			factor = rarer
 		}
@@ -133,9 +133,9 @@ func (w *Wakes) Pushed() bool { return w.pushed.Load() }
 
 // idlePoll returns the longest interval at which a loop without work reads the store: factor times the interval of the fetcher of a
 // queue while the store sends wake-ups.
-func (w *Wakes) idlePoll(factor time.Duration) time.Duration {
+func (w *Wakes) idlePoll(factor int) time.Duration {
 	if w.Pushed() {
-		return factor * w.idlePushed
+		return time.Duration(factor) * w.idlePushed
 	}
 	return w.idle
 }

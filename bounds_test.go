@@ -4,10 +4,10 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/clienttest"
 	"github.com/hourbell/hourbell/internal/intercept"
 	"github.com/hourbell/hourbell/store/memory"
 )
@@ -20,7 +20,7 @@ func TestAFullBoundCostsNoClaims(t *testing.T) {
 		"a limit of all other keys": {Name: "l", ByKey: true, Concurrency: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			clienttest.Bubble(t, func(t *testing.T) {
 				var claims atomic.Int64
 				backend := intercept.New(memory.New(), func(ctx context.Context, c intercept.Call, next func(context.Context) error) error {
 					if c.Operation == "claim" {

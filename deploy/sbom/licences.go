@@ -22,8 +22,8 @@ type text struct {
 }
 
 var (
-	// noticeFiles are the names of files whose texts go with a program, and licenceFiles are those of them with the licence of all that is
-	// beside and below them; others, as LICENSE-3RD-PARTY, are about parts.
+	// noticeFiles matches the names of files whose texts go with a program. licenceFiles matches the names of files that have the licence
+	// of their folder and of the folders in it; a file such as LICENSE-3RD-PARTY is about parts of a folder.
 	noticeFiles  = regexp.MustCompile(`(?i)^(licen[cs]e|copying|unlicense|notice|patents)([-_.].*)?$`)
 	licenceFiles = regexp.MustCompile(`(?i)^(licen[cs]e|copying|unlicense)(\.(txt|md))?$`)
 	source       = regexp.MustCompile(`(?i)\.(go|s|c|h)$`)

@@ -102,17 +102,8 @@ func TestDoctorOnPostgres(t *testing.T) {
 	}
 
 	role := schema + "_reader"
-	conn, err := pgx.Connect(t.Context(), server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context())
-	execute := func(text string) {
-		t.Helper()
-		if _, err := conn.Exec(t.Context(), text); err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
-	}
+	execute, disconnect := executing(t, server)
+	defer disconnect()
 	execute(fmt.Sprintf("create role %s login password 'hunter2'; grant usage on schema %s to %[1]s; grant select on all tables in schema %[2]s to %[1]s", role, schema))
 	defer execute(fmt.Sprintf("drop owned by %s; drop role %[1]s", role))
 	at, err := url.Parse(server)
@@ -196,4 +187,20 @@ func TestFindingsAreDocumented(t *testing.T) {
 			t.Errorf("docs/doctor.md lacks %s (%v)", rule.Name, rule.Level)
 		}
 	}
+}
+
+// executing returns a function that executes SQL on a PostgreSQL server, and a function that ends its connection.
+func executing(t *testing.T, server string) (execute func(text string), disconnect func()) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	execute = func(text string) {
+		t.Helper()
+		if _, err := conn.Exec(t.Context(), text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+	return execute, func() { _ = conn.Close(t.Context()) }
 }

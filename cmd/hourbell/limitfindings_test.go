@@ -17,17 +17,8 @@ func TestLimitsOfTheStoreAreFindings(t *testing.T) {
 		t.Skip("starts processes")
 	}
 	server, name := postgresURL(t), newSchemaName()
-	conn, err := pgx.Connect(t.Context(), server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context())
-	execute := func(text string) {
-		t.Helper()
-		if _, err := conn.Exec(t.Context(), text); err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
-	}
+	execute, disconnect := executing(t, server)
+	defer disconnect()
 	execute(fmt.Sprintf("create role %s login password 'p' connection limit 14; alter role %[1]s set statement_timeout = '9s'", name))
 	execute("create database " + name + " owner " + name)
 	t.Cleanup(func() {

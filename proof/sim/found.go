@@ -21,4 +21,5 @@ var found = []struct {
 	{615484225916, 10 * time.Minute, "a worker begins after the process of its node has died at the end of the run before"},
 	{7000223, 10 * time.Minute, "a node on which a kind has as many runs as it may have, and a rate concerns its queue, claims without a pause"},
 	{109, 10 * time.Minute, "a node claims under the number before, while it registers again after a loss of history was accepted, and runs the job"},
+	{520809429599, 10 * time.Minute, "the checker expects nodes to notice the loss of two seconds in which they had seen nothing"},
 }

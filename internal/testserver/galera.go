@@ -54,10 +54,10 @@ func StartGalera(t testing.TB) *Galera {
 		}
 		g.address += fmt.Sprint("127.0.0.1:", n.group)
 	}
-	s.Prepare("mariadb-install-db", "--no-defaults", "--datadir="+g.Nodes[0].data, "--skip-test-db", "--skip-name-resolve")
+	s.prepareMariaDB(g.Nodes[0].data)
 	for i, n := range g.Nodes {
 		if i > 0 {
-			s.Prepare("mkdir", n.data)
+			s.Prepare("mkdir", n.data, n.data+temporary)
 			n.Start()
 		} else {
 			n.start("--wsrep-new-cluster")

@@ -29,9 +29,20 @@ func (s *Server) PrepareMariaDB(options ...string) (program string, all []string
 	s.t.Helper()
 	program = s.mariadbd()
 	data := filepath.Join(s.Data, "mariadb")
-	s.Prepare("mariadb-install-db", "--no-defaults", "--datadir="+data, "--skip-test-db", "--skip-name-resolve")
+	s.prepareMariaDB(data)
 	return program, append(s.mariadbOptions(data, s.Port), options...), mariadbURL(s.Port)
 }
+
+// prepareMariaDB makes the files of a server in data. A server that starts removes all temporary tables in the folder of
+// temporary files, also of other servers, so each server has its own folder.
+func (s *Server) prepareMariaDB(data string) {
+	s.t.Helper()
+	s.Prepare("mkdir", data+temporary)
+	s.Prepare("mariadb-install-db", "--no-defaults", "--datadir="+data, "--tmpdir="+data+temporary, "--skip-test-db", "--skip-name-resolve")
+}
+
+// temporary is what follows the path of a server's data in the path of its temporary files.
+const temporary = ".tmp"
 
 // mariadbd returns the path of the server.
 func (s *Server) mariadbd() string {
@@ -53,7 +64,7 @@ func (s *Server) mariadbOptions(data string, port int) []string {
 	users := filepath.Join(s.Folder, "init.sql")
 	s.must(os.WriteFile(users, []byte(mariadbUser), 0o644)) //nolint:gosec // the server's user reads it
 	return []string{
-		"--no-defaults", "--datadir=" + data, "--socket=" + filepath.Join(data, "socket"), "--pid-file=" + filepath.Join(data, "pid"),
+		"--no-defaults", "--datadir=" + data, "--tmpdir=" + data + temporary, "--socket=" + filepath.Join(data, "socket"), "--pid-file=" + filepath.Join(data, "pid"),
 		"--bind-address=127.0.0.1", fmt.Sprint("--port=", port), "--skip-name-resolve", "--init-file=" + users,
 		"--innodb-flush-log-at-trx-commit=0",
 	}

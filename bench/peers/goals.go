@@ -10,7 +10,6 @@ type goal struct {
 	// versus are rows; the figure of row is divided by the best figure of these
 	// rows in each round. Empty: the figure is not divided.
 	versus []string
-	beyond string  // a row whose figure is subtracted from the figure of row; empty: none
 	least  float64 // 0: no lower bound
 	most   float64 // 0: no upper bound
 }

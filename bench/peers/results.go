@@ -76,19 +76,6 @@ func ratios(samples []sample, cell, row, metric string, versus []string) []float
 	return found
 }
 
-// excess returns the differences between the figures of a row and of another
-// row, round by round.
-func excess(samples []sample, cell, row, metric, beyond string) []float64 {
-	var found []float64
-	others := values(samples, cell, beyond, metric)
-	for round, v := range values(samples, cell, row, metric) {
-		if other, ok := others[round]; ok {
-			found = append(found, v-other)
-		}
-	}
-	return found
-}
-
 func listed(byRound map[int]float64) []float64 {
 	var list []float64
 	for _, v := range byRound {
@@ -176,9 +163,6 @@ func goalTable(samples []sample) (table, bool) {
 		wanted, times := "≥ "+figure(g.least), ""
 		if g.most > 0 {
 			wanted = "≤ " + figure(g.most)
-		}
-		if g.beyond != "" {
-			list = excess(samples, g.cell, g.row, g.metric, g.beyond)
 		}
 		if len(g.versus) > 0 {
 			list, times = ratios(samples, g.cell, g.row, g.metric, g.versus), " ×"

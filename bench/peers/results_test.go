@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"math"
 	"os"
 	"path/filepath"
@@ -37,10 +36,6 @@ func TestRatios(t *testing.T) {
 	if want := (spread{2.5, 2, 3}); !ok || got != want {
 		t.Errorf("ratios = %v, want %v", got, want)
 	}
-	got, ok = spreadOf(excess(samples, "c", "ours", rate, "slow"))
-	if want := (spread{55, 20, 90}); !ok || got != want {
-		t.Errorf("excess = %v, want %v", got, want)
-	}
 	if s, _ := spreadOf(listed(values(samples, "c", "ours", rate))); s.String() != "30 (30–100)" {
 		t.Errorf("figures = %q", s)
 	}
@@ -61,7 +56,7 @@ func TestGoals(t *testing.T) {
 		}
 	}
 	for _, g := range goals {
-		for _, row := range append([]string{g.row, cmp.Or(g.beyond, g.row)}, g.versus...) {
+		for _, row := range append([]string{g.row}, g.versus...) {
 			if !rows[g.cell+"/"+row] {
 				t.Errorf("goal %q: cell %s has no row %q", g.text, g.cell, row)
 			}

@@ -150,6 +150,7 @@ func (b *bench) work() {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- client.Run(b.t.Context()) }()
+	<-client.Started() // a client that is stopped before cannot run
 	eventually(b.t, "all jobs have run", func() bool {
 		jobs, err := client.Jobs.List(b.t.Context(), hourbell.JobFilter{Kind: kinds.CommandKind, States: []store.State{store.StateReady, store.StateRunning}})
 		return err == nil && !slices.ContainsFunc(jobs, func(j store.JobInfo) bool { return j.Attempt == 0 || j.State == store.StateRunning })

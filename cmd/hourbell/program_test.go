@@ -35,6 +35,9 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if code, divided := shards(); divided {
+		os.Exit(code)
+	}
 	os.Exit(testMain(m))
 }
 

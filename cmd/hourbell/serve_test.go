@@ -100,7 +100,7 @@ func (p *process) ends() int {
 func TestServe(t *testing.T) {
 	startsProcesses(t)
 	b := newBench(t)
-	writeFile(t, "s.yaml", "schedules:\n  - {name: bell, every: 500ms, shell: 'echo ring $HOURBELL_JOB_ID on $HOURBELL_NODE, $HOURBELL_HOST'}\n")
+	writeFile(t, "s.yaml", "schedules:\n  - {name: bell, every: 500ms, overlap: allow, shell: 'echo ring $HOURBELL_JOB_ID on $HOURBELL_NODE, $HOURBELL_HOST'}\n")
 	p := b.serve("--file", "s.yaml", "--probes", "127.0.0.1:0", "--name", "tower", "--host", "belfry.example", "--label", "zone=b", "--label", "role=bell")
 	p.awaits("schedule=bell", 2)
 	for _, text := range []string{"store=sqlite:", "file=s.yaml owner=file:s.yaml schedules=1", "next="} {

@@ -38,7 +38,7 @@ func TestTop(t *testing.T) {
 	var shown string
 	eventually(t, "the failed job and the progress", func() bool {
 		shown = b.ok("top", "--once")
-		return strings.Contains(shown, "1 of 4") && strings.Contains(shown, "1 job failed")
+		return strings.Contains(shown, "1 of 4") && strings.Contains(shown, "1 job failed") && strings.Contains(shown, " 1 running")
 	})
 	for _, text := range []string{
 		`1 job failed in the last hour; the newest is job 2 of kind pay: no \x1b[31mmoney (` + "`hourbell jobs show 2`)\n1 node alive, 1 running, 0 ready, 1 scheduled, 0 waiting, ",

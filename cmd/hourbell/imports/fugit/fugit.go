@@ -27,7 +27,7 @@ func Rule(text string) (rule recur.Spec, problem, help string) {
 	if last := words[len(words)-1]; len(words) > 1 && isZone(last) {
 		zone, words = last, words[:len(words)-1]
 	}
-	if first := words[0][0]; first == 'e' || first == 'f' || first == 'o' {
+	if strings.IndexByte("aefo", words[0][0]) >= 0 {
 		if last := len(words) - 1; zone != "" && (words[last] == "in" || words[last] == "on") {
 			words = words[:last]
 		}
@@ -121,6 +121,9 @@ func phrase(list []string) (fields []string, problem string) {
 			w = append(w, "and")
 		}
 	}
+	if i := slices.IndexFunc(w, beginsPeriod); i > 0 && w[0] == "at" { // "at 5am every day" as "every day at 5am"
+		w = slices.Concat(w[i:], w[:i])
+	}
 	var r rule
 	if problem = r.period(&w); problem == "" {
 		r.on(&w)
@@ -146,6 +149,11 @@ var units = []struct {
 }
 
 var counted = regexp.MustCompile(`^([0-9]+)([a-zA-Z]*)$`)
+
+// beginsPeriod reports whether a period begins with a word.
+func beginsPeriod(word string) bool {
+	return word == "every" || word == "from" || word == "on"
+}
 
 // period reads how often, or on which days of the week, the rule rings.
 func (r *rule) period(w *words) (problem string) {
@@ -316,7 +324,7 @@ func (r *rule) at(w *words) (problem string) {
 			break
 		}
 		hours, minutes = append(hours, strconv.Itoa(hour)), append(minutes, strconv.Itoa(minute))
-		if !w.next("and") {
+		if len(*w) < 2 || !w.next("and") {
 			break
 		}
 	}

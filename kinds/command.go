@@ -141,16 +141,18 @@ func (c Command) Validate() error {
 
 // checkOne refuses a command that has neither Argv nor Shell, or both.
 func (c Command) checkOne() error {
-	const remedy = "give the program and its arguments as argv, or one line as shell"
 	switch {
 	case len(c.Argv) > 0 && c.Shell != "":
 		return &check.FieldError{Field: "shell", Problem: "is given besides argv", Remedy: "give only one of them"}
 	case len(c.Argv) > 0 && c.Argv[0] == "":
 		return &check.FieldError{Field: "argv[0]", Problem: "is empty", Remedy: "begin with the program to run"}
 	case len(c.Argv) == 0 && c.Shell == "":
-		return &check.FieldError{Field: "argv", Problem: "is empty, and so is shell", Remedy: remedy}
+		return &check.FieldError{
+			Field: "argv", Problem: "is empty, and so is shell",
+			Remedy: "give the program and its arguments as argv, or one line as shell",
+		}
 	case len(c.Argv) == 0 && strings.TrimSpace(c.Shell) == "":
-		return &check.FieldError{Field: "shell", Problem: "is blank", Remedy: remedy}
+		return &check.FieldError{Field: "shell", Problem: "is blank", Remedy: "write the line to run"}
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func TestValidateNamesEveryMistake(t *testing.T) {
 		{"nothing", Command{}, []string{`argv is empty, and so is shell; give the program and its arguments as argv, or one line as shell`}},
 		{"both", Command{Argv: []string{"a"}, Shell: "b"}, []string{`shell is given besides argv; give only one of them`}},
 		{"no program", Command{Argv: []string{"", "a"}}, []string{`argv[0] is empty; begin with the program to run`}},
-		{"blank shell", Command{Shell: " \t"}, []string{`shell is blank; give the program and its arguments as argv, or one line as shell`}},
+		{"blank shell", Command{Shell: " \t"}, []string{`shell is blank; write the line to run`}},
 		{"NUL", Command{Argv: []string{"a", "b\x00"}, Dir: "\x00", Env: map[string]string{"A": "\x00"}}, []string{
 			`dir: contains a NUL byte, which no system accepts; remove it`,
 			`argv[1]: contains a NUL byte, which no system accepts; remove it`,

@@ -133,7 +133,7 @@ func TestBadInput(t *testing.T) {
 		{"argv[0]", []string{"enqueue", "command", "--", ""}},
 		{"argv[1]", []string{"enqueue", "command", "--", "echo", "a\x00b"}},
 		{"shell", []string{"enqueue", "command", "--shell", "  "}},
-		{"argv", []string{"enqueue", "command", "--shell", ""}},
+		{"shell", []string{"enqueue", "command", "--shell", ""}},
 		{"shell", []string{"enqueue", "command", "--shell", "ls", "--", "ls"}},
 		{"args", []string{"enqueue", "command", "--args", `{"argv":["ls"]}`, "--", "ls"}},
 		{"args", []string{"enqueue", "command", "--args", `{"argvs":["ls"]}`}},

@@ -33,6 +33,8 @@ func TestNamesAreCompleted(t *testing.T) {
 		{[]string{"groups", "pause", "b"}, "books"},
 		{[]string{"jobs", "list", "--schedule", "no"}, "noon"},
 		{[]string{"jobs", "list", "--queue", "m"}, "mails"},
+		{[]string{"jobs", "list", "--kind", ""}, "report"},
+		{[]string{"kinds", "pause", "r"}, "report"},
 		{[]string{"jobs", "list", "--state", ""}, "cancelled completed failed not_started ready retrying running scheduled waiting"},
 	} {
 		if got := completions(b, test.args...); got != test.want {

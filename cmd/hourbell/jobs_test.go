@@ -166,11 +166,13 @@ func TestJobsCountBy(t *testing.T) {
 	}
 	for by, want := range map[string]string{
 		"state": "STATE COUNT ready 3 waiting 1", "kind": "KIND COUNT mail 3 dump 1", "queue": "QUEUE COUNT default 3 slow 1", "group": "GROUP COUNT - 4",
+		"batch": "BATCH COUNT - 2 1 2", "node": "NODE COUNT - 4", "priority": "PRIORITY COUNT 5 4",
 	} {
 		equal(t, by, strings.Join(strings.Fields(b.ok("jobs", "count", "--by", by)), " "), want)
 	}
 	equal(t, "records", b.ok("jobs", "count", "--by", "kind", "--state", "waiting", "--output", "ndjson"), "{\"count\":1,\"kind\":\"mail\"}\n")
 	b.fails(exitUsage, []string{"by", "did you mean queue?"}, "jobs", "count", "--by", "queues")
+	b.fails(exitUsage, []string{"by", "several limits", "`hourbell limits list`"}, "jobs", "count", "--by", "limit")
 	listed := strings.Join(strings.Fields(b.ok("jobs", "list", "--batch", "1", "--columns", "name,kind")), " ")
 	equal(t, "names", listed, "NAME KIND publish mail export dump")
 }
@@ -184,7 +186,9 @@ func TestMigratePrintFrom(t *testing.T) {
 		t.Errorf("printed: %.200q", all)
 	}
 	equal(t, "from the first step", b.ok("migrate", "print", "--schema", "jobs", "--from", "1"), all)
-	equal(t, "from a later step", b.ok("migrate", "print", "--schema", "jobs", "--from", "2"), "")
+	steps := strings.Count(all, "\n-- Step ") + strings.Count(all[:8], "-- Step ")
+	b.fails(exitUsage, []string{"from", "beyond the last step", fmt.Sprintf("use 1 to %d", steps)},
+		"migrate", "print", "--schema", "jobs", "--from", fmt.Sprint(steps+1))
 	b.fails(exitUsage, []string{"from", "1 or more"}, "migrate", "print", "--from", "0")
 	noStore(t, b)
 }

@@ -100,6 +100,11 @@ func (p *program) migratePrintCommand(f *storeFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if last := steps[len(steps)-1].Version; from > last {
+				return &check.FieldError{
+					Field: "from", Value: fmt.Sprint(from), Problem: "is beyond the last step", Remedy: fmt.Sprintf("use 1 to %d", last),
+				}
+			}
 			for _, step := range steps {
 				if step.Version < from {
 					continue

@@ -91,7 +91,7 @@ const (
 
 // known returns names that exist, among which the nearest is looked for. Of calendars these are the first in the order of names; of
 // schedules the first, and the first that begin with the same letter or follow it. Of keys these are the paused keys, and of kinds the
-// kinds that nodes know.
+// kinds that nodes know and those of the newest jobs.
 func (a asked) known(ctx context.Context, client *hourbell.Client) (names []string, err error) {
 	pages := []string{""}
 	if len(a.name) > 0 {
@@ -143,7 +143,8 @@ func (a asked) known(ctx context.Context, client *hourbell.Client) (names []stri
 		for _, n := range nodes {
 			names = append(names, n.Kinds...)
 		}
-		return names, err
+		jobs, jobsErr := client.Jobs.List(ctx, hourbell.JobFilter{Limit: namesRead})
+		return append(names, namesOf(jobs, func(j store.JobInfo) string { return j.Kind })...), errors.Join(err, jobsErr)
 	}
 	return names, nil
 }

@@ -117,6 +117,8 @@ func (p *program) payload(c *cobra.Command, w workFlags, kind string, argv []str
 			Field: "argv", Problem: "is empty: there is no command to run",
 			Remedy: "write the program and its arguments after --, or a line as --shell",
 		}
+	case kind == kinds.CommandKind && w.shell == "" && len(argv) == 0:
+		return nil, &check.FieldError{Field: "shell", Problem: "is empty", Remedy: "write the line to run"}
 	case kind == kinds.CommandKind:
 		return w.command(argv)
 	}

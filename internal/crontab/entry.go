@@ -33,6 +33,7 @@ func (s *scan) entry(rule, user, line, input string) {
 		sched.On = hourbell.Place{Host: s.Host}
 	}
 	s.warnLocal(sched, line)
+	s.warnPipe(line)
 	sched.Name = s.name(rule, user, line, input)
 	args, err := command.Encode()
 	s.addFields(err)
@@ -57,6 +58,14 @@ func (s *scan) entry(rule, user, line, input string) {
 		s.warn(fmt.Sprintf("time fields %q", shown(w.Value)), w.Problem, w.Remedy+"; every: is for schedule files (YAML)")
 	}
 	s.file.Entries = append(s.file.Entries, declared.Entry{Schedule: sched, Line: s.line})
+}
+
+// warnPipe warns about a line whose pipe hides that a command of it failed.
+func (s *scan) warnPipe(line string) {
+	if declared.HidesFailures(line) {
+		s.warn("command", declared.PipeProblem,
+			"set SHELL=/bin/bash above the line and begin the line with set -o pipefail; or leave the pipe out")
+	}
 }
 
 // follow adds a line that starts after another line.

@@ -29,6 +29,14 @@ var countedBy = map[string]func(j store.JobInfo, now time.Time) string{
 	"schedule": func(j store.JobInfo, _ time.Time) string { return j.ScheduleName },
 	"group":    func(j store.JobInfo, _ time.Time) string { return j.Group },
 	"key":      func(j store.JobInfo, _ time.Time) string { return j.Key },
+	"node":     func(j store.JobInfo, _ time.Time) string { return j.Node },
+	"priority": func(j store.JobInfo, _ time.Time) string { return fmt.Sprint(j.Priority) },
+	"batch": func(j store.JobInfo, _ time.Time) string {
+		if j.Batch == 0 {
+			return ""
+		}
+		return fmt.Sprint(j.Batch)
+	},
 }
 
 // CountedBy returns the names of the values by which jobs are counted.
@@ -38,6 +46,12 @@ func CountedBy() []string { return slices.Sorted(maps.Keys(countedBy)) }
 func CheckCountedBy(name string, given bool) error {
 	if _, known := countedBy[name]; known || !given {
 		return nil
+	}
+	if name == "limit" {
+		return &check.FieldError{
+			Field: "by", Value: name, Problem: "is no value of a job, because several limits may hold for it",
+			Remedy: "use `hourbell limits list`, which counts the jobs that run and wait under each limit",
+		}
 	}
 	remedy := "use " + strings.Join(CountedBy(), ", ")
 	return &check.FieldError{Field: "by", Value: check.Shorten(name), Problem: "is unknown", Remedy: plain.DidYouMean(plain.Nearest(name, CountedBy()), remedy)}

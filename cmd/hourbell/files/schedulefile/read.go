@@ -126,38 +126,14 @@ func (e *entry) warnRule(rule recur.Spec, file *declared.File) {
 // of its last command.
 func (e *entry) warnPipe(file *declared.File) {
 	line := e.find("shell")
-	if line == nil || line.Value.Sort != yamltree.Scalar || !pipes(line.Value.Text) || e.has("shell_options") || strings.Contains(line.Value.Text, "pipefail") {
+	if line == nil || line.Value.Sort != yamltree.Scalar || !declared.HidesFailures(line.Value.Text) || e.has("shell_options") {
 		return
 	}
 	file.Warn(declared.Error{
 		File: e.path, Line: e.lineOf("shell"), Entry: e.label, Field: "shell",
-		Problem: "has a pipe, which hides failures: only the exit code of its last command counts",
+		Problem: declared.PipeProblem,
 		Remedy:  "add shell_options: pipefail, with which bash runs the line, or leave the pipe out",
 	})
-}
-
-// pipes reports whether a line for the shell has a pipe outside quotes.
-func pipes(line string) bool {
-	quote := byte(0)
-	for i := 0; i < len(line); i++ {
-		switch c := line[i]; {
-		case quote != '\'' && c == '\\':
-			i++ // the next byte is taken as it is
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '\'' || c == '"':
-			quote = c
-		case c == '#' && (i == 0 || line[i-1] == ' '):
-			return false
-		case c == '|' && i+1 < len(line) && line[i+1] == '|':
-			i++
-		case c == '|' && (i == 0 || line[i-1] != '>'): // >| writes to a file
-			return true
-		}
-	}
-	return false
 }
 
 // entry is a mapping that is being read, and its label in messages.

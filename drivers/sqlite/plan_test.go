@@ -106,6 +106,9 @@ var plans = []struct {
 	{statement: sqlrows.ListQueues, want: []string{
 		"USING COVERING INDEX hourbell_job_ready", "USING COVERING INDEX hourbell_job_running", "USING COVERING INDEX hourbell_job_waiting",
 	}},
+	{statement: sqlrows.ListKinds, want: []string{
+		"USING COVERING INDEX hourbell_job_ready", "USING INDEX hourbell_job_running",
+	}},
 	{statement: findDueSchedules, want: []string{"SEARCH hourbell_schedule USING INDEX hourbell_schedule_due (next_at>? AND next_at<?)"}},
 	{statement: findDueSchedulesNamed, want: []string{"SEARCH hourbell_schedule USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}, sorts: true},
 	{statement: findNextSchedule, want: []string{"SEARCH hourbell_schedule USING COVERING INDEX hourbell_schedule_due (next_at>?)"}},

@@ -1,5 +1,7 @@
 package main
 
+import "slices"
+
 // goal is a figure that the project wants to reach, absolute or relative to
 // other rows.
 type goal struct {
@@ -186,7 +188,7 @@ var goals = append([]goal{
 		row: "hourbell, 100,000 jobs wait", metric: "MB", versus: []string{"hourbell, no jobs"}, most: 1.1,
 	},
 	{text: "2,000 running jobs, MB", cell: "memory", row: "hourbell, 2,000 jobs run", metric: "MB", most: 100},
-}, append(mysqlGoals(), pageGoals()...)...)
+}, slices.Concat(mysqlGoals(), pageGoals(), strangersGoals())...)
 
 // reached reports whether a figure reaches the goal.
 func (g goal) reached(value float64) bool {

@@ -169,16 +169,25 @@ type served struct {
 	cancel context.CancelFunc
 }
 
-// serve starts `hourbell serve` on a database, and waits until it answers.
-func (b *bench) serve(ctx context.Context, db database) (*served, error) {
+// program builds the program when it is first needed, and returns its path.
+func (b *bench) program(ctx context.Context) (string, error) {
 	program := filepath.Join(b.dir, "hourbell")
 	if _, err := os.Stat(program); errors.Is(err, os.ErrNotExist) {
 		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", program, ".")
 		build.Dir, build.Stderr = filepath.Join("..", "cmd", "hourbell"), os.Stderr
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if err := build.Run(); err != nil {
-			return nil, fmt.Errorf("build hourbell: %w", err)
+			return "", fmt.Errorf("build hourbell: %w", err)
 		}
+	}
+	return program, nil
+}
+
+// serve starts `hourbell serve` on a database, and waits until it answers.
+func (b *bench) serve(ctx context.Context, db database) (*served, error) {
+	program, err := b.program(ctx)
+	if err != nil {
+		return nil, err
 	}
 	addr, err := freeAddress(ctx)
 	if err != nil {

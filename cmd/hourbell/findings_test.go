@@ -78,7 +78,7 @@ func TestTenFailuresAtThreeInTheMorning(t *testing.T) {
 	d.does("enqueue", "mail", "--queue", "mail")
 	d.does("enqueue", "command", "--queue", "reports", "--", "true")
 	fireAhead(t, d.bench, backend, "hourly")
-	failOften(t, d.bench, backend, "invoices")
+	failTimes(t, d.bench, backend, "invoices", 12)
 	d.does("schedules", "put", "there", "--every", "1s", "--grace", "1s", "--misfire", "all", "--on", "host=elsewhere", "--kind", "mail")
 	elsewhere := &failure{level: "error", check: "schedule-overdue", found: anyWords("schedule there has not fired"), everywhere: true}
 	for _, name := range together {
@@ -189,8 +189,8 @@ func fireAhead(t *testing.T, b *bench, backend store.Backend, name string) {
 	}
 }
 
-// failOften fires twelve slots of a new schedule whose command fails.
-func failOften(t *testing.T, b *bench, backend store.Backend, name string) {
+// failTimes fires some slots of a new schedule whose command fails. A node must run.
+func failTimes(t *testing.T, b *bench, backend store.Backend, name string, times int) {
 	t.Helper()
 	b.ok("schedules", "put", name, "--every", "24h", "--", "false")
 	var s store.Schedule
@@ -205,8 +205,8 @@ func failOften(t *testing.T, b *bench, backend store.Backend, name string) {
 	firing := store.Firing{
 		Schedule: s.ID, Revision: s.Revision, Mark: s.Mark, NextAt: s.NextAt, NewMark: s.Mark, NewNextAt: s.NextAt.Add(time.Hour), Overlap: store.OverlapAllow,
 	}
-	for i := range 12 {
-		slot := s.Mark.Add(time.Duration(i-12) * time.Minute)
+	for i := range times {
+		slot := s.Mark.Add(time.Duration(i-times) * time.Minute)
 		firing.Jobs = append(firing.Jobs, store.NewJob{
 			JobSpec:  store.JobSpec{Kind: "command", Queue: "default", Args: []byte(`{"argv":["false"]}`), Priority: 5, MaxAttempts: 1},
 			Schedule: s.ID, Slot: slot, RunAt: slot, Origin: store.OriginSchedule,

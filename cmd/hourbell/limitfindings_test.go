@@ -11,7 +11,8 @@ import (
 )
 
 // TestLimitsOfTheStoreAreFindings runs a node whose role has few connections and little time for statements, and sees both in doctor, top,
-// the overview page, the API and the metrics, appear and go. doctor runs as another role, and has them from the node.
+// the overview page, the API and the metrics, appear and go. doctor runs as another role, and has them from the node. While a table is locked,
+// what is in it cannot be read, which is a finding, too.
 func TestLimitsOfTheStoreAreFindings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
@@ -40,10 +41,12 @@ func TestLimitsOfTheStoreAreFindings(t *testing.T) {
 	at.Path = "/" + name
 	d := &walk{bench: newBench(t)}
 	d.env[storeVariable] = at.String()
+	owner := at.User
 	at.User = url.UserPassword(name, "p")
+	of := at.String()
 	serve := func() {
 		t.Helper()
-		d.serve("--store", at.String(), "--name", "wren", "--listen", "127.0.0.1:0")
+		d.serve("--store", of, "--name", "wren", "--listen", "127.0.0.1:0")
 		d.isReady()
 	}
 	serve()
@@ -60,4 +63,13 @@ func TestLimitsOfTheStoreAreFindings(t *testing.T) {
 	d.node.ends()
 	serve() // sessions keep the setting with which they began
 	d.awaits(timeouts, false)
+
+	at.User, at.Path = owner, "/"+name
+	executeThere, leave := executing(t, at.String())
+	defer leave()
+	executeThere("begin; lock table hourbell.slot in access exclusive mode")
+	unread := &failure{level: "warning", check: "not-read", found: anyWords("the store did not answer in time, so that this is not known: …missed slots"), everywhere: true}
+	d.awaits(unread, true)
+	executeThere("rollback")
+	d.awaits(unread, false)
 }

@@ -36,6 +36,8 @@ test-long: export HOURBELL_STORETEST_RACES ?= 50
 test-long: export HOURBELL_STORETEST_FAULTS ?= 150
 test-long: export HOURBELL_LOCKTEST_OPS ?= 2000
 test-long: export HOURBELL_PLANTEST_JOBS ?= 1000000
+test-long: export HOURBELL_PROOF_GRAPH ?= 1000
+test-long: export HOURBELL_PROOF_VISITS ?= 2000
 test-long: export RECUR_ORACLE ?= 100000
 test-long: test ## As test, with more random operations, races, failed statements and rows
 

@@ -20,7 +20,7 @@ import (
 // ended, some of these are mended and retried by hand, while harm goes on. The audit must find
 // nothing, neither before nor after the retries.
 //
-// HOURBELL_PROOF_GRAPH is how many jobs the random graph has (300); the diamond and the chain have a
+// HOURBELL_PROOF_GRAPH is how many jobs the random graph has (100); the diamond and the chain have a
 // fifth as many. With 5000 the test takes some minutes.
 func TestDependentsAreExact(t *testing.T) {
 	t.Run(inSQLite, func(t *testing.T) {
@@ -42,7 +42,7 @@ func graphSize(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("HOURBELL_PROOF_GRAPH")
 	if text == "" {
-		return 300
+		return 100
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 50 {

@@ -162,7 +162,7 @@ func TestKeysRunOneAtATime(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, allStores, func(t *testing.T, at string) {
 		const keys = 5
-		jobs, nodes := number(t, "HOURBELL_PROOF_VISITS", 200), 4
+		jobs, nodes := number(t, "HOURBELL_PROOF_VISITS", 100), 4
 		if kindOf(at) != inSQLite {
 			nodes = 8
 		}

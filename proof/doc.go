@@ -17,8 +17,8 @@
 // TestNoWorkIsLost records a history while processes die, stall and lose their
 // connections, and audits it afterwards. HOURBELL_PROOF_JOBS (default 500) is how
 // many transactions each of its four enqueuers begins. TestDependentsAreExact does the
-// same for graphs of jobs; HOURBELL_PROOF_GRAPH (default 300) is how many jobs its
-// random graph has. HOURBELL_PROOF_VISITS (default 200), HOURBELL_PROOF_TENANT (5000) and HOURBELL_PROOF_SHARES (200) are
+// same for graphs of jobs; HOURBELL_PROOF_GRAPH (default 100) is how many jobs its
+// random graph has. HOURBELL_PROOF_VISITS (default 100), HOURBELL_PROOF_TENANT (5000) and HOURBELL_PROOF_SHARES (200) are
 // numbers of jobs of the tests of limits.
 //
 // TestFourNodesAreAsFastAsOne is run with HOURBELL_PROOF_CROWD, how many seconds it observes one node and then four, and

@@ -43,6 +43,12 @@ func (p *pages) posted(change changer) http.HandlerFunc {
 		defer cancel()
 		id, _ := access.FromContext(ctx)
 		done, next, err := change(hourbell.WithActor(ctx, hourbell.Actor{Name: id.Who(), Source: id.Address}), r.PostForm)
+		var again *againError
+		if errors.As(err, &again) {
+			again.page.Caller, again.page.Changes = id, true
+			p.write(w, r, again.status, again.page)
+			return
+		}
 		p.summary.forget()
 		p.changes.wake()
 		if err != nil {
@@ -62,8 +68,11 @@ func (s *shared) forget() {
 	s.at = time.Time{}
 }
 
-// changeSchedule pauses, resumes, triggers, backfills or edits a schedule.
+// changeSchedule makes, changes, deletes, pauses, resumes, triggers or backfills a schedule.
 func (p *pages) changeSchedule(ctx context.Context, form url.Values) (done, next string, err error) {
+	if form.Get("action") == "put" { // the form is shown again with what is wrong
+		return p.putSchedule(ctx, form)
+	}
 	name := form.Get("name")
 	if err := check.StoredName("name", name); err != nil {
 		return "", "", err
@@ -83,10 +92,12 @@ func (p *pages) changeSchedule(ctx context.Context, form url.Values) (done, next
 			return plain.Plural(len(ids), "job") + " made, to run now on each host.", next, nil
 		}
 		return fmt.Sprintf("Job %d was made, to run now.", ids[0]), next, nil
+	case "delete":
+		return p.deleteSchedule(ctx, name)
 	case "rule":
 		return "The rule is in force, for the slots to come.", next, p.changeRule(ctx, name, form)
 	case "backfill":
-		req, err := backfillRequest(form.Get, "")
+		req, err := backfillRequest(form.Get, "", time.Time{}) // instants of the form are absolute
 		if err != nil {
 			return "", "", err
 		}

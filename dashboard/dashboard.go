@@ -81,7 +81,7 @@ func Handler(client *hourbell.Client, options Options) http.Handler {
 		"/slots": p.slots, "/queues": p.queues, "/kinds": p.kinds, "/keys": p.keys, "/pause": p.pausePage,
 		"/groups": p.groups, "/nodes": p.nodes, "/calendars": p.calendars, "/calendar": p.calendar,
 		"/batches": p.batches, "/events": p.events, "/handlers": p.handlers, "/handler": p.handler, "/limits": p.limits,
-		"/limit": p.limit, "/locks": p.locks, "/audit": p.audit, "/files": p.files,
+		"/limit": p.limit, "/locks": p.locks, "/audit": p.audit, "/files": p.files, "/find": p.find, "/edit-schedule": p.editSchedule,
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { p.serve(w, r, show) })
 	}

@@ -3,7 +3,6 @@ package dashboard
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -84,6 +83,22 @@ func atInstants(filter url.Values, now time.Time) url.Values {
 	return fixed
 }
 
+// typed replaces the instants of a filter that are written as people write them, such as yesterday 9:00, by instants in the form
+// that addresses have, which means the same later. It reports whether there are any.
+func typed(filter url.Values, zone string, now time.Time) (any bool) {
+	for _, name := range []string{"since", "until", "finished-since", "finished-until"} {
+		text := filter.Get(name)
+		if _, wrong := view.ParseInstant(name, text, ""); text == "" || wrong == nil {
+			continue
+		}
+		if at, err := view.TypedInstant(name, text, zone, now); err == nil {
+			any = true
+			filter.Set(name, at.UTC().Format(time.RFC3339))
+		}
+	}
+	return any
+}
+
 // jobsData is what the page of jobs shows.
 type jobsData struct {
 	Filter url.Values
@@ -106,6 +121,9 @@ func (p *pages) jobs(ctx context.Context, r *http.Request) (*page, error) {
 	}
 	query := r.URL.Query()
 	filter := filterOf(query)
+	if typed(filter, query.Get("zone"), now) {
+		return &page{Template: "jobs", Next: withQuery("jobs", filter)}, nil
+	}
 	f, err := p.readFilter(ctx, filter)
 	if before := query.Get("before"); before != "" && err == nil {
 		f.Before, err = number("before", before)
@@ -132,7 +150,7 @@ func (p *pages) jobs(ctx context.Context, r *http.Request) (*page, error) {
 	}
 	if found.Partial {
 		d.Table.Empty = "No job matches so far."
-		d.Table.Note = fmt.Sprintf("Few of very many jobs match. The search stopped at job %d; “More” continues it.", found.Next)
+		d.Table.Note = searched(found.Next) + " “More” goes on there."
 	}
 	if found.Next != 0 {
 		older := filterOf(query)

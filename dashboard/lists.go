@@ -225,8 +225,14 @@ func (p *pages) nodes(ctx context.Context, _ *http.Request) (*page, error) {
 func nodeTable(nodes []store.NodeInfo, listing view.Listing[store.NodeInfo]) table {
 	t := tableOf(listing, nodes, nil)
 	t.Caption, t.Empty = "Nodes", "No node has ever run."
+	for i, node := range nodes {
+		t.Rows[i].ID = nodeID(node)
+	}
 	return t
 }
+
+// nodeID is the name of the row about a node, to which a search leads.
+func nodeID(n store.NodeInfo) string { return "node-" + strconv.FormatInt(n.ID, 10) }
 
 func (p *pages) slots(ctx context.Context, r *http.Request) (*page, error) {
 	query := r.URL.Query()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -76,9 +77,7 @@ func (p *pages) readOverview(ctx context.Context) (d overviewData, err error) {
 		jobs                  []store.JobInfo
 		caption, empty, older string
 	}{
-		{&d.Running, o.Running, "Running now", "No job is running.", "jobs?state=running"},
 		{&d.Retrying, o.Retrying, "Waiting for another attempt", "No job waits for another attempt.", "jobs?state=retrying"},
-		{&d.Failed, o.Failed, "Failed in the last day", "No job has failed in the last day.", "jobs?state=failed"},
 	} {
 		if *list.to, err = p.jobTable(ctx, list.jobs, o.Now); err != nil {
 			return d, err
@@ -88,11 +87,66 @@ func (p *pages) readOverview(ctx context.Context) (d overviewData, err error) {
 			list.to.Older = list.older
 		}
 	}
+	d.Running, d.Failed = runningTable(o), failuresTable(o)
 	d.Missed = slotTable(o.Missed)
 	d.Missed.Caption, d.Missed.Empty = "Missed slots of the last day", "No slot was missed in the last day."
 	d.Queues = queueTable(o.Queues)
 	d.Nodes = nodeTable(o.Nodes, view.NodeListing(o.Now, o.Suspended()))
 	return d, nil
+}
+
+// runningTable shows the jobs that run, the longest running first.
+func runningTable(o view.Overview) table {
+	l, jobs := o.RunningListing(), o.Longest()
+	t := tableOf(l, jobs, func(j store.JobInfo, column string) string {
+		switch {
+		case column == "ID":
+			return jobLink(j.ID)
+		case column == "KIND":
+			return link("jobs", "kind", j.Kind)
+		case column == "SCHEDULE" && j.ScheduleName != "":
+			return link("schedule", "name", j.ScheduleName)
+		case column == "NODE":
+			return "nodes"
+		}
+		return ""
+	})
+	for i, elapsed := 0, slices.Index(l.Columns, "ELAPSED"); i < len(jobs); i++ {
+		if o.Slow(jobs[i]) {
+			t.Rows[i].Cells[elapsed].Class = view.Warn
+		}
+	}
+	t.Caption, t.Empty = "Running now, the longest first", "No job is running."
+	if len(jobs) == glance {
+		t.Older = "jobs?state=running"
+	}
+	return t
+}
+
+// failuresTable shows the jobs that failed, in groups.
+func failuresTable(o view.Overview) table {
+	groups := o.Failures[:min(len(o.Failures), glance)]
+	t := tableOf(view.FailuresListing(), groups, func(f view.Failures, column string) string {
+		switch {
+		case column == "COUNT":
+			return link("jobs", "state", "failed", "schedule", f.Schedule, "kind", f.Kind, "error", f.Searched(), "finished-since", "1d")
+		case column == "SCHEDULE" && f.Schedule != "":
+			return link("schedule", "name", f.Schedule)
+		case column == "KIND":
+			return link("jobs", "kind", f.Kind, "state", "failed")
+		case column == "NEWEST":
+			return jobLink(f.Newest.ID)
+		}
+		return ""
+	})
+	t.Caption, t.Empty = "Failed in the last day", "No job has failed in the last day."
+	if o.FailuresCut {
+		t.Note = fmt.Sprintf("Only the newest %d failed jobs are counted.", findings.Rows)
+	}
+	if len(o.Failed) > 0 {
+		t.Older = "jobs?state=failed"
+	}
+	return t
 }
 
 // finding is a finding as the overview shows it.

@@ -33,6 +33,7 @@ type page struct {
 	Template string // a file of templates, without its suffix
 	Live     bool   // it is kept up to date while it is open
 	Data     any
+	Next     string // the address of the page that is shown instead; empty: this page
 
 	// The frame around the page, set by serve.
 	Nav     []group
@@ -41,6 +42,7 @@ type page struct {
 	Caller  access.Identity
 	Changes bool // the caller may change something
 	Flash   string
+	Query   string // what was searched for
 }
 
 // group is a menu at the top of each page.
@@ -68,7 +70,7 @@ func parseTemplates() map[string]*template.Template {
 	all := map[string]*template.Template{}
 	for _, name := range []string{
 		"overview", "jobs", "job", "confirm", "schedules", "schedule", "whatif", "backfill",
-		"handlers", "handler", "limits", "limit", "listing", "pause", "calendar", "audit", "files", "problem",
+		"handlers", "handler", "limits", "limit", "listing", "pause", "calendar", "audit", "files", "find", "edit", "problem",
 	} {
 		all[name] = template.Must(template.Must(frame.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
 	}
@@ -86,6 +88,11 @@ func (p *pages) serve(w http.ResponseWriter, r *http.Request, show shower) {
 	shown, err := p.read(r, show)
 	if err != nil {
 		p.refuse(w, r, err)
+		return
+	}
+	if shown.Next != "" {
+		w.Header().Set("Location", shown.Next) // relative, as in posted
+		w.WriteHeader(http.StatusSeeOther)
 		return
 	}
 	shown.Flash = takeFlash(w, r)
@@ -109,7 +116,7 @@ func (p *pages) read(r *http.Request, show shower) (*page, error) {
 
 // write writes a page with its frame.
 func (p *pages) write(w http.ResponseWriter, r *http.Request, status int, shown *page) {
-	shown.Nav, shown.AtHome = p.navigation(r), r.URL.Path == "/"
+	shown.Nav, shown.AtHome, shown.Query = p.navigation(r), r.URL.Path == "/", r.URL.Query().Get("q")
 	var out bytes.Buffer
 	if err := templates[shown.Template].ExecuteTemplate(&out, "frame", shown); err != nil {
 		p.options.Logger.Error("a page could not be made", "page", shown.Template, "error", err)
@@ -161,7 +168,7 @@ func (p *pages) navigation(r *http.Request) []group {
 		menus = menus[:3]
 	}
 	part := map[string]string{
-		"job": "jobs", "confirm": "jobs", "schedule": "schedules", "whatif": "schedules", "backfill": "schedules",
+		"job": "jobs", "confirm": "jobs", "schedule": "schedules", "whatif": "schedules", "edit-schedule": "schedules", "backfill": "schedules",
 		"calendar": "calendars", "handler": "handlers", "limit": "limits",
 	}
 	here := strings.TrimPrefix(r.URL.Path, "/")

@@ -36,7 +36,7 @@ func TestPagesEscape(t *testing.T) {
 		b.put(name, text, func(s *hourbell.Schedule) { s.Group, s.Paused = name, i%2 == 0 })
 		paths = append(paths, jobLink(id), link("schedule", "name", name), link("jobs", "kind", text, "queue", name, "error", text), link("whatif", "name", name, "every", "1h", "from", b.now.Format(time.RFC3339), "to", b.now.Add(5*time.Hour).Format(time.RFC3339)),
 			link("backfill", "name", name, "from", b.now.Add(-5*time.Hour).Format(time.RFC3339), "to", b.now.Add(-time.Hour).Format(time.RFC3339)),
-			link("confirm", "action", "retry", "error", text), link("confirm", "action", text), link("schedules", "owner", name), link("schedules", "group", name), link("schedule", "name", "missing "+name), link("jobs", "since", text), link("slots", "before", text), text)
+			link("confirm", "action", "retry", "error", text), link("confirm", "action", text), link("schedules", "owner", name), link("schedules", "group", name), link("schedule", "name", "missing "+name), link("jobs", "since", text), link("find", "q", text), link("slots", "before", text), text)
 		_, err := b.client.Handlers.Put(b.ctx(), hourbell.EventHandler{Name: name, On: []string{"failure"}, Kind: text, Group: name, Job: hourbell.RawArgs{Name: text, JSON: fmt.Appendf(nil, "%q", text)}, Queue: "never"})
 		b.must(err)
 		paths = append(paths, link("handler", "name", name), link("handler", "name", "missing "+name))
@@ -77,6 +77,12 @@ func TestPagesShow(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	b.contains("overview", b.ok(""), "Look here first:", "1 job failed in the last hour", fmt.Sprintf(`href="job?id=%d"`, ran), "it broke…", "not yet", "living nodes")
+	b.contains("what runs", b.ok(""), "Running now, the longest first", `data-column="Elapsed"`, `data-column="Expected"`, `data-column="Node"`)
+	b.contains("failures", b.ok(""), `<a href="jobs?error=it&#43;broke&amp;finished-since=1d&amp;kind=fails&amp;state=failed">1</a>`)
+	if strings.Contains(b.ok("jobs?state=failed"), `data-column="Result"><span`) {
+		t.Error("the result of a job looks like a state")
+	}
+	b.contains("typed instants", b.ok("jobs?state=scheduled&since=yesterday+9:00&zone=Europe/Prague"), fmt.Sprintf(`href="job?id=%d"`, later), `:00Z" size="22"`)
 	b.contains("jobs", b.ok("jobs"), ">retrying<", ">failed<", ">running<", ">waiting<", ">scheduled<", fmt.Sprintf("waits for job %d (success)", ran))
 	b.contains("filter", b.ok("jobs?state=scheduled&since=1h"), fmt.Sprintf(`href="job?id=%d"`, later), `value="scheduled" checked`, `value="1h"`)
 	if body := b.ok("jobs?state=scheduled"); strings.Contains(body, fmt.Sprintf(`href="job?id=%d"`, failed)) {
@@ -251,7 +257,7 @@ func TestPauses(t *testing.T) {
 			b.contains("the list of "+of, b.ok(of+"s"), href+"no</a>")
 		}
 		b.contains(of, b.ok(at), ">active<", "Pause until", "Resume", `href="audit?subject=`+of+":"+name)
-		if res := b.post("change-pause", url.Values{"of": {of}, "name": {name}, "action": {"pause"}, "until": {"2h"}, "reason": {`"><b>`}, "cancel": {"true"}}); res.StatusCode != http.StatusSeeOther {
+		if res := b.post("change-pause", url.Values{"of": {of}, "name": {name}, "action": {"pause"}, "until": {"tomorrow 9:00"}, "zone": {"Pacific/Kiritimati"}, "reason": {`"><b>`}, "cancel": {"true"}}); res.StatusCode != http.StatusSeeOther {
 			t.Fatalf("pause of a %s: status %d", of, res.StatusCode)
 		}
 		b.contains("a paused "+of, b.ok(at), ">paused<", "until", "&#34;&gt;&lt;b&gt;")

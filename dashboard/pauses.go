@@ -135,7 +135,7 @@ func (p *pages) changePause(ctx context.Context, form url.Values) (done, next st
 		pause := hourbell.Pause{Reason: form.Get("reason"), Actor: caller.Name, CancelRunning: form.Get("cancel") == "true"}
 		done = fmt.Sprintf("The %s is paused until it is resumed.", of)
 		if until := form.Get("until"); until != "" {
-			if pause.Until, err = p.readUntil(ctx, until, func() (string, error) { return "", nil }); err != nil {
+			if pause.Until, err = p.readUntil(ctx, until, func() (string, error) { return form.Get("zone"), nil }); err != nil {
 				return "", "", err
 			}
 			done = fmt.Sprintf("The %s is paused until %s.", of, plain.Stamp(pause.Until))
@@ -167,7 +167,7 @@ func (p *pages) readUntil(ctx context.Context, text string, zone func() (string,
 		if err != nil {
 			return at, err
 		}
-		if at, err = view.ParseInstant("until", text, in); err != nil {
+		if at, err = view.TypedInstant("until", text, in, now); err != nil {
 			return at, err
 		}
 	}

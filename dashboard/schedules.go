@@ -3,11 +3,13 @@ package dashboard
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
@@ -47,10 +49,12 @@ func (p *pages) scheduleTable(ctx context.Context, schedules []hourbell.Schedule
 	for i, s := range schedules {
 		views[i] = view.NewSchedule(s, secrets)
 	}
-	if err := view.ReadHealth(ctx, p.client, views); err != nil {
+	if err := p.readHealth(ctx, views); err != nil {
 		return table{}, err
 	}
-	t := tableOf(view.ScheduleListing(), views, func(s view.Schedule, column string) string {
+	l := view.ScheduleHealthListing()
+	strip := slices.Index(l.Columns, "LAST 20")
+	t := tableOf(l, views, func(s view.Schedule, column string) string {
 		switch {
 		case column == "NAME":
 			return link("schedule", "name", s.Name)
@@ -63,8 +67,37 @@ func (p *pages) scheduleTable(ctx context.Context, schedules []hourbell.Schedule
 		for j := range t.Rows[i].Cells {
 			t.Rows[i].Cells[j].Zone = s.Rule.Zone
 		}
+		t.Rows[i].Cells[strip].Strip = stripOf(*s.Health)
 	}
 	return t, nil
+}
+
+// readHealth reads how the jobs of schedules have done lately.
+func (p *pages) readHealth(ctx context.Context, schedules []view.Schedule) error {
+	if err := view.ReadHealth(ctx, p.client, schedules); err != nil {
+		return err
+	}
+	return view.ReadRuns(ctx, p.client, schedules)
+}
+
+// strip is the newest outcomes of a schedule as signs.
+type strip struct {
+	Summary string
+	Signs   []stripSign
+}
+
+type stripSign struct{ Text, Tone, Title string }
+
+// stripOf returns the strip of a schedule; nil: no slot is recorded.
+func stripOf(h hourbell.ScheduleHealth) *strip {
+	if len(h.Slots) == 0 {
+		return nil
+	}
+	s := &strip{Summary: "newest slots: " + view.OutcomeCounts(h)}
+	for _, sign := range view.Signs(h) {
+		s.Signs = append(s.Signs, stripSign{sign.Text, view.Tone(sign.Word), plain.Stamp(sign.Slot) + " " + sign.Word})
+	}
+	return s
 }
 
 // scheduleData is what the page of a schedule shows.
@@ -163,7 +196,7 @@ func (p *pages) schedule(ctx context.Context, r *http.Request) (*page, error) {
 		return nil, err
 	}
 	shown := []view.Schedule{view.NewSchedule(info, secrets)}
-	if err := view.ReadHealth(ctx, p.client, shown); err != nil {
+	if err := p.readHealth(ctx, shown); err != nil {
 		return nil, err
 	}
 	d.Facts = factsOf(append(view.ScheduleFacts(shown[0]), around.Facts()...), info.Rule.Zone, map[string]string{
@@ -277,7 +310,7 @@ func (p *pages) whatIf(ctx context.Context, r *http.Request) (*page, error) {
 	for _, field := range []string{"cron", "every", "tz", "from", "to", "down-from", "down-to", "run-time"} {
 		d.Form[field] = query.Get(field)
 	}
-	req, err := whatIfRequest(d.Form)
+	req, err := whatIfRequest(d.Form, now)
 	if err != nil {
 		return nil, err
 	}
@@ -305,11 +338,11 @@ func editable(rule recur.Spec) bool {
 const mostExplained = 200
 
 // whatIfRequest reads the form of a simulation.
-func whatIfRequest(form map[string]string) (req hourbell.ExplainRequest, err error) {
+func whatIfRequest(form map[string]string, now time.Time) (req hourbell.ExplainRequest, err error) {
 	req.Limit = mostExplained
 	read := func(field string) (at time.Time) {
 		if err == nil {
-			at, err = view.ParseInstant(field, form[field], form["tz"])
+			at, err = view.TypedInstant(field, form[field], form["tz"], now)
 		}
 		return at
 	}
@@ -333,7 +366,11 @@ func (p *pages) confirmBackfill(ctx context.Context, r *http.Request) (*page, er
 		return nil, err
 	}
 	name := info.Name
-	req, err := backfillRequest(query.Get, info.Rule.Zone)
+	now, err := p.client.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	req, err := backfillRequest(query.Get, info.Rule.Zone, now)
 	if err != nil {
 		return nil, err
 	}
@@ -356,11 +393,11 @@ func (p *pages) confirmBackfill(ctx context.Context, r *http.Request) (*page, er
 
 // backfillRequest reads the form of a backfill. Instants without an offset are on the
 // clock of the zone.
-func backfillRequest(get func(string) string, zone string) (req hourbell.BackfillRequest, err error) {
-	if req.From, err = view.ParseInstant("from", get("from"), zone); err != nil {
+func backfillRequest(get func(string) string, zone string, now time.Time) (req hourbell.BackfillRequest, err error) {
+	if req.From, err = view.TypedInstant("from", get("from"), zone, now); err != nil {
 		return req, err
 	}
-	if req.To, err = view.ParseInstant("to", get("to"), zone); err != nil {
+	if req.To, err = view.TypedInstant("to", get("to"), zone, now); err != nil {
 		return req, err
 	}
 	req.Overlap = hourbell.Overlap(get("overlap"))

@@ -47,7 +47,8 @@ type cell struct {
 	Zone   string    // in which the instant is shown in addition
 	Class  string    // how the word of a state is marked; empty: the value is not a state
 	Number bool
-	Block  bool // a fact of several lines
+	Block  bool   // a fact of several lines
+	Strip  *strip // shown instead of the text
 }
 
 // blocks are the facts whose values are shown as several lines.
@@ -85,7 +86,9 @@ func cellOf(column, text string) cell {
 	c := cell{Text: plain.Clean(text), Number: view.IsNumber(column)}
 	switch {
 	case view.IsState(column):
-		c.Class = view.Tone(text)
+		if tone := view.Tone(text); text != "-" && (column != "RESULT" || tone != view.Mute) { // a result may be any text
+			c.Class = tone
+		}
 	case view.IsInstant(column):
 		if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
 			c.At = at

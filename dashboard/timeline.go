@@ -38,6 +38,7 @@ type timeline struct {
 	Down    []bar // times without nodes
 	More    int   // lanes that are not drawn
 	Clock   bool  // the clock changes within the range
+	Runs    bool  // the marks and bars are of real jobs, not of a simulation
 	Summary string
 }
 
@@ -122,6 +123,7 @@ func drawSlots(from, to, now time.Time, slots []store.SlotInfo, runs []store.Job
 	s := scale{from, to}
 	names := nodesOf(runs)
 	t := s.begin(min(max(len(names), 1), mostLanes))
+	t.Runs = true
 	if s.has(now) {
 		t.Now = s.x(now)
 	}
@@ -130,9 +132,8 @@ func drawSlots(from, to, now time.Time, slots []store.SlotInfo, runs []store.Job
 		word := slot.Outcome.String()
 		counts[word] += slot.Count
 		m := mark{X: s.x(slot.Slot), Outcome: word, Href: "#" + slotID(slot), Title: fmt.Sprintf("%s %s", plain.Stamp(slot.Slot), word)}
-		if slot.JobKept && slot.JobState == store.StateFailed {
-			m.Outcome = "failed"
-			m.Title += ", and its job failed"
+		if slot.JobKept && slot.JobState != store.StateCompleted {
+			m.Outcome, m.Title = outcomeOfJob(slot.JobState), m.Title+", its job: "+slot.JobState.String()
 		}
 		if slot.Count > 1 {
 			m.Width = s.width(slot.Slot, slot.Last)
@@ -162,6 +163,17 @@ func drawSlots(from, to, now time.Time, slots []store.SlotInfo, runs []store.Job
 	t.Summary = fmt.Sprintf("Slots from %s to %s: %d fired, %d missed, %d skipped, %d to come. The table below lists them.",
 		plain.Stamp(from.Truncate(time.Second)), plain.Stamp(to.Truncate(time.Second)), counts["fired"], counts["missed"], counts["skipped"], len(next))
 	return t
+}
+
+// outcomeOfJob returns how the mark of a slot looks whose job did not complete.
+func outcomeOfJob(state store.State) string {
+	switch {
+	case state == store.StateFailed:
+		return "failed"
+	case state.Finished():
+		return "cancelled"
+	}
+	return "open"
 }
 
 func newLane(i int, name string) lane {

@@ -256,7 +256,7 @@ func TestSchedules(t *testing.T) {
 		"NAME  RULE  STATE  LAST 20  NEXT  FIRED  RUNS  OWNER",
 		`hello  CRON_TZ=Asia/Tokyo 0 9 1 1 *  active  -  TIME 0  ["echo" "hi <you>"]  -`,
 		"once  at TIME ended  -  -  0  sh: date  -",
-		"会議  every 1h  paused  -  TIME 0  meet  -", "",
+		"会議  every 1h  paused  -  -  0  meet  -", "",
 	}, "\n"))
 
 	record := b.objects("schedules", "list")[0]

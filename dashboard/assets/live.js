@@ -126,6 +126,32 @@ for (const type of ["click", "focusin", "keydown"]) {
   });
 }
 
+// The preview of a form follows what the viewer writes.
+const edited = document.querySelector("form[data-preview]");
+let previewing = 0;
+edited?.addEventListener("input", () => {
+  const mine = ++previewing;
+  setTimeout(async () => {
+    if (mine !== previewing) return;
+    const body = new URLSearchParams(new FormData(edited));
+    body.set("do", "preview");
+    const answer = await fetch(edited.getAttribute("action"), { method: "POST", body }).catch(() => null);
+    if (!answer || answer.status >= 500 || mine !== previewing) return;
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    localise(fresh);
+    for (const id of ["problem", "preview"]) document.getElementById(id).innerHTML = fresh.getElementById(id)?.innerHTML ?? "";
+  }, 400);
+});
+
+// The key / leads to the search, unless the viewer types.
+document.addEventListener("keydown", (e) => {
+  if (e.key !== "/" || e.ctrlKey || e.metaKey || e.altKey || e.target.matches("input, select, textarea")) return;
+  e.preventDefault();
+  const field = document.querySelector(".find input");
+  field.focus();
+  field.select();
+});
+
 // close ends the stream. Hidden pages have none, because browsers allow only a few
 // connections to a server.
 function close() {
@@ -135,6 +161,7 @@ function close() {
 
 localise(document);
 for (const p of document.querySelectorAll("pre.printing")) p.scrollTop = p.scrollHeight;
+for (const field of document.querySelectorAll("[data-zone]")) field.value = Intl.DateTimeFormat().resolvedOptions().timeZone;
 document.getElementById("zone").textContent = `your zone, ${Intl.DateTimeFormat().resolvedOptions().timeZone}`;
 if (document.body.hasAttribute("data-live")) {
   document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));

@@ -27,6 +27,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // axe is the release of axe-core, which finds what people who cannot see or use a mouse
@@ -47,6 +48,7 @@ var pages = map[string]string{
 	"backfill?name=nightly-report&from=2026-01-12T00:00:00Z&to=2026-01-15T00:00:00Z&force=true": "Nothing has been changed yet",
 	"slots": "prices", "queues": "mail", "kinds": "mail", "pause?of=queue&name=mail": "Pause until", "groups": "reports", "nodes": "north", "batches": "Batches", "events": "completed", "handlers": "tell-shop", "handler?name=tell-shop": "shop@example.com",
 	"audit": "schedules put", "audit?action=handlers+put&since=1h": "tell-shop", "calendars": "holidays", "calendar?name=holidays": "nightly-report", "nothing": "no such page",
+	"find?q=n": "newsletter", "edit-schedule": "How late a slot may be found", "edit-schedule?name=newsletter": "It belongs to demo", "limits": "Make or replace",
 }
 
 // walk is a running demo and a browser.
@@ -73,6 +75,8 @@ func TestWalk(t *testing.T) {
 	t.Run("another tab changes", func(t *testing.T) { w.in(t).otherTab() })
 	t.Run("follow the output of a handler", func(t *testing.T) { w.in(t).follow("report", " written") })
 	t.Run("follow the output of a command", func(t *testing.T) { w.in(t).follow("command", " copied") })
+	t.Run("find by keyboard", func(t *testing.T) { w.in(t).find() })
+	t.Run("make, edit and delete a schedule", func(t *testing.T) { w.in(t).edit() })
 	t.Run("retry by filter", func(t *testing.T) { w.in(t).retry() })
 	if folder := os.Getenv("HOURBELL_SCREENSHOTS"); folder != "" {
 		w.screenshots(folder)
@@ -209,8 +213,21 @@ func (w *walk) readAll(script bool) {
 	}
 }
 
-// onPhone checks that a page is as wide as a phone, and that its navigation is one row.
+// scheme has the browser prefer light or dark pages.
+func scheme(name string) chromedp.Action {
+	return emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}})
+}
+
+// onPhone checks that a page is as wide as a tablet and as a phone, there in the dark, and that its navigation is one row.
 func (w *walk) onPhone(tab context.Context, path, code string) {
+	var onTablet int
+	w.must(chromedp.Run(tab, scheme("dark"), chromedp.EmulateViewport(768, 1024), chromedp.Evaluate("document.documentElement.scrollWidth", &onTablet)))
+	if onTablet > 768 {
+		w.Errorf("%s: the page is %d pixels wide on a tablet", path, onTablet)
+	}
+	if folder := os.Getenv("HOURBELL_PAGES"); folder != "" {
+		w.keep(tab, folder, "tablet-"+path)
+	}
 	var width, rows int
 	var widest string
 	w.must(chromedp.Run(tab, chromedp.EmulateViewport(390, 844), chromedp.Evaluate("document.documentElement.scrollWidth", &width), chromedp.Evaluate(
@@ -224,8 +241,9 @@ func (w *walk) onPhone(tab context.Context, path, code string) {
 		w.keep(tab, folder, "phone-"+path)
 	}
 	if code != "" {
-		w.check(tab, path+" on a phone", code)
+		w.check(tab, path+" on a phone, in the dark", code)
 	}
+	w.must(chromedp.Run(tab, scheme("light")))
 }
 
 // away looks at an open page while the server answers 500, and when it answers again.
@@ -349,6 +367,60 @@ func (w *walk) follow(kind, line string) {
 	}
 }
 
+// find goes to a schedule by the keyboard alone, and without JavaScript.
+func (w *walk) find() {
+	tab := w.tab()
+	var title string
+	w.must(chromedp.Run(
+		tab, emulation.SetFocusEmulationEnabled(true), chromedp.Navigate(w.url+"nodes"), chromedp.WaitVisible("#live.good"), chromedp.KeyEvent("/"), chromedp.KeyEvent("newsl"), chromedp.KeyEvent(kb.Enter),
+		chromedp.WaitVisible("#timeline"), chromedp.Text("h1", &title),
+	))
+	if !strings.HasPrefix(title, "newsletter") {
+		w.Errorf("the search led to %q", title)
+	}
+	w.must(chromedp.Run(
+		tab, emulation.SetScriptExecutionDisabled(true), chromedp.Navigate(w.url), chromedp.SendKeys(".find input", "sync-o"+kb.Enter), chromedp.WaitVisible("#timeline"),
+		chromedp.Text("h1", &title),
+	))
+	if !strings.HasPrefix(title, "sync-orders") {
+		w.Errorf("without JavaScript, the search led to %q", title)
+	}
+}
+
+// edit makes a schedule with a live preview, edits it while another tab does, and deletes it.
+func (w *walk) edit() {
+	tab, other := w.tab(), w.tab()
+	var first, conflict, flash string
+	w.must(chromedp.Run(
+		tab, emulation.SetFocusEmulationEnabled(true), chromedp.Navigate(w.url+"edit-schedule"), chromedp.SendKeys("#field-name", "walked"), chromedp.SendKeys("#field-kind", "mail"),
+		chromedp.SendKeys("#field-cron", "0 9 1 1 *"), chromedp.WaitVisible("#preview ol"), chromedp.Text("#preview", &first),
+		chromedp.Click("button.main"), chromedp.WaitVisible(".flash"), chromedp.Navigate(w.url+"edit-schedule?name=walked"), chromedp.WaitVisible("#field-queue"),
+	))
+	if !strings.Contains(first, "-01-01 09:00:00") {
+		w.Errorf("the live preview shows %q", first)
+	}
+	w.must(chromedp.Run(
+		other, emulation.SetScriptExecutionDisabled(true), chromedp.Navigate(w.url+"edit-schedule?name=walked"), chromedp.SetValue("#field-overlap", "allow"), chromedp.Click("button.main"),
+		chromedp.WaitVisible(".flash"),
+	))
+	t, stop := chromedp.NewContext(w.browser) // the browser complains of the answer 409
+	defer stop()
+	w.must(chromedp.Run(
+		t, chromedp.Navigate(w.url+"edit-schedule?name=walked"), chromedp.SetValue("#field-priority", "2"), chromedp.SetValue("input[name=revision]", "1"), chromedp.Click("button.main"),
+		chromedp.WaitVisible("#problem table"), chromedp.Text("#problem", &conflict), chromedp.Click("button.main"), chromedp.WaitVisible(".flash"),
+	))
+	if !strings.Contains(conflict, "priority") || !strings.Contains(conflict, "revision 2") {
+		w.Errorf("the conflict shows %q", conflict)
+	}
+	w.must(chromedp.Run(
+		tab, chromedp.Navigate(w.url+"edit-schedule?name=walked"), chromedp.Click(".danger summary"), chromedp.Click(`//button[text()="Delete the schedule"]`),
+		chromedp.WaitVisible(".flash"), chromedp.Text(".flash", &flash),
+	))
+	if !strings.Contains(flash, "is deleted") {
+		w.Errorf("then %q", flash)
+	}
+}
+
 // retry retries the failed jobs of a group, after their count was shown.
 func (w *walk) retry() {
 	tab := w.tab()
@@ -383,13 +455,13 @@ func (w *walk) screenshots(folder string) {
 	}{
 		"overview": {"", 860, false}, "schedule": {"schedule?name=sync-orders", 780, true}, "job": {graph, 700, false},
 	} {
-		scheme := "light"
+		colours := "light"
 		if shot.dark {
-			scheme = "dark"
+			colours = "dark"
 		}
 		var picture []byte
 		w.must(chromedp.Run(
-			w.tab(), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+			w.tab(), scheme(colours),
 			chromedp.EmulateViewport(1180, shot.height), chromedp.Navigate(w.url+shot.path), chromedp.WaitVisible("#live.good, #simulation"),
 			chromedp.ActionFunc(func(ctx context.Context) (err error) {
 				picture, err = page.CaptureScreenshot().WithFormat(page.CaptureScreenshotFormatPng).Do(ctx)

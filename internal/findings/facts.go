@@ -54,11 +54,13 @@ func (f Facts) Living() (n int) {
 	return n
 }
 
+// Rows is how many rows a list has at most.
+const Rows = 50
+
 const (
 	sectionTime = 2 * time.Second // in which each list must be read
 	searchTime  = hourbell.EstimateTime / 2
 	failing     = 200 // schedules with failed jobs that are looked at
-	rows        = 50  // of each list
 	missedAmong = 500 // newest records of slots, among which missed slots are looked for
 	dueAmong    = 50  // due jobs of a queue, among which jobs are looked for that wait for a reason
 	lastDay     = 24 * time.Hour
@@ -73,7 +75,7 @@ func Read(ctx context.Context, client *hourbell.Client) (Facts, error) {
 	err = f.ReadLists(ctx, []List{
 		{"queues", func(ctx context.Context) (err error) { f.Queues, err = client.Queues.Estimate(ctx); return err }},
 		{"overdue schedules", func(ctx context.Context) (err error) {
-			f.Overdue, err = client.Schedules.ListOverdue(ctx, rows)
+			f.Overdue, err = client.Schedules.ListOverdue(ctx, Rows)
 			return err
 		}},
 		{"next slots", func(ctx context.Context) error { return f.readNext(ctx, client) }},
@@ -85,7 +87,7 @@ func Read(ctx context.Context, client *hourbell.Client) (Facts, error) {
 		{"due jobs", func(ctx context.Context) error { return f.readWaiting(ctx, client) }},
 		{"failed jobs", func(ctx context.Context) error {
 			page, err := client.Jobs.Page(ctx, hourbell.JobFilter{
-				States: []store.State{store.StateFailed}, FinishedSince: f.Now.Add(-lastDay), Limit: rows, Within: searchTime,
+				States: []store.State{store.StateFailed}, FinishedSince: f.Now.Add(-lastDay), Limit: Rows, Within: searchTime,
 			})
 			if f.Failed = page.Jobs; page.Partial {
 				f.Unread = append(f.Unread, "failed jobs")
@@ -139,7 +141,7 @@ func (f *Facts) readNext(ctx context.Context, client *hourbell.Client) error {
 	if f.Living() > 0 {
 		return nil
 	}
-	schedules, err := client.Schedules.List(ctx, hourbell.ScheduleFilter{Limit: rows})
+	schedules, err := client.Schedules.List(ctx, hourbell.ScheduleFilter{Limit: Rows})
 	for _, s := range schedules {
 		if !s.NextAt.IsZero() && s.PausedAt.IsZero() && s.GroupPausedAt.IsZero() && (f.NextSlot.IsZero() || s.NextAt.Before(f.NextSlot)) {
 			f.NextSlot, f.NextName = s.NextAt, s.Name
@@ -176,7 +178,7 @@ func (f *Facts) readFailing(ctx context.Context, client *hourbell.Client) error 
 func (f *Facts) readMissed(ctx context.Context, client *hourbell.Client) error {
 	slots, err := client.Slots.List(ctx, hourbell.SlotFilter{From: f.Now.Add(-lastDay), Limit: missedAmong})
 	for _, slot := range slots {
-		if slot.Outcome == store.SlotMissed && len(f.Missed) < rows {
+		if slot.Outcome == store.SlotMissed && len(f.Missed) < Rows {
 			f.Missed = append(f.Missed, slot)
 		}
 	}
@@ -200,7 +202,7 @@ func (f *Facts) readWaiting(ctx context.Context, client *hourbell.Client) error 
 		}
 		for _, job := range jobs {
 			why := reasons[job.ID]
-			if why == "" || known[why] || len(known) == rows {
+			if why == "" || known[why] || len(known) == Rows {
 				continue
 			}
 			known[why] = true

@@ -9,10 +9,10 @@ var (
 		"AT", "RUN AT", "STARTED", "SEEN", "UPDATED", "UNTIL", "SINCE", "STARTED AT", "FINISHED AT", "OLDEST", "LAST SLOT",
 		"SLOT", "LAST", "NEXT", "STARTS", "CREATED", "EXPIRES",
 		"created_at", "run_at", "started_at", "finished_at", "slot", "next_at", "mark", "anchor", "updated_at", "paused_at",
-		"paused_until", "failing_since", "last_success",
+		"paused_until", "failing_since", "last_success", "LAST RUN", "last_run",
 		"locked_at", "lock_until", "granted_at",
 	}
-	numbers = []string{"ID", "JOB", "ATTEMPT", "TOKEN", "COUNT", "FIRED", "REVISION", "READY", "SCHEDULED", "RUNNING", "WAITING", "SCHEDULES", "TOOK"}
+	numbers = []string{"ID", "JOB", "ATTEMPT", "TOKEN", "COUNT", "FIRED", "REVISION", "READY", "SCHEDULED", "RUNNING", "WAITING", "SCHEDULES", "TOOK", "MEDIAN", "FAILURES", "ELAPSED", "EXPECTED", "NEWEST"}
 	prose   = []string{"RESULT", "REASON", "ERROR", "PROGRESS", "DETAIL", "PAUSED", "FOUND", "RULE"}
 	states  = []string{"STATE", "OUTCOME", "RESULT", "state"}
 )

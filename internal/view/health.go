@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -49,18 +50,45 @@ var signs = map[string]string{
 	"completed": "✓", "failed": "✗", "cancelled": "⊘", "not_started": "⊘", "missed": "!", "skipped": "-", "not kept": "?",
 }
 
-// Strip returns the newest outcomes of a schedule as signs, the newest at the right. A sign may be of several successive slots
-// with one outcome; jobs that have not ended are dots.
+// Sign is the outcome of a slot, or of several successive slots with one outcome, as one character.
+type Sign struct {
+	Text string
+	Word string // for the outcome
+	Slot time.Time
+}
+
+// Signs returns the newest outcomes of a schedule, the newest last; jobs that have not ended are dots.
+func Signs(h hourbell.ScheduleHealth) (strip []Sign) {
+	for _, slot := range slices.Backward(h.Slots) {
+		word := outcomeOf(slot)
+		strip = append(strip, Sign{cmp.Or(signs[word], "·"), word, slot.Slot})
+	}
+	return strip
+}
+
+// Strip returns Signs as one text.
 func Strip(h hourbell.ScheduleHealth) string {
 	var b strings.Builder
-	for _, slot := range slices.Backward(h.Slots) {
-		if sign := signs[outcomeOf(slot)]; sign != "" {
-			b.WriteString(sign)
-		} else {
-			b.WriteString("·")
-		}
+	for _, sign := range Signs(h) {
+		b.WriteString(sign.Text)
 	}
 	return b.String()
+}
+
+// OutcomeCounts returns how many of the newest slots had which outcome, in words.
+func OutcomeCounts(h hourbell.ScheduleHealth) string {
+	counts := map[string]int{}
+	var words []string
+	for _, slot := range h.Slots {
+		word := outcomeOf(slot)
+		if counts[word]++; counts[word] == 1 {
+			words = append(words, word)
+		}
+	}
+	for i, word := range words {
+		words[i] = fmt.Sprintf("%d %s", counts[word], word)
+	}
+	return strings.Join(words, ", ")
 }
 
 // stateOf returns the state of a schedule, or "failing" for an active schedule whose newest jobs failed.
@@ -76,22 +104,11 @@ func healthFacts(s Schedule) []Fact {
 	if s.Health == nil || len(s.Health.Slots) == 0 {
 		return nil
 	}
-	counts := map[string]int{}
-	var words []string
-	for _, slot := range s.Health.Slots {
-		word := outcomeOf(slot)
-		if counts[word]++; counts[word] == 1 {
-			words = append(words, word)
-		}
-	}
-	for i, word := range words {
-		words[i] = fmt.Sprintf("%d %s", counts[word], word)
-	}
 	success := "none of these"
 	if at := s.Health.LastSuccess; !at.IsZero() {
 		success = plain.Stamp(at)
 	}
-	facts := []Fact{{"last_outcomes", Strip(*s.Health) + "  " + strings.Join(words, ", ")}, {"last_success", success}}
+	facts := []Fact{{"last_outcomes", Strip(*s.Health) + "  " + OutcomeCounts(*s.Health)}, {"last_success", success}}
 	if n := s.Health.Failures; n > 0 {
 		facts = append(facts, Fact{"failures_in_a_row", fmt.Sprint(n)})
 	}

@@ -54,3 +54,37 @@ func Since(ctx context.Context, client *hourbell.Client, text string) (time.Time
 	now, err := client.Now(ctx)
 	return now.Add(-ago), err
 }
+
+// days are the words for days.
+var days = map[string]int{"yesterday": -1, "today": 0, "tomorrow": 1}
+
+// TypedInstant reads an instant as people write it, on the clock of a zone (empty: UTC): now; a day, which is yesterday, today,
+// tomorrow or a date, with a time such as 9:00 or without; a time of today; or as ParseInstant reads it.
+func TypedInstant(field, text, zone string, now time.Time) (time.Time, error) {
+	words := strings.Fields(strings.ToLower(text))
+	place, err := time.LoadLocation(zone)
+	if err != nil || len(words) == 0 || len(words) > 2 {
+		return ParseInstant(field, text, zone)
+	}
+	if words[0] == "now" && len(words) == 1 {
+		return now, nil
+	}
+	today := now.In(place)
+	day, clock := today, words[0]
+	if offset, isDay := days[words[0]]; isDay {
+		day, clock = time.Date(today.Year(), today.Month(), today.Day()+offset, 12, 0, 0, 0, place), "0:00"
+	} else if date, err := time.Parse(time.DateOnly, words[0]); err == nil {
+		day, clock = date, "0:00"
+	} else if len(words) == 2 {
+		return ParseInstant(field, text, zone)
+	}
+	if len(words) == 2 {
+		clock = words[1]
+	}
+	for _, layout := range []string{"15:04", time.TimeOnly} {
+		if at, err := time.Parse(layout, clock); err == nil {
+			return ParseInstant(field, day.Format(time.DateOnly)+"T"+at.Format(time.TimeOnly), zone)
+		}
+	}
+	return ParseInstant(field, text, zone)
+}

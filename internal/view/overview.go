@@ -17,6 +17,11 @@ type Overview struct {
 	Findings []store.Finding
 	// The jobs that run, and the jobs that wait for another attempt, newest first.
 	Running, Retrying []store.JobInfo
+	// Failures are the jobs that failed in the last day, in groups; FailuresCut: there may be older ones, which are not counted.
+	Failures    []Failures
+	FailuresCut bool
+	// Expected is how long the running jobs should take, by their numbers.
+	Expected map[int64]time.Duration
 	// Rates has for each queue about how many jobs a second ended lately.
 	Rates map[string]float64
 	// Starts is how late the jobs began from which the rates are computed.
@@ -46,22 +51,25 @@ func ReadOverview(ctx context.Context, client *hourbell.Client, rows int) (o Ove
 			return err
 		}}
 	}
+	var ended []store.JobInfo
 	err = o.ReadLists(ctx, []findings.List{
-		{Name: "rates", Read: func(ctx context.Context) error { return o.readRates(ctx, client) }},
+		{Name: "rates", Read: func(ctx context.Context) (err error) {
+			// The newest jobs are read. Jobs that ended long after they were made are not among them.
+			ended, err = client.Jobs.List(ctx, hourbell.JobFilter{States: []store.State{store.StateCompleted, store.StateFailed}, Limit: rateAmong})
+			o.Rates, o.Starts = rates(ended, o.Now), starts(ended, o.Now)
+			return err
+		}},
 		jobs("running jobs", &o.Running, hourbell.JobFilter{States: []store.State{store.StateRunning}}),
 		jobs("retrying jobs", &o.Retrying, hourbell.JobFilter{Retrying: true}),
+		{Name: "expected run times", Read: func(ctx context.Context) (err error) {
+			o.Expected, err = expected(ctx, client, o.Running, ended)
+			return err
+		}},
 	})
+	o.Failures, o.FailuresCut = FailureGroups(o.Failed), len(o.Failed) >= findings.Rows
 	o.Findings = findings.Find(o.Facts)
 	o.Failed, o.Missed = o.Failed[:min(rows, len(o.Failed))], o.Missed[:min(rows, len(o.Missed))]
 	return o, err
-}
-
-// readRates computes the rates from the jobs that have ended: it reads the newest of them. Jobs that ended long after they
-// were made are not among them.
-func (o *Overview) readRates(ctx context.Context, client *hourbell.Client) error {
-	ended, err := client.Jobs.List(ctx, hourbell.JobFilter{States: []store.State{store.StateCompleted, store.StateFailed}, Limit: rateAmong})
-	o.Rates, o.Starts = rates(ended, o.Now), starts(ended, o.Now)
-	return err
 }
 
 // rates returns how many of the jobs ended a second, by queue: in the last rateWindow, or

@@ -176,7 +176,7 @@ func ScheduleFacts(s Schedule) []Fact {
 		{"schedule", s.Name},
 		{"state", stateOf(s)},
 		{"problem", s.Problem},
-	}, healthFacts(s), []Fact{
+	}, healthFacts(s), runFacts(s), []Fact{
 		{"owner", s.Owner},
 		{"group", s.Group},
 		{"key", s.Key},
@@ -184,7 +184,7 @@ func ScheduleFacts(s Schedule) []Fact {
 		{"rule", s.When()},
 		{"means", meaning(s)},
 		{"waits", waits(s)},
-		{"next_at", plain.Stamp(s.NextAt)},
+		{"next_at", plain.Stamp(nextOf(s))},
 		{"kind", job.Name},
 		{"args", string(job.JSON)},
 		{"queue", s.Queue},

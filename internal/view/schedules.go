@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/declared"
@@ -13,6 +14,7 @@ import (
 type Schedule struct {
 	hourbell.ScheduleInfo                          // Args and Hooks are without values that may be secrets, unless NewSchedule was asked for them
 	Health                *hourbell.ScheduleHealth // nil: not read (ReadHealth)
+	Runs                  *Runs                    // nil: not read (ReadRuns)
 }
 
 // NewSchedule prepares a schedule for output. It hides values that may be secrets
@@ -55,6 +57,14 @@ func NextOfSchedule(s hourbell.ScheduleInfo) string {
 	return s.State()
 }
 
+// nextOf returns the next slot of a schedule that will fire; zero for a paused schedule, whose slots are skipped.
+func nextOf(s Schedule) time.Time {
+	if s.State() == "paused" {
+		return time.Time{}
+	}
+	return s.NextAt
+}
+
 // followsInWords returns when a schedule starts that follows others, and for which of these it
 // waits.
 func followsInWords(s hourbell.ScheduleInfo) string {
@@ -75,7 +85,7 @@ func ScheduleListing() Listing[Schedule] {
 			if s.Health != nil {
 				strip = Strip(*s.Health)
 			}
-			return []string{s.Name, s.When(), stateOf(s), plain.Dash(strip), plain.Stamp(s.NextAt), fmt.Sprint(s.Fired), whatRuns(s.Schedule), plain.Dash(s.Owner)}
+			return []string{s.Name, s.When(), stateOf(s), plain.Dash(strip), plain.Stamp(nextOf(s)), fmt.Sprint(s.Fired), whatRuns(s.Schedule), plain.Dash(s.Owner)}
 		},
 		Record: func(s Schedule) any { return NewScheduleRecord(s) },
 	}

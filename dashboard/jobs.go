@@ -3,8 +3,10 @@ package dashboard
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -233,6 +235,7 @@ type jobData struct {
 
 // attemptText has the texts of an attempt that its table has no room for.
 type attemptText struct {
+	ID                   string // of the element
 	Attempt              int16
 	Node                 string
 	StartedAt            time.Time
@@ -272,12 +275,21 @@ func (p *pages) job(ctx context.Context, r *http.Request) (*page, error) {
 	if j.ScheduleName != "" {
 		links["schedule"] = link("schedule", "name", j.ScheduleName)
 	}
-	d.Facts = factsOf(view.JobFacts(j, now), "", links)
+	facts := view.JobFacts(j, now)
+	if n := len(j.Attempts); n > 0 && j.Attempts[n-1].Error == j.Reason { // the attempt has it
+		facts = slices.DeleteFunc(facts, func(f view.Fact) bool { return f.Name == "reason" })
+	}
+	d.Facts = factsOf(facts, "", links)
 	d.Attempts = tableOf(view.AttemptListing(), j.Attempts, nil)
 	d.Attempts.Caption, d.Attempts.Empty = "Attempts", "No attempt has left a record."
-	for _, a := range j.Attempts {
-		if a.Trace != "" || len(a.Output) > 0 || plain.FirstLine(a.Error) != a.Error {
-			d.Texts = append(d.Texts, attemptText{a.Attempt, a.Node, a.StartedAt, a.Error, a.Trace, view.KeptOutput(store.PrintedBy(a.Printed, a.Output))})
+	for i, a := range j.Attempts {
+		text := attemptText{fmt.Sprintf("attempt-%d", i+1), a.Attempt, a.Node, a.StartedAt, "", a.Trace, view.KeptOutput(store.PrintedBy(a.Printed, a.Output))}
+		if plain.FirstLine(a.Error) != a.Error { // the table has no room for it
+			text.Error = a.Error
+			d.Attempts.Rows[i].Cells[len(d.Attempts.Columns)-1] = cell{Text: "see below", Href: "#" + text.ID}
+		}
+		if text.Error+text.Trace+text.Output != "" {
+			d.Texts = append(d.Texts, text)
 		}
 	}
 	if err := view.AddOutput(ctx, p.client, &j); err != nil {

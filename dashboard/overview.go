@@ -91,7 +91,7 @@ func (p *pages) readOverview(ctx context.Context) (d overviewData, err error) {
 	d.Missed = slotTable(o.Missed)
 	d.Missed.Caption, d.Missed.Empty = "Missed slots of the last day", "No slot was missed in the last day."
 	d.Queues = queueTable(o.Queues)
-	d.Nodes = nodeTable(o.Nodes, view.NodeListing(o.Now, o.Suspended()))
+	d.Nodes = nodeTable(o.Nodes, view.NodeListing(o.Now, o.Suspended()).Only("ID", "NAME", "HOST", "STATE", "RUNNING", "QUEUES", "SEEN"))
 	return d, nil
 }
 

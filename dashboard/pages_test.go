@@ -89,6 +89,9 @@ func TestPagesShow(t *testing.T) {
 		t.Error("the filter selects a job that it does not match")
 	}
 	b.contains("job", b.ok(jobLink(failed)), "second line", `{&#34;a&#34;:1}`, "Retry", "Delete …")
+	if n := strings.Count(b.ok(jobLink(failed)), "it broke"); n != 1 {
+		t.Errorf("the page of a job has its error %d times", n)
+	}
 	b.contains("retrying job", b.ok(jobLink(tried)), "not yet", "Run now")
 	for deadline := time.Now().Add(10 * time.Second); !strings.Contains(b.ok(jobLink(ran)), "Output so far") && time.Now().Before(deadline); {
 		time.Sleep(50 * time.Millisecond)

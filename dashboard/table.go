@@ -121,7 +121,7 @@ func factsOf(facts []view.Fact, zone string, links map[string]string) []fact {
 		}
 		c := cellOf(f.Name, f.Value)
 		c.Href, c.Zone, c.Number = links[f.Name], zone, false
-		if c.Block = slices.Contains(blocks, f.Name); c.Block {
+		if c.Block = slices.Contains(blocks, f.Name) || strings.Contains(f.Value, "\n"); c.Block {
 			c.Text = plain.CleanLines(f.Value, "")
 		}
 		shown = append(shown, fact{strings.ReplaceAll(strings.TrimSpace(f.Name), "_", " "), c})

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
@@ -372,7 +373,10 @@ func (w *walk) find() {
 	tab := w.tab()
 	var title string
 	w.must(chromedp.Run(
-		tab, emulation.SetFocusEmulationEnabled(true), chromedp.Navigate(w.url+"nodes"), chromedp.WaitVisible("#live.good"), chromedp.KeyEvent("/"), chromedp.KeyEvent("newsl"), chromedp.KeyEvent(kb.Enter),
+		tab, emulation.SetFocusEmulationEnabled(true), chromedp.Navigate(w.url+"nodes"), chromedp.WaitVisible("#live.good"),
+		// As a browser does, and chromedp.KeyEvent does not, the key makes no letter if the page takes it.
+		input.DispatchKeyEvent(input.KeyDown).WithKey("/").WithText("/"), input.DispatchKeyEvent(input.KeyUp).WithKey("/"), chromedp.KeyEvent("newsl"),
+		chromedp.KeyEvent(kb.Enter),
 		chromedp.WaitVisible("#timeline"), chromedp.Text("h1", &title),
 	))
 	if !strings.HasPrefix(title, "newsletter") {

@@ -266,7 +266,7 @@ func compacted(text []byte) []byte {
 func (p *pages) putSchedule(ctx context.Context, form url.Values) (done, next string, err error) {
 	var before *hourbell.ScheduleInfo
 	var stored hourbell.Schedule
-	revision, d := int64(hourbell.OnlyNew), editData{}
+	revision, d := hourbell.OnlyNew, editData{}
 	if form.Has("revision") {
 		info, err := p.scheduleNamed(ctx, form.Get("name"))
 		if err != nil {

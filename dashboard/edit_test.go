@@ -94,6 +94,18 @@ func TestNewSchedule(t *testing.T) {
 	if got := info.Rule.String(); !strings.Contains(got, "Europe/Prague 0 9 * * *") || string(declared.Raw(info.Job).JSON) != `{"a":1}` || len(info.Exclude) != 2 {
 		t.Errorf("the rule is %s, the job %v, without %v", got, info.Job, info.Exclude)
 	}
+	emptied := b.form("new one")
+	for name := range values {
+		emptied.Set(name, "")
+	}
+	if status, body := b.send(emptied); status != http.StatusSeeOther {
+		t.Errorf("without policies: status %d\n%s", status, body)
+	}
+	info, err = b.client.Schedules.Get(b.ctx(), "new one")
+	b.must(err)
+	if info.Grace != 0 || info.Group != "" || info.Paused || info.Misfire != hourbell.MisfireSkip || len(info.Exclude) != 0 || info.Rule.Start != "" || info.Priority != 5 {
+		t.Errorf("without policies: %+v", info.Schedule)
+	}
 	if status, _ := b.send(form); status != http.StatusConflict {
 		t.Errorf("a second schedule of that name: status %d", status)
 	}

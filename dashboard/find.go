@@ -36,8 +36,8 @@ const eachFound = 20
 func (p *pages) find(ctx context.Context, r *http.Request) (*page, error) {
 	d := findData{Text: strings.TrimSpace(r.URL.Query().Get("q"))}
 	shown := &page{Title: "Find", Template: "find", Data: &d}
-	if d.Text == "" || check.StoredName("q", d.Text) != nil { // nothing has such a name
-		return shown, nil
+	if d.Text == "" || check.StoredName("q", d.Text) != nil {
+		return shown, nil //nolint:nilerr // nothing has such a name
 	}
 	for _, search := range []func(context.Context, *findData) error{p.findNumber, p.findSchedules, p.findNames, p.findJobs} {
 		if err := search(ctx, &d); err != nil {

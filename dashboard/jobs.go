@@ -87,18 +87,18 @@ func atInstants(filter url.Values, now time.Time) url.Values {
 
 // typed replaces the instants of a filter that are written as people write them, such as yesterday 9:00, by instants in the form
 // that addresses have, which means the same later. It reports whether there are any.
-func typed(filter url.Values, zone string, now time.Time) (any bool) {
+func typed(filter url.Values, zone string, now time.Time) (some bool) {
 	for _, name := range []string{"since", "until", "finished-since", "finished-until"} {
 		text := filter.Get(name)
 		if _, wrong := view.ParseInstant(name, text, ""); text == "" || wrong == nil {
 			continue
 		}
 		if at, err := view.TypedInstant(name, text, zone, now); err == nil {
-			any = true
+			some = true
 			filter.Set(name, at.UTC().Format(time.RFC3339))
 		}
 	}
-	return any
+	return some
 }
 
 // jobsData is what the page of jobs shows.

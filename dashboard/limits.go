@@ -2,10 +2,13 @@ package dashboard
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/access"
 	"github.com/hourbell/hourbell/internal/view"
 )
 
@@ -24,15 +27,17 @@ func (p *pages) limits(ctx context.Context, _ *http.Request) (*page, error) {
 		return ""
 	})
 	t.Caption, t.Empty = "Limits", "No limit is stored."
-	return &page{Title: "Limits", Template: "limits", Live: true, Data: struct{ Table table }{t}}, nil
+	return &page{Title: "Limits", Template: "limits", Live: true, Data: struct {
+		Table table
+		New   hourbell.LimitInfo // for the form
+	}{Table: t}}, nil
 }
 
 // limitPage is what the page of a limit shows.
 type limitPage struct {
-	Name  string
-	Facts []fact
-	ByKey bool
-	Keys  table
+	Stored hourbell.LimitInfo
+	Facts  []fact
+	Keys   table
 }
 
 func (p *pages) limit(ctx context.Context, r *http.Request) (*page, error) {
@@ -41,7 +46,7 @@ func (p *pages) limit(ctx context.Context, r *http.Request) (*page, error) {
 		return nil, err
 	}
 	links := map[string]string{"owner": link("schedules", "owner", info.Owner), "jobs": link("jobs", "queue", info.Queue, "kind", info.Kind)}
-	d := limitPage{Name: info.Name, Facts: factsOf(view.LimitFacts(info), "", links), ByKey: info.ByKey}
+	d := limitPage{Stored: info, Facts: factsOf(view.LimitFacts(info), "", links)}
 	d.Keys = tableOf(view.KeyUseListing(), info.Fullest, func(k hourbell.KeyUse, column string) string {
 		if column == "KEY" {
 			return link("jobs", "key", k.Key)
@@ -61,13 +66,41 @@ func (p *pages) changeLimit(ctx context.Context, form url.Values) (done, next st
 		if err != nil {
 			return "", "", err
 		}
-		_, err = p.client.Limits.Put(ctx, limit, 0)
+		before, err := p.ownLimit(ctx, name)
+		if err != nil {
+			return "", "", err
+		}
+		revision := int64(0)
+		if form.Has("revision") { // the limit as the form shows it, with the weights that the form does not have
+			if revision, err = number("revision", form.Get("revision")); err != nil {
+				return "", "", err
+			}
+			limit.Weights = before.Weights
+		}
+		_, err = p.client.Limits.Put(ctx, limit, revision)
 		return "The limit " + name + " is stored.", link("limit", "name", name), err
 	case "delete":
+		if _, err := p.ownLimit(ctx, name); err != nil {
+			return "", "", err
+		}
 		return "The limit " + name + " is deleted. Jobs that waited for a permit can start.", "limits", p.client.Limits.Delete(ctx, name)
 	default:
 		return "", "", fieldError("action", action, "is unknown", "use the forms of the page")
 	}
+}
+
+// ownLimit returns the limit with a name, or the zero value, and refuses the limit of a file.
+func (p *pages) ownLimit(ctx context.Context, name string) (hourbell.LimitInfo, error) {
+	info, err := p.client.Limits.Get(ctx, name)
+	switch {
+	case errors.Is(err, hourbell.ErrNotFound):
+		return hourbell.LimitInfo{}, nil
+	case err == nil && info.Owner != "":
+		return info, &access.RefusedError{
+			Status: http.StatusConflict, Problem: fmt.Sprintf("the limit belongs to %q, which would undo the change", info.Owner), Remedy: "change it there",
+		}
+	}
+	return info, err
 }
 
 // limitOf returns the limit that a form describes.

@@ -1,11 +1,13 @@
 package dashboard
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 
+	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/access"
 )
 
@@ -34,6 +36,30 @@ func TestPagesLimits(t *testing.T) {
 	} {
 		if status := put(more); status != http.StatusBadRequest {
 			t.Errorf("%s: status %d", name, status)
+		}
+	}
+	weighted := hourbell.Limit{Name: "per/customer", Queue: "q", ByKey: true, Concurrency: 3, Weights: map[string]int{"large": 5}}
+	saved, err := b.client.Limits.Put(b.ctx(), weighted, 0)
+	b.must(err)
+	revision := fmt.Sprint(saved.Revision)
+	change := url.Values{"revision": {revision}, "concurrency": {"4"}}
+	b.contains("the form of a limit", b.ok("limit?name=per%2Fcustomer"), `name="revision" value="`+revision+`"`, `name="concurrency" value="3"`, `name="queue" value="q"`)
+	for _, want := range []int{http.StatusSeeOther, http.StatusConflict} { // the second form is of the revision before
+		if status := put(change); status != want {
+			t.Errorf("a change: status %d, want %d", status, want)
+		}
+	}
+	if now, err := b.client.Limits.Get(b.ctx(), "per/customer"); err != nil || now.Concurrency != 4 || now.Weights["large"] != 5 {
+		t.Errorf("the changed limit is %v (%v)", now, err)
+	}
+	_, err = b.client.Limits.Put(b.ctx(), hourbell.Limit{Name: "owned", Owner: "yaml:shop.yaml", Queue: "q", Concurrency: 2}, 0)
+	b.must(err)
+	if body := b.ok("limit?name=owned"); !strings.Contains(body, "It belongs to yaml:shop.yaml") || strings.Contains(body, `method="post"`) {
+		t.Errorf("the page of a file's limit:\n%s", body)
+	}
+	for _, action := range []string{"put", "delete"} {
+		if status := put(url.Values{"name": {"owned"}, "action": {action}}); status != http.StatusConflict {
+			t.Errorf("%s of a file's limit: status %d", action, status)
 		}
 	}
 	b.role = access.Viewer

@@ -28,6 +28,7 @@ var noChange = map[string]bool{
 	"NodeService.List": true, "NodeService.ReportProblems": true, "NodeService.LeaseLeft": true, "NodeService.Position": true,
 	"EventService.Counts": true, "EventService.Follow": true, "EventService.List": true, "EventService.Subscribe": true,
 	"AuditService.List":          true,
+	"StatsService.Read":          true,
 	"GroupService.Retry":         true, // calls JobService.Retry, for failed jobs
 	"ScheduleService.ResetAhead": true, // calls ScheduleService.Reset
 }

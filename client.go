@@ -58,6 +58,7 @@ type Client struct {
 	Nodes     *NodeService
 	Events    *EventService
 	Audit     *AuditService
+	Stats     *StatsService
 
 	store   store.Backend // the argument of New: for the engine, which bounds its calls itself
 	backend store.Backend // the same store for all other calls, with bounds
@@ -121,7 +122,7 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 	c.Jobs, c.Schedules, c.Calendars = &JobService{c}, &ScheduleService{c}, &CalendarService{c}
 	c.Groups, c.Batches = &GroupService{c}, &BatchService{c}
 	c.Slots, c.Queues, c.Nodes, c.Events = &SlotService{c}, &QueueService{c}, &NodeService{c}, &EventService{c}
-	c.Audit, c.Kinds, c.Keys = &AuditService{c}, &KindService{c}, &KeyService{c}
+	c.Audit, c.Kinds, c.Keys, c.Stats = &AuditService{c}, &KindService{c}, &KeyService{c}, &StatsService{c}
 	return c, nil
 }
 
@@ -314,6 +315,7 @@ func (c *Client) engineConfig() engine.Config {
 		PollPushed:   max(defaultPushed, c.cfg.PollIdle) * time.Duration(max(len(queues), 1)),
 		Keep:         c.cfg.Keep.prune(),
 		StateDir:     c.cfg.StateDir,
+		NoStats:      c.cfg.NoStats,
 		Sink:         c.relay.send,
 		TakeOver:     c.taken,
 	}

@@ -117,6 +117,10 @@ type Config struct {
 	// the jobs of one kind.
 	Keep Keep
 
+	// NoStats prevents this node from writing statistics, which Client.Stats reads: a few
+	// short rows a minute.
+	NoStats bool
+
 	// WorkMiddleware is called around each attempt of a job on this node, the
 	// first outermost.
 	WorkMiddleware []WorkMiddleware

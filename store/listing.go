@@ -55,6 +55,8 @@ const (
 	// With IDs of schedules, each once, the newest Limit records of each are listed, schedule by schedule in this order; the other
 	// conditions do not count then.
 	OfSlots
+	// OfStats lists rows of statistics of a span by instant, then by writer: Span, From and To, of which none may be left out.
+	OfStats
 )
 
 // ListRequest asks for rows of one sort. Names are compared and ordered byte by byte.
@@ -82,8 +84,9 @@ type ListRequest struct {
 	Actor, Action string
 	Subject       *AuditSubject
 	// From and To are of records whose range ends at From or later, and begins before To. From is also the earliest instant of
-	// entries of the audit. The zero time is no condition.
+	// entries of the audit and of rows of statistics, and To is after the instants of these rows. The zero time is no condition.
 	From, To time.Time
+	Span     time.Duration // of statistics: one of StatsSpans
 
 	After  string // only names after this one
 	Before Cursor // only rows after the cursor in the order of the sort
@@ -132,7 +135,7 @@ func (r *ListRequest) Operation() string { return strings.ReplaceAll(r.String(),
 // subjects are the words for the sorts.
 var subjects = [...]string{
 	"audit", "batches", "calendars", "ends", "groups", "handlers", "kinds", "limits", "limit waits", "links", "nodes", "owners", "pauses",
-	"queues", "schedules", "slots",
+	"queues", "schedules", "slots", "stats",
 }
 
 // Listing has the rows of the sort that was asked for.
@@ -153,12 +156,13 @@ type Listing struct {
 	Queues     []QueueInfo
 	Schedules  []Schedule
 	Slots      []SlotInfo
+	Stats      []StatsRow
 }
 
 // Listed are the types of the rows that List returns.
 type Listed interface {
 	AuditEntry | Batch | Calendar | GroupInfo | Handler | KindInfo | LimitInfo | LimitWait | Link | NodeInfo | Owner | Pause |
-		QueueInfo | Schedule | ScheduleEnd | SlotInfo
+		QueueInfo | Schedule | ScheduleEnd | SlotInfo | StatsRow
 }
 
 // List returns the rows of the sort that has this type; the request's Of is not used.
@@ -177,6 +181,6 @@ func List[Row Listed](ctx context.Context, from Listings, req ListRequest) ([]Ro
 func (l *Listing) all() []any {
 	return []any{
 		&l.Audit, &l.Batches, &l.Calendars, &l.Ends, &l.Groups, &l.Handlers, &l.Kinds, &l.Limits, &l.LimitWaits, &l.Links, &l.Nodes, &l.Owners,
-		&l.Pauses, &l.Queues, &l.Schedules, &l.Slots,
+		&l.Pauses, &l.Queues, &l.Schedules, &l.Slots, &l.Stats,
 	}
 }

@@ -36,6 +36,7 @@ func TestListFindsItsSubject(t *testing.T) {
 	find[store.QueueInfo](t, store.OfQueues, "list_queues")
 	find[store.Schedule](t, store.OfSchedules, "list_schedules")
 	find[store.SlotInfo](t, store.OfSlots, "list_slots")
+	find[store.StatsRow](t, store.OfStats, "list_stats")
 }
 
 func find[Row store.Listed](t *testing.T, of store.Subject, operation string) {

@@ -301,7 +301,7 @@ type Nodes interface {
 	Leave(ctx context.Context, req LeaveRequest) (RescueResult, error)
 }
 
-// Maintenance deletes old rows and reads the clock of the store.
+// Maintenance deletes old rows, stores statistics and reads the clock of the store.
 type Maintenance interface {
 	// Prune deletes up to Limit rows of each sort that are older than requested
 	// (rows of exactly that age stay). Jobs that ended with an Outcome.Keep are a
@@ -310,6 +310,11 @@ type Maintenance interface {
 	// stay, and finished jobs that hold their keys (NewJob.UniqueFor). Holds of
 	// keys that have expired are deleted, too.
 	Prune(ctx context.Context, req PruneRequest) (PruneResult, error)
+
+	// AddStats stores rows of statistics: a row replaces the row of the same span, instant and writer, so that a repetition is harmless.
+	// Rows of other writers are neither changed nor locked. If the oldest living node asks, rows are deleted that are older than their
+	// span is kept (StatsSpans). List returns rows. What was written last may be missing after a crash of the store.
+	AddStats(ctx context.Context, req AddStatsRequest) (AddStatsResult, error)
 
 	// Now reads the store's clock; it also serves as the cheapest ping.
 	Now(ctx context.Context) (time.Time, error)

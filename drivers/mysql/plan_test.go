@@ -99,7 +99,7 @@ func TestPlans(t *testing.T) {
 		findParkableOfGroup, findParkableOfKey, findParkedOfGroup, findParkedOfKey, findLaneJobs, findIdleHeads, lockClaims, checkRecorded, endJobs, endJobsAlike, endJobsWithResults,
 		deleteEndedJobs, requeueJobs, insertAttempts, insertReleases, findUniqueJobs, findKeyHolders, lockHeldJobs, findHoldingNodes, sqlrows.ListClaims, sqlrows.ListCancelledClaims, sqlrows.ListNodes,
 		findDueSchedules, findNextSchedule, findFirstSchedule, readHeartbeat, findOldSlots, findOldChainEnds, findOldKeyHolds, findOldBatches, lockDueSchedules, lockLiveJobs, sqlrows.AdvanceSchedules, sqlrows.FindFiredSlots, lockWaitingJobs, sqlrows.ReleaseJobs, sqlrows.FindNewestSlots,
-		extendLease, holdNode, findClaim, lockClaim,
+		extendLease, holdNode, findClaim, lockClaim, sqlrows.ListStats, sqlrows.PruneStats,
 	} {
 		a := args{}
 		for name, value := range claimArgs(10) {
@@ -137,7 +137,7 @@ func claimArgsOf(b *Backend, s statement) args {
 
 // large reports whether the name of a table in a plan of a statement stands for a table with many rows.
 func (b *Backend) large(name string, s statement) bool {
-	return slices.ContainsFunc([]string{"hourbell_job", "hourbell_job_rare", "hourbell_history", "hourbell_schedule", "hourbell_slot"}, func(table string) bool {
+	return slices.ContainsFunc([]string{"hourbell_job", "hourbell_job_rare", "hourbell_history", "hourbell_schedule", "hourbell_slot", "hourbell_stats"}, func(table string) bool {
 		return name == table || strings.Contains(b.texts[s].SQL+" ", table+" AS "+name+" ")
 	})
 }

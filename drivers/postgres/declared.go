@@ -179,6 +179,7 @@ const (
 	listScheduleSlots
 	listSchedules
 	listSlots
+	listStats
 	lockBatchJob
 	lockCalendarUsers
 	lockCalendars
@@ -242,6 +243,7 @@ const (
 	pruneNodes
 	pruneNotedJobs
 	pruneSlots
+	pruneStats
 	pullJobs
 	raiseLocks
 	raiseSequences
@@ -296,6 +298,7 @@ const (
 	upsertPauses
 	upsertPermits
 	upsertProgress
+	upsertStats
 	useStarts
 	statementCount
 )
@@ -670,6 +673,7 @@ var sources = [statementCount]source{
 		columns: "id schedule_id schedule_name owner slot last count outcome reason job_id job_state recorded_at" +
 			" after_id after_schedule",
 	},
+	listStats:         {file: "list_stats", params: "span since to", columns: "at writer data"},
 	lockBatchJob:      {file: "lock_batch_job", params: "batch", columns: "id"},
 	lockCalendarUsers: {file: "lock_calendar_users", params: "now names", columns: "id name due"},
 	lockCalendars:     {file: "lock_calendars", params: "names", columns: calendarColumns},
@@ -761,6 +765,7 @@ var sources = [statementCount]source{
 	pruneNodes:       {file: "prune_nodes", params: "now keep limit", columns: "deleted seen"},
 	pruneNotedJobs:   {file: "prune_noted_jobs", params: "now keep ids failed", columns: "deleted"},
 	pruneSlots:       {file: "prune_slots", params: "now keep limit", columns: "deleted seen"},
+	pruneStats:       {file: "prune_stats", params: "now span keep"},
 	pullJobs:         {file: "pull_jobs", params: "now ids most_ahead"},
 	raiseLocks:       {file: "raise_locks", params: "margin"},
 	raiseSequences:   {file: "raise_sequences", params: "token node margin nodes_margin", columns: "token node"},
@@ -840,5 +845,6 @@ var sources = [statementCount]source{
 	upsertPauses:   {file: "upsert_pauses", params: "subject name paused_at until reason actor"},
 	upsertPermits:  {file: "upsert_permits", params: "limits nodes permits wants"},
 	upsertProgress: {file: "upsert_progress", params: "now ids tokens done total notes stuck"},
+	upsertStats:    {file: "upsert_stats", params: "spans instants writers data"},
 	useStarts:      {file: "use_starts", params: "ids", columns: "job_id lane"},
 }

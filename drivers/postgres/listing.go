@@ -56,6 +56,8 @@ func (b *Backend) rows(ctx context.Context, tx querier, req store.ListRequest) (
 		out.Schedules, err = b.listSchedules(ctx, tx, req)
 	case store.OfSlots:
 		out.Slots, err = b.listSlots(ctx, tx, req)
+	case store.OfStats:
+		out.Stats, err = b.listStats(ctx, tx, req)
 	}
 	return out, err
 }

@@ -31,6 +31,7 @@ var hot = map[statement]string{
 	lockFailing: "failing", renewFailing: "failing", endFailing: "failing",
 	listEvents: "event", listNewestEvents: "event", pruneEvents: "event", insertEvents: "event|feed",
 	updateAudit: "audit|audit_subject", pruneAudit: "audit|audit_subject",
+	upsertStats: "stats", listStats: "stats", pruneStats: "stats",
 	updateUniqueJobs: "job", upsertKeyHolds: "key_hold", pruneKeyHolds: "key_hold", deleteNewJobs: "job", insertUniqueJob: "key_hold", insertKeyedJobs: "key_hold",
 	takeVacancies: "vacancy", findLanes: "lane", findDueLanes: "lane", findGates: "lane|vacancy", insertLanes: "lane", findLaneKeys: "lane", lockLanes: "lane", updateLanes: "lane", deleteLanes: "lane",
 	findNewLaneJobs: "job", findOvertakers: "job|lane", lockNewLaneJobs: "job", findLaneJobs: "job", lockLaneJobs: "job", findOccupiedLanes: "job", findWrongLanes: "job", returnIdlePermits: "job", allotPermits: "job", addPermits: "job", lockPermittedJobs: "job", returnPausedPermits: "job", lockRunningLaneJobs: "job",

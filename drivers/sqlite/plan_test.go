@@ -128,6 +128,8 @@ var plans = []struct {
 	{statement: pruneFailedJobs, want: []string{"SEARCH h USING INDEX hourbell_history_finished (state=? AND <expr>=? AND finished_at<?)"}},
 	{statement: pruneKeptJobs, want: []string{"SEARCH h USING INDEX hourbell_history_keep (keep_until<?)"}},
 	{statement: pruneSlots, want: []string{"SEARCH hourbell_slot USING COVERING INDEX hourbell_slot_recorded (recorded_at<?)"}},
+	{statement: sqlrows.ListStats, want: []string{"SEARCH hourbell_stats USING PRIMARY KEY (span=? AND at>? AND at<?)"}},
+	{statement: sqlrows.PruneStats, want: []string{"SEARCH hourbell_stats USING PRIMARY KEY (span=? AND at<?)"}},
 	{statement: sqlrows.ListJobs, want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid<?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid<?)"}},
 	{statement: sqlrows.ListJobs, given: "batch", want: []string{"SEARCH j USING INDEX hourbell_job_of_batch (batch=? AND id<?)", "SEARCH h USING INDEX hourbell_history_of_batch (batch=? AND id<?)"}},
 	{statement: sqlrows.FindDecidedEdges, want: []string{"SEARCH e USING INDEX hourbell_edge_job (job_id=?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}, walks: true},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/internal/node"
 	"github.com/hourbell/hourbell/internal/plan"
+	"github.com/hourbell/hourbell/internal/stats"
 	"github.com/hourbell/hourbell/internal/travel"
 	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/store"
@@ -78,6 +80,8 @@ type Config struct {
 
 	Keep store.PruneRequest
 	Sink event.Sink
+	// NoStats means that the node writes no statistics.
+	NoStats bool
 	// StateDir is the folder of the state file, in which the node keeps the store's position;
 	// empty: no file.
 	StateDir string
@@ -93,6 +97,7 @@ type Engine struct {
 	jobs   *work.InFlight
 	node   *node.Node
 	runner *work.Runner
+	stats  *stats.Collector // nil: the node writes no statistics
 
 	handOvers chan handOver
 	ended     chan struct{} // closed when Run has returned
@@ -121,6 +126,11 @@ func New(cfg Config) *Engine {
 	})
 	if traveller != nil {
 		cfg.Backend = traveller.Backend()
+	}
+	if !cfg.NoStats {
+		e.stats = stats.NewCollector(int64(ambient.Of(cfg.Backend).Random("stats writer") * math.MaxInt64))
+		sink := cfg.Sink
+		cfg.Sink = func(ev event.Event) { e.stats.Observe(ev); sink(ev) }
 	}
 	e.cfg = cfg
 	e.wakes = loop.NewWakes(served, cfg.PollIdle, cfg.PollPushed, store.ConnectionOf(cfg.Backend).SharedPolls, ambient.Of(cfg.Backend))
@@ -233,6 +243,10 @@ func (e *Engine) move(ctx context.Context) *motion {
 	m.living.Go(func() { e.runner.WatchCancels(living) })
 	m.living.Go(func() { e.runner.KeepPermits(living) })
 	m.living.Go(func() { e.runner.WatchWorkers(living) })
+	if e.stats != nil {
+		writer := &statsWriter{store: e.cfg.Backend, node: e.node, collector: e.stats, callTimeout: e.cfg.CallTimeout}
+		m.living.Go(func() { writer.run(living) })
+	}
 	m.writing.Go(func() { e.runner.WriteOutcomes(writing) })
 	m.writing.Go(func() { e.runner.SaveProgress(writing) })
 	m.writing.Go(func() { e.runner.SaveOutput(writing) })

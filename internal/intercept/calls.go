@@ -23,6 +23,11 @@ func (b backend) AcceptLoss(ctx context.Context, req store.AcceptLossRequest) (s
 	return call(ctx, b.each, "accept_loss", b.next.AcceptLoss, req)
 }
 
+// AddStats implements store.Backend.
+func (b backend) AddStats(ctx context.Context, req store.AddStatsRequest) (store.AddStatsResult, error) {
+	return call(ctx, b.each, "add_stats", b.next.AddStats, req)
+}
+
 // BeginJobs implements store.Backend.
 func (b backend) BeginJobs(ctx context.Context, req store.BeginRequest) (store.BeginResult, error) {
 	return call(ctx, b.each, "begin_jobs", b.next.BeginJobs, req)

@@ -3,6 +3,8 @@
 // decides what each event and each call of the store adds.
 package metrics
 
+import "github.com/hourbell/hourbell/internal/stats"
+
 // Sort is what the values of a metric are.
 type Sort int
 
@@ -26,7 +28,7 @@ type Metric struct {
 }
 
 // LeftOut is the value of a label whose own value was left out; see Limits.
-const LeftOut = "_other"
+const LeftOut = stats.LeftOut
 
 // The bounds of histograms, in seconds.
 var (

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/stats"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -46,16 +47,13 @@ func NewRecorder(sink Sink, limits Limits) *Recorder {
 	}
 }
 
-// outcomes are the values of the label outcome of jobs.
-var outcomes = map[event.Kind]string{
-	event.JobCompleted: "completed", event.JobFailed: "failed", event.JobCancelled: "cancelled", event.JobRetried: "retried",
-	event.JobSnoozed: "snoozed", event.JobReleased: "released", event.JobLost: "lost", event.JobSuperseded: "superseded",
-}
-
 // Observe implements event.Observer.
 func (r *Recorder) Observe(e event.Event) {
-	if outcome := outcomes[e.Kind]; outcome != "" {
+	if outcome, _, ok := stats.Outcome(e.Kind); ok {
 		r.ended(e, outcome)
+	}
+	if outcome, _, ok := stats.SlotOutcome(e.Kind); ok {
+		r.slot(e, outcome)
 	}
 	switch e.Kind {
 	case event.JobStarted:
@@ -71,14 +69,6 @@ func (r *Recorder) Observe(e event.Event) {
 		r.sink.Set(stuckNow, float64(r.stuck.Add(1)))
 	case event.JobUnstuck:
 		r.sink.Set(stuckNow, float64(r.stuck.Add(-1)))
-	case event.SlotFired:
-		r.slot(e, "fired")
-	case event.SlotMissed:
-		r.slot(e, "missed")
-	case event.SlotSkipped:
-		r.slot(e, "skipped")
-	case event.SlotNotStarted:
-		r.slot(e, "not_started")
 	case event.NodeStarted, event.LeaseRegained:
 		r.sink.Set(leased, 1)
 	case event.NodeStopped:

@@ -183,6 +183,10 @@ func (n *Node) Session() (number int64, ctx context.Context, ok bool) { return n
 // or the machine was stopped, Trusted is correct at once; the contexts of runs end later.
 func (n *Node) Trusted(now loop.Instant) bool { return n.session.trusted(now) }
 
+// StoreNow returns about what the store's clock shows now, from the answer to the last heartbeat. It is for what is counted, never for
+// decisions.
+func (n *Node) StoreNow() time.Time { return n.session.storeNow() }
+
 // Left returns how long the lease may be trusted from now on if no further heartbeat succeeds, and
 // the length of the lease.
 func (n *Node) Left() (left, lease time.Duration) { return n.session.left() }

@@ -130,6 +130,13 @@ func (s *session) trusted(now loop.Instant) bool {
 	return true
 }
 
+// storeNow returns what the store's clock shows if it has run as the uptime since the last heartbeat.
+func (s *session) storeNow() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.clock.lastStore.Add(s.uptime().Sub(s.clock.lastBeat))
+}
+
 // left returns how long the lease may be trusted from now on, and the length of the lease.
 func (s *session) left() (left, lease time.Duration) {
 	s.mu.Lock()

@@ -151,6 +151,7 @@ func (c *cluster) start(i int) {
 		Lease: c.plan.Lease, Drain: 2 * time.Second, Grace: 3 * time.Second,
 		PollIdle: 3 * time.Second, // idle polls cost most of the time of a simulation
 		Queues:   map[string]int{"default": c.plan.Workers, "bound": c.plan.Workers},
+		NoStats:  true,
 		Logger:   slog.New(slog.DiscardHandler),
 		Keep:     hourbell.Keep{Completed: 30 * 24 * time.Hour, Failed: 30 * 24 * time.Hour, Slots: 30 * 24 * time.Hour},
 	})

@@ -149,10 +149,8 @@ func (s *Store) RecountPermits(ctx context.Context, req store.RecountRequest) (o
 		return out, err
 	}
 	defer s.mu.Unlock()
-	for id, node := range s.nodes {
-		if req.Node != 0 && id < req.Node && node.EndedAt.IsZero() {
-			return out, nil
-		}
+	if req.Node != 0 && req.Node != s.oldestNode() {
+		return out, nil
 	}
 	out.Jobs = s.leaveIdle(req.Limit)
 	out.More = out.Jobs >= req.Limit

@@ -50,6 +50,8 @@ func (s *Store) List(ctx context.Context, req store.ListRequest) (out store.List
 		out.Schedules = s.listSchedules(req)
 	case store.OfSlots:
 		out.Slots = s.listSlots(req)
+	case store.OfStats:
+		out.Stats = s.listStats(req)
 	}
 	return out, nil
 }

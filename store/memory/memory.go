@@ -69,6 +69,7 @@ type tables struct {
 	slots     []*store.SlotInfo
 	feed      feed
 	audit     []*store.AuditEntry // oldest first
+	stats     map[statsKey][]byte
 	nodes     map[int64]*store.NodeInfo
 	beats     map[int64]int64     // heartbeats of each node
 	lookAt    map[int64]time.Time // ended nodes with jobs that were locked: when to look at them again
@@ -136,6 +137,7 @@ func New(options ...Option) *Store {
 			lanes:      map[store.LaneKey]lane{},
 			follows:    map[int64][]string{},
 			owners:     map[string]store.Owner{},
+			stats:      map[statsKey][]byte{},
 			nodes:      map[int64]*store.NodeInfo{},
 			beats:      map[int64]int64{},
 			lookAt:     map[int64]time.Time{},

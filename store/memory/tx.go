@@ -184,6 +184,7 @@ func (t *tables) clone() tables {
 	c.named, c.attempts, c.lookAt, c.pauses = maps.Clone(t.named), maps.Clone(t.attempts), maps.Clone(t.lookAt), maps.Clone(t.pauses)
 	c.handlers, c.limits = maps.Clone(t.handlers), maps.Clone(t.limits)
 	c.permits, c.lanes = maps.Clone(t.permits), maps.Clone(t.lanes)
+	c.stats = maps.Clone(t.stats)
 	c.progress, c.output = maps.Clone(t.progress), maps.Clone(t.output)
 	c.follows, c.ends = maps.Clone(t.follows), copies(t.ends)
 	c.holds, c.dependents, c.batches = maps.Clone(t.holds), maps.Clone(t.dependents), copiesOf(t.batches)

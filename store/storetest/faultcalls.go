@@ -836,6 +836,15 @@ var faultCalls = []faultCall{
 			return e.a.Prune(ctx, store.PruneRequest{Now: e.now, Completed: age, Failed: age, Slots: age, Nodes: age, Audit: age, Limit: 100})
 		})
 	}, steps: true},
+	{name: "AddStats", prepare: func(e *env) faultTry {
+		n := e.node("n")
+		e.addStats(n, e.statsRow(time.Minute, 1, "old"))
+		e.tick(1000 * time.Hour)
+		return e.calls(func(ctx context.Context) (any, error) {
+			rows := []store.StatsRow{e.statsRow(time.Minute, 1, "one"), e.statsRow(6*time.Hour, 1, "two")}
+			return anyOf(e.a.AddStats(ctx, store.AddStatsRequest{Now: e.now, Node: n, Rows: rows}))
+		})
+	}},
 	{name: "Now", prepare: func(e *env) faultTry {
 		return e.calls(func(ctx context.Context) (any, error) {
 			at, err := e.a.Now(ctx)

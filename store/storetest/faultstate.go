@@ -41,6 +41,7 @@ func (e *env) everything(answer any) (stored, whole string) {
 		Kept      time.Duration
 		Events    []store.Event
 		Audit     []store.AuditEntry
+		Stats     [][]store.StatsRow
 	}
 	var all lists
 	var err error
@@ -105,6 +106,9 @@ func (e *env) everything(answer any) (stored, whole string) {
 	all.Kept = kept.Keep
 	all.Events = e.feed()
 	all.Audit = e.audit(store.ListRequest{})
+	for _, span := range store.StatsSpans() {
+		all.Stats = append(all.Stats, e.stats(span.Span, e.now.AddDate(-1, 0, 0), e.now.AddDate(1, 0, 0)))
+	}
 	return ranked(all), ranked(all, answer)
 }
 

@@ -190,6 +190,7 @@ func suite() []group {
 		{"Feed", feedTests, nil},
 		{"Audit", auditTests, nil},
 		{"Maintenance", maintenanceTests, nil},
+		{"Stats", statsTests, nil},
 		{"History", historyTests, nil},
 		{"Clock", clockTests, nil},
 		{"Listen", listenTests, nil},

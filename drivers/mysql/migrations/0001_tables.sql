@@ -515,6 +515,17 @@ CREATE TABLE IF NOT EXISTS hourbell_audit_subject (
   KEY hourbell_audit_subject_name (kind, name, entry_id)
 ) {table};
 
+-- Statistics: what nodes have counted.
+
+-- Each writer has rows of its own.
+CREATE TABLE IF NOT EXISTS hourbell_stats (
+  span   INT NOT NULL, -- in seconds
+  at     DATETIME(6) NOT NULL,
+  writer BIGINT NOT NULL,
+  data   LONGBLOB NOT NULL,
+  PRIMARY KEY (span, at, writer)
+) {table};
+
 -- Nodes.
 
 -- Every node that ever registered, until it is pruned.

@@ -530,6 +530,17 @@ CREATE TABLE {schema}.audit_subject (
 
 CREATE INDEX audit_subject_name ON {schema}.audit_subject (kind, name, entry_id);
 
+-- Statistics: what nodes have counted.
+
+-- Each writer has rows of its own.
+CREATE TABLE {schema}.stats (
+    span   integer NOT NULL, -- in seconds
+    at     timestamptz NOT NULL,
+    writer bigint NOT NULL,
+    data   bytea NOT NULL,
+    PRIMARY KEY (span, at, writer)
+);
+
 -- Nodes.
 
 -- Every node that ever registered, until it is pruned.

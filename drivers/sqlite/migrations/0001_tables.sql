@@ -495,6 +495,17 @@ CREATE TABLE hourbell_audit_subject (
 
 CREATE INDEX hourbell_audit_subject_name ON hourbell_audit_subject (kind, name, entry_id);
 
+-- Statistics: what nodes have counted.
+
+-- Each writer has rows of its own.
+CREATE TABLE hourbell_stats (
+  span   INTEGER NOT NULL, -- in seconds
+  at     INTEGER NOT NULL,
+  writer INTEGER NOT NULL,
+  data   BLOB NOT NULL,
+  PRIMARY KEY (span, at, writer)
+) STRICT, WITHOUT ROWID;
+
 -- Nodes.
 
 -- Every node that ever registered, until it is pruned.

@@ -70,6 +70,7 @@ const (
 	ListQueues
 	ListSchedules
 	ListSlots
+	ListStats
 	LockCalendarUsers
 	LockGroupSchedules
 	LockHostNodes
@@ -78,6 +79,7 @@ const (
 	LockSchedules
 	MarkReleases
 	MatchJobs
+	PruneStats
 	RaiseCounter
 	ReadClock
 	ReadOldestNode
@@ -100,6 +102,7 @@ const (
 	UpsertOwner
 	UpsertPauses
 	UpsertProgress
+	UpsertStats
 
 	// Shared is the number of these statements.
 	Shared
@@ -185,6 +188,7 @@ var shared = [Shared]Source{
 			" after_id after_schedule",
 		Lists: true,
 	},
+	ListStats:          {File: "list_stats", Columns: "at writer data"},
 	LockCalendarUsers:  {File: "lock_calendar_users", Columns: "calendar name next_at"},
 	LockGroupSchedules: {File: "lock_group_schedules", Columns: ScheduleColumns},
 	LockHostNodes:      {File: "lock_host_nodes", Columns: "living ended copies"},
@@ -193,6 +197,7 @@ var shared = [Shared]Source{
 	LockSchedules:      {File: "lock_schedules", Columns: ScheduleColumns},
 	MarkReleases:       {File: "mark_releases"},
 	MatchJobs:          {File: "list_jobs", Given: "numbers", Columns: "id", Lists: true},
+	PruneStats:         {File: "prune_stats"},
 	RaiseCounter:       {File: "raise_counter"},
 	ReadClock:          {File: "read_clock", Columns: "now"},
 	ReadOldestNode:     {File: "read_oldest_node", Columns: "node"},
@@ -215,4 +220,5 @@ var shared = [Shared]Source{
 	UpsertOwner:        {File: "upsert_owner"},
 	UpsertPauses:       {File: "upsert_pauses"},
 	UpsertProgress:     {File: "upsert_progress"},
+	UpsertStats:        {File: "upsert_stats"},
 }

@@ -46,6 +46,8 @@ func list(ctx context.Context, tx Tx, req store.ListRequest) (out store.Listing,
 		out.Schedules, err = s.listSchedules(ctx, req)
 	case store.OfSlots:
 		out.Slots, err = s.listSlots(ctx, req)
+	case store.OfStats:
+		out.Stats, err = s.listStats(ctx, req)
 	}
 	return out, err
 }

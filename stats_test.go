@@ -80,10 +80,12 @@ func TestStats(t *testing.T) {
 		}
 		whole := read(hourbell.StatsFilter{Since: begin})
 		row := whole.Rows[0]
-		if len(whole.Rows) != 1 || whole.Span != time.Minute || row.Jobs["completed"] < 58 || row.Jobs["failed"] != 60 || row.Slots["fired"] < 58 {
+		if len(whole.Rows) != 1 || whole.Span != time.Minute ||
+			row.Jobs["completed"] < 58 || row.Jobs["failed"] != 60 || row.Slots["fired"] < 58 {
 			t.Errorf("whole: %+v", whole)
 		}
-		if p := row.RunTime.P50; row.RunTime.Count != row.Jobs["completed"]+60 || row.RunTime.Mean != 500*time.Millisecond || p < 250*time.Millisecond || p > time.Second {
+		if p := row.RunTime.P50; row.RunTime.Count != row.Jobs["completed"]+60 || row.RunTime.Mean != 500*time.Millisecond ||
+			p < 250*time.Millisecond || p > time.Second {
 			t.Errorf("run times: %+v", row.RunTime)
 		}
 		if row.StartDelay.Count != row.RunTime.Count || row.StartDelay.P99 > 100*time.Millisecond || !row.Sampled || row.Nodes != 2 {
@@ -93,7 +95,8 @@ func TestStats(t *testing.T) {
 			t.Errorf("%d minutes; those during which the store refused statistics are missing", len(minutes.Rows))
 		}
 		schedules := read(hourbell.StatsFilter{Since: begin, By: hourbell.StatsBySchedule})
-		if len(schedules.Rows) != 1 || schedules.Rows[0].Name != "s" || schedules.Rows[0].Jobs["failed"] != 0 || schedules.Rows[0].Slots["fired"] != row.Slots["fired"] {
+		if len(schedules.Rows) != 1 || schedules.Rows[0].Name != "s" || schedules.Rows[0].Jobs["failed"] != 0 ||
+			schedules.Rows[0].Slots["fired"] != row.Slots["fired"] {
 			t.Errorf("schedules: %+v", schedules)
 		}
 		day := read(hourbell.StatsFilter{Since: begin.Add(-20 * time.Hour)})

@@ -123,6 +123,7 @@ func newHandler(client *hourbell.Client, o Options) *handler {
 	h.addLocks()
 	h.addListings()
 	h.addAudit()
+	h.addStats()
 	h.addEvents()
 	describe(registry)
 	h.addOpenAPI()

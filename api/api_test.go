@@ -200,6 +200,7 @@ var cells = map[string]struct {
 	"GET /api/v1/locks/{name}":               {role: access.Viewer, target: "/api/v1/locks/a%2Fb"},
 	"POST /api/v1/locks/{name}/release":      {role: access.Operator, target: "/api/v1/locks/a%2Fb/release", body: `{"force":true}`},
 	"GET /api/v1/audit":                      {role: access.Operator},
+	"GET /api/v1/stats":                      {role: access.Viewer},
 	"GET /api/v1/slots":                      {role: access.Viewer},
 	"GET /api/v1/queues":                     {role: access.Viewer},
 	"GET /api/v1/queues/{name}":              {role: access.Viewer, target: "/api/v1/queues/default"},

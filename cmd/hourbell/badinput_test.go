@@ -267,6 +267,10 @@ func TestBadInput(t *testing.T) {
 		{"subject", []string{"audit", "--subject", "user:ada"}},
 		{"since", []string{"audit", "--since", "yesterday"}},
 		{"limit", []string{"audit", "--limit", "-1"}},
+		{"by", []string{"stats", "--by", "owner"}},
+		{"by", []string{"stats", "--by", ""}},
+		{"queue", []string{"stats", "--queue", "a\x00"}},
+		{"since", []string{"stats", "--since", "yesterday"}},
 		{"output", []string{"queues", "--output", "csv"}},
 		{"output", []string{"nodes", "--output", "JSON"}},
 

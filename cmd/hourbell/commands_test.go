@@ -352,6 +352,7 @@ func TestReadingCreatesNothing(t *testing.T) {
 		{"nodes"},
 		{"events"},
 		{"audit"},
+		{"stats"},
 		{"limits", "show", "a"},
 		{"calendars", "show", "a"},
 		{"batches", "show", "1"},

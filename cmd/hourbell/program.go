@@ -76,6 +76,7 @@ func (p *program) rootCommand() *cobra.Command {
 		p.eventsCommand(),
 		p.topCommand(),
 		p.auditCommand(),
+		p.statsCommand(),
 		p.queuesCommand(),
 		p.kindsCommand(),
 		p.keysCommand(),

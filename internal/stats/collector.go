@@ -17,27 +17,27 @@ func (k Key) compare(other Key) int {
 
 // Outcome returns the word of Outcomes for an event, and its place there; ok is false if the event is not the end of an attempt.
 func Outcome(e event.Kind) (word string, place int, ok bool) {
-	return find(jobEvents[:], Outcomes[:], e)
+	if place, ok = jobPlaces[e]; ok {
+		word = Outcomes[place]
+	}
+	return word, place, ok
 }
 
 // SlotOutcome returns the word of SlotOutcomes for an event, and its place there; ok is false if the event is not about a slot.
 func SlotOutcome(e event.Kind) (word string, place int, ok bool) {
-	return find(slotEvents[:], SlotOutcomes[:], e)
-}
-
-func find(kinds []event.Kind, words []string, e event.Kind) (string, int, bool) {
-	if i := slices.Index(kinds, e); i >= 0 {
-		return words[i], i, true
+	if place, ok = slotPlaces[e]; ok {
+		word = SlotOutcomes[place]
 	}
-	return "", 0, false
+	return word, place, ok
 }
 
-// jobEvents and slotEvents are the events of Outcomes and SlotOutcomes.
+// jobPlaces and slotPlaces are the places of events in Outcomes and SlotOutcomes.
 var (
-	jobEvents = [len(Outcomes)]event.Kind{
-		event.JobCompleted, event.JobFailed, event.JobCancelled, event.JobRetried, event.JobSnoozed, event.JobReleased, event.JobLost, event.JobSuperseded,
+	jobPlaces = map[event.Kind]int{
+		event.JobCompleted: 0, event.JobFailed: 1, event.JobCancelled: 2, event.JobRetried: 3, event.JobSnoozed: 4, event.JobReleased: 5,
+		event.JobLost: 6, event.JobSuperseded: 7,
 	}
-	slotEvents = [len(SlotOutcomes)]event.Kind{event.SlotFired, event.SlotMissed, event.SlotSkipped, event.SlotNotStarted}
+	slotPlaces = map[event.Kind]int{event.SlotFired: 0, event.SlotMissed: 1, event.SlotSkipped: 2, event.SlotNotStarted: 3}
 )
 
 // Collector counts the events of a node, and makes rows of the counts. Concurrent calls of Observe are allowed; one goroutine calls the
@@ -47,8 +47,10 @@ type Collector struct {
 	spans   []span // shortest first
 	pending []store.StatsRow
 
-	mu    sync.Mutex
-	fresh Tallies // since the last Close
+	mu      sync.Mutex
+	fresh   Tallies // since the last Close
+	lastKey Key     // of the last event: most events have the key of the event before
+	last    *Tally  // nil: none since the last Close
 }
 
 // span is what was counted in the present span of one length.
@@ -72,14 +74,18 @@ func NewCollector(writer int64) *Collector {
 
 // Observe counts an event.
 func (c *Collector) Observe(e event.Event) {
-	_, outcome, ended := Outcome(e.Kind)
-	_, slot, accounted := SlotOutcome(e.Kind)
+	outcome, ended := jobPlaces[e.Kind]
+	slot, accounted := slotPlaces[e.Kind]
 	if !ended && !accounted && e.Kind != event.JobStarted {
 		return
 	}
+	key := Key{e.Queue, e.JobKind, e.Schedule}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := c.fresh.At(Key{e.Queue, e.JobKind, e.Schedule})
+	if c.last == nil || c.lastKey != key {
+		c.last, c.lastKey = c.fresh.At(key), key
+	}
+	t := c.last
 	switch {
 	case accounted:
 		t.Slots[slot] += max(e.Count, 1)
@@ -125,7 +131,7 @@ func (c *Collector) Empty() bool {
 func (c *Collector) Close(at time.Time) []store.StatsRow {
 	c.mu.Lock()
 	fresh := c.fresh
-	c.fresh = Tallies{}
+	c.fresh, c.last = Tallies{}, nil
 	c.mu.Unlock()
 	if len(fresh) == 0 {
 		return c.pending

@@ -151,8 +151,8 @@ func TestCollector(t *testing.T) {
 	if !c.Empty() || len(c.Close(at)) != 0 {
 		t.Fatal("a new collector has rows")
 	}
-	for kind := range 3 {
-		c.Observe(event.Event{Kind: jobEvents[kind], Queue: "q", JobKind: "k", Took: time.Second})
+	for _, kind := range []event.Kind{event.JobCompleted, event.JobFailed, event.JobCancelled} {
+		c.Observe(event.Event{Kind: kind, Queue: "q", JobKind: "k", Took: time.Second})
 	}
 	c.Observe(event.Event{Kind: event.JobStarted, Queue: "q", JobKind: "k", Late: time.Millisecond})
 	c.Observe(event.Event{Kind: event.SlotMissed, Schedule: "s", Count: 4})

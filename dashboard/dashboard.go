@@ -82,6 +82,7 @@ func Handler(client *hourbell.Client, options Options) http.Handler {
 		"/groups": p.groups, "/nodes": p.nodes, "/calendars": p.calendars, "/calendar": p.calendar,
 		"/batches": p.batches, "/events": p.events, "/handlers": p.handlers, "/handler": p.handler, "/limits": p.limits,
 		"/limit": p.limit, "/locks": p.locks, "/audit": p.audit, "/files": p.files, "/find": p.find, "/edit-schedule": p.editSchedule,
+		"/stats": p.stats,
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { p.serve(w, r, show) })
 	}

@@ -70,7 +70,7 @@ func parseTemplates() map[string]*template.Template {
 	all := map[string]*template.Template{}
 	for _, name := range []string{
 		"overview", "jobs", "job", "confirm", "schedules", "schedule", "whatif", "backfill",
-		"handlers", "handler", "limits", "limit", "listing", "pause", "calendar", "audit", "files", "find", "edit", "problem",
+		"handlers", "handler", "limits", "limit", "listing", "pause", "calendar", "audit", "files", "find", "edit", "stats", "problem",
 	} {
 		all[name] = template.Must(template.Must(frame.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
 	}
@@ -152,7 +152,7 @@ func (p *pages) navigation(r *http.Request) []group {
 		{Text: "Calendars", Href: "calendars"},
 		{Text: "Handlers", Href: "handlers"},
 	}}
-	cluster := group{Text: "Cluster", Links: []navigation{{Text: "Nodes", Href: "nodes"}, {Text: "Events", Href: "events"}}}
+	cluster := group{Text: "Cluster", Links: []navigation{{Text: "Nodes", Href: "nodes"}, {Text: "Statistics", Href: "stats"}, {Text: "Events", Href: "events"}}}
 	if p.options.Locks != nil {
 		cluster.Links = append(cluster.Links, navigation{Text: "Locks", Href: "locks"})
 	}

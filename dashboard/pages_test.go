@@ -24,7 +24,7 @@ import (
 func TestPagesEscape(t *testing.T) {
 	b := newBench(t)
 	b.run()
-	paths := []string{"", "jobs", "schedules", "slots", "queues", "kinds", "keys", "groups", "nodes", "calendars", "locks", "files", "batches", "events", "handlers", "limits", "audit", "jobs?state=failed"}
+	paths := []string{"", "jobs", "schedules", "slots", "queues", "kinds", "keys", "groups", "nodes", "calendars", "locks", "files", "batches", "events", "handlers", "limits", "audit", "stats", "jobs?state=failed"}
 	exclude, err := hourbell.ParseExclude("2027-01-01")
 	b.must(err)
 	for i, text := range nasty {

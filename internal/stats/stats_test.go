@@ -104,7 +104,7 @@ func TestEncode(t *testing.T) {
 	if n := len(Tallies{{"default", "invoice", ""}: {Jobs: [8]int64{1000}}}.Encode()); n > 24 {
 		t.Errorf("a simple tally has %d bytes", n)
 	}
-	for end := range len(data) { // no beginning of a row may do harm
+	for end := range data { // no beginning of a row may do harm
 		if err := (Tallies{}).Decode(data[:end]); err != nil && !errors.Is(err, errDamaged) {
 			t.Errorf("%d bytes: %v", end, err)
 		}

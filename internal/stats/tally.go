@@ -77,7 +77,7 @@ const firstBucket = 128
 func (h *Histogram) Record(d time.Duration) {
 	micros := max(d.Microseconds(), 0)
 	h.Sum += micros
-	h.Buckets[min(bits.Len64(uint64(micros)/firstBucket), len(h.Buckets)-1)]++ //nolint:gosec // not negative
+	h.Buckets[min(bits.Len64(uint64(micros)/firstBucket), len(h.Buckets)-1)]++
 }
 
 // Count returns how many times were counted.
@@ -156,7 +156,7 @@ func (all Tallies) Encode() []byte {
 		last := -1
 		for i, n := range all[key].numbers() {
 			if *n > 0 {
-				data = binary.AppendUvarint(binary.AppendUvarint(data, uint64(i-last)), uint64(*n)) //nolint:gosec // not negative
+				data = binary.AppendUvarint(binary.AppendUvarint(data, uint64(i-last)), uint64(*n))
 				last = i
 			}
 		}
@@ -201,7 +201,7 @@ func (all Tallies) Decode(data []byte) error {
 				number()
 				continue
 			}
-			*numbers[at-1] = int64(number()) //nolint:gosec // as it was stored
+			*numbers[at-1] = int64(number())
 		}
 		all.At(Key{texts[0], texts[1], texts[2]}).Add(&t)
 	}

@@ -16,8 +16,10 @@ import (
 func TestStats(t *testing.T) {
 	b := newBench(t, Options{})
 	backend := memory.New()
-	all := stats.Tallies{{Queue: "q", Kind: "k"}: {Jobs: [8]int64{3, 1}},
-		{Queue: "r", Kind: "k"}: {Jobs: [8]int64{5}}, {}: {Samples: 1, Nodes: 2}}
+	all := stats.Tallies{
+		{Queue: "q", Kind: "k"}: {Jobs: [8]int64{3, 1}},
+		{Queue: "r", Kind: "k"}: {Jobs: [8]int64{5}}, {}: {Samples: 1, Nodes: 2},
+	}
 	all[stats.Key{Queue: "q", Kind: "k"}].Took.Record(time.Second)
 	at := time.Now().Add(-5 * time.Minute).UTC().Truncate(time.Minute)
 	if _, err := backend.AddStats(t.Context(), store.AddStatsRequest{Rows: []store.StatsRow{{Span: time.Minute, At: at, Data: all.Encode()}}}); err != nil {

@@ -22,7 +22,7 @@ import (
 
 const page = "../docs/from-gocron-and-robfig.md"
 
-// start is when the clocks of these tests begin: those of the schedulers, which synctest moves, and of the kit.
+// start is when the clocks of these tests begin: the clocks of the schedulers, which synctest moves, and the clock of the kit.
 var start = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // rows are the rows of the page by their first cells, with a test of what each says. A row that only compares names has no test.

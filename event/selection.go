@@ -7,7 +7,7 @@ import "slices"
 // selects.
 type Selection struct {
 	Kinds    []Kind
-	JobKinds []string // of the events about a job, those of these kinds of jobs; no other events
+	JobKinds []string // only events about jobs of these kinds
 	Queues   []string // the events about these queues, and about jobs in them; no other events
 }
 

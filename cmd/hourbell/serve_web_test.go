@@ -202,7 +202,7 @@ func TestServeBehindATLSProxy(t *testing.T) {
 	for i := range 8 {
 		codes[logIn(guesser, "wrong", fmt.Sprintf("203.0.113.%d", i))]++
 	}
-	// On a slow machine, another try is allowed meanwhile.
+	// On a slow machine, the log-ins take so long that another try is allowed.
 	if codes[http.StatusUnauthorized] < 5 || codes[http.StatusTooManyRequests] == 0 || len(codes) != 2 {
 		t.Errorf("the answers to a client that guesses: %v", codes)
 	}

@@ -91,7 +91,7 @@ const (
 
 // known returns names that exist, among which the nearest is looked for. Of calendars these are the first in the order of names; of
 // schedules the first, and the first that begin with the same letter or follow it. Of keys these are the paused keys, and of kinds the
-// kinds that nodes know and those of the newest jobs.
+// kinds that nodes know and the kinds of the newest jobs.
 func (a asked) known(ctx context.Context, client *hourbell.Client) (names []string, err error) {
 	pages := []string{""}
 	if len(a.name) > 0 {

@@ -49,7 +49,7 @@ var pages = map[string]string{
 	"backfill?name=nightly-report&from=2026-01-12T00:00:00Z&to=2026-01-15T00:00:00Z&force=true": "Nothing has been changed yet",
 	"slots": "prices", "queues": "mail", "kinds": "mail", "pause?of=queue&name=mail": "Pause until", "groups": "reports", "nodes": "north", "batches": "Batches", "events": "completed", "handlers": "tell-shop", "handler?name=tell-shop": "shop@example.com",
 	"audit": "schedules put", "audit?action=handlers+put&since=1h": "tell-shop", "calendars": "holidays", "calendar?name=holidays": "nightly-report", "nothing": "no such page",
-	"find?q=n": "newsletter", "edit-schedule": "How late a slot may be found", "edit-schedule?name=newsletter": "It belongs to demo", "limits": "Make or replace",
+	"stats": "up to the last minute", "find?q=n": "newsletter", "edit-schedule": "How late a slot may be found", "edit-schedule?name=newsletter": "It belongs to demo", "limits": "Make or replace",
 }
 
 // walk is a running demo and a browser.

@@ -6,7 +6,7 @@ import "strings"
 const PipeProblem = "has a pipe, which hides failures: only the exit code of its last command counts"
 
 // HidesFailures reports whether a line for the shell has a pipe outside quotes and does not set pipefail: the exit code of a pipe
-// is that of its last command.
+// is the exit code of its last command.
 func HidesFailures(line string) bool {
 	if strings.Contains(line, "pipefail") {
 		return false

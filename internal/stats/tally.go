@@ -88,7 +88,7 @@ func (h *Histogram) Count() (n int64) {
 	return n
 }
 
-// Quantile returns about how long the shortest times took, of which a part q from 0 to 1 of all times consists; 0 without times. Within a
+// Quantile returns the q-quantile of the times, q from 0 to 1: a part q of the times are at most as long; 0 without times. Within a
 // bucket it takes times to be spread evenly, so that it is never more than twice the true value, nor less than half of it, except in the
 // first and the last bucket.
 func (h *Histogram) Quantile(q float64) time.Duration {

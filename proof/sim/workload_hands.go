@@ -22,7 +22,7 @@ const (
 // changedGroup is the group whose jobs users change all at once.
 const changedGroup = "g2"
 
-// hands draws what users do less often: transactions that stay open, some of which are rolled back; jobs that move to another
+// hands draws what users do less often: transactions that stay open, and are rolled back now and then; jobs that move to another
 // queue; changes of all jobs of a group; schedules that are reset, paused for a while and run again for a past range; nodes that get more or
 // fewer workers. Every tenth seed draws these, so that the other seeds keep their plans.
 func (w *workload) hands() {

@@ -84,6 +84,10 @@ var year = regexp.MustCompile(`^(19[7-9][0-9]|20[0-9][0-9])([-,/][-,/0-9]*)?$`)
 // split separates the fields of time from the command: seven, six, five, or a word such as @daily, whichever fits first.
 func split(d *draft.Draft, line int, text string) (j job, ok bool) {
 	words := strings.Fields(text)
+	if words[0] == "@every" {
+		d.Refuse(line, words[0], "is not a word of supercronic", "give the schedule every, such as every: 90s, in a schedule file")
+		return job{}, false
+	}
 	n := 0
 	for n < len(words) && n < 7 && field.MatchString(words[n]) {
 		n++

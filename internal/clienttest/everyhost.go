@@ -36,10 +36,13 @@ func EveryHost(t *testing.T, open Open,
 	}
 }
 
-// rapid is a schedule on every host with a slot every 200 ms.
+// pace is the interval of rapid: long enough for a slow store to account for the due slots of all hosts before the next.
+const pace = 500 * time.Millisecond
+
+// rapid is a schedule on every host.
 func rapid(name string) hourbell.Schedule {
 	return hourbell.Schedule{
-		Name: name, On: hourbell.Place{Every: true}, Rule: recur.Every(200 * time.Millisecond), Grace: 300 * time.Millisecond,
+		Name: name, On: hourbell.Place{Every: true}, Rule: recur.Every(pace), Grace: 3 * pace / 2,
 		Job: hourbell.RawArgs{Name: kind}, Overlap: hourbell.OverlapAllow,
 	}
 }
@@ -105,10 +108,10 @@ func (p *places) eachHost() {
 			first = slots[0].Slot
 		}
 		for i, slot := range slots {
-			if i > 0 && slot.Slot.Sub(slots[i-1].Last) != 200*time.Millisecond {
+			if i > 0 && slot.Slot.Sub(slots[i-1].Last) != pace {
 				p.Errorf("host %s has no record between %v and %v", host, slots[i-1].Last, slot.Slot)
 			}
-			if slot.Slot.Sub(first)%(200*time.Millisecond) != 0 {
+			if slot.Slot.Sub(first)%pace != 0 {
 				p.Errorf("the slot %v of host %s is not an instant of the other hosts", slot.Slot, host)
 			}
 		}

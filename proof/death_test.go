@@ -2,6 +2,7 @@ package proof
 
 import (
 	"fmt"
+	"os"
 	"reflect"
 	"strconv"
 	"strings"
@@ -124,7 +125,7 @@ func TestZombieIsRefused(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, usualStores, func(t *testing.T, store string) {
 		w := newWitness(t)
-		line := fmt.Sprintf(`echo "$HOURBELL_JOB_ID $(date +%%s.%%N) $HOURBELL_TOKEN" >> %s; [ "$HOURBELL_ATTEMPT" -gt 1 ] && echo second || { sleep 1; echo first; }`, w.path)
+		line := fmt.Sprintf(`echo "$HOURBELL_JOB_ID $(date +%%s.%%N) $HOURBELL_TOKEN" >> %[1]s; [ "$HOURBELL_ATTEMPT" -gt 1 ] && echo second || { until [ -e %[1]s.frozen ]; do sleep 0.05; done; echo first; }`, w.path)
 		zombie := serve(t, store)
 		until(t, 20*time.Second, "the first node", func() bool { return zombie.logged("node started") == 1 })
 		id := enqueueShell(t, store, line)
@@ -132,6 +133,9 @@ func TestZombieIsRefused(t *testing.T) {
 		other := serve(t, store)
 		until(t, 20*time.Second, "the second node", func() bool { return other.logged("node started") == 1 })
 		zombie.freeze(store)
+		if err := os.WriteFile(w.path+".frozen", nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
 		until(t, 3*lease(t)+10*time.Second, "completed elsewhere", func() bool {
 			job := jobByID(t, store, id)
 			return job.State == "completed" && job.Attempt == 2

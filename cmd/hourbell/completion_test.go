@@ -37,7 +37,13 @@ func TestNamesAreCompleted(t *testing.T) {
 		{[]string{"kinds", "pause", "r"}, "report"},
 		{[]string{"jobs", "list", "--state", ""}, "cancelled completed failed not_started ready retrying running scheduled waiting"},
 	} {
-		if got := completions(b, test.args...); got != test.want {
+		var got string
+		for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+			if got = completions(b, test.args...); got != "" { // a busy machine may not answer within 200 ms
+				break
+			}
+		}
+		if got != test.want {
 			t.Errorf("%q completes to %q, want %q", test.args, got, test.want)
 		}
 	}

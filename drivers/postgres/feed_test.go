@@ -45,7 +45,7 @@ func TestFeedWaitsForOpenTransactions(t *testing.T) {
 		seen, next = append(seen, endedJobs(page.Events)...), page.Next
 		return page
 	}
-	for i, began := 1, time.Now(); time.Since(began) < 5*time.Second; time.Sleep(time.Second) {
+	for i, began := 1, time.Now(); i < len(claims) || time.Since(began) < 5*time.Second; time.Sleep(time.Second) {
 		if i < len(claims) {
 			finish(claims[i], nil)
 			i++

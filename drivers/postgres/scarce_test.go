@@ -27,7 +27,7 @@ func startScarce(t *testing.T) (url string) {
 // heartbeats. A node that cannot begin returns the reason.
 func TestNodesOnAServerWithTenConnections(t *testing.T) {
 	t.Parallel()
-	const nodes, lease = 6, 2 * time.Second
+	const nodes, lease = 6, 4 * time.Second
 	url := startScarce(t)
 	first := openAt(t, url, DefaultSchema)
 	migrate(t, first)

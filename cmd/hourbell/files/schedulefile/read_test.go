@@ -186,7 +186,7 @@ func TestHostileFiles(t *testing.T) {
 			if err != nil && strings.Contains(err.Error(), "hunter2") {
 				t.Error("the message shows a secret")
 			}
-			if took := time.Since(began); took > 20*time.Second {
+			if took := time.Since(began); took > time.Minute {
 				t.Errorf("took %v", took)
 			}
 		})

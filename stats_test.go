@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,15 +19,15 @@ import (
 // counted is a store that counts what nodes write of statistics, and refuses it while it is away.
 type counted struct {
 	store.Backend
-	away  bool
-	calls int
+	away  atomic.Bool
+	calls atomic.Int64
 }
 
 func (c *counted) AddStats(ctx context.Context, req store.AddStatsRequest) (store.AddStatsResult, error) {
-	if c.away {
+	if c.away.Load() {
 		return store.AddStatsResult{}, errors.New("the store is away")
 	}
-	c.calls++
+	c.calls.Add(1)
 	return c.Backend.AddStats(ctx, req)
 }
 
@@ -63,7 +64,7 @@ func TestStats(t *testing.T) {
 			t.Fatal(err)
 		}
 		for minute := range 60 {
-			b.away = minute >= 20 && minute < 25
+			b.away.Store(minute >= 20 && minute < 25)
 			if _, err := nodes[0].Enqueue(t.Context(), bad, hourbell.MaxAttempts(1)); err != nil {
 				t.Fatal(err)
 			}
@@ -133,8 +134,8 @@ func TestIdleNodesWriteFewStats(t *testing.T) {
 			if err := c.Stop(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if b.calls > 16 || none != (b.calls == 0) {
-				t.Errorf("%d writes in an hour, NoStats %v", b.calls, none)
+			if b.calls.Load() > 16 || none != (b.calls.Load() == 0) {
+				t.Errorf("%d writes in an hour, NoStats %v", b.calls.Load(), none)
 			}
 		})
 	}

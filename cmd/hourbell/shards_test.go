@@ -13,8 +13,8 @@ import (
 )
 
 // Most tests change the working directory, which a process has only one of, so that they cannot run in parallel in one process,
-// although they wait for most of their time. Therefore a run of the whole package starts processes, each for some tests, and as
-// many at a time as -parallel allows.
+// although they wait for most of their time. Therefore a run of the whole package starts processes, each for some tests: at a time
+// half as many as -parallel allows, and at least two, because many tests start processes themselves.
 
 // ofAShard are the flags of a run that is divided, by the names that go test gives them. Others, such as -run and -coverprofile,
 // concern one process.
@@ -55,7 +55,8 @@ func shards() (code int, divided bool) {
 	defer os.RemoveAll(dir)
 	var mu sync.Mutex
 	var running sync.WaitGroup
-	free := make(chan struct{}, flag.Lookup("test.parallel").Value.(flag.Getter).Get().(int))
+	parallel := flag.Lookup("test.parallel").Value.(flag.Getter).Get().(int)
+	free := make(chan struct{}, max(2, parallel/2))
 	for names := range slices.Chunk(strings.Fields(string(listed)), testsOfAShard) {
 		free <- struct{}{}
 		running.Go(func() {

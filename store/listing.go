@@ -55,7 +55,7 @@ const (
 	// With IDs of schedules, each once, the newest Limit records of each are listed, schedule by schedule in this order; the other
 	// conditions do not count then.
 	OfSlots
-	// OfStats lists rows of statistics of a span by instant, then by writer: Span, From and To, of which none may be left out.
+	// OfStats lists rows of statistics of one span, by instant, then by writer. Span, From and To are required.
 	OfStats
 )
 

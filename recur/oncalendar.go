@@ -7,7 +7,7 @@ import (
 )
 
 // Systemd is the value of [Spec.Dialect] for a calendar event of systemd, as OnCalendar= of a timer has it:
-// "Mon..Fri *-*-1..7 09:30:00 Europe/Prague". The parts, each of which may be left out, are days of the week, a date and
+// "Mon..Fri *-*-1..7 09:30:00 Europe/Prague". Each part may be left out. The parts are days of the week, a date and
 // a time of day, which is midnight by default; a zone may be the last word. A component is *, or a list of values,
 // ranges (1..5) and repetitions (0/15); *-*~1 counts the days from the last day of the month. Instead of the parts there
 // may be minutely, hourly, daily, weekly, monthly, quarterly, semiannually or yearly. A date must match the days of the

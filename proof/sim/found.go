@@ -22,4 +22,5 @@ var found = []struct {
 	{7000223, 10 * time.Minute, "a node on which a kind has as many runs as it may have, and a rate concerns its queue, claims without a pause"},
 	{109, 10 * time.Minute, "a node claims under the number before, while it registers again after a loss of history was accepted, and runs the job"},
 	{520809429599, 10 * time.Minute, "the checker expects nodes to notice the loss of two seconds in which they had seen nothing"},
+	{684048935663, 10 * time.Minute, "the checker expects a node that claims in three parts to claim as seldom as a node that claims in one"},
 }

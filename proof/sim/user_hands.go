@@ -36,7 +36,9 @@ func (c *cluster) askByHand(ctx context.Context, e event) (record func(), err er
 	case setWorkers:
 		err = c.nodes[e.Node-1].client.SetWorkers(e.Of, e.Seconds[0])
 	case setMaxRunning:
-		err = c.nodes[e.Node-1].client.SetMaxRunning(e.Of, e.Seconds[0])
+		n := c.nodes[e.Node-1]
+		c.witness.bound(n.name, e.Of)
+		err = n.client.SetMaxRunning(e.Of, e.Seconds[0])
 	default:
 		return nil, nil, false
 	}

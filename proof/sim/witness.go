@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -38,6 +39,7 @@ type witness struct {
 	back    *wentBack                // nil: the store did not go back to a backup
 	took    time.Duration            // simulated
 	claims  map[string]int           // calls by node and queue
+	bounds  map[string][]string      // by node: the kinds that users gave a number of runs
 	changed map[int64]bool           // jobs that a user may have changed by hand
 	deleted map[int64]bool           // jobs that a user may have deleted
 	gone    map[string]bool          // nodes that left
@@ -54,10 +56,17 @@ type witness struct {
 
 func newWitness() *witness {
 	return &witness{
-		begun: map[int64]int{}, changing: map[string]int{}, claims: map[string]int{},
+		begun: map[int64]int{}, changing: map[string]int{}, claims: map[string]int{}, bounds: map[string][]string{},
 		changed: map[int64]bool{}, deleted: map[int64]bool{}, bad: map[string]bool{}, gone: map[string]bool{}, groups: map[string]bool{}, dead: map[string]bool{},
 		follows: map[string]bool{}, every: map[string]time.Duration{}, alone: map[string]bool{}, skips: map[string]time.Duration{},
 		halted: map[string]bool{}, hooked: map[string]bool{},
+	}
+}
+
+// bound notes that users give a kind a number of runs on a node.
+func (w *witness) bound(node, kind string) {
+	if !slices.Contains(w.bounds[node], kind) {
+		w.bounds[node] = append(w.bounds[node], kind)
 	}
 }
 

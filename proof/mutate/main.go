@@ -225,7 +225,7 @@ func simulate(root, dir, tmp string, f fault) (result, detail string) {
 			seed = known.seed
 		}
 	}
-	runs := [][]string{{"-run=^TestSeed$", fmt.Sprintf("-seed=%d", seed)}, {"-run=^TestFreshSeeds$", "-minutes=1"}}
+	runs := [][]string{{"-run=^TestSeed$", fmt.Sprintf("-seed=%d", seed)}, {"-run=^TestFreshSeeds$", "-first=0", "-minutes=1"}}
 	if seed == 0 {
 		runs = runs[1:]
 	}

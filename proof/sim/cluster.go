@@ -230,7 +230,7 @@ func (c *cluster) patience() time.Duration {
 	return 30 * time.Minute
 }
 
-// settled returns a function that reports whether all work has ended, or the time is over.
+// settled returns a function that reports whether all work has ended and no process is frozen, or the time is over.
 func (c *cluster) settled(latest time.Time) func() bool {
 	var look time.Time
 	return func() bool {
@@ -240,7 +240,8 @@ func (c *cluster) settled(latest time.Time) func() bool {
 		}
 		look = now.Add(c.plan.Lease / 3)
 		c.gate.at(look, "look for an end", func() {})
-		if c.users.Load() > 0 && now.Before(latest) {
+		frozen := slices.ContainsFunc(slices.Concat(c.past, c.nodes), func(n *node) bool { return n.port.isFrozen() })
+		if (c.users.Load() > 0 || frozen) && now.Before(latest) {
 			return false
 		}
 		live := store.JobFilter{States: []store.State{store.StateReady, store.StateRunning, store.StateWaiting}}

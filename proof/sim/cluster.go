@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime"
@@ -163,7 +164,11 @@ func (c *cluster) start(i int) {
 	c.trace.add("%s starts", n.name)
 	go func() {
 		defer close(n.ended)
-		for n.client.Run(context.Background()) != nil && !n.port.isDead() { // as a service manager does
+		for { // as a service manager does
+			err := n.client.Run(context.Background())
+			if err == nil || errors.Is(err, hourbell.ErrStopped) || n.port.isDead() {
+				return
+			}
 			_ = c.gate.await(context.Background(), &stop{key: n.name + " starts again", arrive: func(int) time.Time {
 				return time.Now().Add(time.Second)
 			}})

@@ -9,10 +9,6 @@ BENCH ?=
 FUZZTIME ?= 10s
 MINUTES ?= 10
 
-# The race detector, without two kinds of packages, which run on one goroutine at a time and would take four to twenty times as
-# long: SQLite, whose C code is translated to Go, and the search for all states of a model.
-RACE := -race -gcflags='modernc.org/...=-race=false' -gcflags='github.com/hourbell/hourbell/proof/claims=-race=false'
-
 .PHONY: help
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -21,13 +17,11 @@ help: ## This list
 build: ## The program, to bin/hourbell
 	CGO_ENABLED=0 go build -trimpath -o bin/hourbell ./cmd/hourbell
 
-# GOWORK=off, as in verify: each module is tested with the versions in its go.mod, and packages are compiled once for both.
 # Three modules at a time, and -parallel=4, because the tests that run in parallel wait most of the time.
 .PHONY: test
-test: ## The tests of every module, with the race detector, on throw-away servers; TESTFLAGS for go test
+test: ## The tests of every module, most with the race detector, on throw-away servers; TESTFLAGS for go test
 	@scripts/install-deps cc chromium cron curl promtool
-	@JOBS=3 scripts/with-servers scripts/each-module env GOWORK=off go test $(RACE) -timeout=60m -parallel=4 $(TESTFLAGS) ./...
-	@cd proof && GOWORK=off go test -timeout=20m $(TESTFLAGS) ./sim
+	@JOBS=3 scripts/with-servers scripts/each-module $(CURDIR)/scripts/go-race test -timeout=60m -parallel=4 $(TESTFLAGS) ./...
 
 # The numbers whose defaults are small, so that make test is quick.
 .PHONY: test-long
@@ -38,6 +32,7 @@ test-long: export HOURBELL_LOCKTEST_OPS ?= 2000
 test-long: export HOURBELL_PLANTEST_JOBS ?= 1000000
 test-long: export HOURBELL_PROOF_GRAPH ?= 1000
 test-long: export HOURBELL_PROOF_VISITS ?= 2000
+test-long: export HOURBELL_PROOF_RACE ?= 1
 test-long: export RECUR_ORACLE ?= 100000
 test-long: test ## As test, with more random operations, races, failed statements and rows
 
@@ -53,7 +48,7 @@ test-postgres-versions: ## The tests of the PostgreSQL driver on versions 13 to 
 .PHONY: proof
 proof: ## The fault and history tests with real processes, on throw-away servers
 	@scripts/install-deps cc cron
-	@cd proof && ../scripts/with-servers go test $(RACE) -count=1 -timeout=90m -v $(TESTFLAGS) ./...
+	@cd proof && HOURBELL_PROOF_RACE=1 ../scripts/with-servers ../scripts/go-race test -count=1 -timeout=90m -v $(TESTFLAGS) ./...
 
 .PHONY: sim
 sim: ## Simulated clusters from fresh seeds for MINUTES (10): what a failure prints can be replayed by its seed
@@ -99,8 +94,8 @@ servers: ## Throw-away servers for a bare go test, until Ctrl-C
 .PHONY: check
 check: verify lint test ## Everything that CI runs
 
-# go vet also finds what does not compile, in tests too. With -race, so that the tests reuse the compiled packages: SQLite in
-# Go takes a minute to compile.
+# go vet also finds what does not compile, in tests too. It has the flags of the tests, which reuse the compiled packages: SQLite
+# in Go takes a minute to compile.
 .PHONY: verify
 verify: ## Format, imports, go.mod files, and each module on its own
 	@scripts/install-deps cc
@@ -112,7 +107,7 @@ verify: ## Format, imports, go.mod files, and each module on its own
 	@scripts/statements
 	@scripts/words --check 0.1 >/dev/null
 	@JOBS=4 scripts/each-module env GOWORK=off go mod tidy -diff
-	@scripts/each-module env GOWORK=off go vet $(RACE) ./...
+	@scripts/each-module $(CURDIR)/scripts/go-race vet ./...
 
 .PHONY: release
 release: ## All files of a release, to bin/release: programs, packages, images, digests

@@ -77,9 +77,14 @@ func (r *result) add(other result) {
 // the process, because a node takes the zero value of an instant for an earlier one.
 const sinceEpoch = 40 * 365 * 24 * time.Hour
 
+// endless is far more than a simulation takes; it guards against a simulation that goes round without end.
+const endless = 10 * time.Minute
+
 // simulate runs a plan.
 func simulate(t *testing.T, p *plan, traced bool) (res result) {
 	t.Helper()
+	watch := time.AfterFunc(endless, func() { panic(fmt.Sprintf("the simulation of seed %d does not end", p.Seed)) })
+	defer watch.Stop()
 	// With more, two workers that wait for one permit get it in any order on a busy machine.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	synctest.Test(t, func(t *testing.T) {

@@ -351,7 +351,7 @@ func extendDuringCheck(t *testing.T, s SQL) {
 		t.Skip("a check prevents all other writes")
 	}
 	tables := s.made(t, "")
-	locker, err := lock.New(tables.Locks, lock.Config{Lease: 2 * time.Second})
+	locker, err := lock.New(tables.Locks, lock.Config{Lease: 6 * time.Second})
 	must(t, err)
 	err = locker.Do(t.Context(), "a", lock.Options{}, func(ctx context.Context, held *lock.Lock) error {
 		for _, level := range s.Levels {

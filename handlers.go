@@ -98,7 +98,7 @@ func (s *HandlerService) put(ctx context.Context, handler EventHandler, onlyNew 
 	}
 	res, err := s.client.backend.Put(ctx, store.PutRequest{Handlers: []store.PutHandler{{Handler: row, OnlyNew: onlyNew}}, By: s.client.actor(ctx)})
 	if err != nil {
-		return saved, err
+		return saved, puttingOne("handler", handler.Name, err)
 	}
 	return Saved[EventHandler]{Now: handlerOf(row), Changed: res.Changed > 0}, nil
 }

@@ -59,10 +59,10 @@ func (s *ScheduleService) Put(ctx context.Context, schedule Schedule, options ..
 	return Saved[Schedule]{schedule, schedule.Revision, res.Changed > 0}, nil
 }
 
-// calling returns the error of a call with the name of the call before it, unless the error begins with the name already: a store
-// names its calls, too.
+// calling returns the error of a call with the name of the call before it, unless the error begins with the name already, or, of a
+// call for several rows, with the same call for one row: a store names its calls, too.
 func calling(call string, err error) error {
-	if strings.HasPrefix(err.Error(), call+": ") {
+	if text := err.Error(); strings.HasPrefix(text, call+": ") || strings.HasPrefix(text, strings.TrimSuffix(call, "s")+` "`) {
 		return err
 	}
 	return fmt.Errorf("%s: %w", call, err)
@@ -75,17 +75,25 @@ func puttingOne(what, name string, err error) error {
 	for _, said := range []string{call, fmt.Sprintf("put %ss", what), fmt.Sprintf("%s %q", what, name)} {
 		text = strings.TrimPrefix(text, said+": ")
 	}
-	return &putError{call + ": " + text, err}
+	return &textError{call + ": " + text, err}
 }
 
-// putError is an error of a store with another text.
-type putError struct {
+// withoutCall returns the error of a store without the name of the call that it begins with, where the caller names another call.
+func withoutCall(call string, err error) error {
+	if text, named := strings.CutPrefix(err.Error(), call+": "); named {
+		return &textError{text, err}
+	}
+	return err
+}
+
+// textError is an error of a store with another text.
+type textError struct {
 	text string
 	err  error
 }
 
-func (e *putError) Error() string { return e.text }
-func (e *putError) Unwrap() error { return e.err }
+func (e *textError) Error() string { return e.text }
+func (e *textError) Unwrap() error { return e.err }
 
 // PutAll creates or replaces any number of schedules of one owner, all or none.
 // Other schedules of that owner do not change. A revision other than 0 is
@@ -402,7 +410,7 @@ func (s *ScheduleService) change(ctx context.Context, what string, options []Opt
 		err = s.spreadNow(ctx, settler, every) // a host may have joined
 	}
 	if err != nil {
-		return fmt.Errorf("%s schedules: %w", what, err)
+		return fmt.Errorf("%s schedules: %w", what, withoutCall("change schedules", err))
 	}
 	return nil
 }

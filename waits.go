@@ -90,11 +90,11 @@ func limitText(w store.LimitWait) string {
 	case w.Limit.WholeQueue() && !w.Full() && w.Until.IsZero():
 		return ""
 	case w.Full():
-		what += fmt.Sprintf(": %d of %d permits are in use", w.InUse, width)
+		what += fmt.Sprintf(": permits in use: %d of %d", w.InUse, width)
 	case w.Limit.Rate > 0:
 		what += fmt.Sprintf(": at most %s start", Rate{Jobs: w.Limit.Rate, Per: w.Limit.Per})
 	case width > 0 && w.Until.IsZero():
-		what += fmt.Sprintf(": %d of %d permits are in use", w.InUse, width)
+		what += fmt.Sprintf(": permits in use: %d of %d", w.InUse, width)
 	}
 	if !w.Until.IsZero() {
 		what += ": nothing starts before " + w.Until.Round(time.Millisecond).Format(time.RFC3339Nano)

@@ -30,9 +30,9 @@ const (
 func hashPassword(password string) (string, error) {
 	switch {
 	case len(password) < minPassword:
-		return "", &check.FieldError{Field: "password", Problem: fmt.Sprintf("has %d bytes", len(password)), Remedy: fmt.Sprintf("use at least %d", minPassword)}
+		return "", &check.FieldError{Field: "password", Problem: fmt.Sprintf("has a length of %d", len(password)), Remedy: fmt.Sprintf("use at least %d bytes", minPassword)}
 	case len(password) > maxPassword:
-		return "", &check.FieldError{Field: "password", Problem: fmt.Sprintf("has %d bytes", len(password)), Remedy: fmt.Sprintf("use at most %d", maxPassword)}
+		return "", &check.FieldError{Field: "password", Problem: fmt.Sprintf("has a length of %d", len(password)), Remedy: fmt.Sprintf("use at most %d bytes", maxPassword)}
 	}
 	salt := make([]byte, argonSalt)
 	rand.Read(salt)

@@ -131,6 +131,10 @@ func TestEditSchedule(t *testing.T) {
 	if strings.Contains(shown, "hunter2") {
 		t.Error("the form shows a secret")
 	}
+	b.put("seldom", "works", func(s *hourbell.Schedule) { s.Rule = recur.Every(6 * 24 * time.Hour) })
+	b.contains("the form of a schedule with one slot", b.ok("edit-schedule?name=seldom"), "The slot stays as it is.")
+	b.put("never", "works", func(s *hourbell.Schedule) { s.Rule = recur.Every(8 * 24 * time.Hour) })
+	b.contains("the form of a schedule without a slot", b.ok("edit-schedule?name=never"), "There is no slot until then.")
 	mine, theirs := b.form("s"), b.form("s")
 	mine.Set("cron", "0 */2 * * *")
 	mine.Set("do", "preview")

@@ -51,7 +51,7 @@ func TestLimitsOfTheStoreAreFindings(t *testing.T) {
 	}
 	serve()
 	timeouts := &failure{level: "warning", check: "timeouts", found: anyWords("statement_timeout is 9s, so that … (node wren)"), everywhere: true}
-	connections := &failure{level: "warning", check: "connections", found: anyWords("the role " + name + " has … connections left (node wren)"), everywhere: true}
+	connections := &failure{level: "warning", check: "connections", found: anyWords("the role " + name + " has … of its connections left (node wren)"), everywhere: true}
 	d.awaits(timeouts, true)
 	d.awaits(connections, true)
 	if code, body := d.get("/readyz"); code != 200 {

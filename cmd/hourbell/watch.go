@@ -280,7 +280,7 @@ func (s *screen) draw(status string) error {
 	}
 	lines := strings.Split(strings.TrimSuffix(s.text+s.notes, "\n"), "\n")
 	if room := height - 1; len(lines) > room {
-		lines = append(lines[:room-1], fmt.Sprintf("… %d more lines", len(lines)-room+1))
+		lines = append(lines[:room-1], "… "+plain.Plural(len(lines)-room+1, "more line"))
 	}
 	for len(lines) < height-1 {
 		lines = append(lines, "")

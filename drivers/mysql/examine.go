@@ -166,12 +166,12 @@ func judgeLimits(set map[string]float64, ofUser int64) (found []store.Finding) {
 	switch {
 	case limited && ofUserLeft < min(fewConnections, left):
 		found = append(found, store.Finding{
-			Check: "connections", Level: store.FindingWarning, Found: fmt.Sprintf("the user has %d connections left", max(ofUserLeft, 0)),
+			Check: "connections", Level: store.FindingWarning, Found: fmt.Sprintf("the user has %d of its connections left", max(ofUserLeft, 0)),
 			Remedy: "ALTER USER … WITH MAX_USER_CONNECTIONS, or max_user_connections of the server, with a greater number",
 		})
 	case left < fewConnections:
 		found = append(found, store.Finding{
-			Check: "connections", Level: store.FindingWarning, Found: fmt.Sprintf("the server has %d connections left", max(left, 0)),
+			Check: "connections", Level: store.FindingWarning, Found: fmt.Sprintf("the server has %d of its connections left", max(left, 0)),
 			Remedy: "raise max_connections of the server",
 		})
 	}

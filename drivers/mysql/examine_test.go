@@ -142,10 +142,11 @@ func TestJudgeLimits(t *testing.T) {
 		want   string
 	}{
 		{map[string]float64{"max_connections": 100, "Threads_connected": 90}, 50, ""},
-		{map[string]float64{"max_connections": 100, "Threads_connected": 91}, 50, "the server has 9 connections left"},
-		{map[string]float64{"max_connections": 100, "Threads_connected": 101}, 50, "the server has 0 connections left"},
-		{map[string]float64{"max_connections": 100, "Threads_connected": 91, "max_user_connections": 60}, 50, "the server has 9 connections left"},
-		{map[string]float64{"max_connections": 100, "Threads_connected": 91, "max_user_connections": 58}, 50, "the user has 8 connections left"},
+		{map[string]float64{"max_connections": 100, "Threads_connected": 91}, 50, "the server has 9 of its connections left"},
+		{map[string]float64{"max_connections": 100, "Threads_connected": 99}, 50, "the server has 1 of its connections left"},
+		{map[string]float64{"max_connections": 100, "Threads_connected": 101}, 50, "the server has 0 of its connections left"},
+		{map[string]float64{"max_connections": 100, "Threads_connected": 91, "max_user_connections": 60}, 50, "the server has 9 of its connections left"},
+		{map[string]float64{"max_connections": 100, "Threads_connected": 91, "max_user_connections": 58}, 50, "the user has 8 of its connections left"},
 		{map[string]float64{"max_connections": 100, "max_execution_time": 9999}, 0, "max_execution_time is 9.999s"},
 		{map[string]float64{"max_connections": 100, "max_statement_time": 10}, 0, ""},
 	} {

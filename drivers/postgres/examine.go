@@ -127,11 +127,11 @@ func (e *examination) readServer(ctx context.Context) error {
 	e.timeouts()
 	switch {
 	case s.roleConnectionsLeft != nil && *s.roleConnectionsLeft < min(fewConnections, s.connectionsLeft):
-		e.add("connections", store.FindingWarning, fmt.Sprintf("the role %s has %d connections left", s.role, max(*s.roleConnectionsLeft, 0)),
+		e.add("connections", store.FindingWarning, fmt.Sprintf("the role %s has %d of its connections left", s.role, max(*s.roleConnectionsLeft, 0)),
 			fmt.Sprintf("ALTER ROLE %s CONNECTION LIMIT with a greater number, or lower pool_max_conns in the URLs of programs; a node takes "+
 				"up to 8 connections and 3 more", pgx.Identifier{s.role}.Sanitize()))
 	case s.connectionsLeft < fewConnections:
-		e.add("connections", store.FindingWarning, fmt.Sprintf("the server has %d connections left", max(s.connectionsLeft, 0)),
+		e.add("connections", store.FindingWarning, fmt.Sprintf("the server has %d of its connections left", max(s.connectionsLeft, 0)),
 			"raise max_connections of the server, or lower pool_max_conns in the URLs of programs; a node takes up to 8 connections and 3 more")
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/recur"
 )
 
@@ -176,7 +177,7 @@ func (e *FileError) Error() string {
 		lines = append(lines, err.Error())
 	}
 	if e.more > 0 {
-		lines = append(lines, fmt.Sprintf("%s: %d more mistakes of this sort; correct those above first", e.list[0].File, e.more))
+		lines = append(lines, fmt.Sprintf("%s: %s of this sort; correct the mistakes above first", e.list[0].File, plain.Plural(e.more, "more mistake")))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -64,3 +64,14 @@ func TestSuggest(t *testing.T) {
 		}
 	}
 }
+
+func TestMistakesThatAreOnlyCounted(t *testing.T) {
+	var e FileError
+	for range maxErrors + 1 {
+		e.Add(Error{File: "f", Problem: "is wrong"})
+	}
+	want := "f: 1 more mistake of this sort; correct the mistakes above first"
+	if got := e.Error(); !strings.HasSuffix(got, want) {
+		t.Errorf("%s, want %s", got[strings.LastIndex(got, "\n")+1:], want)
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/hourbell/hourbell/internal/fire"
 	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/internal/node"
+	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/internal/stats"
 	"github.com/hourbell/hourbell/internal/travel"
@@ -349,9 +350,9 @@ func (e *Engine) checkPool() {
 	}
 	if size := store.ConnectionOf(e.cfg.Backend).PoolSize; size > 0 && size <= workers {
 		e.node.Report().Emit(event.Event{Kind: event.PoolSmall, Count: int64(size), Detail: fmt.Sprintf(
-			"%d workers share a pool of %d connections: handlers that each hold a connection wait for each other, and their "+
-				"enqueues wait too; give the pool more than %d connections, or the node fewer workers",
-			workers, size, workers)})
+			"%s share a pool of %s: handlers that each hold a connection wait for each other, and their "+
+				"enqueues wait too; give the pool more connections than the node has workers, or the node fewer workers",
+			plain.Plural(workers, "worker"), plain.Plural(size, "connection"))})
 	}
 }
 

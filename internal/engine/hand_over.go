@@ -8,6 +8,7 @@ import (
 
 	"github.com/hourbell/hourbell/internal/handover"
 	"github.com/hourbell/hourbell/internal/node"
+	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/work"
 )
 
@@ -36,7 +37,7 @@ func (s *State) detail() string {
 	if s == nil {
 		return ""
 	}
-	return fmt.Sprintf("took node %d over from release %s, with %d running jobs", s.Node.Number, s.Version, len(s.Runs))
+	return fmt.Sprintf("took node %d over from release %s, with %s", s.Node.Number, s.Version, plain.Plural(len(s.Runs), "running job"))
 }
 
 // Descriptors returns the open files that the state names.

@@ -61,7 +61,7 @@ func (r recounter) once(ctx context.Context) (more bool) {
 	for _, lane := range res.Lanes {
 		report.Emit(event.Event{
 			Kind: event.PermitsRepaired, Name: lane.Limit,
-			Detail: fmt.Sprintf("key %q: %d permits and %d starts were counted, and jobs hold %d and %d",
+			Detail: fmt.Sprintf("key %q: permits were counted as %d and starts as %d, and jobs hold %d and %d",
 				lane.Key, lane.Counted.Permits, lane.Counted.Starts, lane.Held.Permits, lane.Held.Starts),
 		})
 	}

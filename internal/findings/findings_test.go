@@ -116,8 +116,8 @@ func TestEachRule(t *testing.T) {
 			f.Nodes[0].Problems = []store.NodeProblem{{Name: "worker-stuck", Text: "the worker of job 7", Since: now}}
 		}, []string{"the worker of job 7 (node a)"}, now},
 		{"connections", func(f *Facts) {
-			f.Nodes[0].Problems = []store.NodeProblem{{Name: "connections", Text: "the role r has 3 connections left", Since: now}}
-		}, []string{"the role r has 3 connections left (node a)"}, now},
+			f.Nodes[0].Problems = []store.NodeProblem{{Name: "connections", Text: "the role r has 3 of its connections left", Since: now}}
+		}, []string{"the role r has 3 of its connections left (node a)"}, now},
 		{"timeouts", func(f *Facts) {
 			f.Nodes[0].Problems = []store.NodeProblem{{Name: "timeouts", Text: "lock_timeout is 1s, so", Since: now}}
 		}, []string{"lock_timeout is 1s, so (node a)"}, now},

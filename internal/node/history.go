@@ -117,7 +117,7 @@ func goneBack(now, seen store.Position) string {
 	case now.Store != seen.Store: // positions of two stores cannot be compared
 		return ""
 	case now.Accepted < seen.Accepted:
-		return fmt.Sprintf("it has accepted %d losses of history, and %d were accepted before", now.Accepted, seen.Accepted)
+		return fmt.Sprintf("its count of accepted losses of history is %d, and was %d before", now.Accepted, seen.Accepted)
 	case now.Token < seen.Token:
 		return fmt.Sprintf("its last token is %d, and this node has seen %d", now.Token, seen.Token)
 	case now.Node < seen.Node:
@@ -198,7 +198,7 @@ func (h *history) heartbeatConfirmed(before knownBefore, beat int64) string {
 	defer h.mu.Unlock()
 	h.lastHeartbeat = max(h.lastHeartbeat, beat)
 	if beat <= before.lastHeartbeat {
-		return fmt.Sprintf("this node's row counts %d heartbeats, and %d were confirmed", beat, before.lastHeartbeat)
+		return fmt.Sprintf("the count of heartbeats in this node's row is %d, and %d was confirmed", beat, before.lastHeartbeat)
 	}
 	return ""
 }

@@ -84,6 +84,8 @@ func (p Plan) paused(s store.Schedule, slot time.Time) string {
 		return fmt.Sprintf("group paused: group %s was paused at %s", s.Group, s.GroupPausedAt.Format(time.RFC3339))
 	case s.GroupPausedFor(slot):
 		return fmt.Sprintf("group paused: group %s was paused at %s until %s", s.Group, s.GroupPausedAt.Format(time.RFC3339), s.GroupPausedUntil.Format(time.RFC3339))
+	case p.Failing(s) && s.Failures == 1:
+		return "paused: the last job failed"
 	case p.Failing(s):
 		return fmt.Sprintf("paused: %d jobs in a row failed", s.Failures)
 	}

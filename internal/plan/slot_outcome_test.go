@@ -164,6 +164,11 @@ func TestPauses(t *testing.T) {
 	if spell(f) != "12:01=paused" || !strings.Contains(f.Slots[0].Reason, "3 jobs in a row failed") || f.After != nil {
 		t.Errorf("after 3 failures: %+v", f)
 	}
+	plan, s = planned(t, "1m", noon, func(d *Definition) { d.PauseAfter = 1 })
+	s.Failures = 1
+	if f = plan.Decide(s, at(1)); spell(f) != "12:01=paused" || f.Slots[0].Reason != "paused: the last job failed" {
+		t.Errorf("after 1 failure: %+v", f)
+	}
 }
 
 func TestJitterMovesTheJobAlone(t *testing.T) {

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -43,7 +42,7 @@ func AuditSubjects(e store.AuditEntry, most int) string {
 	}
 	text := strings.Join(parts, ", ")
 	if others := e.Count - counted; others > 0 {
-		text += fmt.Sprintf(" and %d others", others)
+		text += " and " + plain.Plural(int(others), "other")
 	}
 	return text
 }

@@ -26,3 +26,23 @@ func TestParseAuditSubject(t *testing.T) {
 		}
 	}
 }
+
+// TestAuditSubjects checks that subjects which are not named are counted in words.
+func TestAuditSubjects(t *testing.T) {
+	entry := store.AuditEntry{Subjects: []store.AuditSubject{{Kind: store.AuditJob, Name: "1"}, {Kind: store.AuditJob, Name: "2"}}}
+	for count, want := range map[int64]string{2: "job 1, 2", 3: "job 1, 2 and 1 other", 4: "job 1, 2 and 2 others"} {
+		entry.Count = count
+		if got := view.AuditSubjects(entry, 2); got != want {
+			t.Errorf("%d jobs: %q, want %q", count, got, want)
+		}
+	}
+}
+
+// TestLeftOut checks the line about output that is not kept.
+func TestLeftOut(t *testing.T) {
+	for bytes, want := range map[int64]string{0: "", 1: "… 1 byte left out …", 2: "… 2 bytes left out …"} {
+		if got := view.LeftOut(bytes); got != want {
+			t.Errorf("%d: %q, want %q", bytes, got, want)
+		}
+	}
+}

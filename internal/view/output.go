@@ -3,11 +3,11 @@ package view
 import (
 	"context"
 	"encoding/base64"
-	"fmt"
 	"time"
 	"unicode/utf8"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -58,7 +58,7 @@ func LeftOut(bytes int64) string {
 	if bytes <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("… %d bytes left out …", bytes)
+	return "… " + plain.Plural(int(bytes), "byte") + " left out …"
 }
 
 // KeptOutput returns the output of an attempt, with a line about what is not kept.

@@ -94,8 +94,11 @@ func (r *Runner) Narrow(ctx context.Context, limit time.Duration) error {
 			return nil
 		}
 		if began.Elapsed() > limit {
-			one := others[0]
-			return fmt.Errorf("%d jobs that cannot be handed over still run after %v, such as job %d of the kind %s", len(others), limit, one.ID, one.Kind)
+			text := fmt.Sprintf("job %d of the kind %s", others[0].ID, others[0].Kind)
+			if more := len(others) - 1; more > 0 {
+				text += fmt.Sprintf(" (and %d more)", more)
+			}
+			return fmt.Errorf("%s cannot be handed over and still runs after %v", text, limit)
 		}
 		if loop.Sleep(ctx, 10*time.Millisecond) != nil {
 			return context.Cause(ctx)

@@ -108,8 +108,8 @@ func Seldom(every time.Duration, before, slot time.Time) string {
 	if every == 0 || before.IsZero() || slot.Sub(before) <= 2*every {
 		return ""
 	}
-	return fmt.Sprintf("warning: %d slots passed without a call since %s: the calls are less frequent than --every %s requires, or no server was up",
-		slot.Sub(before)/every-1, plain.Stamp(before), plain.Brief(every))
+	return fmt.Sprintf("warning: %s passed without a call since %s: the calls are less frequent than --every %s requires, or no server was up",
+		plain.Plural(int(slot.Sub(before)/every-1), "slot"), plain.Stamp(before), plain.Brief(every))
 }
 
 // Often returns a warning that the call came in the middle of an interval, which a

@@ -53,6 +53,7 @@ func TestSeldom(t *testing.T) {
 		{time.Hour, noon, noon.Add(time.Hour), ""},
 		{time.Hour, noon, noon.Add(2 * time.Hour), ""},
 		{time.Hour, noon, noon.Add(4 * time.Hour), "3 slots passed without a call since 2027-03-01T12:00:00Z"},
+		{time.Hour, noon, noon.Add(150 * time.Minute), "warning: 1 slot passed without a call"},
 		{time.Hour, time.Time{}, noon, ""},
 		{0, noon, noon.Add(4 * time.Hour), ""},
 	} {

@@ -62,32 +62,47 @@ func (k *Kit) Work(args hourbell.Args, options ...hourbell.Option) Attempt {
 	}
 	job, err = k.Client.Jobs.Get(k.context(), enqueued.ID)
 	k.fail("work", err)
-	k.t.Fatalf("hourbelltest: work: job %d of kind %s did not run: %s", job.ID, job.Kind, k.whyNot(job))
+	why, remedy := k.whyNot(job)
+	if remedy != "" {
+		why += "; " + remedy
+	}
+	k.t.Fatalf("hourbelltest: work: job %d of kind %s did not run: %s", job.ID, job.Kind, why)
 	return Attempt{}
 }
 
-// whyNot returns why a job did not run.
-func (k *Kit) whyNot(job store.JobInfo) string {
+// whyNot returns why a job did not run and, where other calls than Work let it run, which.
+func (k *Kit) whyNot(job store.JobInfo) (why, remedy string) {
 	switch {
 	case job.State == store.StateRunning:
-		return "it waits for the clock (hourbelltest.Sleep); use Advance after Enqueue"
+		return "it waits for the clock (hourbelltest.Sleep)", "use Advance after Enqueue"
 	case job.State.Finished():
-		return "it had ended as " + job.State.String()
+		return "it had ended as " + job.State.String(), ""
 	case job.State == store.StateWaiting:
-		return "it waits for other jobs; use RunDue after Enqueue"
+		why, remedy = "it waits for other jobs", "use RunDue after Enqueue"
+		reasons, err := k.Client.Jobs.Waits(k.context(), job)
+		k.fail("look for the jobs before a job", err)
+		if reason := reasons[job.ID]; reason != "" {
+			why = "it " + reason
+		}
+		return why, remedy
 	}
 	nodes, err := k.Client.Nodes.List(k.context())
 	k.fail("list the nodes", err)
 	runs := func(n store.NodeInfo) bool { return n.EndedAt.IsZero() && n.Runs(job.Kind) }
 	switch {
 	case !slices.ContainsFunc(nodes, runs):
-		return "no running client over Kit.Backend has a worker of the kind; register it"
+		return "no running client over Kit.Backend has a worker of the kind; register it", ""
 	case !slices.ContainsFunc(nodes, func(n store.NodeInfo) bool { return runs(n) && n.Serves(job.Queue) }):
-		return fmt.Sprintf("no running client over Kit.Backend that has a worker of the kind serves the queue %q; add it to Config.Queues", job.Queue)
+		return fmt.Sprintf("no running client over Kit.Backend that has a worker of the kind serves the queue %q; add it to Config.Queues", job.Queue), ""
 	case job.RunAt.After(k.Now()):
-		return fmt.Sprintf("it is due at %v, and the clock shows %v; use Enqueue and Advance", job.RunAt, k.Now())
+		return fmt.Sprintf("it is due at %v, and the clock shows %v", job.RunAt, k.Now()), "use Enqueue and Advance"
 	}
-	return "its queue, kind or group is paused, or a limit, Restricted or Config.Admission keeps it from running"
+	pauses, err := k.Client.Jobs.Pauses(k.context(), job)
+	k.fail("list the pauses", err)
+	if len(pauses) > 0 {
+		return fmt.Sprintf("the %v %q is paused", pauses[0].Subject, pauses[0].Name), ""
+	}
+	return "a limit, Restricted or Config.Admission keeps it from running", ""
 }
 
 // attempts returns the attempts that have ended since the last call.

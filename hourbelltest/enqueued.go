@@ -99,7 +99,11 @@ func (f found) others() string {
 		return "no job of the kind was"
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "%d jobs of the kind were:", len(f.rest))
+	if len(f.rest) == 1 {
+		text.WriteString("another job of the kind was:")
+	} else {
+		fmt.Fprintf(&text, "%d jobs of the kind were:", len(f.rest))
+	}
 	for _, job := range f.rest[:min(len(f.rest), most)] {
 		fmt.Fprintf(&text, "\n\tjob %d: %s", job.ID, strings.Join(f.want.differences(job), ", "))
 	}

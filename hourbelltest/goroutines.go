@@ -14,8 +14,9 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// goroutines are the goroutines that a test starts. Each inherits a label from the goroutine that
-// started it, so that the goroutines of tests that run in parallel do not count.
+// goroutines are the goroutines that a test starts after it has made a kit. Each inherits a label from the goroutine that
+// started it, so that the goroutines of tests that run in parallel do not count. If a test makes several kits, the goroutines
+// that it starts later are of the newest kit, whose clients are stopped first.
 type goroutines struct {
 	label   string
 	ignored []string
@@ -28,9 +29,9 @@ const labelKey = "hourbelltest"
 // which may be after the kit.
 var pools = []string{"database/sql.(*DB).", "net/http.(*persistConn).", "net/http.(*http2ClientConn).", "github.com/jackc/pgx/v5/", "github.com/jackc/puddle/"}
 
-// markGoroutines gives the label to the goroutine of the test.
-func markGoroutines(t testing.TB, ignored []string) goroutines {
-	g := goroutines{fmt.Sprintf("%s %p", t.Name(), t), slices.Concat(pools, ignored)}
+// markGoroutines gives the label of a kit to the goroutine of the test.
+func markGoroutines(t testing.TB, k *Kit, ignored []string) goroutines {
+	g := goroutines{fmt.Sprintf("%s %p", t.Name(), k), slices.Concat(pools, ignored)}
 	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels(labelKey, g.label)))
 	return g
 }

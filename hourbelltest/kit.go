@@ -13,7 +13,7 @@
 // client.
 //
 // When the test ends, the kit stops its client, and the test fails if goroutines that it started
-// still run.
+// still run. A test may make several kits, each with a store and a clock of its own.
 //
 // The methods of a kit are called by the goroutine of the test, because they may end the test.
 package hourbelltest
@@ -98,7 +98,7 @@ func Over(t testing.TB, backend store.Backend, cfg hourbell.Config, options ...O
 	if travel.Of(backend) != nil {
 		t.Fatal("hourbelltest: the backend belongs to another kit; make further clients with hourbell.New(kit.Backend, …)")
 	}
-	goroutines := markGoroutines(t, append(k.settings.ignored, packageOf(backend)))
+	goroutines := markGoroutines(t, k, append(k.settings.ignored, packageOf(backend)))
 	ctx := t.Context()
 	if k.settings.start.IsZero() {
 		now, err := backend.Now(ctx)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -24,12 +25,26 @@ type fakeT struct {
 	ctx      context.Context
 	cleanups []func()
 	messages strings.Builder
+	log      logged
+}
+
+// logged is what was logged.
+type logged struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+// Write implements io.Writer.
+func (l *logged) Write(text []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(text)
 }
 
 func (f *fakeT) Name() string             { return f.name }
 func (f *fakeT) Helper()                  {}
 func (f *fakeT) Context() context.Context { return f.ctx }
-func (f *fakeT) Output() io.Writer        { return io.Discard }
+func (f *fakeT) Output() io.Writer        { return &f.log }
 func (f *fakeT) Cleanup(do func())        { f.cleanups = append(f.cleanups, do) }
 
 func (f *fakeT) Error(args ...any) { fmt.Fprintln(&f.messages, args...) }
@@ -48,6 +63,12 @@ func (f *fakeT) Fatalf(format string, args ...any) {
 
 // run runs a test in a goroutine of its own, as package testing does, and returns its messages.
 func run(name string, test func(t testing.TB)) string {
+	f := runFake(name, test)
+	return f.messages.String()
+}
+
+// runFake is run. It returns the messages and the log.
+func runFake(name string, test func(t testing.TB)) *fakeT {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	f := &fakeT{name: name, ctx: ctx}
@@ -65,7 +86,7 @@ func run(name string, test func(t testing.TB)) string {
 		test(f)
 	}()
 	<-ended
-	return f.messages.String()
+	return f
 }
 
 type report struct {
@@ -153,19 +174,74 @@ func TestFailures(t *testing.T) {
 			enqueue(t, kit, letter{}, hourbell.In(time.Hour))
 			kit.Drain()
 		}, []string{"drain: 2 jobs are left", `job 1 (report): no running client over Kit.Backend that has a worker of the kind serves the queue "mails"; add it to Config.Queues`, "job 3 (letter): no running client over Kit.Backend has a worker of the kind"}},
+		"a job that Drain leaves": {func(t testing.TB) {
+			kit := hourbelltest.New(t, cfg)
+			enqueue(t, kit, letter{})
+			kit.Drain()
+		}, []string{"drain: 1 job is left:\n\tjob 1 (letter): no running client"}},
+		"jobs that are due too late for Drain": {func(t testing.TB) {
+			kit := hourbelltest.New(t, cfg, start)
+			enqueue(t, kit, report{2026}, hourbell.In(400*24*time.Hour))
+			first := enqueue(t, kit, letter{}, hourbell.Queue("mails"))
+			enqueue(t, kit, report{2027}, hourbell.After(first, hourbell.OnSuccess, 0))
+			kit.Drain()
+		}, []string{
+			"drain: 3 jobs are left after the clock has moved from 2026-01-01 00:00:00 +0000 UTC to ", "a job is due later than in a year", "use Advance",
+			"job 1 (report): it is due at 2027-02-05 00:00:00 +0000 UTC, and the clock shows 2026", "job 2 (letter): no running client",
+			"job 3 (report): it waits for job 2 (success)",
+		}},
+		"jobs of a paused queue": {func(t testing.TB) {
+			kit := hourbelltest.New(t, cfg)
+			if err := kit.Client.Queues.Pause(t.Context(), "default", hourbell.Pause{}); err != nil {
+				t.Fatal(err)
+			}
+			enqueue(t, kit, report{2026})
+			kit.Drain()
+		}, []string{`drain: 1 job is left:`, `job 1 (report): the queue "default" is paused`}},
+		"another enqueued": {func(t testing.TB) {
+			kit := hourbelltest.New(t, cfg)
+			enqueue(t, kit, report{2025})
+			kit.RequireEnqueued(report{2026})
+		}, []string{"was not enqueued; another job of the kind was:\n\tjob 1: args"}},
 		"a job for ever": {func(t testing.TB) {
 			kit := hourbelltest.New(t, hourbell.Config{Workers: reports(func(context.Context, *hourbell.Job[report]) error {
 				return hourbell.Snooze(30 * 24 * time.Hour)
 			})})
 			enqueue(t, kit, report{2026})
 			kit.Drain()
-		}, []string{"a job snoozes, or makes jobs, for ever"}},
+		}, []string{"drain: 1 job is left after the clock has moved from", "or snoozes or makes jobs for ever", "job 1 (report): it is due at "}},
 		"goroutines": {func(t testing.TB) {
 			kit := hourbelltest.New(t, hourbell.Config{Workers: reports(func(context.Context, *hourbell.Job[report]) error {
 				go sleepForAWhile()
 				return nil
 			})})
 			kit.Work(report{2026})
+		}, []string{"goroutines outlive the test", "sleepForAWhile"}},
+		"two kits": {func(t testing.TB) {
+			one, other := hourbelltest.New(t, cfg, start), hourbelltest.New(t, hourbell.Config{Workers: sleepers()}, start)
+			enqueue(t, one, report{2026})
+			enqueue(t, other, report{2026})
+			if got := len(one.RunDue()) + len(other.RunDue()); got != 1 {
+				t.Errorf("%d attempts have ended, want that of the report that does not sleep", got)
+			}
+			one.Advance(time.Hour)
+			if !other.Now().Equal(one.Now().Add(-time.Hour)) {
+				t.Errorf("the clocks show %v and %v", one.Now(), other.Now())
+			}
+			other.KillNode(1)
+			if got := other.Advance(3 * time.Hour); len(got) != 1 || got[0].Attempt != 2 {
+				t.Errorf("attempts after a death: %v", got)
+			}
+			other.Drain()
+			one.Drain()
+		}, nil},
+		"goroutines of the first of two kits": {func(t testing.TB) {
+			one := hourbelltest.New(t, hourbell.Config{Workers: reports(func(context.Context, *hourbell.Job[report]) error {
+				go sleepForAWhile()
+				return nil
+			})})
+			hourbelltest.New(t, cfg)
+			one.Work(report{2026})
 		}, []string{"goroutines outlive the test", "sleepForAWhile"}},
 		"goroutines that are ignored": {func(t testing.TB) {
 			kit := hourbelltest.New(t, cfg, hourbelltest.IgnoreGoroutines("hourbelltest_test.sleepForAWhile"))
@@ -191,6 +267,33 @@ func TestFailures(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// sleepers returns workers whose reports take an hour.
+func sleepers() *hourbell.Workers {
+	return reports(func(ctx context.Context, _ *hourbell.Job[report]) error { return hourbelltest.Sleep(ctx, time.Hour) })
+}
+
+// TestTheLogHasTheClockOfTheKit checks that the lines of a kit's log have the time of the kit.
+func TestTheLogHasTheClockOfTheKit(t *testing.T) {
+	f := runFake("TestLog", func(t testing.TB) {
+		kit := hourbelltest.New(t, hourbell.Config{Workers: sleepers()}, hourbelltest.StartAt(time.Date(2031, 2, 3, 4, 0, 0, 0, time.UTC)))
+		id := enqueue(t, kit, report{2031})
+		kit.Advance(30 * time.Minute)
+		kit.KillNode(id) // which is worth a warning
+	})
+	if got := f.messages.String(); got != "" {
+		t.Error(got)
+	}
+	n := 0
+	for line := range strings.Lines(f.log.text.String()) {
+		if n++; !strings.HasPrefix(line, "time=2031-02-03T04:30:00.000Z level=") {
+			t.Errorf("a line has another time: %s", line)
+		}
+	}
+	if n == 0 {
+		t.Error("the log is empty")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"runtime"
 	"strings"
 	"sync"
@@ -525,6 +526,50 @@ func TestSubscribe(t *testing.T) {
 	stopClaimed()
 	for e := range claimed {
 		t.Errorf("a reader of claims receives %+v", e)
+	}
+}
+
+// TestStepsOnlyOnRequest counts what two readers of the same node receive: without selections every event but the steps of
+// the loops, which are most of the events of a node, and with a selection the steps alone.
+func TestStepsOnlyOnRequest(t *testing.T) {
+	c := newCluster(t)
+	client := c.client(noteWorkers(func(context.Context, *hourbell.Job[Note]) error { return nil }))
+	const enough = 100_000
+	events, stop := client.Events.Subscribe(enough)
+	steps, stopSteps := client.Events.Subscribe(enough, event.Selection{Kinds: []event.Kind{event.Step}})
+	leave := c.run(client)
+	for range 10 {
+		if _, err := client.Enqueue(t.Context(), Note{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "the jobs have ended, and the loops have made steps", func() bool {
+		counts := client.Events.Counts()
+		return counts[event.JobCompleted] == 10 && counts[event.Step] >= 20
+	})
+	leave()
+	stop()
+	stopSteps()
+	received := map[event.Kind]int64{}
+	for e := range events {
+		received[e.Kind]++
+	}
+	if received[event.Step] != 0 {
+		t.Errorf("a reader without selections receives %d steps", received[event.Step])
+	}
+	want := client.Events.Counts()
+	n := int64(0)
+	for e := range steps {
+		if n++; e.Kind != event.Step {
+			t.Errorf("a reader of steps receives %+v", e)
+		}
+	}
+	if n != want[event.Step] {
+		t.Errorf("a reader of steps receives %d of %d", n, want[event.Step])
+	}
+	delete(want, event.Step)
+	if !maps.Equal(received, want) {
+		t.Errorf("a reader without selections receives %v, want %v", received, want)
 	}
 }
 

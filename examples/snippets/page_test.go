@@ -10,9 +10,12 @@ package snippets
 import (
 	"bufio"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -173,6 +176,41 @@ func TestLinks(t *testing.T) {
 		for _, found := range link.FindAllStringSubmatch(string(text), -1) {
 			if _, err := os.Stat(filepath.Join(root, filepath.Dir(p.path), found[1])); err != nil {
 				t.Errorf("%s links to %s, which does not exist", p.path, found[1])
+			}
+		}
+	}
+}
+
+// testName matches the name of a test, of which "…" stands for any end.
+var testName = regexp.MustCompile("`(Test[A-Za-z0-9_]+)(…?)`")
+
+// TestNamedTests looks for the tests that pages name as what shows their claims.
+func TestNamedTests(t *testing.T) {
+	declared := map[string]bool{}
+	declaration := regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9_]+)\(`)
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (entry.Name() == "bin" || strings.HasPrefix(entry.Name(), ".") && entry.Name() != ".."):
+			return fs.SkipDir
+		case !strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		for _, found := range declaration.FindAllSubmatch(text, -1) {
+			declared[string(found[1])] = true
+		}
+		return err
+	})
+	must(t, err)
+	for _, p := range pages(t) {
+		text, err := os.ReadFile(filepath.Join(root, p.path))
+		must(t, err)
+		for _, found := range testName.FindAllStringSubmatch(string(text), -1) {
+			begins := func(name string) bool { return strings.HasPrefix(name, found[1]) }
+			if !declared[found[1]] && (found[2] == "" || !slices.ContainsFunc(slices.Collect(maps.Keys(declared)), begins)) {
+				t.Errorf("%s names %s, which does not exist", p.path, found[1])
 			}
 		}
 	}

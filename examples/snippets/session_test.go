@@ -9,6 +9,8 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -48,6 +50,22 @@ func TestSessions(t *testing.T) {
 			t.Parallel()
 			p.run(t, program, except)
 		})
+	}
+}
+
+// TestRefusedRequestsFail checks that a command of a page fails if a server answers curl with a status of 400 or more.
+func TestRefusedRequestsFail(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/accepted" {
+			http.Error(w, "the body has no kind", http.StatusUnprocessableEntity)
+		}
+	}))
+	defer server.Close()
+	for path, fails := range map[string]bool{"/accepted": false, "/refused": true} {
+		out, err := exec.Command("bash", "-c", `. testdata/common.sh; curl -sS "$0"`, server.URL+path).CombinedOutput()
+		if (err != nil) != fails || strings.Contains(string(out), "has no kind") != fails {
+			t.Errorf("%s: %v, %s", path, err, out)
+		}
 	}
 }
 

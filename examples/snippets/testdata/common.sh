@@ -11,6 +11,9 @@ hourbell() {
 	esac
 }
 
+# curl fails if the server refuses the request, and prints the answer.
+curl() { command curl --fail-with-body "$@"; }
+
 # background PATTERN COMMAND… starts a command, and returns when it has printed a line that matches the pattern.
 background() {
 	local pattern=$1 log process

@@ -3,6 +3,7 @@ package stores
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/hourbelltest"
+	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -96,6 +98,29 @@ func TestDeathOfOneOfTwoNodes(t *testing.T) {
 		kit.KillNode(1)
 		want(s.t, lines(kit.Advance(20*time.Second)), "", "attempts after the lease")
 		want(s.t, lines(kit.Advance(2*time.Hour)), "invoice 1 0; invoice 2 0", "attempts in the end")
+	})
+}
+
+// TestSlotsAreKeptFor30Days checks how long the records of slots are kept by default.
+func TestSlotsAreKeptFor30Days(t *testing.T) {
+	onEach(t, func(s target) {
+		workers := hourbell.NewWorkers()
+		hourbell.Register(workers, func(context.Context, *hourbell.Job[invoice]) error { return nil })
+		kit := s.kit(workers)
+		ctx := s.t.Context()
+		_, err := kit.Client.Schedules.Put(ctx, hourbell.Schedule{Name: "once", Rule: recur.At(january.Add(time.Hour)), Job: invoice{}})
+		must(s.t, err)
+		kit.Advance(time.Hour)
+		for _, step := range []struct {
+			after time.Duration
+			want  int
+		}{{30*24*time.Hour - time.Second, 1}, {time.Hour, 0}} {
+			kit.Advance(step.after)
+			kit.Prune()
+			slots, err := kit.Client.Slots.List(ctx, hourbell.SlotFilter{Schedule: "once"})
+			must(s.t, err)
+			want(s.t, len(slots), step.want, fmt.Sprintf("records at %v", kit.Now()))
+		}
 	})
 }
 

@@ -173,7 +173,7 @@ func TestHostileFiles(t *testing.T) {
 		"keys":          {keys, "too many keys"},
 		"laughs":        {aliases + "schedules: [{name: a, every: 1m, kind: k, args: *a59}]", "args are larger than 1 MiB"},
 		"merges":        {merges + wide + "schedules: [" + strings.Repeat("{<<: *w}, ", 1000) + "]", "<< copies too much"},
-		"many mistakes": {"schedules: [" + strings.Repeat("{}, ", 5000) + "]", "more mistakes"},
+		"many mistakes": {"schedules: [" + strings.Repeat("{}, ", 5000) + "]", "more mistakes of this sort"},
 		"secret":        {"schedules: [{name: a, every: 1m, command: [x], env: {P: hunter2}, dir: " + strings.Repeat("x", 2<<20) + "}]", "args cannot have"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -46,7 +46,7 @@ func Rule(text string) (rule recur.Spec, problem, help string) {
 		return other, "", ""
 	}
 	for _, f := range declared.Fields(err) {
-		return rule, f.Problem, f.Remedy
+		return rule, "cannot be read: " + f.Problem, f.Remedy
 	}
 	return rule, "", ""
 }

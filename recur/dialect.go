@@ -145,7 +145,7 @@ func hasStar(field string) bool {
 // words look like.
 func (d *dialect) miscounted(words []string) *Error {
 	n := len(words)
-	err := &Error{Problem: fmt.Sprintf("the rule has %d field(s)", n), Remedy: "write " + d.fields}
+	err := &Error{Problem: fmt.Sprintf("the rule has %d %s", n, plural("field", int64(n))), Remedy: "write " + d.fields}
 	switch last := words[n-1]; {
 	case isZone(last):
 		return zoneAsField(last)

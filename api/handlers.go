@@ -88,7 +88,7 @@ func (d HandlerDefinition) handler(name string) (hourbell.EventHandler, error) {
 	}
 	var timeErr error
 	if job.Timeout != "" {
-		out.Timeout, timeErr = duration("timeout", job.Timeout)
+		out.Timeout, timeErr = timeout(job.Timeout)
 	}
 	return out, errors.Join(timeErr, kinds.CheckArgs(job.Kind, job.args()), out.Validate())
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/access"
+	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/kinds"
 	"github.com/hourbell/hourbell/store"
@@ -215,7 +216,7 @@ type Work struct {
 	Priority    int             `json:"priority,omitempty" minimum:"1" maximum:"9" doc:"1 (first) to 9 (last); default 5."`
 	MaxAttempts int             `json:"max_attempts,omitempty" minimum:"1" maximum:"1000"`
 	OnLoss      string          `json:"on_loss,omitempty" enum:"retry,fail"`
-	Timeout     string          `json:"timeout,omitempty" minLength:"1" doc:"The greatest duration of an attempt." shape:"duration"`
+	Timeout     string          `json:"timeout,omitempty" minLength:"1" doc:"The greatest duration of an attempt, or none." shape:"timeout"`
 	Backoff     string          `json:"backoff,omitempty" minLength:"1" doc:"Such as constant:30s, linear:10s or exponential:1s:10m." shape:"backoff"`
 }
 
@@ -352,7 +353,11 @@ func (j JobWork) options() jobOptions {
 	o.set(j.MaxAttempts != 0, hourbell.MaxAttempts(j.MaxAttempts))
 	o.set(j.OnLoss == "fail", hourbell.OnLoss(hourbell.FailOnLoss))
 	o.set(j.Backoff != "", hourbell.Backoff(j.Backoff))
-	o.length("timeout", j.Timeout, hourbell.Timeout)
+	if j.Timeout != "" {
+		d, err := timeout(j.Timeout)
+		o.errs = append(o.errs, err)
+		o.set(err == nil, hourbell.Timeout(d))
+	}
 	o.length("in", j.In, hourbell.In)
 	if j.At != "" {
 		at, err := view.ParseInstant("at", j.At, "")
@@ -391,6 +396,14 @@ func duration(field, text string) (time.Duration, error) {
 		return 0, fieldError(field, text, "is not a duration", "write a number with its unit, like 90s, 15m or 1h30m")
 	}
 	return d, nil
+}
+
+// timeout reads a timeout of a request: a duration, or none.
+func timeout(text string) (time.Duration, error) {
+	if text == declared.NoTimeout {
+		return hourbell.MaxDuration, nil
+	}
+	return duration("timeout", text)
 }
 
 type enqueueOutput struct {

@@ -195,7 +195,7 @@ type Definition struct {
 	Priority           int             `json:"priority,omitempty" minimum:"1" maximum:"9"`
 	MaxAttempts        int             `json:"max_attempts,omitempty" minimum:"1" maximum:"1000"`
 	OnLoss             string          `json:"on_loss,omitempty" enum:"retry,fail"`
-	Timeout            string          `json:"timeout,omitempty" minLength:"1"`
+	Timeout            string          `json:"timeout,omitempty" minLength:"1" doc:"The greatest duration of an attempt, or none."`
 	Backoff            string          `json:"backoff,omitempty" minLength:"1" shape:"backoff"`
 	Overlap            string          `json:"overlap,omitempty" enum:"skip,queue,allow,replace"`
 	Misfire            string          `json:"misfire,omitempty" enum:"skip,once,all"`

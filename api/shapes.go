@@ -23,6 +23,7 @@ const (
 var shapes = map[string]string{
 	"name":     `^[^\s` + control + `]([^` + control + `]{0,198}[^\s` + control + `])?$`,
 	"duration": `^` + aDuration + `$`,
+	"timeout":  `^(none|` + aDuration + `)$`,
 	"instant":  `^` + anInstant + `$`,
 	"since":    `^(` + anInstant + `|` + aDuration + `|\+?[0-9]+d)$`,
 	"backoff":  `^(default|(constant|linear|exponential):` + aDuration + `(:` + aDuration + `)?)$`,

@@ -31,7 +31,7 @@ func TestCheckCrontab(t *testing.T) {
 		"    env     cron's: SHELL PATH HOME LOGNAME; set: HOME MAILTO TOKEN\n    input   8 bytes (--show-secrets prints it)\n    limits  1 attempt, timeout 2h0m0s, on_loss fail, overlap skip\n",
 		"    on_failure POST https://x.example/?…\n    next    2027-03-02T02:30:00+01:00\n            2027-03-03T02:30:00+01:00\n            2027-03-04T02:30:00+01:00\n",
 		"    rule    @reboot: once for each boot of a host\n    runs    /bin/sh -c 'it'\\''s'\n",
-		"    limits  1 attempt, no time limit, on_loss fail\n",
+		"    limits  1 attempt, timeout none, on_loss fail\n",
 		"\n  warnings\n    tab:2: MAILTO: nothing is mailed",
 	} {
 		if !strings.Contains(text, want) {

@@ -73,7 +73,7 @@ func (p *program) handlersPutCommand(f *storeFlags) *cobra.Command {
 	h.work.addTo(c)
 	h.work.maxAttempts = 5
 	flags.Lookup("max-attempts").DefValue = "5"
-	flags.Lookup("timeout").Usage = "bound of each attempt (default five minutes)"
+	flags.Lookup("timeout").Usage = "bound of each attempt, or none (default five minutes)"
 	flags.StringSliceVar(&h.on, "on", nil, "the events: start, success, failure, retry, missed, not_started, recovery")
 	flags.StringVar(&h.kind, "kind", "", "only of jobs of this kind (with missed and recovery: of schedules with such jobs)")
 	flags.StringVar(&h.group, "group", "", "only of jobs of this group (with missed and recovery: of schedules of this group)")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/kinds"
 	"github.com/hourbell/hourbell/store"
 )
@@ -41,8 +42,29 @@ func (w *workFlags) addTo(c *cobra.Command) {
 	flags.IntVar(&w.priority, "priority", 5, "1 (first) to 9 (last)")
 	flags.IntVar(&w.maxAttempts, "max-attempts", 25, "how often it may be tried, 1 to 1000")
 	flags.StringVar(&w.onLoss, "on-loss", "retry", "when its node dies while it runs: retry, or fail and never start it twice")
-	flags.DurationVar(&w.timeout, "timeout", 0, "bound of each attempt (default the worker's own; one hour for commands)")
+	flags.Var(timeoutFlag{&w.timeout}, "timeout", "bound of each attempt, or none (default the worker's own; one hour for commands)")
 	flags.StringVar(&w.backoff, "backoff", "", "delays between attempts: constant:30s, linear:10s:1h, exponential:1s:10m or default (default the worker's own)")
+}
+
+// timeoutFlag is a flag for a timeout, which may be none.
+type timeoutFlag struct{ at *time.Duration }
+
+func (t timeoutFlag) Type() string { return "duration" }
+
+func (t timeoutFlag) String() string {
+	if t.at == nil || *t.at == 0 {
+		return ""
+	}
+	return declared.TimeoutText(*t.at)
+}
+
+func (t timeoutFlag) Set(text string) (err error) {
+	if text == declared.NoTimeout {
+		*t.at = hourbell.MaxDuration
+		return nil
+	}
+	*t.at, err = time.ParseDuration(text)
+	return err
 }
 
 // options returns the options of a job.

@@ -52,7 +52,7 @@ func (k Key) Bare() bool { return k.Form.Type == IsNumber || k.Form.Type == IsTr
 type Form struct {
 	Type        Type
 	Least, Most int64    // of a number
-	Words       []string // of a choice
+	Words       []string // of a choice, and besides a duration
 }
 
 // Type is the type of the value of a Key.
@@ -88,7 +88,7 @@ var scheduleKeys = []Key{
 	choice("on_loss", "What becomes of a job whose node died while it ran: retry runs it again, fail never starts it twice; default retry",
 		[]string{"retry", "fail"}, func(s *hourbell.Schedule) *store.OnLoss { return &s.OnLoss }, hourbell.RetryOnLoss, hourbell.FailOnLoss).
 		ofJob(func(s hourbell.Schedule) hourbell.Option { return hourbell.OnLoss(s.OnLoss) }),
-	duration("timeout", "How long an attempt may take; default 1h for commands, HTTP calls and SQL statements",
+	timeout("timeout", "How long an attempt may take, or none; default 1h for commands, HTTP calls and SQL statements",
 		func(s *hourbell.Schedule) *time.Duration { return &s.Timeout }).
 		ofJob(func(s hourbell.Schedule) hourbell.Option { return hourbell.Timeout(s.Timeout) }),
 	name("backoff", "The delays between attempts, such as linear:10s:1h; default the fourth power of the attempt in "+
@@ -272,6 +272,37 @@ func duration(key, about string, field func(*hourbell.Schedule) *time.Duration) 
 		}
 		return d, ""
 	}, durationText)
+}
+
+// NoTimeout is how a timeout of hourbell.MaxDuration is written: no limit.
+const NoTimeout = "none"
+
+// Timeout reads a timeout: a positive duration, or NoTimeout.
+func Timeout(text string) (time.Duration, bool) {
+	if text == NoTimeout {
+		return hourbell.MaxDuration, true
+	}
+	d, err := time.ParseDuration(text)
+	return d, err == nil && d > 0
+}
+
+// TimeoutText writes a timeout as Timeout reads it.
+func TimeoutText(d time.Duration) string {
+	if d >= hourbell.MaxDuration {
+		return NoTimeout
+	}
+	return durationText(d)
+}
+
+func timeout(key, about string, field func(*hourbell.Schedule) *time.Duration) Key {
+	const remedy = "write a number with its unit, like 90s, 15m or 1h30m, or none for no limit"
+	return keyOf(key, about, remedy, Form{Type: IsDuration, Words: []string{NoTimeout}}, field, func(text string) (time.Duration, string) {
+		d, ok := Timeout(text)
+		if !ok {
+			return 0, fmt.Sprintf("%q is not a positive duration", Label(text, 60))
+		}
+		return d, ""
+	}, TimeoutText)
 }
 
 // durationText leaves out units that are zero: 2h and not 2h0m0s.

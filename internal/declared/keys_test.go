@@ -18,7 +18,7 @@ func TestDurationText(t *testing.T) {
 // Set reads what Text writes, and Text writes nothing after Clear.
 func TestKeysWriteWhatTheyRead(t *testing.T) {
 	values := map[string]string{
-		"queue": "q", "priority": "3", "max_attempts": "7", "on_loss": "fail", "timeout": "1h30m", "backoff": "linear:10s:1h", "group": "g", "key": "c", "paused": "true",
+		"queue": "q", "priority": "3", "max_attempts": "7", "on_loss": "fail", "timeout": "none", "backoff": "linear:10s:1h", "group": "g", "key": "c", "paused": "true",
 		"overlap": "replace", "misfire": "all", "misfire_cap": "12", "grace": "90s", "window": "48h", "count": "9", "jitter": "30s",
 		"on": "label=role=db", "pause_after_failures": "4", "start": "2027-01-01T00:00:00Z", "stop": "2028-01-01T00:00:00Z", "gap": "skip", "fold": "both", "dialect": "quartz",
 		"exclude": "holidays | sat, sun | * 0-6 * * *",

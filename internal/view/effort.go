@@ -17,27 +17,21 @@ type EffortRecord struct {
 }
 
 func scheduleEffort(s hourbell.Schedule) EffortRecord {
-	return EffortRecord{s.Priority, s.MaxAttempts, s.OnLoss.String(), durationOrNull(s.Timeout), orNull(s.Backoff)}
+	return EffortRecord{s.Priority, s.MaxAttempts, s.OnLoss.String(), timeoutOrNull(s.Timeout), orNull(s.Backoff)}
 }
 
 func handlerEffort(h hourbell.EventHandler) EffortRecord {
-	return EffortRecord{h.Priority, h.MaxAttempts, h.OnLoss.String(), durationOrNull(h.Timeout), orNull(h.Backoff)}
+	return EffortRecord{h.Priority, h.MaxAttempts, h.OnLoss.String(), timeoutOrNull(h.Timeout), orNull(h.Backoff)}
 }
 
 // facts returns the facts about the effort.
 func (e EffortRecord) facts() []Fact {
-	none, timeout := "", ""
-	if e.Timeout != nil {
-		timeout = *e.Timeout
-	}
-	if timeout == hourbell.MaxDuration.String() {
-		timeout = "none"
-	}
+	none := ""
 	return []Fact{
 		{"priority", fmt.Sprint(e.Priority)},
 		{"max_attempts", fmt.Sprint(e.MaxAttempts)},
 		{"on_loss", e.OnLoss},
-		{"timeout", timeout},
+		{"timeout", *cmp.Or(e.Timeout, &none)},
 		{"backoff", *cmp.Or(e.Backoff, &none)},
 	}
 }

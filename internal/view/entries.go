@@ -53,7 +53,7 @@ func NewEntryRecord(entry declared.Entry, now time.Time, secrets bool) EntryReco
 	r := EntryRecord{
 		Name: entry.Name, Line: entry.Line, Rule: orNull(strings.TrimPrefix(entry.When(), "CRON_TZ="+entry.Rule.Zone+" ")), TZ: orNull(entry.Rule.Zone),
 		Kind: job.Name, Args: show(job), Queue: orNull(entry.Queue), MaxAttempts: orNull(entry.MaxAttempts),
-		Timeout: durationOrNull(entry.Timeout), Backoff: orNull(entry.Backoff), OnLoss: lossText(entry.OnLoss), Overlap: overlapWord(entry.Schedule),
+		Timeout: timeoutOrNull(entry.Timeout), Backoff: orNull(entry.Backoff), OnLoss: lossText(entry.OnLoss), Overlap: overlapWord(entry.Schedule),
 		Group: orNull(entry.Group), Key: orNull(entry.Key), Exclude: excludeTexts(entry.Schedule), Paused: entry.Paused, Hooks: map[string]any{}, Next: []time.Time{},
 	}
 	if entry.Rule.String() == "" && !entry.Follows() {

@@ -111,7 +111,7 @@ func NewJobRecord(j Job, now time.Time) JobRecord {
 		RunAt: timeOrNull(j.RunAt), CreatedAt: timeOrNull(j.CreatedAt),
 		StartedAt: timeOrNull(j.StartedAt), FinishedAt: timeOrNull(j.FinishedAt),
 		Node: orNull(jobNode(j.JobInfo)), Schedule: orNull(j.ScheduleName), Slot: timeOrNull(j.Slot), Origin: j.Origin.String(),
-		Args: rawJSON(j.Args), Timeout: durationOrNull(j.Timeout), Backoff: orNull(header(j.JobInfo, hourbell.BackoffHeader)),
+		Args: rawJSON(j.Args), Timeout: timeoutOrNull(j.Timeout), Backoff: orNull(header(j.JobInfo, hourbell.BackoffHeader)),
 		OnLoss: j.OnLoss.String(), Unique: orNull(j.Unique),
 		Reason: orNull(j.Reason), Waits: orNull(j.Waits), Hook: aboutHook(j.JobInfo), CancelRequested: j.CancelAsked,
 		Errors: []AttemptErrorRecord{}, After: []AfterRecord{},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/kinds"
 	"github.com/hourbell/hourbell/store"
@@ -47,7 +48,7 @@ func shownTimeout(d time.Duration) string {
 	case d <= 0:
 		return ""
 	case d >= hourbell.MaxDuration:
-		return "none"
+		return declared.NoTimeout
 	}
 	return d.String()
 }

@@ -13,6 +13,9 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/declared"
 )
 
 // Listing describes how items of one type are shown.
@@ -55,6 +58,14 @@ func durationOrNull(d time.Duration) *string {
 		return nil
 	}
 	return orNull(d.String())
+}
+
+// timeoutOrNull formats a timeout; nil means the worker's own.
+func timeoutOrNull(d time.Duration) *string {
+	if d >= hourbell.MaxDuration {
+		return orNull(declared.NoTimeout)
+	}
+	return durationOrNull(d)
 }
 
 // validText makes text of arbitrary bytes valid for JSON.

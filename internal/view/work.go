@@ -140,7 +140,7 @@ func limits(s hourbell.Schedule) string {
 	parts = append(parts, plain.Plural(cmp.Or(s.MaxAttempts, defaultAttempts), "attempt"))
 	switch {
 	case s.Timeout == hourbell.MaxDuration:
-		parts = append(parts, "no time limit")
+		parts = append(parts, "timeout none")
 	case s.Timeout > 0:
 		parts = append(parts, "timeout "+s.Timeout.String())
 	case kind == kinds.CommandKind || kind == kinds.HTTPKind || kind == kinds.SQLKind:

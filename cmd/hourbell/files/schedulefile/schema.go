@@ -192,6 +192,9 @@ func sharedValue(k declared.Key) *schema {
 	case declared.IsTruth:
 		return aTruth()
 	case declared.IsDuration:
+		if len(k.Form.Words) > 0 {
+			return &schema{AnyOf: []*schema{aDuration(), aChoice(k.Form.Words...)}}
+		}
 		return aDuration()
 	case declared.IsChoice:
 		return aChoice(k.Form.Words...)

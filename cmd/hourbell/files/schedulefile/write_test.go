@@ -35,7 +35,7 @@ func TestWriteEveryKey(t *testing.T) {
     stdin: "a\nb"
     detached: keep
     base: cron
-    timeout: 876000h
+    timeout: none
     on_failure: {command: [tell, "it's"], env: {A: "#"}, dir: /, user: root}
     on_success: [{command: [ok]}, {shell: "a, b] #"}, {url: "https://x/"}]
     on_retry: {shell: again}

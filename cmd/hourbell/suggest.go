@@ -90,8 +90,9 @@ const (
 )
 
 // known returns names that exist, among which the nearest is looked for. Of calendars these are the first in the order of names; of
-// schedules the first, and the first that begin with the same letter or follow it. Of keys these are the paused keys, and of kinds the
-// kinds that nodes know and the kinds of the newest jobs.
+// schedules the first, and the first that begin with the same letter or follow it. Of keys these are the paused keys, of kinds and queues
+// what nodes and the newest jobs have, of groups what schedules and the newest jobs have, and of queues and groups also what is counted in
+// time.
 func (a asked) known(ctx context.Context, client *hourbell.Client) (names []string, err error) {
 	pages := []string{""}
 	if len(a.name) > 0 {
@@ -115,8 +116,13 @@ func (a asked) known(ctx context.Context, client *hourbell.Client) (names []stri
 		found, err := client.Calendars.List(ctx, hourbell.CalendarFilter{Limit: namesRead})
 		return namesOf(found, func(c hourbell.CalendarInfo) string { return c.Name }), err
 	case "group":
-		found, err := client.Groups.List(ctx)
-		return namesOf(found, func(g hourbell.GroupInfo) string { return g.Name }), err
+		schedules, schedulesErr := client.Schedules.List(ctx, hourbell.ScheduleFilter{Limit: namesRead})
+		jobs, jobsErr := client.Jobs.List(ctx, hourbell.JobFilter{Limit: namesRead})
+		counted, countErr := within(ctx, client.Groups.Estimate)
+		return slices.Concat(
+			namesOf(schedules, func(s hourbell.ScheduleInfo) string { return s.Group }), namesOf(jobs, func(j store.JobInfo) string { return j.Group }),
+			namesOf(counted, func(g hourbell.GroupInfo) string { return g.Name }),
+		), errors.Join(schedulesErr, jobsErr, countErr)
 	case "limit":
 		found, err := client.Limits.List(ctx)
 		return namesOf(found, func(l hourbell.LimitInfo) string { return l.Name }), err
@@ -129,15 +135,15 @@ func (a asked) known(ctx context.Context, client *hourbell.Client) (names []stri
 		found, err := client.Keys.List(ctx)
 		return namesOf(found, func(k store.Pause) string { return k.Name }), err
 	case "queue":
-		found, err := client.Queues.List(ctx)
-		for _, q := range found {
-			names = append(names, q.Name)
-		}
-		nodes, nodeErr := client.Nodes.List(ctx)
+		nodes, nodesErr := client.Nodes.List(ctx)
 		for _, n := range nodes {
 			names = append(names, n.Queues...)
 		}
-		return names, errors.Join(err, nodeErr)
+		jobs, jobsErr := client.Jobs.List(ctx, hourbell.JobFilter{Limit: namesRead})
+		counted, countErr := within(ctx, client.Queues.Estimate)
+		return slices.Concat(
+			names, namesOf(jobs, func(j store.JobInfo) string { return j.Queue }), namesOf(counted, func(q hourbell.QueueInfo) string { return q.Name }),
+		), errors.Join(nodesErr, jobsErr, countErr)
 	case "kind":
 		nodes, err := client.Nodes.List(ctx)
 		for _, n := range nodes {
@@ -149,11 +155,26 @@ func (a asked) known(ctx context.Context, client *hourbell.Client) (names []stri
 	return names, nil
 }
 
-// namesOf returns the names of what a listing has found.
-func namesOf[T any](found []T, name func(T) string) []string {
-	names := make([]string, len(found))
+// within reads for half of the time that ctx has left. A reading that takes longer, as a count of very many jobs, finds nothing.
+func within[T any](ctx context.Context, read func(context.Context) ([]T, error)) ([]T, error) {
+	if deadline, set := ctx.Deadline(); set {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
+		defer cancel()
+	}
+	found, err := read(ctx)
+	if ctx.Err() != nil {
+		return nil, nil
+	}
+	return found, err
+}
+
+// namesOf returns the names of what a listing has found, as far as it has names.
+func namesOf[T any](found []T, name func(T) string) (names []string) {
 	for i := range found {
-		names[i] = name(found[i])
+		if one := name(found[i]); one != "" {
+			names = append(names, one)
+		}
 	}
 	return names
 }

@@ -16,6 +16,7 @@ type RecountResult struct {
 	Nodes int  // rows of permits that belonged to nodes or limits that do not exist any more
 	Jobs  int  // that lost their permits or left their lane, because no living node runs them
 	More  bool // another step has something to do now
+	Left  bool // nothing was done, because another node is the oldest
 }
 
 // LaneRepair is a lane that counted its permits or its starts wrong.

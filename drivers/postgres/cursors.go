@@ -400,6 +400,8 @@ func (s *claimScan) addFullScan(jobs int, took time.Duration) {
 		expected = max(expected, s.usual.took*time.Duration(jobs)/time.Duration(s.usual.jobs))
 	case jobs > 0:
 		expected = took // there is no claim to compare with
+	default: // neither has found a job, so that the claim with cursors shows what a claim takes anyway, also on a busy machine
+		expected = max(expected, s.usual.took)
 	}
 	s.costs.add(max(took-expected, 0), s.scanned.IsZero())
 	s.scanned, s.compared = time.Now(), false

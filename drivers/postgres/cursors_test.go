@@ -234,6 +234,7 @@ func TestCostOfAFullScan(t *testing.T) {
 		{usual{1, time.Millisecond}, 1000, 15 * time.Millisecond, 0},
 		{usual{}, 1000, 10 * time.Millisecond, 0},
 		{usual{}, 0, 10 * time.Millisecond, 9 * time.Millisecond},
+		{usual{0, 8 * time.Millisecond}, 0, 10 * time.Millisecond, 2 * time.Millisecond}, // a busy machine
 	} {
 		s := claimScan{usual: c.usual}
 		for range s.costs {

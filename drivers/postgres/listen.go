@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	probeTime = 2 * time.Second  // in which a notification to ourselves must arrive
-	quietTime = 30 * time.Second // of silence, after which the connection is tried
-	pingTime  = 5 * time.Second  // in which it must answer then
+	probeTime = 2 * time.Second // in which a notification to ourselves must arrive
+	quietTime = time.Minute     // of silence, after which the connection is tried
+	pingTime  = 5 * time.Second // in which it must answer then
 )
 
 // channelOf is the name of the channel for wake-ups, at most 63 bytes.

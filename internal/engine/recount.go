@@ -14,6 +14,8 @@ import (
 
 const (
 	recountEvery = time.Minute
+	// recountRarely is how many times as long a node waits that leaves the work to an older node.
+	recountRarely = 4
 	// recountRows is how many lanes and how many jobs a step changes, and recountRest the pause between two steps.
 	recountRows = 500
 	recountRest = 100 * time.Millisecond
@@ -27,13 +29,21 @@ type recounter struct {
 	callTimeout time.Duration
 }
 
-// run recounts every recountEvery or so, until ctx ends.
+// run recounts every recountEvery or so, until ctx ends; less often while another node does it.
 func (r recounter) run(ctx context.Context) {
-	for {
-		if loop.Sleep(ctx, time.Duration(float64(recountEvery)*(0.5+ambient.Of(r.store).Random("recount")))) != nil {
+	for wait := recountEvery; ; {
+		if loop.Sleep(ctx, time.Duration(float64(wait)*(0.5+ambient.Of(r.store).Random("recount")))) != nil {
 			return
 		}
-		for !r.node.Blocked() && r.once(ctx) {
+		wait = recountEvery
+		for !r.node.Blocked() {
+			more, left := r.once(ctx)
+			if left {
+				wait = recountRarely * recountEvery
+			}
+			if !more {
+				break
+			}
 			if loop.Sleep(ctx, recountRest) != nil {
 				return
 			}
@@ -41,11 +51,11 @@ func (r recounter) run(ctx context.Context) {
 	}
 }
 
-// once makes one step, and reports whether there is more to do. The store leaves the work to the oldest node.
-func (r recounter) once(ctx context.Context) (more bool) {
+// once makes one step, and reports whether there is more to do, and whether the work is left to the oldest node.
+func (r recounter) once(ctx context.Context) (more, left bool) {
 	number, _, leased := r.node.Session()
 	if !leased {
-		return false
+		return false, false
 	}
 	call, cancel := context.WithTimeout(ctx, r.callTimeout)
 	defer cancel()
@@ -55,7 +65,7 @@ func (r recounter) once(ctx context.Context) (more bool) {
 		if ctx.Err() == nil {
 			report.StoreFailed("recount permits", err)
 		}
-		return false
+		return false, false
 	}
 	report.StoreWorks("recount permits")
 	for _, lane := range res.Lanes {
@@ -66,5 +76,5 @@ func (r recounter) once(ctx context.Context) (more bool) {
 		})
 	}
 	report.Step("recount", "", len(res.Lanes)+res.Nodes+res.Jobs)
-	return res.More
+	return res.More, res.Left
 }

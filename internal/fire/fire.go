@@ -85,6 +85,7 @@ func Run(ctx context.Context, cfg Config) {
 		case <-timer.C:
 		case <-cfg.Wakes.Schedules():
 			f.roundAt = loop.AlreadyDue
+			cfg.Zones.put.Notify()
 		case <-turn.Changed():
 		}
 		timer.Stop()

@@ -19,6 +19,8 @@ import (
 const (
 	// zonesInterval is how often the data of the time zones in use are read again, and a page of schedules is compared with them.
 	zonesInterval = time.Minute
+	// zonesRarely is how many times as long a node waits while there are no schedules, until a schedule is put.
+	zonesRarely = 4
 	// zonesPace is the time between the pages of a round at the start of a node, or after the data have changed.
 	zonesPace = time.Second
 	// zonesPage is how many schedules a page has.
@@ -34,6 +36,7 @@ type Zones struct {
 	report  *loop.Report
 	zones   *recur.Zones
 	changes atomic.Int64
+	put     loop.Signal // schedules may have been put
 }
 
 // ZonesConfig is the configuration of Zones.
@@ -49,7 +52,7 @@ type ZonesConfig struct {
 
 // NewZones returns Zones that have read no data.
 func NewZones(cfg ZonesConfig) *Zones {
-	return &Zones{cfg: cfg, report: cfg.Node.Report(), zones: &recur.Zones{}}
+	return &Zones{cfg: cfg, report: cfg.Node.Report(), zones: &recur.Zones{}, put: loop.NewSignal()}
 }
 
 // Run compares data and schedules until ctx ends.
@@ -84,7 +87,23 @@ func (z *Zones) Run(ctx context.Context) {
 			z.report.StoreWorks(doing)
 			failures = 0
 		}
-		_ = loop.Sleep(ctx, wait) // the loop condition checks ctx
+		z.rest(ctx, wait)
+	}
+}
+
+// rest waits, until ctx ends. Without schedules the wait is long; it ends a minute after schedules were put.
+func (z *Zones) rest(ctx context.Context, wait time.Duration) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	put := z.put
+	if wait <= zonesInterval {
+		put = nil
+	}
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	case <-put:
+		_ = loop.Sleep(ctx, zonesInterval) // the caller checks ctx
 	}
 }
 
@@ -102,12 +121,16 @@ func (r zonesRound) changed() zonesRound { return zonesRound{quick: 2, clock: r.
 // next goes on after a page, and returns the time until the next.
 func (r zonesRound) next(page replanned) (zonesRound, time.Duration) {
 	r.clock = page.clock
+	none := page.none && r.after == ""
 	r.after = page.more
 	if page.lost {
 		r.quick = max(r.quick, 2)
 	}
 	if r.after == "" { // the end of a round
 		r.quick = max(0, r.quick-1)
+		if none && r.quick == 0 {
+			return r, zonesRarely * zonesInterval
+		}
 		return r, zonesInterval
 	}
 	if r.quick > 0 {
@@ -132,6 +155,7 @@ func (z *Zones) prints(now time.Time) []string {
 type replanned struct {
 	clock storeClock
 	more  string // the last name of the page if there may be further pages
+	none  bool   // the page is empty
 	lost  bool   // the store refused a decision, because the schedule has been changed since
 }
 
@@ -141,7 +165,8 @@ func (z *Zones) replanPage(ctx context.Context, req store.ListRequest, clock sto
 	ctx, cancel := context.WithTimeout(ctx, z.cfg.CallTimeout)
 	defer cancel()
 	rows, err := store.List[store.Schedule](ctx, z.cfg.Store, req)
-	if done.clock = clock; err != nil || len(rows) == 0 && !clock.at.IsZero() {
+	done.clock, done.none = clock, len(rows) == 0
+	if err != nil || done.none && !clock.at.IsZero() {
 		return done, err // without schedules, as on an idle node, one reading of the clock is enough
 	}
 	now, err := z.cfg.Store.Now(ctx)

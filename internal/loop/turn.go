@@ -15,13 +15,16 @@ const (
 	// ownPoll is after how many idle intervals a node polls itself, although other nodes poll. It
 	// waits up to twice as long, by chance, so that nodes that began at once do not poll at once.
 	ownPoll = 12
+	// notedPolls is how many polls a node makes for each note while no wake-ups may be lost: a note is a transaction of each node that
+	// listens, because the database server counts it so.
+	notedPolls = 3
 )
 
 // Turn decides when a loop polls while it has no work. If the store shares polls
 // (store.Connection), then of all nodes that poll for the same work only one does per interval: the
-// node that polled last polls again after the interval, and each of the others after a random time
-// that is a tenth to a fifth longer, unless it hears of a poll before. So a node that ends is
-// replaced at the next poll. Concurrent calls are allowed.
+// node that polled last polls again after the interval, with a note at every third poll. Each of the others polls after three intervals
+// and a random time of a tenth to a fifth of an interval, unless it hears of a poll before. So a node that ends is
+// replaced. While wake-ups may be lost, each poll has a note, and others wait for one interval only. Concurrent calls are allowed.
 type Turn struct {
 	idle    func() time.Duration // the interval at present
 	shared  func() bool          // whether polls are shared at present
@@ -33,6 +36,8 @@ type Turn struct {
 	work       string  // what is polled for
 	last       Instant // the last shared poll of any node
 	mine       bool    // this node made it
+	heard      bool    // another node made it, which polls again before its next note
+	noted      Instant // the last note of this node
 	own        Instant // the last poll of this node
 	late       float64 // 0 to 1: by how much this node waits longer than others
 	rest       float64 // 0 to 1: by how much the next poll is sooner, or later if this node relies on others
@@ -49,15 +54,28 @@ func (t *Turn) SetWork(work string) {
 	t.work = work
 }
 
-// Note returns the note of a poll that other nodes rely on; empty: polls are not shared at present.
+// Note returns the note of a poll that other nodes rely on; empty: polls are not shared at present, or other nodes rely on an earlier note,
+// of this node or of another.
 func (t *Turn) Note() string {
 	if !t.shared() {
 		return ""
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if now := Now(); now < t.due() || t.mine && !t.watching() && now < t.nextNote() {
+		return ""
+	}
 	return t.self + " " + t.work
 }
+
+// nextNote returns from when on a poll of this node has a note. It is half an interval early, because polls are late.
+func (t *Turn) nextNote() Instant {
+	interval := t.interval()
+	return t.noted.Add(notedPolls*interval - interval/2)
+}
+
+// watching reports whether wake-ups may be lost.
+func (t *Turn) watching() bool { return Now() < t.watchUntil }
 
 // Next returns when to poll.
 func (t *Turn) Next() Instant {
@@ -71,11 +89,20 @@ func (t *Turn) next() Instant {
 	if !t.shared() { // sooner by up to a tenth, by chance, so that loops that began at once do not poll at once
 		return t.own.Add(idle - time.Duration(t.rest/10*float64(idle)))
 	}
+	return min(t.due(), t.own.Add(time.Duration((1+t.rest)*ownPoll*float64(idle))))
+}
+
+// due returns when it is the turn of this node.
+func (t *Turn) due() Instant {
 	interval := t.interval()
-	if !t.mine {
-		interval += time.Duration((1 + t.late) / 10 * float64(interval))
+	wait := interval
+	if t.heard && !t.watching() {
+		wait = notedPolls * interval
 	}
-	return min(t.last.Add(interval), t.own.Add(time.Duration((1+t.rest)*ownPoll*float64(idle))))
+	if !t.mine {
+		wait += time.Duration((1 + t.late) / 10 * float64(interval))
+	}
+	return t.last.Add(wait)
 }
 
 // Interval returns the interval of polls.
@@ -86,7 +113,7 @@ func (t *Turn) Interval() time.Duration {
 }
 
 func (t *Turn) interval() time.Duration {
-	if t.shared() && Now() < t.watchUntil {
+	if t.shared() && t.watching() {
 		return min(watchPoll, t.idle())
 	}
 	return t.idle()
@@ -98,8 +125,11 @@ func (t *Turn) Polled(shared bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := Now()
-	if shared || t.next() <= now {
-		t.last, t.mine = now, shared
+	if shared || t.due() <= now {
+		t.last, t.mine, t.heard = now, shared || t.mine && now < t.nextNote(), false
+	}
+	if shared {
+		t.noted = now
 	}
 	t.own, t.rest = now, t.random()
 }
@@ -109,7 +139,7 @@ func (t *Turn) hear(node, work string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if work == t.work {
-		t.last, t.mine, t.late = Now(), node == t.self, t.random()
+		t.last, t.mine, t.heard, t.late = Now(), node == t.self, node != t.self, t.random()
 	}
 }
 
@@ -119,7 +149,7 @@ func (t *Turn) watch(d time.Duration) {
 	defer t.mu.Unlock()
 	now := Now()
 	if now >= t.watchUntil && now.Sub(t.last) > watchPoll {
-		t.last, t.mine, t.late = now, false, t.random() // so that not all nodes poll at once
+		t.last, t.mine, t.heard, t.late = now, false, false, t.random() // so that not all nodes poll at once
 	}
 	t.watchUntil = max(t.watchUntil, now.Add(d))
 	t.changed.Notify()

@@ -18,6 +18,7 @@ type turns struct {
 	ended []bool
 	polls []time.Duration // since the cluster began
 	by    []int           // which node polled
+	notes int             // how many polls had notes
 	start time.Time
 }
 
@@ -55,6 +56,7 @@ func (c *turns) run(d time.Duration) (polls []time.Duration, by []int) {
 			turn.Polled(note != "")
 			c.polls, c.by = append(c.polls, time.Since(c.start)), append(c.by, i)
 			if note != "" {
+				c.notes++
 				c.wake(store.Wake{Kind: store.WakePolled, Note: note})
 			}
 		}
@@ -81,6 +83,15 @@ func TestNodesShareTheirPolls(t *testing.T) {
 		if gap := longestGap(polls); gap > 12*time.Second+2*time.Millisecond {
 			t.Errorf("for %v no node polls", gap)
 		}
+		if c.notes > 9*2+9*nodes/2 {
+			t.Errorf("%d of the polls have notes", c.notes)
+		}
+		c.ended[c.by[len(c.by)-1]] = true // the node that polls
+		last := c.polls[len(c.polls)-1]
+		polls, _ = c.run(time.Minute)
+		if gap := longestGap(append([]time.Duration{last}, polls...)); gap > 32*time.Second+2*time.Millisecond {
+			t.Errorf("for %v no node polls after the node that polled has ended", gap)
+		}
 		c.wake(store.Wake{Kind: store.WakeWatch, Queue: "a"})
 		polls, _ = c.run(14 * time.Second)
 		if n := len(polls); n < 14 || n > 14*3/2 {
@@ -92,7 +103,7 @@ func TestNodesShareTheirPolls(t *testing.T) {
 		c.wake(store.Wake{Kind: store.WakeWatch})
 		c.run(2 * time.Second)
 		c.ended[c.by[len(c.by)-1]] = true // the node that polls
-		last := c.polls[len(c.polls)-1]
+		last = c.polls[len(c.polls)-1]
 		polls, by := c.run(time.Second)
 		if len(polls) == 0 || polls[0]-last >= time.Second || c.ended[by[0]] {
 			t.Errorf("after the node that polled has ended, the next poll was after %v", append(polls, 0)[0]-last)
@@ -123,19 +134,18 @@ func TestANodeThatSharesNoPolls(t *testing.T) {
 
 func TestATurnIsSharedForTheSameWorkOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, b := newTurns(1).nodes[0], newTurns(1).nodes[0]
+		b := newTurns(1).nodes[0]
 		other := b.JobTurn("a")
 		before := other.Next()
 		time.Sleep(5 * time.Second)
-		b.Wake(store.Wake{Kind: store.WakePolled, Note: a.JobTurn("a").Note()})
+		b.Wake(store.Wake{Kind: store.WakePolled, Note: "n kinds a"})
 		if other.Next() <= before {
 			t.Error("a poll of another node postpones nothing")
 		}
 		before = other.Next()
 		time.Sleep(5 * time.Second)
 		for _, work := range []string{"other kinds a", "kinds b", "kinds"} {
-			a.JobTurn("a").SetWork(work)
-			b.Wake(store.Wake{Kind: store.WakePolled, Note: a.JobTurn("a").Note()})
+			b.Wake(store.Wake{Kind: store.WakePolled, Note: "n " + work})
 		}
 		b.Wake(store.Wake{Kind: store.WakePolled})
 		b.Wake(store.Wake{Kind: store.WakeWatch, Queue: "b"})

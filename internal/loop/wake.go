@@ -41,7 +41,7 @@ func NewWakes(queues []string, idle, idlePushed, sharedPolls time.Duration, arou
 		random := func() float64 { return around.Random("turn " + work) }
 		return &Turn{
 			idle: func() time.Duration { return w.idlePoll(factor) }, shared: w.shared, random: random, self: self, changed: NewSignal(),
-			work: work, last: Now(), own: Now(), late: random(), rest: random(), watchUntil: AlreadyDue,
+			work: work, last: Now(), own: Now(), noted: AlreadyDue, late: random(), rest: random(), watchUntil: AlreadyDue,
 		}
 	}
 	w.scheduleTurn = newTurn("", rarer)

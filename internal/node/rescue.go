@@ -76,7 +76,7 @@ func (n *Node) rescue(ctx context.Context, node, beat int64) {
 	n.expiry.clear()
 	n.heartbeatNow.Notify() // its answer contains when the next lease expires
 	n.emitRescued(res)
-	if len(res.Jobs) > 0 {
+	if len(res.Nodes)+len(res.Jobs) > 0 { // also without jobs: the node may have owed wake-ups, or have been the node that polls
 		n.cfg.Wakes.WakeJobs("")
 	}
 }

@@ -150,7 +150,7 @@ func (s *Store) RecountPermits(ctx context.Context, req store.RecountRequest) (o
 	}
 	defer s.mu.Unlock()
 	if req.Node != 0 && req.Node != s.oldestNode() {
-		return out, nil
+		return store.RecountResult{Left: true}, nil
 	}
 	out.Jobs = s.leaveIdle(req.Limit)
 	out.More = out.Jobs >= req.Limit

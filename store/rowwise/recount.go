@@ -34,7 +34,7 @@ type RecountTx interface {
 func RecountPermits(ctx context.Context, tx RecountTx, req store.RecountRequest) (out store.RecountResult, err error) {
 	if req.Node != 0 {
 		if oldest, err := tx.OldestNode(ctx); err != nil || oldest != req.Node {
-			return out, err
+			return store.RecountResult{Left: err == nil}, err
 		}
 	}
 	if out.Lanes, err = repairLanes(ctx, tx, req.Limit); err != nil {

@@ -95,10 +95,14 @@ func (p *program) jobsList(c *cobra.Command, f storeFlags, l jobsListFlags) erro
 	})
 }
 
+// searchTime is for how long a search goes on before it is named: most of it by one statement, because the parts of a search take longer.
+const searchTime = 6 * time.Second
+
 // search returns a full page of jobs, or all jobs that match. The store searches for a short
 // time at once; a search that needs more is continued, and named once.
 func (p *program) search(ctx context.Context, client *hourbell.Client, f hourbell.JobFilter) (jobs []store.JobInfo, err error) {
 	noted := false
+	f.Within = searchTime
 	for size := f.Limit; ; {
 		f.Limit = size - len(jobs)
 		page, err := client.Jobs.Page(ctx, f)

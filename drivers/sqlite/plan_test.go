@@ -135,6 +135,9 @@ var plans = []struct {
 	{statement: sqlrows.FindDecidedEdges, want: []string{"SEARCH e USING INDEX hourbell_edge_job (job_id=?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}, walks: true},
 	{statement: sqlrows.ListLinks, want: []string{"SEARCH hourbell_edge USING INDEX hourbell_edge_job (job_id=?)", "SEARCH hourbell_edge USING PRIMARY KEY (on_id=?)"}, walks: true, sorts: true},
 	{statement: lockBatchJob, want: []string{"SEARCH hourbell_job USING COVERING INDEX hourbell_job_of_batch (batch=?)"}},
+	{statement: sqlrows.ListJobs, given: "kind first_of_kind", want: []string{
+		"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)", "SEARCH r USING COVERING INDEX hourbell_job_ready (queue=? AND kind=?)",
+	}},
 	{statement: sqlrows.ListJobs, given: "narrowed", want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid<?)"}, sorts: true},
 	{statement: sqlrows.ListJobs, given: "ids", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: sqlrows.ListJobs, given: "schedule", want: []string{"SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?", "SEARCH h USING INDEX hourbell_history_schedule (schedule_id=?"}},

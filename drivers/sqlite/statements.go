@@ -46,6 +46,14 @@ var macros = map[string]string{
 	// The numbers of the jobs whose newest attempt with an error has a text in it, between two numbers.
 	"with_error": `SELECT a.job_id FROM hourbell_attempt AS a WHERE a.job_id > $2 AND a.job_id < $3 AND instr(a.error, $1) > 0 ` +
 		`AND NOT EXISTS (SELECT 1 FROM hourbell_attempt AS n WHERE n.job_id = a.job_id AND n.token > a.token AND n.error <> '')`,
+	// Up to 1,000 live jobs of a kind. The index of ready jobs has the kinds of each queue in order, so that a queue costs a look.
+	"of_kind": `SELECT r.id FROM (WITH RECURSIVE q (name) AS (SELECT min(n.queue) FROM hourbell_job AS n WHERE n.state = 0 ` +
+		`UNION ALL SELECT (SELECT min(n.queue) FROM hourbell_job AS n WHERE n.state = 0 AND n.queue > q.name) FROM q WHERE q.name IS NOT NULL) ` +
+		`SELECT name FROM q) AS q CROSS JOIN hourbell_job AS r INDEXED BY hourbell_job_ready WHERE r.state = 0 AND r.queue = q.name AND r.kind = $1 ` +
+		`UNION ALL SELECT r.id FROM hourbell_job AS r WHERE r.state = 2 AND r.kind = $1 ` +
+		`UNION ALL SELECT r.id FROM hourbell_job AS r WHERE r.state = 1 AND r.kind = $1 ` +
+		`UNION ALL SELECT r.id FROM hourbell_job AS r WHERE r.state = -1 AND r.kind = $1 ` +
+		`UNION ALL SELECT r.id FROM hourbell_job AS r WHERE r.lane IS NOT NULL AND r.kind = $1 LIMIT 1000`,
 	// The same of one job, by its number.
 	"has_error": `instr((SELECT a.error FROM hourbell_attempt AS a WHERE a.job_id = $1 AND a.error <> '' ORDER BY a.token DESC LIMIT 1), $2) > 0`,
 	// Schedule.IsOrIsMadeFrom: the number of a schedule, and a name. The schedules of hosts have the name and @ as prefix.

@@ -4,7 +4,8 @@
 -- statement MatchJobs, given numbers, returns id, a listing
 -- Jobs that match a filter: a page of them, how many there are, or which jobs out of a list
 -- match. For a page each table is walked in the order of the numbers until the page is full.
--- :live and :finished: whether live and finished jobs can match at all.
+-- :live and :finished: whether live and finished jobs can match at all. The first page of a kind without live jobs, which the index
+-- of ready jobs has, walks over no live jobs.
 SELECT (SELECT count(*)                                                                                         -- if count
 (SELECT j.id AS id                                                                                              -- if numbers
 (SELECT j.id AS id, j.token, greatest(j.state, 0) AS state, CASE WHEN :full THEN j.args END AS args,            -- if page
@@ -32,6 +33,7 @@ WHERE :live
     OR j.state <= 0 AND j.attempt > 0 AND :retrying)                                                            -- if narrowed
   AND j.queue = :queue                                                                                          -- if queue
   AND j.kind = :kind                                                                                            -- if kind
+  AND EXISTS (SELECT 1 FROM hourbell_job AS k FORCE INDEX (hourbell_job_ready) WHERE k.kind = :kind)            -- if first_of_kind
   AND j.id IN (SELECT r.job_id FROM hourbell_job_rare AS r WHERE r.group_name = :group_name {share})            -- if group
   AND j.id IN (SELECT r.job_id FROM hourbell_job_rare AS r WHERE r.job_key = :job_key {share})                  -- if key
   AND j.id IN (SELECT r.job_id FROM hourbell_job_rare AS r WHERE r.unique_key = :unique_key {share})            -- if unique

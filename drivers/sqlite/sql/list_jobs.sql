@@ -4,7 +4,8 @@
 -- statement MatchJobs, given numbers, returns id, a listing
 -- Jobs that match a filter: a page of them, how many there are, or which jobs out of a list
 -- match. For a page both tables are walked in step, backwards or forwards; neither is
--- sorted. :live and :finished: whether live and finished jobs can match at all.
+-- sorted. :live and :finished: whether live and finished jobs can match at all. The first page of a kind with few live jobs walks over the
+-- numbers from its first live job to its last.
 SELECT count(*) AS count FROM (                                                                                 -- if count
 SELECT j.id                                                                                                     -- if numbers
 SELECT j.id, j.token, max(j.state, 0) AS state, CASE WHEN :full THEN j.args END AS args,                                         -- if page
@@ -30,6 +31,8 @@ WHERE :live
     OR j.state <= 0 AND j.attempt > 0 AND :retrying)                                                            -- if narrowed
   AND j.queue = :queue                                                                                          -- if queue
   AND j.kind = :kind                                                                                            -- if kind
+  AND j.id >= (SELECT CASE WHEN count(*) < 1000 THEN min(k.id) ELSE 0 END FROM ({of_kind(:kind)}) AS k)         -- if first_of_kind
+  AND j.id <= (SELECT CASE WHEN count(*) < 1000 THEN max(k.id) ELSE :before END FROM ({of_kind(:kind)}) AS k)   -- if first_of_kind
   AND j.group_name = :group_name                                                                                -- if group
   AND j.job_key = :job_key                                                                                      -- if key
   AND j.unique_key = :unique_key                                                                                -- if unique

@@ -85,6 +85,12 @@ func searchConditions(f store.JobFilter, now time.Time, after int64) (given []st
 	return given, a
 }
 
+// walks reports whether a filter of live jobs has no condition that an index meets.
+func walks(f store.JobFilter) bool {
+	live, _ := f.Tables()
+	return live && len(f.IDs) == 0 && f.Schedule == "" && f.HostsOf == "" && f.Group == "" && f.Key == "" && f.Unique == "" && f.Batch == 0 && f.Error == ""
+}
+
 // ListJobs reads jobs in pages; see store.Jobs. more are conditions of the driver's own.
 func (s *Session) ListJobs(ctx context.Context, req store.ListJobsRequest, more ...string) ([]store.JobInfo, error) {
 	now, err := s.Now(ctx, req.Now)
@@ -93,6 +99,9 @@ func (s *Session) ListJobs(ctx context.Context, req store.ListJobsRequest, more 
 	}
 	given, a := searchConditions(req.JobFilter, now, req.After)
 	a["full"], a["before"], a["limit"] = req.Attempts, cmp.Or(req.Before, math.MaxInt64), req.Limit
+	if req.After == 0 && req.Before == 0 && walks(req.JobFilter) && req.Kind != "" {
+		given = append(given, "first_of_kind")
+	}
 	name := ListJobs
 	if req.OldestFirst {
 		name = ListJobsOldestFirst

@@ -12,8 +12,12 @@ import (
 	"github.com/hourbell/hourbell"
 )
 
-// completionTime is how long a completion reads names. A store that takes longer is left out in silence.
-const completionTime = 200 * time.Millisecond
+// completionTime is how long a completion reads names. What a store has not answered by then is left out in silence. completionRest is
+// how long the completion waits for the end of a reading that is over.
+const (
+	completionTime = 180 * time.Millisecond
+	completionRest = 20 * time.Millisecond
+)
 
 // completeNames completes the names that commands look up from the store: arguments NAME, and flags that select by name.
 func (p *program) completeNames(c *cobra.Command) {
@@ -38,26 +42,28 @@ func (p *program) namesOf(what string) cobra.CompletionFunc {
 	return func(c *cobra.Command, given []string, begin string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(c.Context(), completionTime)
 		defer cancel()
-		found := make(chan []string, 1)
-		go func() { found <- p.existing(ctx, storeFlagsOf(c), asked{what, begin}) }()
+		found := make(chan []string, 1) // closed without names if the store cannot be read
+		go func() {
+			defer close(found)
+			_ = p.withReader(ctx, storeFlagsOf(c), func(client *hourbell.Client) error { // a completion has no place for an error
+				names, err := asked{what, begin}.known(ctx, client)
+				found <- names
+				return err
+			})
+		}()
 		var names []string
 		select {
 		case names = <-found:
 		case <-ctx.Done():
+			select {
+			case names = <-found: // what was found before the time was over
+			case <-time.After(completionRest):
+			}
 		}
 		names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, begin) || slices.Contains(given, name) })
 		slices.Sort(names)
 		return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
 	}
-}
-
-// existing returns names that exist; none if the store cannot be read.
-func (p *program) existing(ctx context.Context, f storeFlags, a asked) (names []string) {
-	_ = p.withReader(ctx, f, func(client *hourbell.Client) (err error) { // a completion has no place for an error
-		names, err = a.known(ctx, client)
-		return err
-	})
-	return names
 }
 
 // storeFlagsOf returns the flags of a command that say where the store is.

@@ -215,12 +215,13 @@ func (s *ScheduleService) put(ctx context.Context, options []Option, takes optio
 
 // ScheduleFilter selects schedules. The zero value selects all.
 type ScheduleFilter struct {
-	Owner    *string // nil: any owner
-	Calendar string  // only schedules that exclude the store's calendar with this name; empty: all
-	Group    string  // only schedules of this group; empty: all
-	After    string  // only names after this name, in byte order: the last name of the previous page
-	Limit    int     // rows of a page; default 100
-	Deleted  bool    // includes deleted schedules
+	Names    []string // only schedules with these names; empty: all
+	Owner    *string  // nil: any owner
+	Calendar string   // only schedules that exclude the store's calendar with this name; empty: all
+	Group    string   // only schedules of this group; empty: all
+	After    string   // only names after this name, in byte order: the last name of the previous page
+	Limit    int      // rows of a page; default 100
+	Deleted  bool     // includes deleted schedules
 }
 
 const defaultPage = 100
@@ -228,6 +229,9 @@ const defaultPage = 100
 // List returns schedules by name, a page at a time.
 func (s *ScheduleService) List(ctx context.Context, f ScheduleFilter) ([]ScheduleInfo, error) {
 	err := check.Join(checkIfGiven("after", f.After), checkIfGiven("calendar", f.Calendar), checkIfGiven("group", f.Group))
+	for _, name := range f.Names {
+		err = check.Join(err, check.StoredName("name", name))
+	}
 	if f.Owner != nil {
 		err = check.Join(err, checkIfGiven("owner", *f.Owner))
 	}
@@ -235,7 +239,7 @@ func (s *ScheduleService) List(ctx context.Context, f ScheduleFilter) ([]Schedul
 		return nil, fmt.Errorf("list schedules: %w", err)
 	}
 	return s.list(ctx, store.ListRequest{
-		Owner: f.Owner, Calendar: f.Calendar, Group: f.Group, After: f.After, Limit: pageSize(f.Limit), Deleted: f.Deleted,
+		Names: f.Names, Owner: f.Owner, Calendar: f.Calendar, Group: f.Group, After: f.After, Limit: pageSize(f.Limit), Deleted: f.Deleted,
 	})
 }
 

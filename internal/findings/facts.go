@@ -3,6 +3,7 @@ package findings
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell"
@@ -22,7 +23,7 @@ type Facts struct {
 	Ahead    []hourbell.ScheduleInfo // schedules whose marks are ahead of the store's clock
 	Failing  []Failing               // active schedules whose newest jobs failed
 	Waiting  []Waiting
-	Missed   []store.SlotInfo // records of missed slots of the last day, newest first
+	Missed   []store.SlotInfo // records of missed slots of the last day, newest first, of schedules that exist
 	Failed   []store.JobInfo  // jobs that failed in the last day, newest first
 	Unread   []string         // what of the above the store did not answer in time, in words
 }
@@ -174,14 +175,29 @@ func (f *Facts) readFailing(ctx context.Context, client *hourbell.Client) error 
 	return nil
 }
 
-// readMissed reads the newest records of missed slots of the last day.
+// readMissed reads the newest records of missed slots of the last day, of schedules that exist.
 func (f *Facts) readMissed(ctx context.Context, client *hourbell.Client) error {
 	slots, err := client.Slots.List(ctx, hourbell.SlotFilter{From: f.Now.Add(-lastDay), Limit: missedAmong})
-	for _, slot := range slots {
-		if slot.Outcome == store.SlotMissed && len(f.Missed) < Rows {
-			f.Missed = append(f.Missed, slot)
-		}
+	if err != nil {
+		return err
 	}
+	slots = slices.DeleteFunc(slots, func(slot store.SlotInfo) bool { return slot.Outcome != store.SlotMissed })
+	if len(slots) == 0 {
+		return nil
+	}
+	var names []string
+	for _, slot := range slots {
+		names = append(names, slot.ScheduleName)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	schedules, err := client.Schedules.List(ctx, hourbell.ScheduleFilter{Names: names, Limit: len(names)})
+	exists := map[string]bool{}
+	for _, s := range schedules {
+		exists[s.Name] = true
+	}
+	slots = slices.DeleteFunc(slots, func(slot store.SlotInfo) bool { return !exists[slot.ScheduleName] })
+	f.Missed = slots[:min(len(slots), Rows)]
 	return err
 }
 

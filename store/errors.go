@@ -44,6 +44,8 @@ var (
 	ErrUnknown = errors.New("it is unknown whether this was done")
 	// ErrSlow: the call was ended because it took longer than its request allows.
 	ErrSlow = errors.New("this takes longer than allowed")
+	// ErrTimeLimit: the server has ended the call, because a time limit is set for statements, for waits for locks or for idle sessions.
+	ErrTimeLimit = errors.New("the database server has ended the call because of a time limit")
 	// ErrSchema: the schema in the database does not match this release.
 	ErrSchema = errors.New("database schema does not fit this release")
 )

@@ -63,6 +63,10 @@ func (b *Backend) explain(ctx context.Context, doing string, err error) error {
 	case rejects(number):
 		return fmt.Errorf("%s: %w; see what constraints and triggers that were added to the tables forbid: %w", doing, store.ErrRejected, err)
 	}
+	if number := numberOf(err); number == errStatementTimeout || number == errExecutionTimeout {
+		return fmt.Errorf("%s: %w: see max_statement_time (MariaDB) or max_execution_time (MySQL) of the user and of the server: %w",
+			doing, store.ErrTimeLimit, err)
+	}
 	if remedy := remedyFor(numberOf(err)); remedy != "" {
 		return fmt.Errorf("%s: %w: %s", doing, err, remedy)
 	}

@@ -81,6 +81,14 @@ func (b *Backend) explain(what string, err error) error {
 		return fmt.Errorf("%s: the database role may not do this; grant it USAGE on schema %q and all rights on its tables and sequences: %w", what, b.schema, err)
 	case "26000", "42P05", "08P01": // prepared statement is missing, exists; protocol
 		return fmt.Errorf("%s: a pooler in transaction mode seems to stand in between; add default_query_exec_mode=exec to the pool's URL: %w", what, err)
+	case "57014":
+		return fmt.Errorf("%s: %w: see the statement_timeout of the role, of the database and of the server (or an administrator has cancelled "+
+			"the statement): %w", what, store.ErrTimeLimit, err)
+	case lockNotAvailable:
+		return fmt.Errorf("%s: %w: other transactions hold locks for longer than the lock_timeout of the role, of the database or of the server "+
+			"allows: %w", what, store.ErrTimeLimit, err)
+	case "57P05":
+		return fmt.Errorf("%s: %w: see the idle_session_timeout of the role, of the database and of the server: %w", what, store.ErrTimeLimit, err)
 	case "53100":
 		return fmt.Errorf("%s: the disk of the database server is full: %w", what, err)
 	case "53300":

@@ -53,6 +53,11 @@ var rules = []Rule{
 		"its stack is in the log of the node (job stuck); only an end of the process ends it", func(f Facts) []store.Finding { return f.problems(work.WorkerStuck) },
 	},
 	{
+		CallsEnded, store.FindingError, "nodes",
+		"set the limit to 0 or to a longer time, for the role, the database or the server, wherever it is set; `hourbell doctor` with the " +
+			"node's URL has the statement", func(f Facts) []store.Finding { return f.problems(CallsEnded) },
+	},
+	{
 		FewConnections, store.FindingWarning, "nodes",
 		"raise the limit of the role or of the server, whichever is named, or lower pool_max_conns in the URLs of programs; `hourbell doctor` " +
 			"with the node's URL has the statement", func(f Facts) []store.Finding { return f.problems(FewConnections) },
@@ -277,6 +282,9 @@ func silent(f Facts) []store.Finding {
 
 // FileRefused is the name of the problem of a node that cannot use one of its files.
 const FileRefused = "file-refused"
+
+// CallsEnded is the name of the problem of a node whose calls the server of the store has ended because of a time limit.
+const CallsEnded = "calls-ended"
 
 // The names of problems of a node that the store gives too few connections, or statements too little time. Examine of a driver has
 // findings with the same names about its own user.

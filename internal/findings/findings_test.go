@@ -115,6 +115,9 @@ func TestEachRule(t *testing.T) {
 		{"worker-stuck", func(f *Facts) {
 			f.Nodes[0].Problems = []store.NodeProblem{{Name: "worker-stuck", Text: "the worker of job 7", Since: now}}
 		}, []string{"the worker of job 7 (node a)"}, now},
+		{"calls-ended", func(f *Facts) {
+			f.Nodes[0].Problems = []store.NodeProblem{{Name: "calls-ended", Text: "the server has ended calls", Since: now}}
+		}, []string{"the server has ended calls (node a)"}, now},
 		{"connections", func(f *Facts) {
 			f.Nodes[0].Problems = []store.NodeProblem{{Name: "connections", Text: "the role r has 3 of its connections left", Since: now}}
 		}, []string{"the role r has 3 of its connections left (node a)"}, now},

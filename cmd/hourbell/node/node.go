@@ -55,6 +55,7 @@ type Node struct {
 	starting starting
 	idle     []string       // the queues that begin without workers
 	backend  stores.Backend // the store; nil before it is open
+	ended    endedCalls
 	closing  []func() error // of the connections of the kind sql
 }
 
@@ -70,7 +71,7 @@ func (n *Node) Run(ctx context.Context) error {
 		return err
 	}
 	n.manager = newManager(cmp.Or(n.Config.Heartbeat, n.Config.Lease/3), n.Config.Logger)
-	n.Config.Observers = append(n.Config.Observers, n.manager)
+	n.Config.Observers = append(n.Config.Observers, n.manager, &n.ended)
 	ended := make(chan struct{})
 	defer close(ended)
 	go n.manager.feed(ended)

@@ -19,9 +19,10 @@ import (
 const mostOfMistake = 500
 
 // limitsEvery is how often a node examines whether the store has connections left for it, and gives statements enough time.
-const limitsEvery = 30 * time.Second
+const limitsEvery = time.Minute
 
-// reportProblems reports files that are refused, and limits of the store that are too low, as problems of the node, until ctx ends.
+// reportProblems reports files that are refused, calls that the server of the store has ended, and limits of the store that are too
+// low, as problems of the node, until ctx ends.
 func (n *Node) reportProblems(ctx context.Context, client *hourbell.Client) {
 	limits := make(chan []store.NodeProblem)
 	var examining sync.WaitGroup
@@ -37,7 +38,7 @@ func (n *Node) reportProblems(ctx context.Context, client *hourbell.Client) {
 		case low = <-limits:
 		case <-tick.C:
 		}
-		if now := append(n.refusedFiles(n.Watch.States()), low...); !slices.Equal(now, reported) && client.Nodes.ReportProblems(now...) {
+		if now := slices.Concat(n.refusedFiles(n.Watch.States()), n.ended.problems(), low); !slices.Equal(now, reported) && client.Nodes.ReportProblems(now...) {
 			reported = now
 		}
 	}

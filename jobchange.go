@@ -42,6 +42,7 @@ func (c *JobChanges) add(jobs []store.JobChange) {
 // its batches, without IDs.
 type changing struct {
 	req       store.ChangeJobsRequest
+	filter    JobFilter // for its conditions on the arguments
 	eachBatch func([]store.JobChange) error
 	dryRun    bool
 }
@@ -164,7 +165,7 @@ func (s *JobService) Reprioritise(ctx context.Context, f JobFilter, priority int
 
 func (s *JobService) change(ctx context.Context, verb string, f JobFilter, req store.ChangeJobsRequest, options []Option) (out JobChanges, err error) {
 	c, err := newChanging(req, options)
-	c.req.By = s.client.actor(ctx)
+	c.req.By, c.filter = s.client.actor(ctx), f
 	match, filterErr := s.toChange(ctx, f, req.Action)
 	if err = check.Join(err, filterErr); err == nil {
 		err = s.changeMatching(ctx, c, match, &out)
@@ -178,7 +179,7 @@ func (s *JobService) change(ctx context.Context, verb string, f JobFilter, req s
 // toChange returns the conditions of a filter for a call that changes jobs.
 func (s *JobService) toChange(ctx context.Context, f JobFilter, action store.JobAction) (store.JobFilter, error) {
 	match, err := s.conditions(ctx, f)
-	if err == nil && match.Empty() && match.IDs == nil && !f.All {
+	if err == nil && match.Empty() && match.IDs == nil && len(f.Args) == 0 && !f.All {
 		err = &check.FieldError{Field: "filter", Problem: "selects all jobs", Remedy: "give a condition or the numbers of jobs, or state that all are meant"}
 	}
 	if match.IDs == nil && len(match.States) == 0 && !match.Scheduled && !match.Retrying {
@@ -214,7 +215,7 @@ func nextBatch(size int, took time.Duration) int {
 // after each batch.
 func (s *JobService) changeMatching(ctx context.Context, c changing, match store.JobFilter, out *JobChanges) error {
 	size := maxBatch
-	for ids, err := range s.selected(ctx, match) {
+	for ids, err := range s.selected(ctx, c.filter, match) {
 		if c.req.Tx != nil {
 			if match.IDs == nil && len(ids) > maxBatch {
 				return &check.FieldError{Field: "filter", Problem: fmt.Sprintf("selects more than %d jobs for one transaction",
@@ -246,16 +247,16 @@ func (s *JobService) changeMatching(ctx context.Context, c changing, match store
 
 // selected yields the numbers of the jobs that a filter selects: the numbers that it
 // has, or else the numbers of the jobs that match, smallest first. Jobs that are made after
-// the first look are not selected.
-func (s *JobService) selected(ctx context.Context, match store.JobFilter) iter.Seq2[[]int64, error] {
+// the first look are not selected. They also met the conditions of f on the arguments when they were read.
+func (s *JobService) selected(ctx context.Context, f JobFilter, match store.JobFilter) iter.Seq2[[]int64, error] {
 	return func(yield func([]int64, error) bool) {
-		if match.IDs != nil {
+		if match.IDs != nil && (len(f.Args) == 0 || len(match.IDs) == 0) {
 			yield(match.IDs, nil)
 			return
 		}
 		page := store.ListJobsRequest{JobFilter: match, OldestFirst: true, Limit: foundAtOnce}
 		for {
-			jobs, err := s.client.backend.ListJobs(ctx, page)
+			jobs, err := s.listed(ctx, f, page)
 			ids := converted(jobs, func(j store.JobInfo) int64 { return j.ID })
 			last := err != nil || len(jobs) < foundAtOnce
 			if !last && page.Before == 0 {

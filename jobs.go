@@ -76,6 +76,13 @@ type JobFilter struct {
 	// at most 1,000 bytes. The last error is the reason for which the job failed or
 	// was cancelled, and the error of the newest attempt that left an error.
 	Error string
+	// Args are values in the arguments of the job. There is no index of arguments: the store reads the arguments of the jobs
+	// that meet the other conditions, and a Page may be Partial. A call that changes jobs looks at the arguments before it locks the jobs: OnConflict
+	// may replace them in between.
+	Args []ArgsCondition
+	// ShownArgs returns what Args may look at in the arguments of a job of a kind, so that a search does not
+	// reveal what a listing hides. Nil: all arguments. It does not count as a condition.
+	ShownArgs func(kind string, args []byte) []byte
 	// The job was enqueued at CreatedSince or later, and before CreatedUntil, by the
 	// store's clock (see Client.Now); it ended at FinishedSince or later, and before
 	// FinishedUntil. A job that has not ended matches neither of these two.
@@ -104,7 +111,7 @@ func (f JobFilter) Validate() error {
 	return check.Join(
 		checkIfGiven("queue", f.Queue), checkIfGiven("kind", f.Kind), checkIfGiven("schedule", f.Schedule),
 		checkIfGiven("group", f.Group), checkIfGiven("key", f.Key), checkIfGiven("unique", f.Unique),
-		checkBatch(f.Batch), checkErrorText(f.Error), checkRange("since", f.CreatedSince, "until", f.CreatedUntil),
+		checkBatch(f.Batch), checkErrorText(f.Error), checkArgs(f.Args), checkRange("since", f.CreatedSince, "until", f.CreatedUntil),
 		checkRange("finished-since", f.FinishedSince, "finished-until", f.FinishedUntil),
 	)
 }
@@ -117,7 +124,7 @@ func (s *JobService) conditions(ctx context.Context, f JobFilter) (store.JobFilt
 	schedule, hostsOf, err := s.client.ofHosts(ctx, f.Schedule)
 	return store.JobFilter{
 		IDs: f.IDs, States: f.States, Scheduled: f.Scheduled, Retrying: f.Retrying, Queue: f.Queue, Kind: f.Kind, Schedule: schedule, HostsOf: hostsOf,
-		Group: f.Group, Key: f.Key, Batch: f.Batch, Unique: f.Unique, Error: f.Error, CreatedSince: f.CreatedSince,
+		Group: f.Group, Key: f.Key, Batch: f.Batch, Unique: f.Unique, Error: f.Error, ArgsText: argsText(f.Args), CreatedSince: f.CreatedSince,
 		CreatedUntil: f.CreatedUntil, FinishedSince: f.FinishedSince, FinishedUntil: f.FinishedUntil,
 	}, err
 }
@@ -155,6 +162,15 @@ func checkErrorText(text string) error {
 	return nil
 }
 
+// checkArgs checks the conditions on the arguments.
+func checkArgs(conditions []ArgsCondition) error {
+	var all []error
+	for _, c := range conditions {
+		all = append(all, c.validate())
+	}
+	return check.Join(all...)
+}
+
 // checkRange checks two instants of a filter; the zero time is no condition.
 func checkRange(sinceField string, since time.Time, untilField string, until time.Time) error {
 	err := check.Join(checkTime(sinceField, since), checkTime(untilField, until))
@@ -174,17 +190,17 @@ func (s *JobService) List(ctx context.Context, f JobFilter) ([]store.JobInfo, er
 	if err != nil {
 		return nil, fmt.Errorf("list jobs: %w", err)
 	}
-	return s.client.backend.ListJobs(ctx, store.ListJobsRequest{JobFilter: conditions, Before: f.Before, Limit: pageSize(f.Limit), Attempts: f.Details})
+	return s.listed(ctx, f, store.ListJobsRequest{JobFilter: conditions, Before: f.Before, Limit: pageSize(f.Limit), Attempts: f.Details})
 }
 
-// Count returns how many jobs match, at one instant. The number is exact, so that
+// Count returns how many jobs match, at one instant unless the filter has Args. The number is exact, so that
 // Count may read all jobs: a second or so for a million.
 func (s *JobService) Count(ctx context.Context, f JobFilter) (int64, error) {
 	conditions, err := s.conditions(ctx, f)
 	if err != nil {
 		return 0, fmt.Errorf("count jobs: %w", err)
 	}
-	return s.client.backend.CountJobs(ctx, store.CountJobsRequest{JobFilter: conditions})
+	return s.counted(ctx, f, store.CountJobsRequest{JobFilter: conditions})
 }
 
 // leastSearched is how many numbers of jobs Page searches at least, however long the store takes.
@@ -198,10 +214,11 @@ const (
 )
 
 // pageTimes returns how much of its time a page looks for jobs by one statement, which the database plans for all jobs, before it goes on
-// in parts. No part takes longer than the rest. A page after the first mostly goes on with a search for which this was too short.
+// in parts. No part takes longer than the rest. A page after the first mostly goes on with a search for which this was too short, and a
+// search by arguments has no index.
 func pageTimes(f JobFilter) (whole, rest time.Duration) {
 	within := cmp.Or(f.Within, PageTime)
-	if whole = within / 6; f.Before == 0 {
+	if whole = within / 6; f.Before == 0 && len(f.Args) == 0 {
 		whole = within - whole
 	}
 	return whole, within - whole
@@ -229,7 +246,7 @@ func (s *JobService) Page(ctx context.Context, f JobFilter) (JobPage, error) {
 	began, size := time.Now(), pageSize(f.Limit)
 	whole, rest := pageTimes(f)
 	req := store.ListJobsRequest{JobFilter: conditions, Before: f.Before, Limit: size + 1, Attempts: f.Details, Within: whole}
-	jobs, err := s.client.backend.ListJobs(ctx, req)
+	jobs, err := s.listed(ctx, f, req)
 	if err == nil {
 		return newJobPage(jobs, size), nil
 	}
@@ -246,7 +263,7 @@ func (s *JobService) Page(ctx context.Context, f JobFilter) (JobPage, error) {
 		req.After, req.Before = search.Part()
 		req.Limit = size + 1 - len(jobs)
 		asked := time.Now()
-		found, err := s.client.backend.ListJobs(ctx, req)
+		found, err := s.listed(ctx, f, req)
 		if errors.Is(err, store.ErrSlow) {
 			if !search.Slow() {
 				req.Within = 0 // the store is slow, and not the search
@@ -310,7 +327,7 @@ func (s *JobService) Estimate(ctx context.Context, f JobFilter) (JobEstimate, er
 	}
 	began, within := time.Now(), cmp.Or(f.Within, EstimateTime)
 	req := store.CountJobsRequest{JobFilter: conditions, Within: within / 2}
-	n, err := s.client.backend.CountJobs(ctx, req)
+	n, err := s.counted(ctx, f, req)
 	if err == nil {
 		return JobEstimate{n, true}, nil
 	}
@@ -336,7 +353,7 @@ func (s *JobService) Estimate(ctx context.Context, f JobFilter) (JobEstimate, er
 		share := i * 37 % estimateShares
 		req.After = first + numbers*share/estimateShares
 		req.Before = min(first+numbers*(share+1)/estimateShares, req.After+shareNumbers) + 1
-		n, err := s.client.backend.CountJobs(ctx, req)
+		n, err := s.counted(ctx, f, req)
 		if errors.Is(err, store.ErrSlow) {
 			continue
 		}

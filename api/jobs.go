@@ -53,6 +53,7 @@ type JobQuery struct {
 	Batch         int64    `query:"batch" minimum:"1" doc:"Only jobs of this batch."`
 	Unique        string   `query:"unique" doc:"Only jobs with this unique key." shape:"name"`
 	Error         string   `query:"error" doc:"Only jobs whose last error contains this text."`
+	Args          []string `query:"args,explode" doc:"Only jobs whose arguments have this value, as in customer=42 or order.items.0.sku=A7; an array has the values of its elements. Hidden values are not found. May be repeated." shape:"args"`
 	Since         string   `query:"since" doc:"Only jobs enqueued at or after this instant, or this long ago, such as 2h or 7d." shape:"since"`
 	Until         string   `query:"until" doc:"Only jobs enqueued before this instant, or longer ago." shape:"since"`
 	FinishedSince string   `query:"finished_since" doc:"Only jobs that ended at or after this instant, or this long ago." shape:"since"`
@@ -64,7 +65,7 @@ type JobQuery struct {
 func (q JobQuery) filter(ctx context.Context, client *hourbell.Client) (hourbell.JobFilter, error) {
 	selection, err := view.JobConditions{
 		States: q.State, Queue: given(q.Queue), Kind: given(q.Kind), Schedule: given(q.Schedule), Group: given(q.Group),
-		Key: given(q.Key), Batch: given(q.Batch), Unique: given(q.Unique), Error: given(q.Error),
+		Key: given(q.Key), Batch: given(q.Batch), Unique: given(q.Unique), Error: given(q.Error), Args: q.Args,
 		Since: given(q.Since), Until: given(q.Until), FinishedSince: given(q.FinishedSince), FinishedUntil: given(q.FinishedUntil),
 	}.Select()
 	if err != nil {

@@ -119,6 +119,7 @@ type jobsToChange struct {
 	Batch         int64    `json:"batch,omitempty" minimum:"1"`
 	Unique        string   `json:"unique,omitempty" minLength:"1" shape:"name"`
 	Error         string   `json:"error,omitempty" minLength:"1"`
+	Args          []string `json:"args,omitempty" nullable:"false" doc:"Values in the arguments of jobs, as in customer=42." shape:"args"`
 	Since         string   `json:"since,omitempty" minLength:"1" shape:"since"`
 	Until         string   `json:"until,omitempty" minLength:"1" shape:"since"`
 	FinishedSince string   `json:"finished_since,omitempty" minLength:"1" shape:"since"`
@@ -147,7 +148,7 @@ type changesOutput struct{ Body Changes }
 
 func (h *handler) changeJobs(ctx context.Context, change jobChange, in jobsToChange) (*changesOutput, error) {
 	filter, err := JobQuery{
-		State: in.State, Queue: in.Queue, Kind: in.Kind, Schedule: in.Schedule, Group: in.Group, Key: in.Key, Batch: in.Batch, Unique: in.Unique, Error: in.Error,
+		State: in.State, Queue: in.Queue, Kind: in.Kind, Schedule: in.Schedule, Group: in.Group, Key: in.Key, Batch: in.Batch, Unique: in.Unique, Error: in.Error, Args: in.Args,
 		Since: in.Since, Until: in.Until, FinishedSince: in.FinishedSince, FinishedUntil: in.FinishedUntil,
 	}.filter(ctx, h.client)
 	if err != nil {

@@ -28,6 +28,7 @@ var shapes = map[string]string{
 	"since":    `^(` + anInstant + `|` + aDuration + `|\+?[0-9]+d)$`,
 	"backoff":  `^(default|(constant|linear|exponential):` + aDuration + `(:` + aDuration + `)?)$`,
 	"etag":     `^("[1-9][0-9]*")?$`,
+	"args":     `^[^.=` + control + `]+([.][^.=` + control + `]+)*=([^` + control + `]*[^\s` + control + `])?$`,
 	"any":      `^\*?$`,
 	"cursor":   `^[A-Za-z0-9_-]+$`,
 }

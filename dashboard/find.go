@@ -39,6 +39,12 @@ func (p *pages) find(ctx context.Context, r *http.Request) (*page, error) {
 	if d.Text == "" || check.StoredName("q", d.Text) != nil {
 		return shown, nil //nolint:nilerr // nothing has such a name
 	}
+	if condition, found := strings.CutPrefix(d.Text, "args."); found {
+		if _, err := hourbell.ParseArgsCondition(condition); err == nil {
+			shown.Next = link("jobs", "args", condition)
+			return shown, nil
+		}
+	}
 	for _, search := range []func(context.Context, *findData) error{p.findNumber, p.findSchedules, p.findNames, p.findJobs} {
 		if err := search(ctx, &d); err != nil {
 			return nil, err

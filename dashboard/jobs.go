@@ -22,7 +22,7 @@ import (
 // filterFields are the parameters that select jobs, named as the flags of `hourbell jobs list`.
 var filterFields = []string{
 	"state", "kind", "queue", "schedule", "group", "key", "since", "until", "finished-since",
-	"finished-until", "error", "unique", "batch", "id",
+	"finished-until", "error", "args", "unique", "batch", "id",
 }
 
 // filterOf returns the parameters of a query that select jobs, without empty values.
@@ -56,7 +56,7 @@ func (p *pages) readFilter(ctx context.Context, filter url.Values) (hourbell.Job
 	selection, err := view.JobConditions{
 		States: filter["state"], Queue: given("queue"), Kind: given("kind"), Schedule: given("schedule"),
 		Group: given("group"), Key: given("key"), Unique: given("unique"),
-		Error: given("error"), Since: given("since"), Until: given("until"), FinishedSince: given("finished-since"), FinishedUntil: given("finished-until"),
+		Error: given("error"), Args: filter["args"], Since: given("since"), Until: given("until"), FinishedSince: given("finished-since"), FinishedUntil: given("finished-until"),
 		Batch: batch,
 	}.Select()
 	err = errors.Join(err, wrongBatch)

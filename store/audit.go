@@ -223,6 +223,7 @@ func (f JobFilter) words() string {
 	given("unique key", f.Unique != "")
 	given("batch "+strconv.FormatInt(f.Batch, 10), f.Batch != 0)
 	given("error", f.Error != "")
+	given("args", f.ArgsText != "")
 	instant := func(name string, t time.Time) { given(name+" "+t.UTC().Format(time.RFC3339), !t.IsZero()) }
 	instant("created since", f.CreatedSince)
 	instant("created until", f.CreatedUntil)

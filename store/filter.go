@@ -27,6 +27,8 @@ type JobFilter struct {
 	// error is the Reason of a finished job, and the error of the newest attempt
 	// that left an error; a job matches if either contains the text.
 	Error string
+	// ArgsText is a text that the job's arguments contain as they are stored, byte for byte.
+	ArgsText string
 	// The job was made at CreatedSince or later, and before CreatedUntil. Jobs that
 	// have not ended match neither FinishedSince nor FinishedUntil. The zero time is
 	// no condition.
@@ -37,7 +39,7 @@ type JobFilter struct {
 // Empty reports whether f has no conditions.
 func (f JobFilter) Empty() bool {
 	return len(f.IDs)+len(f.States) == 0 && !f.Scheduled && !f.Retrying && f.Queue == "" && f.Kind == "" && f.Schedule == "" && f.HostsOf == "" &&
-		f.Group == "" && f.Key == "" && f.Unique == "" && f.Batch == 0 && !f.NotLast && f.Error == "" &&
+		f.Group == "" && f.Key == "" && f.Unique == "" && f.Batch == 0 && !f.NotLast && f.Error == "" && f.ArgsText == "" &&
 		f.CreatedSince.IsZero() && f.CreatedUntil.IsZero() && !f.byEnd()
 }
 

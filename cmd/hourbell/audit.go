@@ -28,22 +28,16 @@ func (p *program) auditCommand() *cobra.Command {
 			"  hourbell audit --subject schedule:nightly\n" +
 			"  hourbell audit --actor ada --action \"jobs cancel\" --output ndjson",
 		RunE: func(c *cobra.Command, _ []string) error {
-			var subjectErr, sinceErr error
+			var subjectErr error
 			if c.Flags().Changed("subject") {
 				filter.Subject, subjectErr = view.ParseAuditSubject(subject)
 			}
-			_, relative := view.ParseAgo(since)
-			if !relative {
-				filter.Since, sinceErr = instantFlag(c, "since", "")
-			}
-			if err := errors.Join(notEmpty(c, "actor"), notEmpty(c, "action"), subjectErr, sinceErr, filter.Validate(), checkLimit(limit)); err != nil {
+			if err := errors.Join(notEmpty(c, "actor"), notEmpty(c, "action"), subjectErr, checkSince(c, "since"), filter.Validate(), checkLimit(limit)); err != nil {
 				return err
 			}
 			return p.list(c, f, l, func(p *program, client *hourbell.Client) (err error) {
-				if relative {
-					if filter.Since, err = view.Since(c.Context(), client, since); err != nil {
-						return err
-					}
+				if filter.Since, err = view.Since(c.Context(), client, since); err != nil {
+					return err
 				}
 				return printList(p, view.AuditListing(), l.format, paged(p, c, l.format, limit, func(size int, last *store.AuditEntry) ([]store.AuditEntry, error) {
 					page := filter

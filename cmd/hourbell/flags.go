@@ -125,6 +125,16 @@ func instantFlag(c *cobra.Command, name, zone string) (time.Time, error) {
 	return view.ParseInstant(name, flag.Value.String(), zone)
 }
 
+// checkSince returns what is wrong with the value of a flag that says how long ago, or at which instant; empty is wrong if it was given.
+func checkSince(c *cobra.Command, name string) error {
+	text := c.Flags().Lookup(name).Value.String()
+	if err := notEmpty(c, name); err != nil || text == "" {
+		return err
+	}
+	_, _, err := view.ParseSince(name, text)
+	return err
+}
+
 // parseIDs reads the numbers of jobs without duplicates.
 func parseIDs(args []string) ([]int64, error) {
 	ids := make([]int64, 0, len(args))

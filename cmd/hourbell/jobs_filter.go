@@ -16,13 +16,14 @@ type jobFilterFlags struct {
 	since, until                      string
 	finishedSince, finishedUntil      string
 	errorText, unique                 string
+	args                              []string
 	batch                             int64
 }
 
 // jobFilterNames are the names of these flags.
 var jobFilterNames = []string{
 	"state", "queue", "kind", "schedule", "group", "key", "batch", "since", "until",
-	"finished-since", "finished-until", "error", "unique",
+	"finished-since", "finished-until", "error", "args", "unique",
 }
 
 func (l *jobFilterFlags) addTo(c *cobra.Command) {
@@ -42,6 +43,8 @@ func (l *jobFilterFlags) addTo(c *cobra.Command) {
 	flags.StringVar(&l.finishedSince, "finished-since", "", "only jobs that ended at or after this instant, or this long ago")
 	flags.StringVar(&l.finishedUntil, "finished-until", "", "only jobs that ended before this instant, or longer ago than this")
 	flags.StringVar(&l.errorText, "error", "", "only jobs whose last error contains this text")
+	flags.StringArrayVar(&l.args, "args", nil, "only jobs whose arguments have this value, such as customer=42 or order.items.0.sku=A7; "+
+		"an array has the values of its elements; may be repeated")
 	flags.StringVar(&l.unique, "unique", "", "only jobs with this unique key, also jobs that have ended")
 }
 
@@ -61,7 +64,7 @@ func (l *jobFilterFlags) read(c *cobra.Command) (*view.JobSelection, error) {
 	conditions := view.JobConditions{
 		Queue: given("queue", &l.queue), Kind: given("kind", &l.kind), Schedule: given("schedule", &l.schedule),
 		Group: given("group", &l.group), Key: given("key", &l.key), Unique: given("unique", &l.unique),
-		Error: given("error", &l.errorText), Since: given("since", &l.since), Until: given("until", &l.until),
+		Error: given("error", &l.errorText), Args: l.args, Since: given("since", &l.since), Until: given("until", &l.until),
 		FinishedSince: given("finished-since", &l.finishedSince), FinishedUntil: given("finished-until", &l.finishedUntil),
 	}
 	if c.Flags().Changed("batch") {

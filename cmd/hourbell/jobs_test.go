@@ -145,6 +145,16 @@ func TestJobsListByShownState(t *testing.T) {
 		equal(t, test.state, ids("--state", test.state), test.want)
 	}
 	equal(t, "with a limit", ids("--state", "scheduled", "--limit", "3"), "13 11 9")
+	b.ok("enqueue", "charge", "--args", `{"customer":42,"card":{"token":"hunter2"}}`) // 14
+	b.ok("enqueue", "charge", "--args", `{"customer":421}`)
+	b.ok("enqueue", "charge", "--args", `{"order":{"customer":42}}`)
+	equal(t, "by arguments", ids("--args", "customer=42"), "14")
+	equal(t, "by several arguments", ids("--args", "customer=42", "--args", "customer=421"), "")
+	equal(t, "by a hidden value", ids("--args", "card.token=hunter2"), "")
+	equal(t, "counted by arguments", b.ok("jobs", "count", "--args", "order.customer=42"), "1\n")
+	b.fails(2, []string{`args "customer" has no value`, "customer=42"}, "jobs", "list", "--args", "customer")
+	b.ok("jobs", "cancel", "--args", "customer=42")
+	equal(t, "cancelled by arguments", ids("--state", "cancelled"), "14")
 	equal(t, "with a kind", ids("--state", "scheduled", "--kind", "another"), "13")
 	for _, state := range []string{"scheduled", "retrying"} {
 		table := strings.Split(strings.TrimSpace(b.ok("jobs", "list", "--state", state)), "\n")

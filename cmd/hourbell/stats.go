@@ -26,11 +26,7 @@ func (p *program) statsCommand() *cobra.Command {
 			"  hourbell stats --since 2026-03-01T00:00:00Z --series --schedule nightly --output ndjson",
 		RunE: func(c *cobra.Command, _ []string) error {
 			filter.By = hourbell.StatsBy(by)
-			var sinceErr error
-			if _, relative := view.ParseAgo(since); !relative {
-				filter.Since, sinceErr = instantFlag(c, "since", "")
-			}
-			err := errors.Join(notEmpty(c, "by"), notEmpty(c, "queue"), notEmpty(c, "kind"), notEmpty(c, "schedule"), sinceErr, filter.Validate())
+			err := errors.Join(notEmpty(c, "by"), notEmpty(c, "queue"), notEmpty(c, "kind"), notEmpty(c, "schedule"), checkSince(c, "since"), filter.Validate())
 			if err != nil {
 				return err
 			}

@@ -36,6 +36,7 @@ func TestStats(t *testing.T) {
 		}
 		equal(t, by, strings.Join(got, "\n"), want)
 	}
+	b.fails(2, []string{`since "nonsense"`, "2h or 1d"}, "stats", "--since", "nonsense")
 	table := b.ok("stats", "--series", "--by", "queue")
 	for _, part := range []string{"QUEUE", "mail", "4.0", at.Format(time.RFC3339)} {
 		if !strings.Contains(table, part) {

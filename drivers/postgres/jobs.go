@@ -51,7 +51,7 @@ func (b *Backend) CountJobs(ctx context.Context, req store.CountJobsRequest) (in
 // page.
 const (
 	jobFilterParams = "live finished only_running ids states scheduled retrying now queue kind schedule hosts_of " +
-		"group_name job_key unique_key batch not_last error created_since created_until finished_since finished_until"
+		"group_name job_key unique_key batch not_last error args_text created_since created_until finished_since finished_until"
 	jobRangeParams = " after_id before"
 	jobPageParams  = " limit full"
 )
@@ -68,8 +68,8 @@ func jobFilterValues(f store.JobFilter, now time.Time) []any {
 	return []any{
 		live, finished, onlyRunning, listOrNull(f.IDs), states, f.Scheduled, f.Retrying, when(now), orNull(f.Queue),
 		orNull(f.Kind), orNull(f.Schedule), orNull(f.HostsOf),
-		orNull(f.Group), orNull(f.Key), orNull(f.Unique), orNull(f.Batch), f.NotLast, orNull(f.Error), when(f.CreatedSince),
-		when(f.CreatedUntil), when(f.FinishedSince), when(f.FinishedUntil),
+		orNull(f.Group), orNull(f.Key), orNull(f.Unique), orNull(f.Batch), f.NotLast, orNull(f.Error), orNull(f.ArgsText),
+		when(f.CreatedSince), when(f.CreatedUntil), when(f.FinishedSince), when(f.FinishedUntil),
 	}
 }
 

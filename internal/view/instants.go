@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/recur"
 )
 
@@ -47,12 +48,27 @@ func Since(ctx context.Context, client *hourbell.Client, text string) (time.Time
 	if text == "" {
 		return time.Time{}, nil
 	}
-	ago, relative := ParseAgo(text)
-	if !relative {
-		return ParseInstant("since", text, "")
+	ago, at, err := ParseSince("since", text)
+	if err != nil || !at.IsZero() {
+		return at, err
 	}
 	now, err := client.Now(ctx)
 	return now.Add(-ago), err
+}
+
+// ParseSince reads how long ago something was, as ParseAgo does, or at which instant, as ParseInstant does: at is zero in the first case. The
+// error is a *check.FieldError.
+func ParseSince(field, text string) (ago time.Duration, at time.Time, err error) {
+	if ago, relative := ParseAgo(text); relative {
+		return ago, at, nil
+	}
+	if at, err = ParseInstant(field, text, ""); err != nil {
+		err = &check.FieldError{
+			Field: field, Value: check.Shorten(text), Problem: "is neither a duration nor an instant",
+			Remedy: "use a duration such as 2h or 1d, or an instant such as 2027-03-01T09:00:00Z",
+		}
+	}
+	return 0, at, err
 }
 
 // days are the words for days.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/kinds"
 )
 
 // JobConditions select jobs as users write them: in flags, in the query of a page, in
@@ -17,9 +18,10 @@ type JobConditions struct {
 	Queue, Kind, Schedule        *string
 	Group, Key, Unique           *string
 	Batch                        *int64
-	Error                        *string // a part of the last error
-	Since, Until                 *string // when the job was enqueued: an instant, or how long ago
-	FinishedSince, FinishedUntil *string // when the job ended
+	Error                        *string  // a part of the last error
+	Args                         []string // as in customer=42; see hourbell.ParseArgsCondition
+	Since, Until                 *string  // when the job was enqueued: an instant, or how long ago
+	FinishedSince, FinishedUntil *string  // when the job ended
 }
 
 // JobSelection is a filter whose instants may be relative to the time of the store.
@@ -40,6 +42,11 @@ func (c JobConditions) Select() (*JobSelection, error) {
 		s.instant("since", c.Since, &s.CreatedSince), s.instant("until", c.Until, &s.CreatedUntil),
 		s.instant("finished-since", c.FinishedSince, &s.FinishedSince), s.instant("finished-until", c.FinishedUntil, &s.FinishedUntil),
 	)
+	for _, text := range c.Args {
+		condition, wrong := hourbell.ParseArgsCondition(text)
+		s.Args, err = append(s.Args, condition), errors.Join(err, wrong)
+		s.ShownArgs = kinds.Redact // who searches must not find out what is hidden
+	}
 	if err == nil {
 		err = errors.Join(s.Validate(), s.order(&s.CreatedSince, "until", &s.CreatedUntil), s.order(&s.FinishedSince, "finished-until", &s.FinishedUntil))
 	}
@@ -104,19 +111,11 @@ func (s *JobSelection) instant(field string, given *string, to *time.Time) error
 	if err := notEmpty(field, *given); err != nil {
 		return err
 	}
-	if ago, ok := ParseAgo(*given); ok {
+	ago, at, err := ParseSince(field, *given)
+	if *to = at; err == nil && at.IsZero() {
 		s.ago[to] = ago
-		return nil
 	}
-	at, err := ParseInstant(field, *given, "")
-	if err != nil {
-		return &check.FieldError{
-			Field: field, Value: check.Shorten(*given), Problem: "is neither a duration nor an instant",
-			Remedy: "use a duration such as 2h or 7d, or an instant such as 2027-03-01T09:00:00Z",
-		}
-	}
-	*to = at
-	return nil
+	return err
 }
 
 // At returns the filter, with instants by the clock of the store.

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -39,6 +40,7 @@ func (s *Store) matches(j *job, f store.JobFilter, now time.Time) bool {
 		(f.Batch == 0 || f.Batch == j.Batch) &&
 		(!f.NotLast || j.Batch == 0 || s.batches[j.Batch].last != j.ID) &&
 		(f.Error == "" || strings.Contains(j.Reason, f.Error) || strings.Contains(s.newestError(j.ID), f.Error)) &&
+		(f.ArgsText == "" || bytes.Contains(j.Args, []byte(f.ArgsText))) &&
 		within(j.CreatedAt, f.CreatedSince, f.CreatedUntil) &&
 		within(j.FinishedAt, f.FinishedSince, f.FinishedUntil)
 }

@@ -12,6 +12,7 @@ var filterTests = []scenario{
 	{"ByKey", filterByKey},
 	{"ByGroup", filterByGroup},
 	{"ByError", filterByError},
+	{"ByArgs", filterByArgs},
 	{"ByTime", filterByTime},
 	{"OldestFirst", filterOldestFirst},
 	{"Count", filterCount},
@@ -112,6 +113,24 @@ func filterByError(e *env) {
 	e.want(e.matching(store.JobFilter{Error: "newer"}), []int64{first}, "the newest error counts")
 	e.want(e.matching(store.JobFilter{Error: "Dial"}), []int64{second}, "an attempt without an error leaves the last error as it is")
 	e.want(e.state(done), store.StateCompleted, "a job without an error")
+}
+
+func filterByArgs(e *env) {
+	n := e.node("n")
+	having := func(args string) store.NewJob { return with(func(j *store.NewJob) { j.Args = []byte(args) }) }
+	ended := e.ended(n, having(`{"customer":42,"name":"Zoë"}`), store.Completed, "")
+	failed := e.ended(n, having(`{"customer": 421}`), store.Failed, "why")
+	ids := e.insert(having(`{"customer":"42","share":"100%_sure"}`), having(`{"Customer":7}`))
+	for text, want := range map[string][]int64{
+		"42": {ended, failed, ids[0]}, "customer": {ended, failed, ids[0]}, "Customer": {ids[1]}, "ë": {ended}, "e\u0301": nil,
+		`:42,`: {ended}, `"42"`: {ids[0]}, "0%_s": {ids[0]}, "1%0": nil, "100_": nil, `\`: nil, "'": nil,
+	} {
+		e.want(e.matching(store.JobFilter{ArgsText: text}), want, "a job matches if its arguments contain the text, byte for byte: "+text)
+	}
+	e.want(e.matching(store.JobFilter{ArgsText: "42", States: []store.State{store.StateFailed}}), []int64{failed}, "a text of the arguments is one of the conditions")
+	e.want(e.matching(store.JobFilter{ArgsText: "42", IDs: ids}), ids[:1], "a text of the arguments is a condition besides numbers")
+	e.change(store.ChangeJobsRequest{Action: store.CancelJobs, IDs: ids, Match: store.JobFilter{ArgsText: "42"}})
+	e.want([]store.State{e.state(ids[0]), e.state(ids[1])}, []store.State{store.StateCancelled, store.StateReady}, "a change of the jobs whose arguments contain a text")
 }
 
 // cancelReason cancels a job for a reason.

@@ -532,6 +532,7 @@ func (w *world) someFilter() (f store.JobFilter) {
 		{&f.Key, jobKeys},
 		{&f.Unique, []string{"a", "b", "ü"}},
 		{&f.Error, []string{"error", "1", "asked", "lost"}},
+		{&f.ArgsText, []string{"1", "{", "\"", "ü"}},
 	} {
 		if w.chance(4) {
 			*given.to = pick(w, given.words...)

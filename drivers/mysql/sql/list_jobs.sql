@@ -40,6 +40,7 @@ WHERE :live
   AND j.id IN (SELECT r.job_id FROM hourbell_job_rare AS r WHERE r.unique_kind = :kind AND r.unique_key = :unique_key {share})-- if keyed
   AND j.id IN (SELECT r.job_id FROM hourbell_job_rare AS r WHERE r.batch = :batch {share})                      -- if batch
   AND NOT EXISTS (SELECT 1 FROM hourbell_job_rare AS r JOIN hourbell_batch AS b ON b.id = r.batch WHERE r.job_id = j.id AND b.finally_id = j.id) -- if not_last
+  AND locate(:args_text, j.args) > 0                                                                            -- if args
   AND j.created_at >= {at(:created_since)}                                                                      -- if created_since
   AND j.created_at < {at(:created_until)}                                                                       -- if created_until
   AND {has_error(j.id, :error)}                                                                                 -- if error
@@ -77,6 +78,7 @@ WHERE :finished
   AND h.unique_key = :unique_key                                                                                -- if unique
   AND h.batch = :batch                                                                                          -- if batch
   AND NOT EXISTS (SELECT 1 FROM hourbell_batch AS b WHERE b.id = h.batch AND b.finally_id = h.id)                -- if not_last
+  AND locate(:args_text, h.args) > 0                                                                            -- if args
   AND h.created_at >= {at(:created_since)}                                                                      -- if created_since
   AND h.created_at < {at(:created_until)}                                                                       -- if created_until
   AND h.finished_at >= {at(:finished_since)}                                                                    -- if finished_since

@@ -32,6 +32,7 @@ WITH found AS (
         AND (:batch::bigint IS NULL OR batch = :batch)
         AND batch = :batch::bigint                                                                                       -- if batch
         AND (NOT :not_last::boolean OR NOT EXISTS (SELECT FROM {schema}.batch AS b WHERE b.id = j.batch AND b.finally_id = j.id))
+        AND (:args_text::text IS NULL OR strpos(args, :args_text) > 0)
         AND (:created_since::timestamptz IS NULL OR created_at >= :created_since)
         AND (:created_until::timestamptz IS NULL OR created_at < :created_until)
         AND (:error::text IS NULL OR id = ANY (ARRAY({with_error(:error, :after_id, :before)})))                             -- if open
@@ -62,6 +63,7 @@ WITH found AS (
         AND (:batch::bigint IS NULL OR batch = :batch)
         AND batch = :batch::bigint                                                                                       -- if batch
         AND (NOT :not_last::boolean OR NOT EXISTS (SELECT FROM {schema}.batch AS b WHERE b.id = h.batch AND b.finally_id = h.id))
+        AND (:args_text::text IS NULL OR strpos(args, :args_text) > 0)
         AND (:created_since::timestamptz IS NULL OR created_at >= :created_since)
         AND (:created_until::timestamptz IS NULL OR created_at < :created_until)
         AND (:finished_since::timestamptz IS NULL OR finished_at >= :finished_since)

@@ -38,6 +38,7 @@ WHERE :live
   AND j.unique_key = :unique_key                                                                                -- if unique
   AND j.batch = :batch                                                                                          -- if batch
   AND NOT EXISTS (SELECT 1 FROM hourbell_batch AS b WHERE b.id = j.batch AND b.finally_id = j.id)                -- if not_last
+  AND instr(j.args, :args_text) > 0                                                                             -- if args
   AND j.created_at >= :created_since                                                                            -- if created_since
   AND j.created_at < :created_until                                                                             -- if created_until
   AND {has_error(j.id, :error)}                                                                                 -- if error
@@ -69,6 +70,7 @@ WHERE :finished
   AND h.unique_key = :unique_key                                                                                -- if unique
   AND h.batch = :batch                                                                                          -- if batch
   AND NOT EXISTS (SELECT 1 FROM hourbell_batch AS b WHERE b.id = h.batch AND b.finally_id = h.id)                -- if not_last
+  AND instr(h.args, :args_text) > 0                                                                             -- if args
   AND h.created_at >= :created_since                                                                            -- if created_since
   AND h.created_at < :created_until                                                                             -- if created_until
   AND h.finished_at >= :finished_since                                                                          -- if finished_since

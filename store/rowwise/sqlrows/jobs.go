@@ -52,6 +52,7 @@ func jobConditions(f store.JobFilter, now time.Time) (given []string, a Args) {
 		{"key", "job_key", f.Key},
 		{"unique", "unique_key", f.Unique},
 		{"error", "error", f.Error},
+		{"args", "args_text", f.ArgsText},
 	} {
 		add(text.value != "", text.name, text.parameter, text.value)
 	}

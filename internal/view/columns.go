@@ -56,7 +56,7 @@ func Tone(word string) string {
 		return Wait
 	case "retrying", "retry", "silent", "ahead", "paused", "snoozed", "clock":
 		return Warn
-	case "failed", "failing", "missed", "died", "broken", "suspended", "lost", "error", "timeout":
+	case "failed", "failing", "overdue", "missed", "died", "broken", "suspended", "lost", "error", "timeout":
 		return Bad
 	}
 	return Mute

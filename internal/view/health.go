@@ -91,9 +91,14 @@ func OutcomeCounts(h hourbell.ScheduleHealth) string {
 	return strings.Join(words, ", ")
 }
 
-// stateOf returns the state of a schedule, or "failing" for an active schedule whose newest jobs failed.
+// stateOf returns the state of a schedule, or "overdue" for an active schedule whose slots have passed without a node that fired them, and
+// "failing" for an active schedule whose newest jobs failed.
 func stateOf(s Schedule) string {
-	if s.Health != nil && s.Health.Failing() && s.State() == "active" {
+	switch {
+	case s.State() != "active":
+	case s.Overdue.Slots > 0: // the next slot alone would look as if the schedule fired
+		return "overdue"
+	case s.Health != nil && s.Health.Failing():
 		return "failing"
 	}
 	return s.State()

@@ -32,6 +32,10 @@ func TestHealthIsShown(t *testing.T) {
 	if s.Health = nil; ScheduleListing().Row(s)[2] != "active" || NewScheduleRecord(s).Health != nil {
 		t.Error("a health that was not read is shown")
 	}
+	s.Overdue.Slots = 3
+	if state := ScheduleListing().Row(s)[2]; state != "overdue" || Tone(state) != Bad {
+		t.Errorf("a schedule whose slots have passed without a node is %s", state)
+	}
 	record := newHealthRecord(h)
 	if want := []string{"running", "failed", "cancelled", "completed", "missed", "skipped", "not kept"}; !slices.Equal(record.Outcomes, want) || !record.Failing {
 		t.Errorf("the record is %+v", record)

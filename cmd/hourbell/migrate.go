@@ -74,9 +74,11 @@ func (p *program) migratePrintCommand(f *storeFlags) *cobra.Command {
 	var from int
 	c := &cobra.Command{
 		Use: "print", Short: "Prints the SQL of the steps, for your own tools", Args: takes(false),
-		Long: "Prints the SQL of all steps, or of the steps from --from on. No database is needed: --store only selects the\n" +
-			"kind of database, and --schema alone selects PostgreSQL. Run each step in a transaction of its own.",
-		Example: "  hourbell migrate print --schema jobs > hourbell.sql\n  hourbell migrate print --store mysql:// --from 2",
+		Long: "Prints the SQL of all steps, or of the steps from --from on. PostgreSQL and SQLite are not read: --store only selects\n" +
+			"the kind of database, and --schema alone selects PostgreSQL. The steps of MySQL and MariaDB depend on the server, so\n" +
+			"that --store names it. Run each step in a transaction of its own.",
+		Example: "  hourbell migrate print --schema jobs > hourbell.sql\n" +
+			"  hourbell migrate print --store mysql://app@db.example/app --from 2",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if from < 1 {
 				return &check.FieldError{

@@ -57,7 +57,7 @@ func (b *Backend) explain(ctx context.Context, doing string, err error) error {
 	}
 	if codeOf(err)&0xff == codeCantOpen {
 		if _, statErr := os.Stat(b.path); errors.Is(statErr, os.ErrNotExist) {
-			return fmt.Errorf("%s: %w: the file %s does not exist; create it with `hourbell migrate up`", doing, store.ErrSchema, b.path)
+			return fmt.Errorf("%s: %w: the file %s does not exist; create it with `hourbell migrate up`, or Client.Migrate", doing, store.ErrSchema, b.path)
 		}
 	}
 	return explain(doing, err)

@@ -294,7 +294,7 @@ func TestJobs(t *testing.T) {
 	if count.Count != 3 {
 		t.Errorf("%d jobs; a refused request must store nothing", count.Count)
 	}
-	b.ok(&count, "GET", "/api/v1/jobs/count?args=n%3D12345678901234567890", "")
+	b.ok(&count, "GET", "/api/v1/jobs/count?args=n%3D12345678901234567890&args=n%3D12345678901234567890", "")
 	if p := b.fails(422, "GET", "/api/v1/jobs?args=n", ""); count.Count != 1 || len(p.Errors) != 1 || p.Errors[0].Field != "args" {
 		t.Errorf("%d jobs have the argument; the mistake is %+v", count.Count, p)
 	}

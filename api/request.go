@@ -39,7 +39,7 @@ func (e exchange) extend() {
 }
 
 // manyTimes are the query parameters that may be repeated.
-var manyTimes = []string{"state", "down", "exclude"}
+var manyTimes = []string{"state", "args", "down", "exclude"}
 
 // guarded returns the routes behind the checks that all requests pass.
 func (h *handler) guarded() http.Handler {

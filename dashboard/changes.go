@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/hourbell/hourbell"
@@ -20,8 +21,7 @@ import (
 // changeTime bounds a change that a form asks for.
 const changeTime = 2 * time.Minute
 
-// mostChanged is how many jobs a form changes. More jobs need the form again, or the
-// program, which changes any number.
+// mostChanged is how many jobs are looked at before a change.
 const mostChanged = 10_000
 
 // changer makes the change that a form asks for. It returns what happened, in words, and
@@ -41,6 +41,11 @@ func (p *pages) posted(change changer) http.HandlerFunc {
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), changeTime) // half a change is worse than an answer without a reader
 		defer cancel()
+		for _, values := range r.PostForm {
+			for i := range values { // browsers end the lines of a field with both
+				values[i] = strings.ReplaceAll(values[i], "\r\n", "\n")
+			}
+		}
 		id, _ := access.FromContext(ctx)
 		done, next, err := change(hourbell.WithActor(ctx, hourbell.Actor{Name: id.Who(), Source: id.Address}), r.PostForm)
 		var again *againError
@@ -55,7 +60,9 @@ func (p *pages) posted(change changer) http.HandlerFunc {
 			p.refuse(w, r, err)
 			return
 		}
-		setFlash(w, r, done)
+		if done != "" {
+			setFlash(w, r, done)
+		}
 		w.Header().Set("Location", next) // relative, so not http.Redirect, which knows only the path below the prefix
 		w.WriteHeader(http.StatusSeeOther)
 	}
@@ -205,21 +212,19 @@ func findVerb(name string) (verb, error) {
 	return verb{}, fieldError("action", name, "is unknown", "use retry, cancel, delete, move or reprioritise")
 }
 
-// errEnough ends a change after mostChanged jobs.
-var errEnough = errors.New("enough jobs were changed")
+// errEnough ends a look at jobs after mostChanged jobs.
+var errEnough = errors.New("enough jobs were looked at")
 
-// changeMatching changes the jobs that a filter selects, mostChanged of them at most.
+// wouldChange returns what a change would do with the jobs that a filter selects, mostChanged of them at most.
 // more reports that there may be more.
-func (p *pages) changeMatching(ctx context.Context, v verb, f hourbell.JobFilter, value string,
-	options ...hourbell.Option,
-) (changes hourbell.JobChanges, more bool, err error) {
+func (p *pages) wouldChange(ctx context.Context, v verb, f hourbell.JobFilter, value string) (changes hourbell.JobChanges, more bool, err error) {
 	n := 0
-	changes, err = v.do(ctx, p.client.Jobs, f, value, append(options, hourbell.EachBatch(func(jobs []store.JobChange) error {
+	changes, err = v.do(ctx, p.client.Jobs, f, value, hourbell.DryRun(), hourbell.EachBatch(func(jobs []store.JobChange) error {
 		if n += len(jobs); n >= mostChanged {
 			return errEnough
 		}
 		return nil
-	}))...)
+	}))
 	if errors.Is(err, errEnough) {
 		return changes, true, nil
 	}
@@ -243,7 +248,7 @@ func (v verb) saying(c hourbell.JobChanges, more bool) string {
 		}
 	}
 	if more {
-		text += fmt.Sprintf(" More jobs may match: %d are changed at a time.", mostChanged)
+		text += fmt.Sprintf(" That was found out for %d jobs; more may match, and are changed, too.", mostChanged)
 	}
 	return text
 }
@@ -278,7 +283,7 @@ func (p *pages) confirmJobs(ctx context.Context, r *http.Request) (*page, error)
 		return nil, err
 	}
 	f.All = true // the page says so, and the next page changes them only after another click
-	would, more, err := p.changeMatching(ctx, v, f, d.Value, hourbell.DryRun())
+	would, more, err := p.wouldChange(ctx, v, f, d.Value)
 	if err != nil {
 		return nil, err
 	}
@@ -310,14 +315,26 @@ func (p *pages) changeJobs(ctx context.Context, form url.Values) (done, next str
 		return "", "", err
 	}
 	f.All = form.Get("all") == "yes"
-	changes, more, err := p.changeMatching(ctx, v, f, form.Get("to"))
 	next = withQuery("jobs", filter)
 	if len(f.IDs) == 1 && v.action != store.DeleteJobs {
 		next = jobLink(f.IDs[0])
 	} else if len(f.IDs) == 1 {
 		next = "jobs"
 	}
-	return v.saying(changes, more), next, err
+	b, err := p.begin(ctx, v, f, form.Get("to"), next)
+	if err != nil {
+		return "", "", err
+	}
+	select {
+	case <-b.over:
+		return v.saying(b.changes, false), next, b.err
+	case <-time.After(patience):
+	}
+	key, err := p.bulks.add(b)
+	if err != nil {
+		b.stop(err)
+	}
+	return "", link("progress", "key", key), err
 }
 
 // flashCookie is the cookie with what a form has done; the next page shows it. It has no path,

@@ -82,15 +82,18 @@ func Handler(client *hourbell.Client, options Options) http.Handler {
 		"/groups": p.groups, "/nodes": p.nodes, "/calendars": p.calendars, "/calendar": p.calendar,
 		"/batches": p.batches, "/events": p.events, "/handlers": p.handlers, "/handler": p.handler, "/limits": p.limits,
 		"/limit": p.limit, "/locks": p.locks, "/audit": p.audit, "/files": p.files, "/find": p.find, "/edit-schedule": p.editSchedule,
+		"/progress": p.progress, "/edit-limit": p.limitForm().edit, "/edit-calendar": p.calendarForm().edit, "/edit-handler": p.handlerForm().edit,
 		"/stats": p.stats,
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { p.serve(w, r, show) })
 	}
 	mux.HandleFunc("POST /change-jobs", p.posted(p.changeJobs))
+	mux.HandleFunc("POST /stop-change", p.posted(p.stopChange))
 	mux.HandleFunc("POST /change-schedule", p.posted(p.changeSchedule))
-	mux.HandleFunc("POST /change-handler", p.posted(p.changeHandler))
+	mux.HandleFunc("POST /change-handler", p.posted(p.handlerForm().change))
 	mux.HandleFunc("POST /change-pause", p.posted(p.changePause))
-	mux.HandleFunc("POST /change-limit", p.posted(p.changeLimit))
+	mux.HandleFunc("POST /change-calendar", p.posted(p.calendarForm().change))
+	mux.HandleFunc("POST /change-limit", p.posted(p.limitForm().change))
 	for _, name := range []string{"style.css", "live.js", "favicon.svg"} {
 		mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Cache-Control", "private, max-age=300")
@@ -108,4 +111,5 @@ type pages struct {
 	streams chan struct{} // a place for each page that is kept up to date
 	changes broadcast     // of changes that were made through this handler
 	summary shared
+	bulks   bulks
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hourbell/hourbell"
@@ -23,16 +24,28 @@ import (
 	"github.com/hourbell/hourbell/recur"
 )
 
-// editData is what the page shows that makes or changes a schedule.
+// editData is what the page shows that makes, changes or deletes something: a schedule, a limit, a calendar or a handler.
 type editData struct {
-	Name     string // of a stored schedule; empty: a schedule is made
+	Thing    string // as in the paths of its pages
+	Name     string // of what is stored; empty: it is made
 	Revision int64  // that the form was made from
-	Fixed    string // why the page cannot change the schedule; empty: it can
-	Kept     string // what the form leaves as it is; may be empty
+	Fixed    string // why the page cannot change it; empty: it can
+	Left     string // what a deletion leaves
+	Note     string // what the form has to say; may be empty
 	Sections []editSection
-	Problem  string // why the schedule was not stored; may be empty
+	Problem  string // why nothing was stored; may be empty
 	Conflict []difference
+	Previews bool // the form has a preview, which may be empty
 	Preview  *preview
+}
+
+// again returns the answer to a form that was not carried out for a reason: the form with the reason.
+func (d editData) again(problem problem) error {
+	d.Problem = problem.Problem
+	if problem.Remedy != "" {
+		d.Problem += ": " + problem.Remedy
+	}
+	return &againError{problem.Status, editPage(d)}
 }
 
 // editSection is a part of the form.
@@ -91,7 +104,9 @@ func (p *pages) editSchedule(ctx context.Context, r *http.Request) (*page, error
 		return nil, err
 	}
 	if !r.URL.Query().Has("name") {
-		return editPage(editData{Sections: sectionsOf(url.Values{}, recur.Spec{}, false)}), nil
+		d := editDataOf(hourbell.ScheduleInfo{})
+		d.Sections = sectionsOf(url.Values{}, recur.Spec{}, false)
+		return editPage(d), nil
 	}
 	info, err := p.scheduleNamed(ctx, r.URL.Query().Get("name"))
 	if err != nil {
@@ -106,7 +121,7 @@ func (p *pages) editSchedule(ctx context.Context, r *http.Request) (*page, error
 }
 
 func editPage(d editData) *page {
-	title := "New schedule"
+	title := "New " + d.Thing
 	if d.Name != "" {
 		title = "Edit " + d.Name
 	}
@@ -115,7 +130,7 @@ func editPage(d editData) *page {
 
 // editDataOf returns what the page says of a stored schedule besides its form.
 func editDataOf(info hourbell.ScheduleInfo) editData {
-	d := editData{Name: info.Name, Revision: info.Revision}
+	d := editData{Thing: "schedule", Name: info.Name, Revision: info.Revision, Previews: true, Left: "No slot fires any more. Jobs that it has made stay."}
 	switch {
 	case info.Owner != "":
 		d.Fixed = fmt.Sprintf("It belongs to %s, which would undo a change made here. Change it there.", info.Owner)
@@ -123,14 +138,6 @@ func editDataOf(info hourbell.ScheduleInfo) editData {
 		d.Fixed = fmt.Sprintf("It is made from the schedule %s, for one host. Change that schedule.", info.MadeFrom)
 	case info.Problem != "":
 		d.Fixed = "This release cannot read its definition: " + info.Problem
-	}
-	if info.Follows() {
-		d.Kept = "It " + info.When() + "; the form leaves that as it is. “hourbell schedules edit --after” changes it."
-	}
-	hooks := 0
-	info.Hooks.Each(func(string, hourbell.Args) { hooks++ })
-	if hooks > 0 {
-		d.Kept += fmt.Sprintf(" The form leaves its %s unchanged; “hourbell schedules put” changes them.", plain.Plural(hooks, "hook"))
 	}
 	return d
 }
@@ -162,13 +169,74 @@ func formOf(s hourbell.Schedule) url.Values {
 	for _, key := range keysOf(s.Rule) {
 		form.Set(key.Name, key.Text(s))
 	}
+	var edges []string
+	for _, edge := range s.After {
+		edges = append(edges, edge.String())
+	}
+	form.Set("after", strings.Join(edges, "\n"))
+	for _, name := range declared.HookKeys() {
+		var hooks []string
+		for _, hook := range s.Hooks.Field(name) {
+			hooks = append(hooks, hookLine(declared.Raw(hook)))
+		}
+		form.Set(name, strings.Join(hooks, "\n"))
+	}
 	return form
+}
+
+// hookLine returns the job of a hook as the form has it: its kind and its arguments. Values that may be secrets are hidden.
+func hookLine(hook hourbell.RawArgs) string {
+	return hook.Name + " " + string(compacted(kinds.Redact(hook.Name, hook.JSON)))
+}
+
+// hooksOf reads the lines of a field of hooks. A line as the form showed it is the hook as stored, with the values that the form hides.
+func hooksOf(field, text string, stored []hourbell.Args) (hooks []hourbell.Args, err error) {
+	for _, line := range lines(text) {
+		i := slices.IndexFunc(stored, func(hook hourbell.Args) bool { return hookLine(declared.Raw(hook)) == line })
+		if i >= 0 {
+			hooks = append(hooks, stored[i])
+			continue
+		}
+		hook := hourbell.RawArgs{Name: line, JSON: []byte("null")}
+		for i, r := range line {
+			if args := []byte(strings.TrimSpace(line[i:])); r == ' ' && json.Valid(args) {
+				hook = hourbell.RawArgs{Name: strings.TrimSpace(line[:i]), JSON: args}
+				break
+			}
+		}
+		err = errors.Join(err, kinds.CheckArgs(hook.Name, hook.JSON))
+		if strings.Contains(line, redact.Hidden) {
+			err = errors.Join(err, maskError(field))
+		}
+		hooks = append(hooks, hook)
+	}
+	return hooks, err
+}
+
+// edgesOf reads the schedules that a schedule follows, a line each. A line as the form showed it is the edge as stored.
+func edgesOf(text string, stored []hourbell.ScheduleEdge) (edges []hourbell.ScheduleEdge, err error) {
+	for _, line := range lines(text) {
+		i := slices.IndexFunc(stored, func(edge hourbell.ScheduleEdge) bool { return edge.String() == line })
+		if i >= 0 {
+			edges = append(edges, stored[i])
+			continue
+		}
+		edge, wrong := hourbell.ParseScheduleEdge(line)
+		edges, err = append(edges, edge), errors.Join(err, wrong)
+	}
+	return edges, err
+}
+
+// maskError is the error of a field with a value that the page hides in the place of the value itself.
+func maskError(field string) error {
+	return fieldError(field, "", "have “"+redact.Hidden+"” in the place of a value that the page hides",
+		"write all values, or leave them as the page shows them")
 }
 
 // sectionsOf returns the form of a schedule with these values.
 func sectionsOf(form url.Values, rule recur.Spec, stored bool) []editSection {
 	about := []editField{
-		{Name: "name", About: "The name, by which it is known", Fixed: stored},
+		{Name: "name", About: "The name, by which it is known"},
 		{Name: "kind", About: "The kind of its jobs"},
 		{Name: "args", About: "The arguments of its jobs, as JSON", Lines: true},
 	}
@@ -176,26 +244,35 @@ func sectionsOf(form url.Values, rule recur.Spec, stored bool) []editSection {
 	if len(rule.Any) > 0 {
 		rules = []editField{{Name: "rule", About: "Several rules together, as “hourbell schedules show” has them", Lines: true}}
 	}
-	sections := []editSection{{"Schedule", about}, {"Rule", rules}, {Legend: "Jobs"}, {Legend: "Policies"}}
+	rules = append(rules, editField{Name: "after", About: "Or, instead of a rule, the schedules after whose jobs it starts, a line each, such as export:failure:5m", Lines: true})
+	hooks := editSection{Legend: "Hooks"}
+	for _, name := range declared.HookKeys() {
+		about := declared.HookAbout(name) + ": a job, with its kind and its arguments, such as mail {\"to\":\"ops\"}, on a line each"
+		hooks.Fields = append(hooks.Fields, editField{Name: name, About: about, Lines: true})
+	}
+	sections := []editSection{{"Schedule", about}, {"Rule", rules}, {Legend: "Jobs"}, {Legend: "Policies"}, hooks}
 	jobs, policies := declared.NamesOf(declared.JobKeys()), declared.NamesOf(declared.PolicyKeys())
-	for _, key := range keysOf(rule) {
-		sort := key.Form.Type
-		field := editField{Name: key.Name, About: key.About, Words: key.Form.Words, Truth: sort == declared.IsTruth, Number: sort == declared.IsNumber}
+	for _, field := range fieldsOf(keysOf(rule)) {
 		to := 1
 		switch {
-		case slices.Contains(jobs, key.Name):
+		case slices.Contains(jobs, field.Name):
 			to = 2
-		case slices.Contains(policies, key.Name), field.Truth:
+		case slices.Contains(policies, field.Name), field.Truth:
 			to = 3
 		}
 		sections[to].Fields = append(sections[to].Fields, field)
 	}
-	for i := range sections {
-		for k := range sections[i].Fields {
-			sections[i].Fields[k].Value = form.Get(sections[i].Fields[k].Name)
-		}
-	}
+	fill(sections, form, stored)
 	return sections
+}
+
+// fieldsOf returns the fields of keys.
+func fieldsOf(keys []declared.Key) (fields []editField) {
+	for _, key := range keys {
+		sort := key.Form.Type
+		fields = append(fields, editField{Name: key.Name, About: key.About, Words: key.Form.Words, Truth: sort == declared.IsTruth, Number: sort == declared.IsNumber})
+	}
+	return fields
 }
 
 // definitionOf reads a form. What the form does not have is as in the stored schedule, and so is what the form has left as it was.
@@ -220,7 +297,14 @@ func definitionOf(form url.Values, stored hourbell.Schedule) (hourbell.Schedule,
 			errs = append(errs, key.Set(&s, text))
 		}
 	}
-	job, err := jobOf(form, declared.Raw(stored.Job))
+	after, err := edgesOf(form.Get("after"), stored.After)
+	s.After, errs = after, append(errs, err)
+	for _, name := range declared.HookKeys() {
+		hooks, err := hooksOf(name, form.Get(name), stored.Hooks.Field(name))
+		s.Hooks.Set(name, hooks...)
+		errs = append(errs, err)
+	}
+	job, err := jobOf(form.Get("kind"), form.Get("args"), declared.Raw(stored.Job))
 	if s.Job = job; err == nil {
 		err = kinds.CheckArgs(job.Name, job.JSON)
 	}
@@ -232,15 +316,14 @@ func definitionOf(form url.Values, stored hourbell.Schedule) (hourbell.Schedule,
 
 // jobOf returns the job that a form describes. Arguments that the form has left as it showed them are as stored, with the values that
 // the form hides.
-func jobOf(form url.Values, stored hourbell.RawArgs) (hourbell.RawArgs, error) {
-	job := hourbell.RawArgs{Name: form.Get("kind"), JSON: compacted([]byte(cmp.Or(form.Get("args"), "null")))}
+func jobOf(kind, args string, stored hourbell.RawArgs) (hourbell.RawArgs, error) {
+	job := hourbell.RawArgs{Name: kind, JSON: compacted([]byte(cmp.Or(args, "null")))}
 	shown := kinds.Redact(stored.Name, stored.JSON)
 	switch {
 	case job.Name == stored.Name && bytes.Equal(job.JSON, compacted(shown)):
 		return stored, nil
 	case !bytes.Equal(shown, stored.JSON) && bytes.Contains(job.JSON, []byte(redact.Hidden)):
-		return job, fieldError("args", "", "have “"+redact.Hidden+"” in the place of a value that the page hides",
-			"write all values, or leave the arguments as the page shows them")
+		return job, maskError("args")
 	}
 	return job, nil
 }
@@ -266,7 +349,7 @@ func compacted(text []byte) []byte {
 func (p *pages) putSchedule(ctx context.Context, form url.Values) (done, next string, err error) {
 	var before *hourbell.ScheduleInfo
 	var stored hourbell.Schedule
-	revision, d := hourbell.OnlyNew, editData{}
+	revision, d := hourbell.OnlyNew, editDataOf(hourbell.ScheduleInfo{})
 	if form.Has("revision") {
 		info, err := p.scheduleNamed(ctx, form.Get("name"))
 		if err != nil {
@@ -299,12 +382,7 @@ func (p *pages) putSchedule(ctx context.Context, form url.Values) (done, next st
 		_, err = p.client.Schedules.Put(ctx, edited)
 	}
 	if err != nil {
-		problem := p.problemOf(err)
-		d.Problem = problem.Problem
-		if problem.Remedy != "" {
-			d.Problem += ": " + problem.Remedy
-		}
-		return "", "", &againError{problem.Status, editPage(d)}
+		return "", "", d.again(p.problemOf(err))
 	}
 	return "The schedule " + edited.Name + " is stored.", link("schedule", "name", edited.Name), nil
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -127,7 +128,7 @@ func TestEditSchedule(t *testing.T) {
 		s.Hooks.OnFailure = hourbell.RawArgs{Name: "works", JSON: []byte(`{}`)}
 	})
 	shown := b.ok("edit-schedule?name=s")
-	b.contains("the form", shown, `value="0 * * * *"`, "leaves its 1 hook unchanged", "Delete the schedule", "slots stay as they are", `readonly`)
+	b.contains("the form", shown, `value="0 * * * *"`, `>works {}</textarea>`, "Delete the schedule", "slots stay as they are", `readonly`)
 	if strings.Contains(shown, "hunter2") {
 		t.Error("the form shows a secret")
 	}
@@ -170,6 +171,68 @@ func TestEditSchedule(t *testing.T) {
 	}
 	if _, err := b.client.Schedules.Get(b.ctx(), "s"); !errors.Is(err, hourbell.ErrNotFound) {
 		t.Errorf("after the deletion: %v", err)
+	}
+}
+
+// TestHooksAndAfterInTheForm gives a schedule hooks and the schedules that it follows, and takes them away. What the form hides stays.
+func TestHooksAndAfterInTheForm(t *testing.T) {
+	b := newBench(t)
+	secret := hourbell.RawArgs{Name: "works", JSON: []byte(`{"token": "hunter2"}`)}
+	b.put("s", "works", func(s *hourbell.Schedule) { s.Hooks.OnFailure = secret })
+	form := b.form("s")
+	if strings.Contains(form.Get("on_failure"), "hunter2") {
+		t.Error("the form shows a secret")
+	}
+	form.Set("on_failure", form.Get("on_failure")+"\r\nmy mail {\"to\": \"ops\"}\r\n")
+	form.Set("on_missed", "works")
+	if status, body := b.send(form); status != http.StatusSeeOther {
+		t.Fatalf("status %d\n%s", status, body)
+	}
+	info, err := b.client.Schedules.Get(b.ctx(), "s")
+	b.must(err)
+	want := hourbell.Hooks{OnMissed: hourbell.RawArgs{Name: "works", JSON: []byte("null")}}
+	want.Set("on_failure", secret, hourbell.RawArgs{Name: "my mail", JSON: []byte(`{"to": "ops"}`)})
+	if !reflect.DeepEqual(info.Hooks, want) {
+		t.Errorf("the hooks are %v", info.Hooks)
+	}
+	for field, value := range map[string]string{"on_failure": `works {"token":"…"} `, "on_missed": "command {\"argv\":[\"id\"]}", "after": "s:sometimes:x", "on_retry": "http {}"} {
+		wrong := b.form("s")
+		wrong.Set(field, value+"\nworks {}")
+		wrong.Set(field, strings.Replace(wrong.Get(field), "…", "…1", 1))
+		if status, body := b.send(wrong); status < 400 || status >= 500 || !strings.Contains(body, `<p class="first bad">`) {
+			t.Errorf("%s %q: status %d", field, value, status)
+		}
+	}
+	b.put("before", "works", nil)
+	follows := b.form("s")
+	follows.Set("every", "")
+	follows.Set("cron", "")
+	follows.Set("after", "before:either:5m\nlater")
+	if status, body := b.send(follows); status != http.StatusSeeOther {
+		t.Fatalf("status %d\n%s", status, body)
+	}
+	info, err = b.client.Schedules.Get(b.ctx(), "s")
+	b.must(err)
+	if info.When() != "after before:either:5m0s, later" {
+		t.Errorf("it starts %s", info.When())
+	}
+	timed := b.form("s")
+	if timed.Get("after") != "before:either:5m0s\nlater" {
+		t.Errorf("the form has %q", timed.Get("after"))
+	}
+	timed.Set("every", "1h")
+	if status, _ := b.send(timed); status != http.StatusBadRequest {
+		t.Errorf("a rule and schedules to follow: status %d", status)
+	}
+	timed.Set("after", "")
+	timed.Set("on_failure", "")
+	if status, body := b.send(timed); status != http.StatusSeeOther {
+		t.Fatalf("status %d\n%s", status, body)
+	}
+	info, err = b.client.Schedules.Get(b.ctx(), "s")
+	b.must(err)
+	if info.Follows() || info.Hooks.OnFailure != nil || info.Hooks.OnMissed == nil || info.Rule.Every != "1h" {
+		t.Errorf("then it is %v with %v", info.When(), info.Hooks)
 	}
 }
 

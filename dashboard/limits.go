@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/access"
 	"github.com/hourbell/hourbell/internal/view"
 )
 
@@ -27,10 +29,9 @@ func (p *pages) limits(ctx context.Context, _ *http.Request) (*page, error) {
 		return ""
 	})
 	t.Caption, t.Empty = "Limits", "No limit is stored."
-	return &page{Title: "Limits", Template: "limits", Live: true, Data: struct {
-		Table table
-		New   hourbell.LimitInfo // for the form
-	}{Table: t}}, nil
+	return &page{Title: "Limits", Template: "definitions", Live: true, Data: definitionsPage{
+		"limit", "A limit bounds how many jobs of a queue, of a kind or of each key run at a time in the whole cluster, or start per interval.", t,
+	}}, nil
 }
 
 // limitPage is what the page of a limit shows.
@@ -57,50 +58,59 @@ func (p *pages) limit(ctx context.Context, r *http.Request) (*page, error) {
 	return &page{Title: "Limit " + info.Name, Template: "limit", Live: true, Data: d}, nil
 }
 
-// changeLimit makes, replaces or deletes a limit.
-func (p *pages) changeLimit(ctx context.Context, form url.Values) (done, next string, err error) {
-	name := form.Get("name")
-	switch action := form.Get("action"); action {
-	case "put":
-		limit, err := limitOf(form)
-		if err != nil {
-			return "", "", err
-		}
-		before, err := p.ownLimit(ctx, name)
-		if err != nil {
-			return "", "", err
-		}
-		revision := int64(0)
-		if form.Has("revision") { // the limit as the form shows it, with the weights that the form does not have
-			if revision, err = number("revision", form.Get("revision")); err != nil {
-				return "", "", err
+// limitForm is the form of limits.
+func (p *pages) limitForm() definition {
+	return definition{
+		thing: "limit", left: "Jobs that waited for a permit can start.",
+		sections: func() []editSection {
+			return []editSection{{"Limit", []editField{
+				{Name: "name", About: "The name, by which it is known"},
+				{Name: "queue", About: "Only jobs of this queue; empty: of any"},
+				{Name: "kind", About: "Only jobs of this kind; empty: of any"},
+				{Name: "by_key", About: "Each key for itself; jobs without a key are not limited", Truth: true},
+				{Name: "concurrency", About: "How many jobs run at a time; empty: no bound", Number: true},
+				{Name: "rate", About: "How many jobs start per interval, as in 10/s or 100/m; empty: no bound"},
+				{Name: "burst", About: "How many jobs start at once after a rest; default 1", Number: true},
+				{Name: "strict", About: "A job whose attempt failed keeps its permit until its next attempt", Truth: true},
+				{Name: "weights", About: "Keys that may run several times as many, a line each, such as large=5", Lines: true},
+			}}}
+		},
+		read: func(ctx context.Context, name string) (storedForm, error) {
+			info, err := p.client.Limits.Get(ctx, name)
+			return storedForm{formOfLimit(info.Limit), info.Revision, info.Owner}, err
+		},
+		put: func(ctx context.Context, form url.Values, revision int64) error {
+			limit, err := limitOf(form)
+			if err == nil {
+				_, err = p.client.Limits.Put(ctx, limit, revision)
 			}
-			limit.Weights = before.Weights
-		}
-		_, err = p.client.Limits.Put(ctx, limit, revision)
-		return "The limit " + name + " is stored.", link("limit", "name", name), err
-	case "delete":
-		if _, err := p.ownLimit(ctx, name); err != nil {
-			return "", "", err
-		}
-		return "The limit " + name + " is deleted. Jobs that waited for a permit can start.", "limits", p.client.Limits.Delete(ctx, name)
-	default:
-		return "", "", fieldError("action", action, "is unknown", "use the forms of the page")
+			return err
+		},
+		remove:  func(ctx context.Context, name string) error { return p.client.Limits.Delete(ctx, name) },
+		problem: p.problemOf,
 	}
 }
 
-// ownLimit returns the limit with a name, or the zero value, and refuses the limit of a file.
-func (p *pages) ownLimit(ctx context.Context, name string) (hourbell.LimitInfo, error) {
-	info, err := p.client.Limits.Get(ctx, name)
-	switch {
-	case errors.Is(err, hourbell.ErrNotFound):
-		return hourbell.LimitInfo{}, nil
-	case err == nil && info.Owner != "":
-		return info, &access.RefusedError{
-			Status: http.StatusConflict, Problem: fmt.Sprintf("the limit belongs to %q, which would undo the change", info.Owner), Remedy: "change it there",
+// formOfLimit returns a limit as its form has it.
+func formOfLimit(l hourbell.Limit) url.Values {
+	form := url.Values{"name": {l.Name}, "queue": {l.Queue}, "kind": {l.Kind}, "rate": {l.Rate.String()}}
+	for name, n := range map[string]int{"concurrency": l.Concurrency, "burst": l.Burst} {
+		if n != 0 {
+			form.Set(name, strconv.Itoa(n))
 		}
 	}
-	return info, err
+	for name, is := range map[string]bool{"by_key": l.ByKey, "strict": l.Strict} {
+		if is {
+			form.Set(name, "true")
+		}
+	}
+	var weights []string
+	for key, weight := range l.Weights {
+		weights = append(weights, fmt.Sprintf("%s=%d", key, weight))
+	}
+	slices.Sort(weights)
+	form.Set("weights", strings.Join(weights, "\n"))
+	return form
 }
 
 // limitOf returns the limit that a form describes.
@@ -109,21 +119,31 @@ func limitOf(form url.Values) (hourbell.Limit, error) {
 		Name: form.Get("name"), Queue: form.Get("queue"), Kind: form.Get("kind"),
 		ByKey: form.Get("by_key") != "", Strict: form.Get("strict") != "",
 	}
-	for field, to := range map[string]*int{"concurrency": &limit.Concurrency, "burst": &limit.Burst} {
-		if text := form.Get(field); text != "" {
-			n, err := number(field, text)
-			if err != nil {
-				return limit, err
-			}
-			*to = int(min(n, 1<<31))
+	count := func(field, text string, to *int) error {
+		if text == "" {
+			return nil
 		}
+		n, err := number(field, text)
+		*to = int(min(n, 1<<31))
+		return err
 	}
+	errs := []error{count("concurrency", form.Get("concurrency"), &limit.Concurrency), count("burst", form.Get("burst"), &limit.Burst)}
 	if text := form.Get("rate"); text != "" {
 		rate, err := hourbell.ParseRate(text)
-		if err != nil {
-			return limit, err
+		limit.Rate, errs = rate, append(errs, err)
+	}
+	weights, err := pairs("weights", form.Get("weights"))
+	errs = append(errs, err)
+	for key, text := range weights {
+		if limit.Weights == nil {
+			limit.Weights = map[string]int{}
 		}
-		limit.Rate = rate
+		var weight int
+		errs = append(errs, count("weights", text, &weight))
+		limit.Weights[key] = weight
+	}
+	if err := errors.Join(errs...); err != nil {
+		return limit, err
 	}
 	return limit, limit.Validate()
 }

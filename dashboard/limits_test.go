@@ -28,10 +28,11 @@ func TestPagesLimits(t *testing.T) {
 	if status := put(url.Values{"name": {"api"}, "by_key": nil, "concurrency": nil, "rate": {"10/s"}, "burst": {"20"}}); status != http.StatusSeeOther {
 		t.Fatalf("put: status %d", status)
 	}
-	b.contains("limits", b.ok("limits"), `href="limit?name=per%2Fcustomer"`, "queue q, each key", "10/s burst 20", "Make or replace")
-	b.contains("a limit", b.ok("limit?name=per%2Fcustomer"), "queue q, each key", "Fullest keys", "Delete", "audit?subject=limit:per")
+	b.contains("limits", b.ok("limits"), `href="limit?name=per%2Fcustomer"`, "queue q, each key", "10/s burst 20", `href="edit-limit"`)
+	b.contains("a limit", b.ok("limit?name=per%2Fcustomer"), "queue q, each key", "Fullest keys", `href="edit-limit?name=per%2fcustomer"`, "audit?subject=limit:per")
 	b.contains("the audit", b.ok("audit?subject=limit:per/customer"), "limits put", `href="limit?name=per%2Fcustomer"`)
 	for name, more := range map[string]url.Values{
+		"weights that are none": {"weights": {"large"}}, "a weight that is none": {"weights": {"large=x"}},
 		"no scope": {"queue": nil, "by_key": nil}, "no bound": {"concurrency": nil}, "a rate that is none": {"rate": {"often"}}, "a number that is none": {"concurrency": {"x"}}, "an unknown action": {"action": {"drop"}},
 	} {
 		if status := put(more); status != http.StatusBadRequest {
@@ -42,23 +43,29 @@ func TestPagesLimits(t *testing.T) {
 	saved, err := b.client.Limits.Put(b.ctx(), weighted, 0)
 	b.must(err)
 	revision := fmt.Sprint(saved.Revision)
-	change := url.Values{"revision": {revision}, "concurrency": {"4"}}
-	b.contains("the form of a limit", b.ok("limit?name=per%2Fcustomer"), `name="revision" value="`+revision+`"`, `name="concurrency" value="3"`, `name="queue" value="q"`)
+	change := url.Values{"revision": {revision}, "concurrency": {"4"}, "weights": {"large=5\r\na=b=2"}}
+	b.contains("the form of a limit", b.ok("edit-limit?name=per%2Fcustomer"), `name="revision" value="`+revision+`"`, `name="concurrency" value="3"`, `name="queue" value="q"`,
+		">large=5</textarea>", "Delete the limit")
+	if status := put(nil); status != http.StatusConflict {
+		t.Errorf("a new limit with the name of another: status %d", status)
+	}
 	for _, want := range []int{http.StatusSeeOther, http.StatusConflict} { // the second form is of the revision before
 		if status := put(change); status != want {
 			t.Errorf("a change: status %d, want %d", status, want)
 		}
 	}
-	if now, err := b.client.Limits.Get(b.ctx(), "per/customer"); err != nil || now.Concurrency != 4 || now.Weights["large"] != 5 {
+	if now, err := b.client.Limits.Get(b.ctx(), "per/customer"); err != nil || now.Concurrency != 4 || now.Weights["large"] != 5 || now.Weights["a=b"] != 2 {
 		t.Errorf("the changed limit is %v (%v)", now, err)
 	}
 	_, err = b.client.Limits.Put(b.ctx(), hourbell.Limit{Name: "owned", Owner: "yaml:shop.yaml", Queue: "q", Concurrency: 2}, 0)
 	b.must(err)
-	if body := b.ok("limit?name=owned"); !strings.Contains(body, "It belongs to yaml:shop.yaml") || strings.Contains(body, `method="post"`) {
-		t.Errorf("the page of a file's limit:\n%s", body)
+	for _, path := range []string{"limit?name=owned", "edit-limit?name=owned"} {
+		if body := b.ok(path); !strings.Contains(body, "It belongs to yaml:shop.yaml") || strings.Contains(body, `method="post"`) {
+			t.Errorf("%s:\n%s", path, body)
+		}
 	}
 	for _, action := range []string{"put", "delete"} {
-		if status := put(url.Values{"name": {"owned"}, "action": {action}}); status != http.StatusConflict {
+		if status := put(url.Values{"name": {"owned"}, "action": {action}, "revision": {"1"}}); status != http.StatusConflict {
 			t.Errorf("%s of a file's limit: status %d", action, status)
 		}
 	}
@@ -67,9 +74,12 @@ func TestPagesLimits(t *testing.T) {
 		t.Errorf("a viewer: status %d", status)
 	}
 	for _, path := range []string{"limits", "limit?name=per%2Fcustomer"} {
-		if strings.Contains(b.ok(path), `method="post"`) {
+		if body := b.ok(path); strings.Contains(body, `method="post"`) || strings.Contains(body, "edit-limit") {
 			t.Errorf("%s offers a viewer to change something", path)
 		}
+	}
+	if status, _ := b.get("edit-limit"); status != http.StatusForbidden {
+		t.Errorf("the form for a viewer: status %d", status)
 	}
 	b.role = access.Operator
 	if status := b.post("change-limit", url.Values{"action": {"delete"}, "name": {"per/customer"}}).StatusCode; status != http.StatusSeeOther {

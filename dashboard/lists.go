@@ -283,54 +283,6 @@ func slotTable(slots []store.SlotInfo) table {
 // slotID is the name of the row about a slot, to which its mark on the timeline leads.
 func slotID(s store.SlotInfo) string { return "slot-" + strconv.FormatInt(s.ID, 10) }
 
-func (p *pages) calendars(ctx context.Context, r *http.Request) (*page, error) {
-	after := r.URL.Query().Get("after")
-	calendars, err := p.client.Calendars.List(ctx, hourbell.CalendarFilter{After: after, Limit: pageSize + 1})
-	if err != nil {
-		return nil, err
-	}
-	more := len(calendars) > pageSize
-	calendars = calendars[:min(len(calendars), pageSize)]
-	t := tableOf(view.CalendarListing(), calendars, func(c hourbell.CalendarInfo, column string) string {
-		if column == "NAME" {
-			return link("calendar", "name", c.Name)
-		}
-		return ""
-	})
-	t.Caption, t.Empty = "Calendars", "No calendar is stored."
-	if more {
-		t.Older = link("calendars", "after", calendars[pageSize-1].Name)
-	}
-	if after != "" {
-		t.Newest = "calendars"
-	}
-	return listing("Calendars", "Times at which the schedules that name a calendar do not fire.", t), nil
-}
-
-func (p *pages) calendar(ctx context.Context, r *http.Request) (*page, error) {
-	name := r.URL.Query().Get("name")
-	if err := check.StoredName("name", name); err != nil {
-		return nil, err
-	}
-	calendar, err := p.client.Calendars.Get(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	users, err := p.client.Schedules.List(ctx, hourbell.ScheduleFilter{Calendar: name, Limit: pageSize})
-	if err != nil {
-		return nil, err
-	}
-	t, err := p.scheduleTable(ctx, users, false)
-	if err != nil {
-		return nil, err
-	}
-	t.Caption, t.Empty = "Schedules that exclude these times", "No schedule excludes these times."
-	return &page{Title: "Calendar " + name, Template: "calendar", Live: true, Data: struct {
-		Facts     []fact
-		Schedules table
-	}{factsOf(view.CalendarFacts(calendar, nil), calendar.Zone, nil), t}}, nil
-}
-
 func (p *pages) locks(ctx context.Context, r *http.Request) (*page, error) {
 	if p.options.Locks == nil {
 		return nil, errNoPage

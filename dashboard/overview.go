@@ -139,6 +139,10 @@ func failuresTable(o view.Overview) table {
 		}
 		return ""
 	})
+	trend := slices.Index(view.FailuresListing().Columns, "LAST 24 HOURS")
+	for i, group := range groups {
+		t.Rows[i].Cells[trend].Strip = &strip{group.TrendWords(), []stripSign{{Text: group.Trend(), Tone: "trend bad", Title: group.TrendWords()}}}
+	}
 	t.Caption, t.Empty = "Failed in the last day", "No job has failed in the last day."
 	if o.FailuresCut {
 		t.Note = fmt.Sprintf("Only the newest %d failed jobs are counted.", findings.Rows)

@@ -70,7 +70,7 @@ func parseTemplates() map[string]*template.Template {
 	all := map[string]*template.Template{}
 	for _, name := range []string{
 		"overview", "jobs", "job", "confirm", "schedules", "schedule", "whatif", "backfill",
-		"handlers", "handler", "limits", "limit", "listing", "pause", "calendar", "audit", "files", "find", "edit", "stats", "problem",
+		"definitions", "progress", "handler", "limit", "listing", "pause", "calendar", "audit", "files", "find", "edit", "stats", "problem",
 	} {
 		all[name] = template.Must(template.Must(frame.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
 	}
@@ -168,8 +168,8 @@ func (p *pages) navigation(r *http.Request) []group {
 		menus = menus[:3]
 	}
 	part := map[string]string{
-		"job": "jobs", "confirm": "jobs", "schedule": "schedules", "whatif": "schedules", "edit-schedule": "schedules", "backfill": "schedules",
-		"calendar": "calendars", "handler": "handlers", "limit": "limits",
+		"job": "jobs", "confirm": "jobs", "progress": "jobs", "schedule": "schedules", "whatif": "schedules", "edit-schedule": "schedules", "backfill": "schedules",
+		"calendar": "calendars", "handler": "handlers", "limit": "limits", "edit-calendar": "calendars", "edit-handler": "handlers", "edit-limit": "limits",
 	}
 	here := strings.TrimPrefix(r.URL.Path, "/")
 	if here == "pause" {

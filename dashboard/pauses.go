@@ -101,11 +101,16 @@ func (p *pages) pausePage(ctx context.Context, r *http.Request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
+	small, err := p.lastDay(ctx, hourbell.StatsBy(of), name)
+	if err != nil {
+		return nil, err
+	}
 	return &page{Title: strings.ToUpper(of[:1]) + of[1:] + " " + name, Template: "pause", Live: true, Data: struct {
 		Of, Name, List string
 		Paused         bool
+		Small          *smallCharts
 		Facts          []fact
-	}{of, name, found.list, facts[0].Value == "paused", factsOf(facts, "",
+	}{of, name, found.list, facts[0].Value == "paused", small, factsOf(facts, "",
 		map[string]string{
 			"ready":   link("jobs", of, name, "state", "ready"),
 			"running": link("jobs", of, name, "state", "running"),

@@ -112,6 +112,7 @@ type scheduleData struct {
 	Later    string
 	Timeline *timeline
 	Slots    table
+	Small    *smallCharts
 	Coming   []time.Time
 	Cut      bool   // the range has more slots than the page shows
 	Secrets  string // as of a job
@@ -215,6 +216,9 @@ func (p *pages) schedule(ctx context.Context, r *http.Request) (*page, error) {
 	}
 	runs, err := p.runs(ctx, slots)
 	if err != nil {
+		return nil, err
+	}
+	if d.Small, err = p.lastDay(ctx, hourbell.StatsBySchedule, name); err != nil {
 		return nil, err
 	}
 	d.Timeline = drawSlots(from, until, now, slots, runs, d.Coming)

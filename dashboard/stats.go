@@ -83,23 +83,49 @@ func (p *pages) stats(ctx context.Context, r *http.Request) (*page, error) {
 	return &page{Title: "Statistics", Template: "stats", Live: true, Data: shown}, nil
 }
 
+// smallCharts are the pictures of the last day on the page of a queue, kind or schedule.
+type smallCharts struct {
+	Charts []chart
+	More   string // the page of statistics about it
+}
+
+// lastDay draws what became of the jobs of a queue, kind or schedule in the last day, how many failed, and how long they took.
+func (p *pages) lastDay(ctx context.Context, of hourbell.StatsBy, name string) (*smallCharts, error) {
+	now, err := p.client.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f := hourbell.StatsFilter{Since: now.Add(-24 * time.Hour), Series: true}
+	switch of {
+	case hourbell.StatsByQueue:
+		f.Queue = name
+	case hourbell.StatsByKind:
+		f.Kind = name
+	case hourbell.StatsBySchedule:
+		f.Schedule = name
+	default:
+		return nil, nil //nolint:nilnil // nothing is counted of other things
+	}
+	s, err := p.client.Stats.Read(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	jobs := func(row hourbell.StatsRow) map[string]int64 { return row.Jobs }
+	return &smallCharts{[]chart{
+		stacked(s, "Jobs a minute, by outcome", perMinute, hourbell.StatsOutcomes(), jobs),
+		stacked(s, "Failures a minute", perMinute, failures(), jobs),
+		lined(s, "Run time", seconds, times(func(row hourbell.StatsRow) hourbell.StatsTimes { return row.RunTime })),
+	}, link("stats", "since", "1d", string(of), name)}, nil
+}
+
+// failures are the outcomes that are failures.
+func failures() []string { return []string{"failed", "lost", "retried"} }
+
 // chartsOf draws rows of each span.
 func chartsOf(s hourbell.Stats) []chart {
-	times := func(of func(hourbell.StatsRow) hourbell.StatsTimes) []charted {
-		at := func(value func(hourbell.StatsTimes) time.Duration) func(hourbell.StatsRow) (float64, bool) {
-			return func(row hourbell.StatsRow) (float64, bool) { t := of(row); return value(t).Seconds(), t.Count > 0 }
-		}
-		return []charted{
-			{"p50", at(func(t hourbell.StatsTimes) time.Duration { return t.P50 })},
-			{"p95", at(func(t hourbell.StatsTimes) time.Duration { return t.P95 })},
-			{"p99", at(func(t hourbell.StatsTimes) time.Duration { return t.P99 })},
-		}
-	}
 	sampled := func(name string, value func(hourbell.StatsRow) float64) []charted {
 		return []charted{{name, func(row hourbell.StatsRow) (float64, bool) { return value(row), row.Sampled }}}
 	}
-	perMinute := func(v float64) string { return shownNumber(v) + " a minute" }
-	seconds := func(v float64) string { return plain.Brief(time.Duration(v * float64(time.Second))) }
 	return []chart{
 		stacked(s, "Jobs a minute, by outcome", perMinute, hourbell.StatsOutcomes(), func(row hourbell.StatsRow) map[string]int64 { return row.Jobs }),
 		lined(s, "Start delay", seconds, times(func(row hourbell.StatsRow) hourbell.StatsTimes { return row.StartDelay })),
@@ -117,6 +143,22 @@ type charted struct {
 	value func(hourbell.StatsRow) (v float64, known bool)
 }
 
+// times are the quantiles of what took time.
+func times(of func(hourbell.StatsRow) hourbell.StatsTimes) []charted {
+	at := func(value func(hourbell.StatsTimes) time.Duration) func(hourbell.StatsRow) (float64, bool) {
+		return func(row hourbell.StatsRow) (float64, bool) { t := of(row); return value(t).Seconds(), t.Count > 0 }
+	}
+	return []charted{
+		{"p50", at(func(t hourbell.StatsTimes) time.Duration { return t.P50 })},
+		{"p95", at(func(t hourbell.StatsTimes) time.Duration { return t.P95 })},
+		{"p99", at(func(t hourbell.StatsTimes) time.Duration { return t.P99 })},
+	}
+}
+
+func perMinute(v float64) string { return shownNumber(v) + " a minute" }
+
+func seconds(v float64) string { return plain.Brief(time.Duration(v * float64(time.Second))) }
+
 func shownNumber(v float64) string { return fmt.Sprintf("%.3g", v) }
 
 // stacked draws the counts of each span on top of each other, in the order of the classes.
@@ -127,8 +169,10 @@ func stacked(s hourbell.Stats, title string, shown func(float64) string, classes
 	top, met := 0.0, map[string]bool{}
 	for _, row := range s.Rows {
 		sum := int64(0)
-		for class, n := range of(row) {
-			sum, met[class] = sum+n, true
+		for _, class := range classes {
+			if n := of(row)[class]; n > 0 {
+				sum, met[class] = sum+n, true
+			}
 		}
 		top = max(top, rate(row, sum))
 	}

@@ -26,7 +26,15 @@ type table struct {
 type column struct {
 	Name   string
 	Number bool
+	Minor  bool // a tablet has no room for it
 }
+
+// Classes returns the classes of the head of the column.
+func (c column) Classes() string { return cell{Number: c.Number, Minor: c.Minor}.Classes() }
+
+// manyColumns is from how many columns on a table is too wide for a tablet: it then lacks three quarters of the minor columns, the least
+// important first.
+const manyColumns = 12
 
 type row struct {
 	ID    string // of the element; may be empty
@@ -47,8 +55,21 @@ type cell struct {
 	Zone   string    // in which the instant is shown in addition
 	Class  string    // how the word of a state is marked; empty: the value is not a state
 	Number bool
+	Minor  bool   // as of its column
 	Block  bool   // a fact of several lines
 	Strip  *strip // shown instead of the text
+}
+
+// Classes returns the classes of the cell.
+func (c cell) Classes() string {
+	var classes []string
+	for class, is := range map[string]bool{"number": c.Number, "none": c.Text == "-", "minor": c.Minor} {
+		if is {
+			classes = append(classes, class)
+		}
+	}
+	slices.Sort(classes)
+	return strings.Join(classes, " ")
 }
 
 // blocks are the facts whose values are shown as several lines.
@@ -64,13 +85,18 @@ func (t table) Chosen() bool { return len(t.Rows) > 0 && t.Rows[0].Choice != "" 
 // tableOf shows items as a listing of the program does.
 func tableOf[T any](l view.Listing[T], items []T, links linker[T]) table {
 	t := table{}
+	minor := l.Minor[:len(l.Minor)*3/4]
+	if len(l.Columns) < manyColumns {
+		minor = nil
+	}
 	for _, name := range l.Columns {
-		t.Columns = append(t.Columns, column{Name: heading(name), Number: view.IsNumber(name)})
+		t.Columns = append(t.Columns, column{heading(name), view.IsNumber(name), slices.Contains(minor, name)})
 	}
 	for _, item := range items {
 		var r row
 		for i, text := range l.Row(item) {
 			c := cellOf(l.Columns[i], plain.Cut(text, longest))
+			c.Minor = t.Columns[i].Minor
 			if links != nil && text != "-" {
 				c.Href = links(item, l.Columns[i])
 			}

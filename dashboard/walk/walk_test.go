@@ -42,14 +42,16 @@ var pages = map[string]string{
 	"schedule?name=sync-orders":     "overlap",
 	"schedule?name=month-end/close": "America/New_York",
 	"whatif?name=nightly-report&cron=30+2+*+*+*&tz=Europe/Prague&from=2027-03-27T00:00:00Z&to=2027-03-30T00:00:00Z": "clock",
-	"jobs":                             "charge",
+	"jobs":                             "sync",
 	"jobs?state=failed&kind=charge":    "card expired",
 	"job?id=1":                         "report",
 	"confirm?action=retry&kind=charge": "Nothing has been changed yet",
 	"backfill?name=nightly-report&from=2026-01-12T00:00:00Z&to=2026-01-15T00:00:00Z&force=true": "Nothing has been changed yet",
-	"slots": "prices", "queues": "mail", "kinds": "mail", "pause?of=queue&name=mail": "Pause until", "groups": "reports", "nodes": "north", "batches": "Batches", "events": "completed", "handlers": "tell-shop", "handler?name=tell-shop": "shop@example.com",
+	"slots": "prices", "queues": "mail", "kinds": "mail", "groups": "reports", "nodes": "north", "batches": "Batches", "events": "completed", "handlers": "tell-shop", "handler?name=tell-shop": "shop@example.com",
 	"audit": "schedules put", "audit?action=handlers+put&since=1h": "tell-shop", "calendars": "holidays", "calendar?name=holidays": "nightly-report", "nothing": "no such page",
-	"stats": "up to the last minute", "find?q=n": "newsletter", "edit-schedule": "How late a slot may be found", "edit-schedule?name=newsletter": "It belongs to demo", "limits": "Make or replace",
+	"stats": "up to the last minute", "find?q=n": "newsletter", "edit-schedule": "How late a slot may be found", "edit-schedule?name=newsletter": "It belongs to demo", "limits": "New limit",
+	"edit-limit": "How many jobs run at a time", "edit-calendar?name=holidays": "12-25", "edit-handler?name=tell-shop": "The events that make a job",
+	"jobs?args=order%3D2802": "charge", "pause?of=kind&name=mail": "Failures a minute", "pause?of=queue&name=mail": "Pause until",
 }
 
 // walk is a running demo and a browser.
@@ -78,6 +80,9 @@ func TestWalk(t *testing.T) {
 	t.Run("follow the output of a command", func(t *testing.T) { w.in(t).follow("command", " copied") })
 	t.Run("find by keyboard", func(t *testing.T) { w.in(t).find() })
 	t.Run("make, edit and delete a schedule", func(t *testing.T) { w.in(t).edit() })
+	t.Run("make, edit and delete other definitions", func(t *testing.T) { w.in(t).define() })
+	t.Run("find by arguments", func(t *testing.T) { w.in(t).findByArgs() })
+	t.Run("the progress of a change of many jobs", func(t *testing.T) { w.in(t).progress() })
 	t.Run("retry by filter", func(t *testing.T) { w.in(t).retry() })
 	if folder := os.Getenv("HOURBELL_SCREENSHOTS"); folder != "" {
 		w.screenshots(folder)
@@ -219,10 +224,17 @@ func scheme(name string) chromedp.Action {
 	return emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}})
 }
 
-// onPhone checks that a page is as wide as a tablet and as a phone, there in the dark, and that its navigation is one row.
+// onPhone checks that a page and its tables are as wide as a tablet, that the page is as wide as a phone, there in the dark, and that its
+// navigation is one row.
 func (w *walk) onPhone(tab context.Context, path, code string) {
 	var onTablet int
 	w.must(chromedp.Run(tab, scheme("dark"), chromedp.EmulateViewport(768, 1024), chromedp.Evaluate("document.documentElement.scrollWidth", &onTablet)))
+	var wide []string
+	w.must(chromedp.Run(tab, chromedp.Evaluate(
+		`[...document.querySelectorAll(".scroll")].filter((e) => e.querySelector("table") && e.scrollWidth > e.clientWidth).map((e) => e.getAttribute("aria-label") + " " + e.scrollWidth)`, &wide)))
+	if len(wide) > 0 {
+		w.Errorf("%s: tables are wider than a tablet: %v", path, wide)
+	}
 	if onTablet > 768 {
 		w.Errorf("%s: the page is %d pixels wide on a tablet", path, onTablet)
 	}
@@ -397,11 +409,14 @@ func (w *walk) edit() {
 	var first, conflict, flash string
 	w.must(chromedp.Run(
 		tab, emulation.SetFocusEmulationEnabled(true), chromedp.Navigate(w.url+"edit-schedule"), chromedp.SendKeys("#field-name", "walked"), chromedp.SendKeys("#field-kind", "mail"),
-		chromedp.SendKeys("#field-cron", "0 9 1 1 *"), chromedp.WaitVisible("#preview ol"), chromedp.Text("#preview", &first),
+		chromedp.SendKeys("#field-on_failure", `mail {"to":"ops"}`), chromedp.SendKeys("#field-cron", "0 9 1 1 *"), chromedp.WaitVisible("#preview ol"), chromedp.Text("#preview", &first),
 		chromedp.Click("button.main"), chromedp.WaitVisible(".flash"), chromedp.Navigate(w.url+"edit-schedule?name=walked"), chromedp.WaitVisible("#field-queue"),
 	))
 	if !strings.Contains(first, "-01-01 09:00:00") {
 		w.Errorf("the live preview shows %q", first)
+	}
+	if page := w.fetch("schedule?name=walked"); !strings.Contains(page, "on failure") || !strings.Contains(page, "ops") {
+		w.Errorf("the schedule has no hook:\n%s", page)
 	}
 	w.must(chromedp.Run(
 		other, emulation.SetScriptExecutionDisabled(true), chromedp.Navigate(w.url+"edit-schedule?name=walked"), chromedp.SetValue("#field-overlap", "allow"), chromedp.Click("button.main"),
@@ -417,11 +432,111 @@ func (w *walk) edit() {
 		w.Errorf("the conflict shows %q", conflict)
 	}
 	w.must(chromedp.Run(
-		tab, chromedp.Navigate(w.url+"edit-schedule?name=walked"), chromedp.Click(".danger summary"), chromedp.Click(`//button[text()="Delete the schedule"]`),
-		chromedp.WaitVisible(".flash"), chromedp.Text(".flash", &flash),
+		tab, chromedp.Navigate(w.url+"edit-schedule"), chromedp.SendKeys("#field-name", "walked later"), chromedp.SendKeys("#field-kind", "mail"),
+		chromedp.SendKeys("#field-after", "walked:failure:5m"), chromedp.Click("button.main"), chromedp.WaitVisible(".flash"),
 	))
-	if !strings.Contains(flash, "is deleted") {
-		w.Errorf("then %q", flash)
+	if page := w.fetch("schedule?name=walked+later"); !strings.Contains(page, "walked:failure:5m") {
+		w.Errorf("the schedule does not follow the other:\n%s", page)
+	}
+	for _, name := range []string{"walked later", "walked"} {
+		w.must(chromedp.Run(
+			tab, chromedp.Navigate(w.url+"edit-schedule?name="+url.QueryEscape(name)), chromedp.Click(".danger summary"), chromedp.Click(`//button[text()="Delete the schedule"]`),
+			chromedp.WaitVisible(".flash"), chromedp.Text(".flash", &flash),
+		))
+		if !strings.Contains(flash, "is deleted") {
+			w.Errorf("then %q", flash)
+		}
+	}
+}
+
+// define makes a calendar, a handler and a limit by their forms, changes each while another tab does, and deletes it.
+func (w *walk) define() {
+	for thing, c := range map[string]struct {
+		values       map[string]string
+		theirs, mine [2]string // a field and its value
+	}{
+		"calendar": {map[string]string{"dates": "2090-12-25"}, [2]string{"tz", "Europe/Prague"}, [2]string{"weekdays", "sun"}},
+		"handler":  {map[string]string{"on": "failure, missed", "job": "mail"}, [2]string{"group", "shop"}, [2]string{"on", "recovery"}},
+		"limit":    {map[string]string{"queue": "mail", "concurrency": "50"}, [2]string{"kind", "mail"}, [2]string{"concurrency", "70"}},
+	} {
+		tab, other := w.tab(), w.tab()
+		old, stop := chromedp.NewContext(w.browser) // the browser complains of the answer 409
+		defer stop()
+		edit := w.url + "edit-" + thing + "?name=walked"
+		fill := []chromedp.Action{chromedp.Navigate(w.url + "edit-" + thing), chromedp.SendKeys("#field-name", "walked")}
+		for field, value := range c.values {
+			fill = append(fill, chromedp.SendKeys("#field-"+field, value))
+		}
+		var conflict, flash string
+		w.must(chromedp.Run(tab, append(fill, chromedp.Click("button.main"), chromedp.WaitVisible(".flash"))...))
+		w.must(chromedp.Run(old, chromedp.Navigate(edit), chromedp.SetValue("#field-"+c.mine[0], c.mine[1])))
+		w.must(chromedp.Run(
+			other, emulation.SetScriptExecutionDisabled(true), chromedp.Navigate(edit), chromedp.SetValue("#field-"+c.theirs[0], c.theirs[1]), chromedp.Click("button.main"),
+			chromedp.WaitVisible(".flash"),
+		))
+		w.must(chromedp.Run(old, chromedp.Click("button.main"), chromedp.WaitVisible("#problem table"), chromedp.Text("#problem", &conflict)))
+		if !strings.Contains(conflict, c.theirs[1]) || !strings.Contains(conflict, c.mine[1]) {
+			w.Errorf("%s: the conflict shows %q", thing, conflict)
+		}
+		if folder := os.Getenv("HOURBELL_PAGES"); folder != "" {
+			w.keep(old, folder, "conflict-"+thing)
+		}
+		w.must(chromedp.Run(old, chromedp.Click("button.main"), chromedp.WaitVisible(".flash")))
+		if page := w.fetch(thing + "?name=walked"); !strings.Contains(page, c.mine[1]) {
+			w.Errorf("%s: its page does not show %v:\n%s", thing, c.mine, page)
+		}
+		w.must(chromedp.Run(
+			tab, chromedp.Navigate(edit), chromedp.Click(".danger summary"), chromedp.Click(`//button[text()="Delete the `+thing+`"]`),
+			chromedp.WaitVisible(".flash"), chromedp.Text(".flash", &flash),
+		))
+		if page := w.fetch(thing + "s"); !strings.Contains(flash, "is deleted") || strings.Contains(page, "name=walked") {
+			w.Errorf("%s: then %q", thing, flash)
+		}
+	}
+}
+
+// findByArgs goes to a job by a value in its arguments, by the keyboard alone.
+func (w *walk) findByArgs() {
+	tab := w.tab()
+	var rows int
+	w.must(chromedp.Run(
+		tab, emulation.SetFocusEmulationEnabled(true), chromedp.Navigate(w.url), chromedp.SendKeys(".find input", "args.order=2802"+kb.Enter),
+		chromedp.WaitVisible(`form.filter input[name=args][value="order=2802"]`), chromedp.Evaluate(`document.querySelectorAll("#listing tbody tr").length`, &rows),
+	))
+	if rows != 1 {
+		w.Errorf("%d jobs are listed, and not 1", rows)
+	}
+}
+
+// progress enqueues many jobs, and sees how far it has come to delete them.
+func (w *walk) progress() {
+	const batches = 5
+	for range batches {
+		var body strings.Builder
+		for i := range 10_000 {
+			fmt.Fprintf(&body, `%s{"kind":"step","queue":"later","args":{"seconds":1},"at":"2090-01-01T00:00:00Z"}`, map[bool]string{true: `{"jobs":[`, false: ","}[i == 0])
+		}
+		body.WriteString("]}")
+		res, err := http.Post(w.url+"api/v1/jobs/many", "application/json", strings.NewReader(body.String()))
+		w.must(err)
+		res.Body.Close()
+		if res.StatusCode != http.StatusCreated {
+			w.Fatalf("many jobs: status %d", res.StatusCode)
+		}
+	}
+	tab := w.tab()
+	var said string
+	w.must(chromedp.Run(
+		tab, emulation.SetFocusEmulationEnabled(true), chromedp.Navigate(w.url+"jobs?queue=later"), chromedp.SetValue(`form:not(#chosen) select[name=action]`, "delete"),
+		chromedp.Click(`//button[starts-with(text(), "Count first")]`), chromedp.WaitVisible("button.main"), chromedp.Click("button.main"),
+		chromedp.WaitVisible("#progress progress"),
+	))
+	if folder := os.Getenv("HOURBELL_PAGES"); folder != "" {
+		w.keep(tab, folder, "progress")
+	}
+	w.must(chromedp.Run(tab, chromedp.WaitVisible("#progress .good"), chromedp.Text("#progress", &said)))
+	if !strings.Contains(said, fmt.Sprintf("%d jobs deleted", batches*10_000)) {
+		w.Errorf("the page says %q", said)
 	}
 }
 

@@ -66,7 +66,7 @@ func ReadOverview(ctx context.Context, client *hourbell.Client, rows int) (o Ove
 			return err
 		}},
 	})
-	o.Failures, o.FailuresCut = FailureGroups(o.Failed), len(o.Failed) >= findings.Rows
+	o.Failures, o.FailuresCut = FailureGroups(o.Failed, o.Now), len(o.Failed) >= findings.Rows
 	o.Findings = findings.Find(o.Facts)
 	o.Failed, o.Missed = o.Failed[:min(rows, len(o.Failed))], o.Missed[:min(rows, len(o.Missed))]
 	return o, err

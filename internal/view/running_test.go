@@ -1,6 +1,7 @@
 package view
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -12,10 +13,16 @@ func TestFailuresAreGrouped(t *testing.T) {
 	job := func(id int64, kind, schedule, reason string) store.JobInfo {
 		return store.JobInfo{JobSpec: store.JobSpec{Kind: kind}, ID: id, ScheduleName: schedule, Reason: reason}
 	}
-	groups := FailureGroups([]store.JobInfo{
+	now := time.Date(2027, 3, 1, 9, 0, 0, 0, time.UTC)
+	jobs := []store.JobInfo{
 		job(9, "mail", "", "refused"), job(8, "sync", "s", "timeout\nof host a"), job(7, "sync", "s", "timeout\nof host b"),
 		job(6, "sync", "", "timeout"), job(5, "sync", "s", "other"),
-	})
+	}
+	jobs[1].FinishedAt, jobs[2].FinishedAt = now.Add(-time.Minute), now.Add(-3*time.Hour-time.Second)
+	groups := FailureGroups(jobs, now)
+	if got := groups[0].Trend(); got != strings.Repeat("·", 20)+"█··█" || groups[1].Trend() != strings.Repeat("·", 24) {
+		t.Errorf("the trend is %s, in words %s", got, groups[0].TrendWords())
+	}
 	if len(groups) != 4 || groups[0].Count != 2 || groups[0].Newest.ID != 8 || groups[0].Error != "timeout" || groups[1].Newest.ID != 9 || groups[2].Schedule != "" {
 		t.Errorf("the groups are %+v", groups)
 	}

@@ -35,6 +35,7 @@ const (
 	AuditJobsDelete        = "jobs delete"
 	AuditJobsMove          = "jobs move"
 	AuditJobsReprioritise  = "jobs reprioritise"
+	AuditJobsSignal        = "jobs signal"
 	AuditSchedulesPut      = "schedules put"
 	AuditSchedulesSync     = "schedules sync"
 	AuditSchedulesPause    = "schedules pause"
@@ -178,6 +179,14 @@ func (r ChangeJobsRequest) Entry(changes []JobChange) *AuditEntry {
 	return e
 }
 
+// Entry returns the entry about a signal; nil: nothing is to be recorded.
+func (r *SaveStepRequest) Entry(changed bool) *AuditEntry {
+	if !changed || r.Token != 0 {
+		return nil
+	}
+	return r.By.entry(AuditJobsSignal, AuditJob, []string{strconv.FormatInt(r.Step.Job, 10)}, fmt.Sprintf("signal %q", r.Step.Name))
+}
+
 // detail returns the detail of the entry.
 func (r ChangeJobsRequest) detail() string {
 	var parts []string
@@ -214,6 +223,7 @@ func (f JobFilter) words() string {
 	}
 	given("scheduled", f.Scheduled)
 	given("retrying", f.Retrying)
+	given("parked", f.Parked)
 	add("queue", f.Queue)
 	add("kind", f.Kind)
 	add("schedule", f.Schedule)

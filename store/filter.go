@@ -6,14 +6,15 @@ import (
 )
 
 // JobFilter selects jobs, live and finished. Conditions that are given must all
-// hold; the zero value selects all jobs. States, Scheduled and Retrying are one
+// hold; the zero value selects all jobs. States, Scheduled, Retrying and Parked are one
 // condition together: a job matches if its state is one of States, or if it is
-// ready and [JobInfo.Scheduled] or [JobInfo.Retrying] and asked for as such.
+// ready and [JobInfo.Scheduled], [JobInfo.Retrying] or JobInfo.Parked and asked for as such.
 type JobFilter struct {
 	IDs       []int64
 	States    []State
 	Scheduled bool
 	Retrying  bool
+	Parked    bool
 	Queue     string
 	Kind      string
 	Schedule  string // by name
@@ -38,10 +39,13 @@ type JobFilter struct {
 
 // Empty reports whether f has no conditions.
 func (f JobFilter) Empty() bool {
-	return len(f.IDs)+len(f.States) == 0 && !f.Scheduled && !f.Retrying && f.Queue == "" && f.Kind == "" && f.Schedule == "" && f.HostsOf == "" &&
+	return len(f.IDs)+len(f.States) == 0 && !f.Narrowed() && f.Queue == "" && f.Kind == "" && f.Schedule == "" && f.HostsOf == "" &&
 		f.Group == "" && f.Key == "" && f.Unique == "" && f.Batch == 0 && !f.NotLast && f.Error == "" && f.ArgsText == "" &&
 		f.CreatedSince.IsZero() && f.CreatedUntil.IsZero() && !f.byEnd()
 }
+
+// Narrowed reports whether f asks for some of the ready jobs as such.
+func (f JobFilter) Narrowed() bool { return f.Scheduled || f.Retrying || f.Parked }
 
 // byEnd reports whether f has a condition that live jobs never meet.
 func (f JobFilter) byEnd() bool { return !f.FinishedSince.IsZero() || !f.FinishedUntil.IsZero() }
@@ -49,7 +53,7 @@ func (f JobFilter) byEnd() bool { return !f.FinishedSince.IsZero() || !f.Finishe
 // Tables reports whether live jobs can match, and whether finished jobs can, by
 // their states alone, so that a driver need not read both tables.
 func (f JobFilter) Tables() (live, finished bool) {
-	narrowed := f.Scheduled || f.Retrying
+	narrowed := f.Narrowed()
 	anyState := len(f.States) == 0 && !narrowed
 	live = anyState || narrowed || slices.ContainsFunc(f.States, func(s State) bool { return !s.Finished() })
 	return live && !f.byEnd(), anyState || slices.ContainsFunc(f.States, State.Finished)

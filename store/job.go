@@ -308,6 +308,8 @@ type Outcome struct {
 	Result Result
 	// Delay, for Retry and Snooze, counts from the store's now.
 	Delay time.Duration
+	// Wait, for Snooze, is the name of the step for which the job waits; empty: none. If that step is not open any more, Delay is 0.
+	Wait string
 	// LeaseLost, for Release, adds one to Claimed.Refunds: the attempt had
 	// begun, and ended because its node could not extend its lease.
 	LeaseLost bool
@@ -418,6 +420,7 @@ type JobInfo struct {
 	Attempt      int16
 	Losses       int16 // in a row; see Loss
 	Snoozes      int64 // how many attempts ended with Snooze
+	Parked       bool  // the job is ready, and waits for a signal or for the end of a sleep; see Step.Open
 	Origin       Origin
 	RunAt        time.Time
 	CreatedAt    time.Time
@@ -435,14 +438,14 @@ type JobInfo struct {
 	Attempts     []Attempt // only with ListJobsRequest.Attempts; oldest first, at most the newest MostAttempts
 }
 
-// Scheduled reports whether a job is ready, has not begun yet and is due later than
+// Scheduled reports whether a job is ready, has not begun yet, is not parked and is due later than
 // now.
 func (j JobInfo) Scheduled(now time.Time) bool {
-	return j.State == StateReady && j.Attempt == 0 && j.RunAt.After(now)
+	return j.State == StateReady && j.Attempt == 0 && !j.Parked && j.RunAt.After(now)
 }
 
-// Retrying reports whether a job is ready after an attempt, due or not.
-func (j JobInfo) Retrying() bool { return j.State == StateReady && j.Attempt > 0 }
+// Retrying reports whether a job is ready after an attempt and not parked, due or not.
+func (j JobInfo) Retrying() bool { return j.State == StateReady && j.Attempt > 0 && !j.Parked }
 
 // Attempt is the record of one attempt that did not complete, or that has output.
 type Attempt struct {

@@ -57,6 +57,8 @@ const (
 	OfSlots
 	// OfStats lists rows of statistics of one span, by instant, then by writer. Span, From and To are required.
 	OfStats
+	// OfSteps lists what jobs remember, by job, place and name: IDs of jobs, without which nothing is listed.
+	OfSteps
 )
 
 // ListRequest asks for rows of one sort. Names are compared and ordered byte by byte.
@@ -135,7 +137,7 @@ func (r *ListRequest) Operation() string { return strings.ReplaceAll(r.String(),
 // subjects are the words for the sorts.
 var subjects = [...]string{
 	"audit", "batches", "calendars", "ends", "groups", "handlers", "kinds", "limits", "limit waits", "links", "nodes", "owners", "pauses",
-	"queues", "schedules", "slots", "stats",
+	"queues", "schedules", "slots", "stats", "steps",
 }
 
 // Listing has the rows of the sort that was asked for.
@@ -157,12 +159,13 @@ type Listing struct {
 	Schedules  []Schedule
 	Slots      []SlotInfo
 	Stats      []StatsRow
+	Steps      []Step
 }
 
 // Listed are the types of the rows that List returns.
 type Listed interface {
 	AuditEntry | Batch | Calendar | GroupInfo | Handler | KindInfo | LimitInfo | LimitWait | Link | NodeInfo | Owner | Pause |
-		QueueInfo | Schedule | ScheduleEnd | SlotInfo | StatsRow
+		QueueInfo | Schedule | ScheduleEnd | SlotInfo | StatsRow | Step
 }
 
 // List returns the rows of the sort that has this type; the request's Of is not used.
@@ -181,6 +184,6 @@ func List[Row Listed](ctx context.Context, from Listings, req ListRequest) ([]Ro
 func (l *Listing) all() []any {
 	return []any{
 		&l.Audit, &l.Batches, &l.Calendars, &l.Ends, &l.Groups, &l.Handlers, &l.Kinds, &l.Limits, &l.LimitWaits, &l.Links, &l.Nodes, &l.Owners,
-		&l.Pauses, &l.Queues, &l.Schedules, &l.Slots, &l.Stats,
+		&l.Pauses, &l.Queues, &l.Schedules, &l.Slots, &l.Stats, &l.Steps,
 	}
 }

@@ -76,6 +76,8 @@ type HeldJob struct {
 	// Waits means that a job of Group waits. It matters for a Retry or a Snooze
 	// only.
 	Waits bool
+	// Answered means that the step Outcome.Wait is not open any more.
+	Answered bool
 }
 
 // Effect is the rule of Jobs.Finish for an outcome that counts: what it does to
@@ -97,6 +99,8 @@ func (o *Outcome) Effect(job HeldJob) Effect {
 		return Effect{State: StateReady, Refund: 1, RefundCounts: o.LeaseLost}
 	case job.Waits && job.Group.GivesWay():
 		return Effect{State: StateCancelled, Reason: SupersededReason}
+	case o.Result == Snooze && job.Answered:
+		return Effect{State: StateReady, Refund: 1, LossesEnd: true, Snoozed: true}
 	case o.Result == Snooze:
 		return Effect{State: StateReady, Delay: o.Delay, Refund: 1, LossesEnd: true, Snoozed: true}
 	}

@@ -34,6 +34,7 @@ import (
 // for every method.
 type Backend interface {
 	Jobs
+	Steps
 	Listings
 	Schedules
 	Definitions
@@ -188,6 +189,16 @@ type Jobs interface {
 	// CountJobs returns how many jobs match, at one instant. Without
 	// CountJobsRequest.Within it may read all jobs.
 	CountJobs(ctx context.Context, req CountJobsRequest) (int64, error)
+}
+
+// Steps stores what jobs remember from one attempt to the next. List returns it.
+type Steps interface {
+	// SaveStep stores a step of a job by the rule of Step.Over, and returns what is stored then. A repetition is harmless. A worker
+	// names its claim, and gets ErrNotHeld if the job does not run under that claim. Without a claim the step is a signal: the job
+	// may be waiting, ready or running, and a job that has ended is ErrJobEnded. A job that lies ready while its step is open
+	// (Outcome.Wait) is due at once when its signal comes. A job that does not exist is ErrNotFound. Two transactions that store
+	// the first result under one name exclude each other: the second waits, and then finds the step of the first.
+	SaveStep(ctx context.Context, req SaveStepRequest) (SaveStepResult, error)
 }
 
 // Schedules stores schedules and their slots.

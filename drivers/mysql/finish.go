@@ -225,7 +225,7 @@ func (s *session) EndJobs(ctx context.Context, ends []rowwise.End, now time.Time
 	if err := s.inChunks(ctx, deleteEndedJobs, ids, args{}); err != nil {
 		return err
 	}
-	if err := s.OnIDs(ctx, forgotten, deleteAttempts, deleteProgress, deleteEdges); err != nil {
+	if err := s.OnIDs(ctx, forgotten, deleteAttempts, deleteProgress, sqlrows.DeleteSteps, deleteEdges); err != nil {
 		return err
 	}
 	return s.OnIDs(ctx, asked, deleteCancels)

@@ -165,5 +165,5 @@ func (s *session) pruneOld(ctx context.Context, old []oldJob) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return len(ids), s.OnIDs(ctx, ids, pruneJobs, deleteAttempts, deleteProgress, deleteEdges)
+	return len(ids), s.OnIDs(ctx, ids, pruneJobs, deleteAttempts, deleteProgress, sqlrows.DeleteSteps, deleteEdges)
 }

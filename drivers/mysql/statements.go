@@ -93,6 +93,8 @@ var conditions = map[string]string{
 	// A job that holds its permits, or needs none.
 	"permitted": `($1.permits IS NOT NULL OR NOT EXISTS (SELECT 1 FROM hourbell_job_limit AS t
     WHERE t.ended_at IS NULL AND (t.by_key <> 0 OR t.kind <> _utf8mb4'') AND {in_scope(t.queue, t.kind, t.by_key, $1)}))`,
+	// A job waits for a step: its number, and its snoozes.
+	"waits": `(coalesce($2, 0) > 0 AND EXISTS (SELECT 1 FROM hourbell_step AS w WHERE w.job_id = $1 AND w.waits))`,
 	// The numbers of the jobs whose newest attempt with an error has a text in it, between two numbers.
 	"with_error": `SELECT a.job_id AS id FROM hourbell_attempt AS a WHERE a.job_id > $2 AND a.job_id < $3 AND locate($1, a.error) > 0 ` +
 		`AND NOT EXISTS (SELECT 1 FROM hourbell_attempt AS n WHERE n.job_id = a.job_id AND n.token > a.token AND n.error <> _utf8mb4'')`,

@@ -54,6 +54,7 @@ const (
 	expireNodes
 	extendLease
 	extendSlots
+	findAnswered
 	findBatch
 	findBehindCursors
 	findBrokenIndexes
@@ -105,6 +106,7 @@ const (
 	findScheduleJobs
 	findScheduleRelease
 	findSharedJobs
+	findStep
 	findSuspect
 	findTriggeredSchedules
 	findUniqueJobs
@@ -180,6 +182,7 @@ const (
 	listSchedules
 	listSlots
 	listStats
+	listSteps
 	lockBatchJob
 	lockCalendarUsers
 	lockCalendars
@@ -223,6 +226,7 @@ const (
 	lockSchedules
 	lockSerialGroupJobs
 	lockSerialGroups
+	lockStepJob
 	lockSuspects
 	lockTriggeredSchedules
 	lockWaitingJobs
@@ -299,6 +303,7 @@ const (
 	upsertPermits
 	upsertProgress
 	upsertStats
+	upsertStep
 	useStarts
 	statementCount
 )
@@ -394,10 +399,11 @@ var sources = [statementCount]source{
 		params:  "shares numbers",
 		columns: "queue ready scheduled running waiting oldest part",
 	},
-	expireNodes: {file: "expire_nodes", params: "now node beat", columns: nodeColumns},
-	extendLease: {file: "extend_lease", params: "now node", columns: "seen_at beats " + positionColumns + " releases"},
-	extendSlots: {file: "extend_slots", params: "now schedules slots ids lasts counts"},
-	findBatch:   {file: "find_batch", params: "id", columns: "finally_id finally_on finally_any"},
+	expireNodes:  {file: "expire_nodes", params: "now node beat", columns: nodeColumns},
+	extendLease:  {file: "extend_lease", params: "now node", columns: "seen_at beats " + positionColumns + " releases"},
+	extendSlots:  {file: "extend_slots", params: "now schedules slots ids lasts counts"},
+	findAnswered: {file: "find_answered", params: "ids names", columns: "id"},
+	findBatch:    {file: "find_batch", params: "id", columns: "finally_id finally_on finally_any"},
 	findBehindCursors: {
 		file:    "find_behind_cursors",
 		params:  "now queue kinds low_run_ats low_ids since exact_kinds exact_jobs exact_digests",
@@ -491,6 +497,7 @@ var sources = [statementCount]source{
 	findScheduleJobs:       {file: "find_schedule_jobs", params: "schedule", columns: "id"},
 	findScheduleRelease:    {file: "find_schedule_release", params: "names", columns: "found"},
 	findSharedJobs:         {file: "find_shared_jobs", params: "ids", columns: "id running node"},
+	findStep:               {file: "find_step", params: "id name", columns: "job_id name sort place value waits until timed_out at"},
 	findSuspect:            {file: "find_suspect", params: "now queue", columns: "found"},
 	findTriggeredSchedules: {file: "lock_triggered_schedules", params: "now schedules", columns: "id now mark"},
 	findUniqueJobs:         {file: "find_unique_jobs", params: "now kind unique_key", columns: "ids"},
@@ -674,6 +681,7 @@ var sources = [statementCount]source{
 			" after_id after_schedule",
 	},
 	listStats:         {file: "list_stats", params: "span since to", columns: "at writer data"},
+	listSteps:         {file: "list_steps", params: "ids", columns: "job_id name sort place value waits until timed_out at"},
 	lockBatchJob:      {file: "lock_batch_job", params: "batch", columns: "id"},
 	lockCalendarUsers: {file: "lock_calendar_users", params: "now names", columns: "id name due"},
 	lockCalendars:     {file: "lock_calendars", params: "names", columns: calendarColumns},
@@ -735,6 +743,7 @@ var sources = [statementCount]source{
 	lockSchedules:        {file: "lock_schedules", params: "names owner", columns: scheduleColumns},
 	lockSerialGroupJobs:  {file: "lock_serial_group_jobs", params: "schedules", columns: "id"},
 	lockSerialGroups:     {file: "lock_serial_groups", params: "schedules", columns: "id"},
+	lockStepJob:          {file: "lock_step_job", params: "id now", columns: "state token now"},
 	lockSuspects: {
 		file:    "lock_due_jobs",
 		given:   "suspects",
@@ -846,5 +855,6 @@ var sources = [statementCount]source{
 	upsertPermits:  {file: "upsert_permits", params: "limits nodes permits wants"},
 	upsertProgress: {file: "upsert_progress", params: "now ids tokens done total notes stuck"},
 	upsertStats:    {file: "upsert_stats", params: "spans instants writers data"},
+	upsertStep:     {file: "upsert_step", params: "id name sort place value open until timed_out at"},
 	useStarts:      {file: "use_starts", params: "ids", columns: "job_id lane"},
 }

@@ -286,6 +286,9 @@ func (f *finishing) finishByRow(ctx context.Context, outcomes []store.Outcome) e
 	if err := f.findWaiting(ctx, outcomes, held); err != nil {
 		return err
 	}
+	if err := f.findAnswered(ctx, outcomes, held); err != nil {
+		return err
+	}
 	var again frees
 	var records []store.AttemptRecord
 	var printed []int64 // jobs whose attempts have stored output

@@ -50,7 +50,7 @@ func (b *Backend) CountJobs(ctx context.Context, req store.CountJobsRequest) (in
 // The parameters of list_jobs.sql: the conditions of a filter, a range of numbers, and a
 // page.
 const (
-	jobFilterParams = "live finished only_running ids states scheduled retrying now queue kind schedule hosts_of " +
+	jobFilterParams = "live finished only_running ids states scheduled retrying parked now queue kind schedule hosts_of " +
 		"group_name job_key unique_key batch not_last error args_text created_since created_until finished_since finished_until"
 	jobRangeParams = " after_id before"
 	jobPageParams  = " limit full"
@@ -59,14 +59,14 @@ const (
 // jobFilterValues returns the values of jobFilterParams.
 func jobFilterValues(f store.JobFilter, now time.Time) []any {
 	live, finished := f.Tables()
-	narrowed := f.Scheduled || f.Retrying
+	narrowed := f.Narrowed()
 	states := stateNumbers(f.States)
 	if len(states) == 0 && !narrowed {
 		states = nil
 	}
 	onlyRunning := len(f.States) == 1 && f.States[0] == store.StateRunning && !narrowed
 	return []any{
-		live, finished, onlyRunning, listOrNull(f.IDs), states, f.Scheduled, f.Retrying, when(now), orNull(f.Queue),
+		live, finished, onlyRunning, listOrNull(f.IDs), states, f.Scheduled, f.Retrying, f.Parked, when(now), orNull(f.Queue),
 		orNull(f.Kind), orNull(f.Schedule), orNull(f.HostsOf),
 		orNull(f.Group), orNull(f.Key), orNull(f.Unique), orNull(f.Batch), f.NotLast, orNull(f.Error), orNull(f.ArgsText),
 		when(f.CreatedSince), when(f.CreatedUntil), when(f.FinishedSince), when(f.FinishedUntil),
@@ -86,13 +86,13 @@ func stateNumbers(states []store.State) []int16 {
 
 // jobColumns are the columns that scanJob scans.
 const jobColumns = "id token state args headers attempt origin run_at created_at started_at finished_at node " +
-	"schedule_id schedule_name slot cancel_asked reason losses snoozes result {spec}"
+	"schedule_id schedule_name slot cancel_asked reason losses snoozes parked result {spec}"
 
 func scanJob(r pgx.CollectableRow) (j store.JobInfo, err error) {
 	err = r.Scan(append([]any{
 		&j.ID, &j.Token, (*int16)(&j.State), &j.Args, &j.Headers, &j.Attempt, (*int16)(&j.Origin),
 		into(&j.RunAt), into(&j.CreatedAt), into(&j.StartedAt), into(&j.FinishedAt), (*word)(&j.Node), (*number)(&j.Schedule), (*word)(&j.ScheduleName),
-		into(&j.Slot), &j.CancelAsked, &j.Reason, &j.Losses, &j.Snoozes, &j.Result,
+		into(&j.Slot), &j.CancelAsked, &j.Reason, &j.Losses, &j.Snoozes, &j.Parked, &j.Result,
 	}, specTargets(&j.JobSpec)...)...)
 	return j, err
 }

@@ -58,6 +58,8 @@ func (b *Backend) rows(ctx context.Context, tx querier, req store.ListRequest) (
 		out.Slots, err = b.listSlots(ctx, tx, req)
 	case store.OfStats:
 		out.Stats, err = b.listStats(ctx, tx, req)
+	case store.OfSteps:
+		out.Steps, err = collect(ctx, tx, scanStep, b.q(listSteps), req.IDs)
 	}
 	return out, err
 }

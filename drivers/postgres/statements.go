@@ -104,6 +104,8 @@ var macros = map[string]string{
 		AND NOT ($1.batch IS NOT NULL AND EXISTS (SELECT FROM {schema}.job AS b WHERE b.batch = $1.batch OFFSET 0))
 		AND NOT ($1.releases AND EXISTS (SELECT FROM {schema}.edge AS e, LATERAL (
 			SELECT FROM {schema}.job AS d WHERE d.id = ANY (ARRAY[e.job_id]) OFFSET 0) AS d WHERE e.on_id = $1.id OFFSET 0)))`,
+	// A job waits for a step: its number, and its snoozes.
+	"waits": `(coalesce($2, 0) > 0 AND EXISTS (SELECT FROM {schema}.step AS w WHERE w.job_id = $1 AND w.waits))`,
 	// A live job does not run, and is due at an instant; NULL: now.
 	"due": `(state <= 0 AND NOT running AND run_at <= coalesce($1, now()))`,
 	// The columns that count live jobs by what they do at an instant; NULL: now.

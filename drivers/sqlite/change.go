@@ -43,7 +43,7 @@ func (s *session) DeleteJobs(ctx context.Context, ids []int64) error {
 	if err := s.leaveLanes(ctx, ids, false); err != nil {
 		return err
 	}
-	return s.OnIDs(ctx, ids, deleteKeyHolds, deleteJobs, sqlrows.DeleteFinishedJobs, deleteAttempts, deleteProgress, deleteEdges)
+	return s.OnIDs(ctx, ids, deleteKeyHolds, deleteJobs, sqlrows.DeleteFinishedJobs, deleteAttempts, deleteProgress, sqlrows.DeleteSteps, deleteEdges)
 }
 
 // LockKeyHolders implements rowwise.Jobs.

@@ -159,7 +159,7 @@ func (s *session) EndJobs(ctx context.Context, ends []rowwise.End, now time.Time
 	if err := s.Exec(ctx, deleteEndedJobs, args{"ends": list}); err != nil {
 		return err
 	}
-	if err := s.OnIDs(ctx, forgotten, deleteAttempts, deleteProgress, deleteEdges); err != nil {
+	if err := s.OnIDs(ctx, forgotten, deleteAttempts, deleteProgress, sqlrows.DeleteSteps, deleteEdges); err != nil {
 		return err
 	}
 	return s.OnIDs(ctx, asked, deleteCancels)

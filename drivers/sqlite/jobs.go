@@ -22,7 +22,7 @@ func (b *Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]st
 // narrower index has them. SQLite itself prefers to walk over all jobs.
 func onlyFailures(f store.JobFilter) bool {
 	completes := func(s store.State) bool { return !s.Finished() || s == store.StateCompleted }
-	return len(f.States) > 0 && !slices.ContainsFunc(f.States, completes) && !f.Scheduled && !f.Retrying &&
+	return len(f.States) > 0 && !slices.ContainsFunc(f.States, completes) && !f.Narrowed() &&
 		len(f.IDs) == 0 && f.Schedule == "" && f.HostsOf == "" && f.Batch == 0 && f.Group == "" && f.Key == "" && f.Unique == "" && f.Error == ""
 }
 

@@ -84,5 +84,5 @@ func (s *session) pruneJobsBefore(ctx context.Context, name statement, before ti
 	if err != nil {
 		return 0, err
 	}
-	return len(ids), s.OnIDs(ctx, ids, deleteAttempts, deleteProgress, deleteEdges)
+	return len(ids), s.OnIDs(ctx, ids, deleteAttempts, deleteProgress, sqlrows.DeleteSteps, deleteEdges)
 }

@@ -43,6 +43,8 @@ var macros = map[string]string{
 	"deletable": `(NOT EXISTS (SELECT 1 FROM hourbell_key_hold AS u WHERE u.job_id = $1.id AND u.until > :now) ` +
 		`AND NOT ($1.batch IS NOT NULL AND EXISTS (SELECT 1 FROM hourbell_job AS b WHERE b.batch = $1.batch)) ` +
 		`AND NOT ($1.releases = 1 AND EXISTS (SELECT 1 FROM hourbell_edge AS e CROSS JOIN hourbell_job AS d ON d.id = e.job_id WHERE e.on_id = $1.id)))`,
+	// A job waits for a step: its number, and its snoozes.
+	"waits": `(coalesce($2, 0) > 0 AND EXISTS (SELECT 1 FROM hourbell_step AS w WHERE w.job_id = $1 AND w.waits))`,
 	// The numbers of the jobs whose newest attempt with an error has a text in it, between two numbers.
 	"with_error": `SELECT a.job_id FROM hourbell_attempt AS a WHERE a.job_id > $2 AND a.job_id < $3 AND instr(a.error, $1) > 0 ` +
 		`AND NOT EXISTS (SELECT 1 FROM hourbell_attempt AS n WHERE n.job_id = a.job_id AND n.token > a.token AND n.error <> '')`,

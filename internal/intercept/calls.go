@@ -199,6 +199,11 @@ func (b backend) SaveProgress(ctx context.Context, req store.SaveProgressRequest
 	return err
 }
 
+// SaveStep implements store.Backend.
+func (b backend) SaveStep(ctx context.Context, req store.SaveStepRequest) (store.SaveStepResult, error) {
+	return call(ctx, b.each, "save_step", b.next.SaveStep, req)
+}
+
 // pass returns a backend whose calls each makes, over next, with the abilities of next.
 func pass(next store.Backend, each Func) store.Backend {
 	b := store.Backend(backend{next, each})

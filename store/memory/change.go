@@ -177,6 +177,7 @@ func (s *Store) deleteJob(id int64, live *job, now time.Time) store.Change {
 	delete(s.finished, id)
 	delete(s.attempts, id)
 	delete(s.progress, id)
+	delete(s.steps, id)
 	maps.DeleteFunc(s.holds, func(_ uniqueKey, h hold) bool { return h.job == id })
 	if live != nil {
 		s.release(live)

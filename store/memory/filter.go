@@ -28,8 +28,8 @@ func (s *Store) selected(f store.JobFilter, now time.Time) []*job {
 // matches reports whether all conditions of a filter hold for a job.
 func (s *Store) matches(j *job, f store.JobFilter, now time.Time) bool {
 	return (len(f.IDs) == 0 || slices.Contains(f.IDs, j.ID)) &&
-		(len(f.States) == 0 && !f.Scheduled && !f.Retrying || slices.Contains(f.States, j.State) ||
-			f.Scheduled && j.Scheduled(now) || f.Retrying && j.Retrying()) &&
+		(len(f.States) == 0 && !f.Narrowed() || slices.Contains(f.States, j.State) ||
+			s.matchesNarrowed(j, f, now)) &&
 		(f.Queue == "" || f.Queue == j.Queue) &&
 		(f.Kind == "" || f.Kind == j.Kind) &&
 		(f.Schedule == "" || f.Schedule == s.scheduleName(j.Schedule)) &&
@@ -63,4 +63,14 @@ func within(t, since, until time.Time) bool {
 		return since.IsZero() && until.IsZero()
 	}
 	return (since.IsZero() || !t.Before(since)) && (until.IsZero() || t.Before(until))
+}
+
+// matchesNarrowed reports whether a job is ready in a way for which a filter asks.
+func (s *Store) matchesNarrowed(j *job, f store.JobFilter, now time.Time) bool {
+	if !f.Narrowed() {
+		return false
+	}
+	info := j.JobInfo
+	info.Parked = s.parked(j)
+	return f.Scheduled && info.Scheduled(now) || f.Retrying && info.Retrying() || f.Parked && info.Parked
 }

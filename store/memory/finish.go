@@ -127,6 +127,9 @@ func (s *Store) finish(o store.Outcome, now time.Time) bool {
 		j.Snoozes++
 		j.Losses = 0
 		j.permits = permits{}
+		if step := s.step(j.ID, o.Wait); step != nil && !step.Open {
+			o.Delay = 0
+		}
 		s.ready(j, now.Add(o.Delay))
 	case o.Result == store.Release:
 		j.Attempt--
@@ -152,6 +155,7 @@ func (s *Store) keep(j *job, keep time.Duration, now time.Time) {
 		delete(s.finished, j.ID)
 		delete(s.attempts, j.ID)
 		delete(s.progress, j.ID)
+		delete(s.steps, j.ID)
 	case keep > 0:
 		j.keepUntil = instant(now.Add(keep))
 	}

@@ -316,6 +316,7 @@ func (s *Store) info(j *job, full bool) store.JobInfo {
 	out := j.JobInfo
 	out.ScheduleName = s.scheduleName(j.Schedule)
 	_, out.CancelAsked = s.cancels[j.ID]
+	out.Parked = s.parked(j)
 	out.Args, out.Headers, out.Result, out.After = nil, nil, nil, nil
 	if full {
 		out.Args, out.Headers, out.Result = copyOf(j.Args), copyOf(j.Headers), copyOf(j.Result)

@@ -52,6 +52,8 @@ func (s *Store) List(ctx context.Context, req store.ListRequest) (out store.List
 		out.Slots = s.listSlots(req)
 	case store.OfStats:
 		out.Stats = s.listStats(req)
+	case store.OfSteps:
+		out.Steps = s.listSteps(req.IDs)
 	}
 	return out, nil
 }

@@ -63,6 +63,7 @@ func (s *Store) pruneJobs(limit int, now time.Time, over func(*job) bool) int {
 		delete(s.finished, j.ID)
 		delete(s.attempts, j.ID)
 		delete(s.progress, j.ID)
+		delete(s.steps, j.ID)
 	}
 	return len(gone)
 }

@@ -46,6 +46,7 @@ type tables struct {
 	finished map[int64]*job
 	attempts map[int64][]store.Attempt // by job, oldest first
 	progress map[int64]claimProgress   // of the last claims of jobs that reported any
+	steps    map[int64][]store.Step    // of jobs, in no order
 	output   map[int64]claimOutput     // of attempts that run
 	cancels  map[int64]string          // cancel requests of running jobs: the reason
 	holds    map[uniqueKey]hold        // also of live jobs, and expired holds
@@ -121,6 +122,7 @@ func New(options ...Option) *Store {
 			finished:   map[int64]*job{},
 			attempts:   map[int64][]store.Attempt{},
 			progress:   map[int64]claimProgress{},
+			steps:      map[int64][]store.Step{},
 			output:     map[int64]claimOutput{},
 			cancels:    map[int64]string{},
 			holds:      map[uniqueKey]hold{},

@@ -185,11 +185,14 @@ func (t *tables) clone() tables {
 	c.handlers, c.limits = maps.Clone(t.handlers), maps.Clone(t.limits)
 	c.permits, c.lanes = maps.Clone(t.permits), maps.Clone(t.lanes)
 	c.stats = maps.Clone(t.stats)
-	c.progress, c.output = maps.Clone(t.progress), maps.Clone(t.output)
+	c.progress, c.output, c.steps = maps.Clone(t.progress), maps.Clone(t.output), maps.Clone(t.steps)
 	c.follows, c.ends = maps.Clone(t.follows), copies(t.ends)
 	c.holds, c.dependents, c.batches = maps.Clone(t.holds), maps.Clone(t.dependents), copiesOf(t.batches)
 	for id, list := range c.attempts {
 		c.attempts[id] = slices.Clone(list)
+	}
+	for id, list := range c.steps {
+		c.steps[id] = slices.Clone(list)
 	}
 	c.slots, c.feed.rows, c.audit = copies(t.slots), slices.Clone(t.feed.rows), copies(t.audit)
 	return c

@@ -41,6 +41,10 @@ func finish(ctx context.Context, tx Tx, node string, outcomes []store.Outcome, n
 	if err != nil {
 		return nil, nil, err
 	}
+	answered, err := answeredWaits(ctx, tx, outcomes)
+	if err != nil {
+		return nil, nil, err
+	}
 	plan := finishPlan{node: node}
 	if slices.ContainsFunc(held, func(h Held) bool { return h.Handled }) {
 		if plan.handlers, err = tx.ReadHandlers(ctx); err != nil {
@@ -50,7 +54,7 @@ func finish(ctx context.Context, tx Tx, node string, outcomes []store.Outcome, n
 	var unknown []*store.Outcome
 	for i := range outcomes {
 		if held[i].Found {
-			held[i].Waits = groups[held[i].Group].Waits()
+			held[i].Waits, held[i].Answered = groups[held[i].Group].Waits(), slices.Contains(answered, outcomes[i].ID)
 			plan.add(&outcomes[i], held[i].HeldJob)
 		} else {
 			unknown = append(unknown, &outcomes[i])
@@ -72,6 +76,15 @@ func retriedGroups(outcomes []store.Outcome, held []Held) (groups []store.Serial
 		}
 	}
 	return groups
+}
+
+// answeredWaits returns the jobs of outcomes that wait for a step that is not open any more.
+func answeredWaits(ctx context.Context, tx Claims, outcomes []store.Outcome) ([]int64, error) {
+	waits := store.WaitsOf(outcomes)
+	if len(waits) == 0 {
+		return nil, nil
+	}
+	return tx.FindAnswered(ctx, waits)
 }
 
 // unrecorded returns the claims of outcomes that did not end their jobs before.

@@ -14,6 +14,7 @@ type Tx interface {
 	Claims
 	Groups
 	Jobs
+	Steps
 	Edges
 	Nodes
 	Hosts
@@ -42,6 +43,9 @@ type Claims interface {
 	// LockClaims returns, in the places of the claims, the live jobs that have
 	// the tokens of the claims.
 	LockClaims(ctx context.Context, claims []store.ClaimRef) ([]Held, error)
+
+	// FindAnswered returns which of these jobs wait for a step that is not open any more: the name of the step by job.
+	FindAnswered(ctx context.Context, waits map[int64]string) (ids []int64, err error)
 
 	// EndStates returns, in the places of the claims, the states of the finished
 	// jobs that have the tokens of the claims; StateReady where there is none.

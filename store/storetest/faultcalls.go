@@ -309,6 +309,30 @@ var faultCalls = []faultCall{
 			}}})
 		})
 	}},
+	{name: "SaveStep", prepare: func(e *env) faultTry {
+		c := e.running(e.node("n"))
+		return e.calls(func(ctx context.Context) (any, error) {
+			_, err := e.a.SaveStep(ctx, store.SaveStepRequest{Now: e.now, Token: c.Token, Step: store.Step{Job: c.ID, Name: "s", Place: 1, Value: []byte("1")}})
+			return nil, err
+		})
+	}},
+	{name: "SaveStep/signal", prepare: func(e *env) faultTry {
+		c := e.running(e.node("n"))
+		e.waitFor(c, "approval", 0)
+		return e.calls(func(ctx context.Context) (any, error) {
+			_, err := e.a.SaveStep(ctx, store.SaveStepRequest{Now: e.now, Step: store.Step{Job: c.ID, Name: "approval", Sort: store.StepSignal, Value: []byte("1")}})
+			return nil, err
+		})
+	}},
+	{name: "Finish/wait", prepare: func(e *env) faultTry {
+		c := e.running(e.node("n"))
+		e.saveStep(c, store.Step{Name: "approval", Place: 1, Sort: store.StepSignal, Open: true}, 0)
+		_, err := e.signal(c.ID, "approval", "1")
+		e.must(err)
+		o := outcome(c, store.Snooze)
+		o.Wait, o.Delay = "approval", time.Hour
+		return e.ending(o)
+	}},
 	{name: "SaveOutput", prepare: func(e *env) faultTry {
 		n := e.node("n")
 		e.insertN(2)

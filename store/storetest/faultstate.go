@@ -42,6 +42,7 @@ func (e *env) everything(answer any) (stored, whole string) {
 		Events    []store.Event
 		Audit     []store.AuditEntry
 		Stats     [][]store.StatsRow
+		Steps     []store.Step
 	}
 	var all lists
 	var err error
@@ -58,6 +59,8 @@ func (e *env) everything(answer any) (stored, whole string) {
 	}
 	if len(ids) > 0 {
 		all.Links, err = store.List[store.Link](e.ctx, e.b, store.ListRequest{IDs: ids, Limit: 10_000})
+		read(err)
+		all.Steps, err = store.List[store.Step](e.ctx, e.b, store.ListRequest{IDs: ids})
 		read(err)
 		all.Waits, err = store.List[store.LimitWait](e.ctx, e.b, store.ListRequest{Now: e.now, IDs: ids})
 		read(err)

@@ -148,6 +148,7 @@ func suite() []group {
 		{"Estimate", estimateTests, nil},
 		{"Finish", finishTests, nil},
 		{"Progress", progressTests, nil},
+		{"Steps", stepTests, nil},
 		{"Output", outputTests, nil},
 		{"Attempts", attemptTests, nil},
 		{"FinishTx", finishTxTests, nil},

@@ -348,6 +348,20 @@ CREATE TABLE IF NOT EXISTS hourbell_progress (
   note   LONGTEXT NOT NULL
 ) {table};
 
+-- What jobs remember from one attempt to the next.
+CREATE TABLE IF NOT EXISTS hourbell_step (
+  job_id    BIGINT NOT NULL,
+  name      VARCHAR(200) NOT NULL,
+  sort      SMALLINT NOT NULL,
+  place     INT NOT NULL,         -- among the steps of the job, from 1 on; 0: a signal for which the job has not waited yet
+  value     LONGTEXT NOT NULL,    -- JSON; empty: none
+  waits     BOOLEAN NOT NULL,     -- the wait has not ended
+  until     DATETIME(6),          -- when the wait ends; NULL: when the signal comes
+  timed_out BOOLEAN NOT NULL,     -- the wait for a signal ended at until
+  at        DATETIME(6) NOT NULL, -- when the step was stored last
+  PRIMARY KEY (job_id, name)
+) {table};
+
 -- Requests to cancel running jobs.
 CREATE TABLE IF NOT EXISTS hourbell_cancel_request (
   job_id       BIGINT NOT NULL PRIMARY KEY,

@@ -15,7 +15,8 @@ SELECT (SELECT count(*)                                                         
         coalesce(j.schedule_id, 0) AS schedule_id,                                                              -- if page
         coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = j.schedule_id), _utf8mb4'') AS schedule_name,  -- if page
         {micros(j.slot)} AS slot, EXISTS (SELECT 1 FROM hourbell_cancel_request AS c WHERE c.job_id = j.id) AS cancel_asked, -- if page
-        _utf8mb4'' AS reason, j.losses, coalesce(j.snoozes, 0) AS snoozes, NULL AS result,                              -- if page
+        _utf8mb4'' AS reason, j.losses, coalesce(j.snoozes, 0) AS snoozes,                                              -- if page
+        j.state <= 0 AND {waits(j.id, j.snoozes)} AS parked, NULL AS result,                                    -- if page
         {j.spec}                                                                                                -- if page
 FROM hourbell_job AS j
 WHERE :live
@@ -29,8 +30,9 @@ WHERE :live
       AND s.name >= concat(:hosts_of, _utf8mb4'@') AND s.name < concat(:hosts_of, _utf8mb4'A'))                                 -- if hosts
   AND j.state IN (:states)                                                                                      -- if states
   AND (j.state IN (:states)                                                                                     -- if narrowed
-    OR j.state <= 0 AND j.attempt = 0 AND :scheduled AND j.run_at > {at(:now)}                                  -- if narrowed
-    OR j.state <= 0 AND j.attempt > 0 AND :retrying)                                                            -- if narrowed
+    OR j.state <= 0 AND j.attempt = 0 AND :scheduled AND j.run_at > {at(:now)} AND NOT {waits(j.id, j.snoozes)} -- if narrowed
+    OR j.state <= 0 AND j.attempt > 0 AND :retrying AND NOT {waits(j.id, j.snoozes)}                            -- if narrowed
+    OR j.state <= 0 AND :parked AND {waits(j.id, j.snoozes)})                                                   -- if narrowed
   AND j.queue = :queue                                                                                          -- if queue
   AND j.kind = :kind                                                                                            -- if kind
   AND EXISTS (SELECT 1 FROM hourbell_job AS k FORCE INDEX (hourbell_job_ready) WHERE k.kind = :kind)            -- if first_of_kind
@@ -57,7 +59,7 @@ UNION ALL                                                                       
         h.attempt, h.origin, {micros(h.run_at)}, {micros(h.created_at)}, {micros(h.started_at)}, {micros(h.finished_at)}, -- if page
         h.node_name, coalesce(h.schedule_id, 0),                                                                -- if page
         coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = h.schedule_id), _utf8mb4''), {micros(h.slot)}, -- if page
-        false, h.reason, h.losses, coalesce(h.snoozes, 0), CASE WHEN :full THEN h.result END,                   -- if page
+        false, h.reason, h.losses, coalesce(h.snoozes, 0), false, CASE WHEN :full THEN h.result END,                   -- if page
         {h.spec}                                                                                                -- if page
 FROM hourbell_history AS h
 WHERE :finished

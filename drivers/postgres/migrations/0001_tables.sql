@@ -340,6 +340,20 @@ CREATE TABLE {schema}.progress (
     note   text NOT NULL
 ) WITH (fillfactor = 50);
 
+-- What jobs remember from one attempt to the next.
+CREATE TABLE {schema}.step (
+    job_id    bigint NOT NULL,
+    name      text COLLATE "C" NOT NULL,
+    sort      smallint NOT NULL,
+    place     integer NOT NULL,     -- among the steps of the job, from 1 on; 0: a signal for which the job has not waited yet
+    value     text NOT NULL,        -- JSON; empty: none
+    waits     boolean NOT NULL,     -- the wait has not ended
+    until     timestamptz,          -- when the wait ends; NULL: when the signal comes
+    timed_out boolean NOT NULL,     -- the wait for a signal ended at until
+    at        timestamptz NOT NULL, -- when the step was stored last
+    PRIMARY KEY (job_id, name)
+);
+
 -- Requests to cancel running jobs.
 CREATE TABLE {schema}.cancel_request (
     job_id   bigint PRIMARY KEY,

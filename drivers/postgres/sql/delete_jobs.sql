@@ -20,5 +20,7 @@ WITH living AS (
     DELETE FROM {schema}.attempt WHERE job_id = ANY (:ids::bigint[])
 ), progress AS (
     DELETE FROM {schema}.progress WHERE job_id = ANY (:ids::bigint[])
+), steps AS (
+    DELETE FROM {schema}.step WHERE job_id = ANY (:ids::bigint[])
 )
 SELECT schedule_id, origin {backfill} AS backfill FROM living

@@ -2,8 +2,8 @@
 -- statement forgetJobs, given batch, takes now ids tokens states reasons handled, returns id schedule_id backfill releases
 -- Ends jobs by the outcomes of their claims, as finish_jobs does, but leaves no rows of them;
 -- except that a job that holds its key is kept until then, and a job with dependents that no step has linked yet until
--- they have ended, because the step has to learn how the job ended. Most jobs have no attempts and no
--- progress to be deleted: these tables are searched for all numbers at once.
+-- they have ended, because the step has to learn how the job ended. Most jobs have no attempts, progress and
+-- steps to be deleted: these tables are searched for all numbers at once.
 -- What is sent and does not come back was not accepted. The variant for one job in the
 -- transaction of its worker fails as in finish_jobs.
 WITH followed AS MATERIALIZED (
@@ -44,6 +44,8 @@ WITH followed AS MATERIALIZED (
     DELETE FROM {schema}.attempt WHERE job_id = ANY (:ids::bigint[]) AND job_id + 0 = ANY (ARRAY(SELECT id FROM free))
 ), progress AS (
     DELETE FROM {schema}.progress WHERE job_id = ANY (:ids::bigint[]) AND job_id + 0 = ANY (ARRAY(SELECT id FROM free))
+), steps AS (
+    DELETE FROM {schema}.step WHERE job_id = ANY (:ids::bigint[]) AND job_id + 0 = ANY (ARRAY(SELECT id FROM free))
 ), ended AS (
     SELECT id, schedule_id, origin, releases, permits, end_state, reason FROM free
     UNION ALL SELECT id, schedule_id, origin, releases, permits, end_state, reason FROM held

@@ -9,7 +9,7 @@
 -- numbers, how many there are, or which jobs out of a list match. A condition that is null
 -- does not count. :live and :finished: whether live and finished jobs can match at all.
 -- :only_running: only running jobs are asked for, so look only where claims say they may be.
--- :scheduled, :retrying: also scheduled and retrying jobs, by the rule of store.JobInfo.
+-- :scheduled, :retrying, :parked: also scheduled, retrying and parked jobs, by the rule of store.JobInfo.
 WITH found AS (
     (SELECT id                                                                                                           -- if numbers
     (SELECT id, token, CASE WHEN running THEN 2 ELSE greatest(state, 0) END AS state, args, headers, attempt, origin, run_at, -- if page
@@ -21,7 +21,9 @@ WITH found AS (
         AND id = ANY (:ids::bigint[])                                                                                    -- if match
         AND (:states::smallint[] IS NULL OR CASE WHEN running THEN 2 ELSE state END = ANY (:states)
             OR state <= 0 AND NOT running AND attempt = 0 AND :scheduled::boolean AND run_at > coalesce(:now::timestamptz, now())
-            OR state <= 0 AND NOT running AND attempt > 0 AND :retrying::boolean)
+                AND NOT {waits(j.id, j.snoozes)}
+            OR state <= 0 AND NOT running AND attempt > 0 AND :retrying::boolean AND NOT {waits(j.id, j.snoozes)}
+            OR state <= 0 AND NOT running AND :parked::boolean AND {waits(j.id, j.snoozes)})
         AND (:queue::text IS NULL OR queue = :queue)
         AND (:kind::text IS NULL OR kind = :kind)
         AND (:schedule::text IS NULL OR schedule_id = (SELECT id FROM {schema}.schedule WHERE name = :schedule))
@@ -86,7 +88,8 @@ SELECT f.id, f.token, f.state, CASE WHEN :full::boolean THEN f.args END AS args,
     CASE WHEN :full::boolean THEN f.headers END AS headers, f.attempt, f.origin, f.run_at, f.created_at, f.started_at,   -- if page
     f.finished_at, n.name AS node, f.schedule_id, s.name AS schedule_name, f.slot,                                       -- if page
     f.state = 2 AND EXISTS (SELECT FROM {schema}.cancel_request AS c WHERE c.job_id = f.id) AS cancel_asked, f.reason,   -- if page
-    f.losses, coalesce(f.snoozes, 0) AS snoozes, CASE WHEN :full::boolean THEN f.result END AS result, {f.spec}          -- if page
+    f.losses, coalesce(f.snoozes, 0) AS snoozes, f.state = 0 AND {waits(f.id, f.snoozes)} AS parked,                     -- if page
+    CASE WHEN :full::boolean THEN f.result END AS result, {f.spec}                                                       -- if page
 FROM found AS f LEFT JOIN {schema}.node AS n ON n.id = f.node LEFT JOIN {schema}.schedule AS s ON s.id = f.schedule_id   -- if page
 ORDER BY f.id DESC                                                                                                       -- if newest
 ORDER BY f.id                                                                                                            -- if oldest

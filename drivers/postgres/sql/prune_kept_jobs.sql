@@ -15,5 +15,7 @@ WITH gone AS (
     DELETE FROM {schema}.edge WHERE job_id IN (SELECT id FROM gone)
 ), progress AS (
     DELETE FROM {schema}.progress WHERE job_id IN (SELECT id FROM gone)
+), steps AS (
+    DELETE FROM {schema}.step WHERE job_id IN (SELECT id FROM gone)
 )
 SELECT count(*) AS deleted, count(*) AS seen FROM gone

@@ -18,5 +18,7 @@ WITH old AS MATERIALIZED (
     DELETE FROM {schema}.edge WHERE job_id IN (SELECT id FROM gone)
 ), progress AS (
     DELETE FROM {schema}.progress WHERE job_id IN (SELECT id FROM gone)
+), steps AS (
+    DELETE FROM {schema}.step WHERE job_id IN (SELECT id FROM gone)
 )
 SELECT count(*) AS deleted FROM gone

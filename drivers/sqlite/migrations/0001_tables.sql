@@ -325,6 +325,20 @@ CREATE TABLE hourbell_progress (
   note   TEXT NOT NULL
 ) STRICT;
 
+-- What jobs remember from one attempt to the next.
+CREATE TABLE hourbell_step (
+  job_id    INTEGER NOT NULL,
+  name      TEXT NOT NULL,
+  sort      INTEGER NOT NULL,
+  place     INTEGER NOT NULL, -- among the steps of the job, from 1 on; 0: a signal for which the job has not waited yet
+  value     TEXT NOT NULL,    -- JSON; empty: none
+  waits     INTEGER NOT NULL, -- 1: the wait has not ended
+  until     INTEGER,          -- when the wait ends; NULL: when the signal comes
+  timed_out INTEGER NOT NULL, -- 1: the wait for a signal ended at until
+  at        INTEGER NOT NULL, -- when the step was stored last
+  PRIMARY KEY (job_id, name)
+) STRICT, WITHOUT ROWID;
+
 -- Requests to cancel running jobs.
 CREATE TABLE hourbell_cancel_request (
   job_id       INTEGER PRIMARY KEY,

@@ -15,7 +15,8 @@ SELECT j.id, j.token, max(j.state, 0) AS state, CASE WHEN :full THEN j.args END 
        coalesce(j.schedule_id, 0) AS schedule_id,                                                               -- if page
        coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = j.schedule_id), '') AS schedule_name,   -- if page
        j.slot, EXISTS (SELECT 1 FROM hourbell_cancel_request AS c WHERE c.job_id = j.id) AS cancel_asked,       -- if page
-       '' AS reason, j.losses, coalesce(j.snoozes, 0) AS snoozes, NULL AS result,                               -- if page
+       '' AS reason, j.losses, coalesce(j.snoozes, 0) AS snoozes,                                               -- if page
+       j.state <= 0 AND {waits(j.id, j.snoozes)} AS parked, NULL AS result,                                     -- if page
        {j.spec}                                                                                                 -- if page
 FROM hourbell_job AS j
 WHERE :live
@@ -27,8 +28,9 @@ WHERE :live
   AND {is_or_is_made_from(j.schedule_id, :hosts_of)}                                                            -- if hosts
   AND j.state IN (SELECT value FROM json_each(:states))                                                         -- if states
   AND (j.state IN (SELECT value FROM json_each(:states))                                                        -- if narrowed
-    OR j.state <= 0 AND j.attempt = 0 AND :scheduled AND j.run_at > :now                                         -- if narrowed
-    OR j.state <= 0 AND j.attempt > 0 AND :retrying)                                                            -- if narrowed
+    OR j.state <= 0 AND j.attempt = 0 AND :scheduled AND j.run_at > :now AND NOT {waits(j.id, j.snoozes)}       -- if narrowed
+    OR j.state <= 0 AND j.attempt > 0 AND :retrying AND NOT {waits(j.id, j.snoozes)}                            -- if narrowed
+    OR j.state <= 0 AND :parked AND {waits(j.id, j.snoozes)})                                                   -- if narrowed
   AND j.queue = :queue                                                                                          -- if queue
   AND j.kind = :kind                                                                                            -- if kind
   AND j.id >= (SELECT CASE WHEN count(*) < 1000 THEN min(k.id) ELSE 0 END FROM ({of_kind(:kind)}) AS k)         -- if first_of_kind
@@ -49,7 +51,7 @@ SELECT h.id, h.token, h.state, CASE WHEN :full THEN h.args END, CASE WHEN :full 
        h.attempt, h.origin, h.run_at, h.created_at, h.started_at, h.finished_at,                                -- if page
        h.node_name, coalesce(h.schedule_id, 0),                                                                 -- if page
        coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = h.schedule_id), ''), h.slot,            -- if page
-       false, h.reason, h.losses, coalesce(h.snoozes, 0), CASE WHEN :full THEN h.result END,                    -- if page
+       false, h.reason, h.losses, coalesce(h.snoozes, 0), false, CASE WHEN :full THEN h.result END,                    -- if page
        {h.spec}                                                                                                 -- if page
 FROM hourbell_history AS h
   INDEXED BY hourbell_history_failed                                                                            -- if failures

@@ -22,7 +22,9 @@ const (
 	DeleteHostNodes
 	DeletePermits
 	DeleteReleases
+	DeleteSteps
 	EndFailing
+	FindAnswered
 	FindBatch
 	FindChain
 	FindDecidedEdges
@@ -44,6 +46,7 @@ const (
 	FindReopenings
 	FindScheduleJobs
 	FindScheduleRelease
+	FindStep
 	FindSuspect
 	FindWaitingJobs
 	InsertCalendarUses
@@ -71,12 +74,14 @@ const (
 	ListSchedules
 	ListSlots
 	ListStats
+	ListSteps
 	LockCalendarUsers
 	LockGroupSchedules
 	LockHostNodes
 	LockIdleLanes
 	LockOwnedSchedules
 	LockSchedules
+	LockStepJob
 	MarkReleases
 	MatchJobs
 	PruneStats
@@ -103,6 +108,7 @@ const (
 	UpsertPauses
 	UpsertProgress
 	UpsertStats
+	UpsertStep
 
 	// Shared is the number of these statements.
 	Shared
@@ -128,7 +134,9 @@ var shared = [Shared]Source{
 	DeleteHostNodes:     {File: "delete_host_nodes"},
 	DeletePermits:       {File: "delete_permits"},
 	DeleteReleases:      {File: "delete_releases"},
+	DeleteSteps:         {File: "delete_steps"},
 	EndFailing:          {File: "end_failing"},
+	FindAnswered:        {File: "find_answered", Columns: "id"},
 	FindBatch:           {File: "find_batch", Columns: "finally_id finally_on finally_any"},
 	FindChain:           {File: "find_chain", Columns: "schedule predecessor"},
 	FindDecidedEdges:    {File: "find_decided_edges", Columns: "id matched missed state reason"},
@@ -150,6 +158,7 @@ var shared = [Shared]Source{
 	FindReopenings:      {File: "find_reopenings", Columns: "job_id open_edges any_of at_end matched missed latest"},
 	FindScheduleJobs:    {File: "find_schedule_jobs", Columns: TargetColumns},
 	FindScheduleRelease: {File: "find_schedule_release", Columns: "found"},
+	FindStep:            {File: "find_step", Columns: "job_id name sort place value waits until timed_out at"},
 	FindSuspect:         {File: "find_suspect", Columns: "found"},
 	FindWaitingJobs:     {File: "find_waiting_jobs", Columns: "id kind group_name origin"},
 	InsertCalendarUses:  {File: "insert_calendar_uses"},
@@ -189,12 +198,14 @@ var shared = [Shared]Source{
 		Lists: true,
 	},
 	ListStats:          {File: "list_stats", Columns: "at writer data"},
+	ListSteps:          {File: "list_steps", Columns: "job_id name sort place value waits until timed_out at"},
 	LockCalendarUsers:  {File: "lock_calendar_users", Columns: "calendar name next_at"},
 	LockGroupSchedules: {File: "lock_group_schedules", Columns: ScheduleColumns},
 	LockHostNodes:      {File: "lock_host_nodes", Columns: "living ended copies"},
 	LockIdleLanes:      {File: "lock_idle_lanes", Columns: "id"},
 	LockOwnedSchedules: {File: "lock_owned_schedules", Columns: ScheduleColumns},
 	LockSchedules:      {File: "lock_schedules", Columns: ScheduleColumns},
+	LockStepJob:        {File: "lock_step_job", Columns: "state token"},
 	MarkReleases:       {File: "mark_releases"},
 	MatchJobs:          {File: "list_jobs", Given: "numbers", Columns: "id", Lists: true},
 	PruneStats:         {File: "prune_stats"},
@@ -221,4 +232,5 @@ var shared = [Shared]Source{
 	UpsertPauses:       {File: "upsert_pauses"},
 	UpsertProgress:     {File: "upsert_progress"},
 	UpsertStats:        {File: "upsert_stats"},
+	UpsertStep:         {File: "upsert_step"},
 }

@@ -37,9 +37,9 @@ func jobConditions(f store.JobFilter, now time.Time) (given []string, a Args) {
 		}
 	}
 	add(len(f.IDs) > 0, "ids", "ids", f.IDs)
-	if f.Scheduled || f.Retrying {
+	if f.Narrowed() {
 		given = append(given, "narrowed")
-		a["states"], a["scheduled"], a["retrying"], a["now"] = states, f.Scheduled, f.Retrying, Micros(now)
+		a["states"], a["scheduled"], a["retrying"], a["parked"], a["now"] = states, f.Scheduled, f.Retrying, f.Parked, Micros(now)
 	} else {
 		add(len(f.States) > 0, "states", "states", states)
 	}
@@ -139,14 +139,14 @@ func (s *Session) CountJobs(ctx context.Context, name Statement, req store.Count
 
 // jobColumns are the columns that scanJob scans.
 const jobColumns = "id token state args headers attempt origin run_at created_at started_at finished_at node " +
-	"schedule_id schedule_name slot cancel_asked reason losses snoozes result {spec}"
+	"schedule_id schedule_name slot cancel_asked reason losses snoozes parked result {spec}"
 
 func scanJob(r Row) (store.JobInfo, error) {
 	var j store.JobInfo
 	err := r.Scan(append([]any{
 		&j.ID, &j.Token, &j.State, &j.Args, &j.Headers, &j.Attempt, &j.Origin,
 		IntoTime(&j.RunAt), IntoTime(&j.CreatedAt), IntoTime(&j.StartedAt), IntoTime(&j.FinishedAt),
-		&j.Node, &j.Schedule, &j.ScheduleName, IntoTime(&j.Slot), &j.CancelAsked, &j.Reason, &j.Losses, &j.Snoozes, &j.Result,
+		&j.Node, &j.Schedule, &j.ScheduleName, IntoTime(&j.Slot), &j.CancelAsked, &j.Reason, &j.Losses, &j.Snoozes, &j.Parked, &j.Result,
 	}, SpecTargets(&j.JobSpec)...)...)
 	return j, err
 }

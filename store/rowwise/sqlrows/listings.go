@@ -48,6 +48,8 @@ func list(ctx context.Context, tx Tx, req store.ListRequest) (out store.Listing,
 		out.Slots, err = s.listSlots(ctx, req)
 	case store.OfStats:
 		out.Stats, err = s.listStats(ctx, req)
+	case store.OfSteps:
+		out.Steps, err = s.listSteps(ctx, req)
 	}
 	return out, err
 }

@@ -1,0 +1,95 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// SaveStep stores a step of a job; see store.Steps.
+func (b *Backend) SaveStep(ctx context.Context, req store.SaveStepRequest) (store.SaveStepResult, error) {
+	const what = "save a step"
+	out, err := rowwise.InTxAt(b.within(ctx, what, req.Tx, req.Now), func(tx querier, at time.Time) (store.SaveStepResult, error) {
+		return rowwise.SaveStep(ctx, stepsTx{auditTx{b, tx}}, req, at)
+	})
+	if err != nil || !req.Commit {
+		return out, err
+	}
+	q, err := querierOf(req.Tx)
+	if err == nil {
+		err = endTx(ctx, q, out.Changed)
+	}
+	if err != nil {
+		return out, b.explainIn(what, err)
+	}
+	return out, nil
+}
+
+// stepsTx implements rowwise.StepJobs.
+type stepsTx struct{ auditTx }
+
+// LockStepJob implements rowwise.Steps.
+func (t stepsTx) LockStepJob(ctx context.Context, id int64, now time.Time) (job *rowwise.StepJob, err error) {
+	var one rowwise.StepJob
+	err = each(ctx, t.tx, []any{&one.State, &one.Token, into(&one.Now)}, func() { job = &one }, t.b.q(lockStepJob), id, when(now))
+	return job, err
+}
+
+// FindStep implements rowwise.Steps.
+func (t stepsTx) FindStep(ctx context.Context, job int64, name string) (*store.Step, error) {
+	found, err := collect(ctx, t.tx, scanStep, t.b.q(findStep), job, name)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], nil
+}
+
+// PutStep implements rowwise.Steps.
+func (t stepsTx) PutStep(ctx context.Context, s store.Step) error {
+	_, err := t.tx.Exec(ctx, t.b.q(upsertStep), s.Job, s.Name, int16(s.Sort), s.Place, string(s.Value), s.Open, when(s.Until), s.TimedOut, when(s.At))
+	return err
+}
+
+// PullJob implements rowwise.StepJobs.
+func (t stepsTx) PullJob(ctx context.Context, id int64, now time.Time) error {
+	var batch pgx.Batch
+	batch.Queue(t.b.q(pullJobs), when(now), []int64{id}, store.MostAhead.Microseconds())
+	t.b.queueWake(&batch, store.Wake{Kind: store.WakeJobs})
+	return send(ctx, t.tx, &batch)
+}
+
+// Ended implements rowwise.StepJobs.
+func (t stepsTx) Ended(ctx context.Context, id int64) (bool, error) {
+	found := map[int64]place{}
+	err := t.b.lockFinished(ctx, t.tx, []int64{id}, found)
+	return len(found) > 0, err
+}
+
+// findAnswered adds to the jobs of outcomes whether the steps for which they wait are not open any more.
+func (f *finishing) findAnswered(ctx context.Context, outcomes []store.Outcome, held map[int64]*store.HeldJob) error {
+	waits := store.WaitsOf(outcomes)
+	if len(waits) == 0 {
+		return nil
+	}
+	var ids []int64
+	var names []string
+	for id, name := range waits {
+		ids, names = append(ids, id), append(names, name)
+	}
+	var id int64
+	return each(ctx, f.tx, []any{&id}, func() { held[id].Answered = true }, f.b.q(findAnswered), ids, names)
+}
+
+func scanStep(r pgx.CollectableRow) (store.Step, error) {
+	var s store.Step
+	var value string
+	err := r.Scan(&s.Job, &s.Name, &s.Sort, &s.Place, &value, &s.Open, into(&s.Until), &s.TimedOut, into(&s.At))
+	if value != "" {
+		s.Value = []byte(value)
+	}
+	return s, err
+}

@@ -1,0 +1,71 @@
+package sqlrows
+
+import (
+	"context"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// LockStepJob implements rowwise.Steps.
+func (s *Session) LockStepJob(ctx context.Context, id int64, now time.Time) (job *rowwise.StepJob, err error) {
+	err = s.Each(ctx, LockStepJob, Args{"job": id}, func(r Row) error {
+		job = &rowwise.StepJob{Now: now}
+		return r.Scan(&job.State, &job.Token)
+	})
+	return job, err
+}
+
+// FindStep implements rowwise.Steps.
+func (s *Session) FindStep(ctx context.Context, job int64, name string) (*store.Step, error) {
+	found, err := collect(ctx, s, FindStep, nil, Args{"job": job, "name": name}, scanStep)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], nil
+}
+
+// PutStep implements rowwise.Steps.
+func (s *Session) PutStep(ctx context.Context, step store.Step) error {
+	return s.Exec(ctx, UpsertStep, Args{
+		"job": step.Job, "name": step.Name, "sort": int64(step.Sort), "place": int64(step.Place), "value": string(step.Value),
+		"waits": step.Open, "until": Micros(step.Until), "timed_out": step.TimedOut, "at": Micros(step.At),
+	})
+}
+
+// FindAnswered implements rowwise.Claims.
+func (s *Session) FindAnswered(ctx context.Context, waits map[int64]string) (ids []int64, err error) {
+	type wait struct {
+		ID   int64  `json:"id"`
+		Name string `json:"name"`
+	}
+	var rows []wait
+	for id, name := range waits {
+		rows = append(rows, wait{id, name})
+	}
+	err = s.Each(ctx, FindAnswered, Args{"waits": JSON(rows)}, func(r Row) error {
+		var id int64
+		err := r.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	return ids, err
+}
+
+func (s *Session) listSteps(ctx context.Context, req store.ListRequest) ([]store.Step, error) {
+	if len(req.IDs) == 0 {
+		return nil, nil
+	}
+	return collect(ctx, s, ListSteps, nil, Args{"ids": req.IDs}, scanStep)
+}
+
+func scanStep(r Row) (store.Step, error) {
+	var step store.Step
+	var value []byte
+	err := r.Scan(&step.Job, &step.Name, &step.Sort, &step.Place, &value, &step.Open, IntoTime(&step.Until), &step.TimedOut, IntoTime(&step.At))
+	if len(value) > 0 {
+		step.Value = append([]byte{}, value...)
+	}
+	return step, err
+}

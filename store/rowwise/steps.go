@@ -1,0 +1,110 @@
+package rowwise
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// Steps reads and writes what jobs remember.
+type Steps interface {
+	// LockStepJob returns a job; nil: it is not live.
+	LockStepJob(ctx context.Context, id int64, now time.Time) (*StepJob, error)
+
+	// FindStep returns a step of a job; nil: there is none.
+	FindStep(ctx context.Context, job int64, name string) (*store.Step, error)
+
+	// PutStep stores a step.
+	PutStep(ctx context.Context, step store.Step) error
+}
+
+// StepJob is a live job whose step is saved.
+type StepJob struct {
+	State store.State
+	Token int64     // of its last claim
+	Now   time.Time // the instant of the call
+}
+
+// StepJobs are Steps with the jobs that signals wake.
+type StepJobs interface {
+	Steps
+	AuditTx
+
+	// PullJob makes a ready job, which is locked, due as far as its slot allows.
+	PullJob(ctx context.Context, id int64, now time.Time) error
+
+	// Ended reports whether a job has ended and is kept.
+	Ended(ctx context.Context, id int64) (bool, error)
+}
+
+// SaveStepOf is SaveStep over the rows of jobs.
+func SaveStepOf(ctx context.Context, tx Tx, req store.SaveStepRequest, now time.Time) (store.SaveStepResult, error) {
+	return SaveStep(ctx, stepJobs{tx}, req, now)
+}
+
+// stepJobs are StepJobs over the rows of jobs.
+type stepJobs struct{ Tx }
+
+// PullJob implements StepJobs.
+func (t stepJobs) PullJob(ctx context.Context, id int64, now time.Time) error {
+	jobs, err := t.LockJobs(ctx, []int64{id})
+	if err != nil || len(jobs) == 0 {
+		return err
+	}
+	return pull(ctx, t.Tx, []int64{id}, map[int64]*Job{id: &jobs[0]}, now)
+}
+
+// Ended implements StepJobs.
+func (t stepJobs) Ended(ctx context.Context, id int64) (bool, error) {
+	jobs, err := t.LockJobs(ctx, []int64{id})
+	return len(jobs) > 0 && jobs[0].State.Finished(), err
+}
+
+// SaveStep stores a step of a job; see store.Steps. now is the instant that LockStepJob gets.
+func SaveStep(ctx context.Context, tx StepJobs, req store.SaveStepRequest, now time.Time) (out store.SaveStepResult, err error) {
+	id := req.Step.Job
+	job, err := tx.LockStepJob(ctx, id, now)
+	if err != nil {
+		return out, err
+	}
+	if job == nil {
+		return out, missingStepJob(ctx, tx, req)
+	}
+	if err := req.Admit(job.State, job.Token); err != nil {
+		return out, fmt.Errorf("job %d: %w", id, err)
+	}
+	stored, err := tx.FindStep(ctx, id, req.Step.Name)
+	if err != nil {
+		return out, err
+	}
+	out.Now = job.Now
+	if out.Step, out.Changed = req.Asked(job.Now).Over(stored, job.Now); !out.Changed {
+		return out, nil
+	}
+	if err := tx.PutStep(ctx, out.Step); err != nil {
+		return out, err
+	}
+	if req.Wakes(job.State, stored, out.Changed) {
+		if err := tx.PullJob(ctx, id, job.Now); err != nil {
+			return out, err
+		}
+	}
+	return out, Record(ctx, tx, req.Entry(out.Changed), job.Now)
+}
+
+// missingStepJob returns why a job takes no step that is not live.
+func missingStepJob(ctx context.Context, tx StepJobs, req store.SaveStepRequest) error {
+	why := store.ErrNotHeld
+	if req.Token == 0 {
+		ended, err := tx.Ended(ctx, req.Step.Job)
+		if err != nil {
+			return err
+		}
+		if why = store.ErrNotFound; ended {
+			why = store.ErrJobEnded
+		}
+	}
+	return fmt.Errorf("job %d: %w", req.Step.Job, why)
+}

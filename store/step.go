@@ -1,0 +1,146 @@
+package store
+
+import (
+	"errors"
+	"time"
+)
+
+// StepSort is what a step of a job is.
+type StepSort int16
+
+// The sorts of steps. Their numbers are stored.
+const (
+	StepResult StepSort = iota // a result, which is stored once
+	StepCursor                 // how far a loop has come, which is stored again and again
+	StepSleep                  // a wait until an instant
+	StepSignal                 // a wait for a signal, or a signal that came before its job waited
+)
+
+// String returns a word for the sort.
+func (s StepSort) String() string {
+	if s < 0 || int(s) >= len(stepSorts) {
+		return "unknown"
+	}
+	return stepSorts[s]
+}
+
+var stepSorts = [...]string{"step", "cursor", "sleep", "signal"}
+
+// MostStepBytes is how many bytes the value of a step has at most.
+const MostStepBytes = 64 << 10
+
+// Step is what a job remembers from one attempt to the next. A job has at most one step of each name. Steps are deleted with
+// their job.
+type Step struct {
+	Job  int64
+	Name string // 1–200 bytes
+	Sort StepSort
+	// Place is the place of the step among the steps of its job in the order of the program, from 1 on; 0: a signal for which
+	// the job has not waited yet.
+	Place int32
+	Value []byte // JSON, at most MostStepBytes; empty: none
+	// Open means that the wait has not ended. The job goes on at Until; the zero time: when the signal comes.
+	Open     bool
+	Until    time.Time
+	TimedOut bool      // the wait for a signal ended at Until
+	At       time.Time // when the step was stored last
+}
+
+// Over is the rule of Steps.SaveStep: what is stored now if s comes when stored is there (nil: nothing), and whether s has
+// changed it. A result and a signal count once; a cursor counts always; a wait begins once, and ends at its end or with its signal.
+func (s Step) Over(stored *Step, now time.Time) (after Step, changed bool) {
+	s.At = now
+	switch {
+	case stored == nil:
+		return s, true
+	case stored.Sort != s.Sort:
+		return *stored, false // the program has changed
+	case s.Sort == StepCursor:
+		s.Place = stored.Place
+		return s, true
+	}
+	after = *stored
+	switch {
+	case !s.Open: // a result or a signal
+		if after.Open {
+			after.Open, after.Value, after.At = false, s.Value, now
+			return after, true
+		}
+		return after, false
+	case after.Open && !after.Until.IsZero() && !now.Before(after.Until):
+		after.Open, after.TimedOut, after.At = false, s.Sort == StepSignal, now
+		return after, true
+	case after.Place == 0:
+		after.Place = s.Place
+		return after, true
+	}
+	return after, false
+}
+
+// SaveStepRequest stores a step of a job.
+type SaveStepRequest struct {
+	Now time.Time
+	Tx  Tx // the caller's transaction; nil: one of the store's own
+	// Commit, with a Tx of Transactions, commits it after the step was stored, or rolls it back if the step changed nothing.
+	Commit bool
+	// Token is of the claim of the worker that stores the step; 0: a signal from outside.
+	Token int64
+	// Step has everything but At. Its Until is not used.
+	Step Step
+	For  time.Duration // how long an open step waits; 0: without end
+	By   Actor         // of a signal; recorded in the audit
+}
+
+// SaveStepResult is what SaveStep has stored.
+type SaveStepResult struct {
+	Step    Step      // as it is stored now
+	Changed bool      // by this call
+	Now     time.Time // the store's clock
+}
+
+// Errors of SaveStep.
+var (
+	// ErrNotHeld: the job does not run with the token of the request.
+	ErrNotHeld = errors.New("the job does not run under this claim any more")
+	// ErrJobEnded: a signal is for a job that has ended.
+	ErrJobEnded = errors.New("the job has ended")
+)
+
+// Asked returns the step of a request at an instant of the store's clock.
+func (r *SaveStepRequest) Asked(now time.Time) Step {
+	s := r.Step
+	if s.Until = (time.Time{}); s.Open && r.For > 0 {
+		s.Until = now.Add(r.For)
+	}
+	return s
+}
+
+// Admit reports whether a live job with this state and token takes the step; otherwise it returns why not.
+func (r *SaveStepRequest) Admit(state State, token int64) error {
+	switch {
+	case r.Token == 0 && state.Finished():
+		return ErrJobEnded
+	case r.Token != 0 && (state != StateRunning || token != r.Token):
+		return ErrNotHeld
+	}
+	return nil
+}
+
+// Wakes reports whether a job in this state goes on because of the step that a signal has changed.
+func (r *SaveStepRequest) Wakes(state State, stored *Step, changed bool) bool {
+	return r.Token == 0 && changed && stored != nil && state == StateReady
+}
+
+// WaitsOf returns the names of the steps for which outcomes let their jobs wait, by job.
+func WaitsOf(outcomes []Outcome) map[int64]string {
+	var waits map[int64]string
+	for i := range outcomes {
+		if o := &outcomes[i]; o.Wait != "" {
+			if waits == nil {
+				waits = map[int64]string{}
+			}
+			waits[o.ID] = o.Wait
+		}
+	}
+	return waits
+}

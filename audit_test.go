@@ -16,7 +16,7 @@ import (
 
 // noChange are the methods of services that change nothing, or only enqueue jobs.
 var noChange = map[string]bool{
-	"JobService.Count": true, "JobService.Get": true, "JobService.Graph": true, "JobService.List": true, "JobService.Output": true, "JobService.Estimate": true, "JobService.Page": true, "JobService.Pauses": true, "JobService.Predecessors": true, "JobService.Waits": true,
+	"JobService.Count": true, "JobService.Get": true, "JobService.Graph": true, "JobService.List": true, "JobService.Output": true, "JobService.Estimate": true, "JobService.Page": true, "JobService.Pauses": true, "JobService.Predecessors": true, "JobService.Steps": true, "JobService.Waits": true,
 	"ScheduleService.Counts": true, "ScheduleService.Get": true, "ScheduleService.Graph": true, "ScheduleService.Health": true, "ScheduleService.ListFailing": true, "ScheduleService.List": true, "ScheduleService.ListOverdue": true, "ScheduleService.OnHosts": true, "ScheduleService.Owners": true, "ScheduleService.RunOnce": true,
 	"HandlerService.Get": true, "HandlerService.List": true,
 	"LimitService.Get": true, "LimitService.List": true,
@@ -29,6 +29,7 @@ var noChange = map[string]bool{
 	"EventService.Counts": true, "EventService.Follow": true, "EventService.List": true, "EventService.Subscribe": true,
 	"AuditService.List":          true,
 	"StatsService.Read":          true,
+	"SignalService.SendToKey":    true, // calls SignalService.Send for each job
 	"GroupService.Retry":         true, // calls JobService.Retry, for failed jobs
 	"ScheduleService.ResetAhead": true, // calls ScheduleService.Reset
 }
@@ -68,6 +69,7 @@ func TestEachChangeIsRecorded(t *testing.T) {
 		{"JobService.Move", store.AuditJobsMove, func() error { return two(jobs.Move(ctx, some(), "other")) }},
 		{"JobService.Reprioritise", store.AuditJobsReprioritise, func() error { return two(jobs.Reprioritise(ctx, some(), 2)) }},
 		{"JobService.Delete", store.AuditJobsDelete, func() error { return two(jobs.Delete(ctx, some())) }},
+		{"SignalService.Send", store.AuditJobsSignal, func() error { return client.Signals.Send(ctx, some().IDs[0], "approval", true) }},
 		{"ScheduleService.Put", store.AuditSchedulesPut, func() error { return two(schedules.Put(ctx, daily("p", ""))) }},
 		{"ScheduleService.PutAll", store.AuditSchedulesPut, func() error { return two(schedules.PutAll(ctx, "o", 0, []hourbell.Schedule{daily("q", "")})) }},
 		{"ScheduleService.Sync", store.AuditSchedulesSync, func() error { return two(schedules.Sync(ctx, "o", 0, []hourbell.Schedule{daily("r", "")})) }},

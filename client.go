@@ -59,6 +59,7 @@ type Client struct {
 	Events    *EventService
 	Audit     *AuditService
 	Stats     *StatsService
+	Signals   *SignalService
 
 	store   store.Backend // the argument of New: for the engine, which bounds its calls itself
 	backend store.Backend // the same store for all other calls, with bounds
@@ -118,7 +119,7 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 	c.relay.observe(cfg.Observers)
 	c.relay.onStuck(cfg.OnStuck)
 	c.Handlers = &HandlerService{c}
-	c.Limits = &LimitService{c}
+	c.Limits, c.Signals = &LimitService{c}, &SignalService{c}
 	c.Jobs, c.Schedules, c.Calendars = &JobService{c}, &ScheduleService{c}, &CalendarService{c}
 	c.Groups, c.Batches = &GroupService{c}, &BatchService{c}
 	c.Slots, c.Queues, c.Nodes, c.Events = &SlotService{c}, &QueueService{c}, &NodeService{c}, &EventService{c}

@@ -91,6 +91,15 @@ var (
 	// ErrBatchEnded means that jobs were to be added to a batch that has ended.
 	ErrBatchEnded = store.ErrBatchEnded
 
+	// ErrStepsChanged means that the program takes other steps than an earlier attempt of the job has stored. The job fails.
+	ErrStepsChanged = work.ErrStepsChanged
+	// ErrNoSignal means that the signal for which Wait has waited did not come in time.
+	ErrNoSignal = errors.New("the signal did not come in time")
+	// ErrAnswered means that a signal with this name has come to the job before. The earlier signal counts.
+	ErrAnswered = errors.New("the job was answered before")
+	// ErrJobEnded means that a signal is for a job that has ended.
+	ErrJobEnded = store.ErrJobEnded
+
 	// ErrClaimLost means that the node could not extend its lease in time, so
 	// that another node may start the job soon, or has started it.
 	ErrClaimLost = node.ErrClaimLost

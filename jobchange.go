@@ -182,7 +182,7 @@ func (s *JobService) toChange(ctx context.Context, f JobFilter, action store.Job
 	if err == nil && match.Empty() && match.IDs == nil && len(f.Args) == 0 && !f.All {
 		err = &check.FieldError{Field: "filter", Problem: "selects all jobs", Remedy: "give a condition or the numbers of jobs, or state that all are meant"}
 	}
-	if match.IDs == nil && len(match.States) == 0 && !match.Scheduled && !match.Retrying {
+	if match.IDs == nil && len(match.States) == 0 && !match.Narrowed() {
 		match.States = action.States()
 	}
 	match.NotLast = match.IDs == nil && action == store.CancelJobs

@@ -59,12 +59,13 @@ func noJob(id int64) error {
 // zero value selects all jobs.
 type JobFilter struct {
 	IDs []int64
-	// States, Scheduled and Retrying are one condition together: a job matches
-	// if it is in one of States, or if it is scheduled or retrying and that
-	// field is true.
+	// States, Scheduled, Retrying and Parked are one condition together: a job
+	// matches if it is in one of States, or if it is scheduled, retrying or parked
+	// and that field is true.
 	States    []store.State
 	Scheduled bool // ready, not begun, and due later than now
 	Retrying  bool // ready after an attempt that failed
+	Parked    bool // ready, and waits for a signal or for the end of a sleep
 	Queue     string
 	Kind      string
 	Schedule  string // by name; of a schedule on every host the jobs of all hosts
@@ -123,7 +124,8 @@ func (s *JobService) conditions(ctx context.Context, f JobFilter) (store.JobFilt
 	}
 	schedule, hostsOf, err := s.client.ofHosts(ctx, f.Schedule)
 	return store.JobFilter{
-		IDs: f.IDs, States: f.States, Scheduled: f.Scheduled, Retrying: f.Retrying, Queue: f.Queue, Kind: f.Kind, Schedule: schedule, HostsOf: hostsOf,
+		IDs: f.IDs, States: f.States, Scheduled: f.Scheduled, Retrying: f.Retrying, Parked: f.Parked,
+		Queue: f.Queue, Kind: f.Kind, Schedule: schedule, HostsOf: hostsOf,
 		Group: f.Group, Key: f.Key, Batch: f.Batch, Unique: f.Unique, Error: f.Error, ArgsText: argsText(f.Args), CreatedSince: f.CreatedSince,
 		CreatedUntil: f.CreatedUntil, FinishedSince: f.FinishedSince, FinishedUntil: f.FinishedUntil,
 	}, err

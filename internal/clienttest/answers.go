@@ -36,6 +36,14 @@ func Answers(t *testing.T, open Open) {
 		{"timeouts", timeouts},
 		{"progress", progress},
 		{"output", output},
+		{"steps are skipped", stepsAreSkipped},
+		{"sleeps free the worker", sleepsFreeTheWorker},
+		{"signals wake", signalsWake},
+		{"signals come first", signalsComeFirst},
+		{"waits time out", waitsTimeOut},
+		{"cursors go on", cursorsGoOn},
+		{"changed steps fail", changedStepsFail},
+		{"wrong steps", wrongSteps},
 	} {
 		t.Run(test.name, func(t *testing.T) { with(t, open, test.run) })
 	}

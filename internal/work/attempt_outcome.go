@@ -31,7 +31,8 @@ type finalError struct {
 	err     error
 	result  store.Result
 	delay   time.Duration
-	limited bool // nothing starts under the limits of the job before delay has passed
+	limited bool   // nothing starts under the limits of the job before delay has passed
+	wait    string // the name of the step for which the job waits; empty: none
 }
 
 func (e *finalError) Error() string { return e.err.Error() }
@@ -93,6 +94,7 @@ func attemptOutcome(job store.Claimed, err, cause error) store.Outcome {
 	}
 	var final *finalError
 	if errors.As(err, &final) && final.result == store.Snooze {
+		out.Wait = final.wait
 		return snoozed(out, final.delay, cause)
 	}
 	out.Error = cleanText(err.Error())

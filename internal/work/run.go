@@ -25,6 +25,7 @@ type Run struct {
 	sessionCtx context.Context // ends when the node loses its lease
 	node       *node.Node      // holds the claim; nil in tests of workers
 	declared   *allowList      // of the node; nil in tests of workers
+	steps      remembered      // steps of earlier attempts
 	Typed      any             // what the worker made of the run; only the worker uses it
 	runner     *Runner         // nil in tests of workers
 	delivered  atomic.Bool     // the outcome was passed to outcomes

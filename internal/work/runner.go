@@ -82,6 +82,8 @@ type Store interface {
 	SaveProgress(ctx context.Context, req store.SaveProgressRequest) error
 	SaveOutput(ctx context.Context, req store.SaveOutputRequest) ([]store.ClaimRef, error)
 	ListJobs(ctx context.Context, req store.ListJobsRequest) ([]store.JobInfo, error)
+	List(ctx context.Context, req store.ListRequest) (store.Listing, error)
+	SaveStep(ctx context.Context, req store.SaveStepRequest) (store.SaveStepResult, error)
 	CloseLanes(ctx context.Context, req store.CloseLanesRequest) error
 	ExchangePermits(ctx context.Context, req store.ExchangePermitsRequest) (store.QueuePermits, error)
 }

@@ -112,6 +112,7 @@ func newHandler(client *hourbell.Client, o Options) *handler {
 	})
 	h.addJobs()
 	h.addJobChanges()
+	h.addSignals()
 	h.addSchedules()
 	h.addTimes()
 	h.addCalendars()

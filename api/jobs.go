@@ -44,7 +44,7 @@ func (h *handler) addJobs() {
 
 // JobQuery are the conditions by which jobs are listed, as in `hourbell jobs list`.
 type JobQuery struct {
-	State         []string `query:"state,explode" doc:"Only these states: waiting, scheduled, ready, retrying, running, completed, failed, cancelled, not_started; may be repeated." shape:"state"`
+	State         []string `query:"state,explode" doc:"Only these states: waiting, scheduled, parked, ready, retrying, running, completed, failed, cancelled, not_started; may be repeated." shape:"state"`
 	Queue         string   `query:"queue" shape:"name"`
 	Kind          string   `query:"kind" shape:"name"`
 	Schedule      string   `query:"schedule" doc:"Only jobs made for this schedule; if it is on every host, the jobs of all hosts." shape:"name"`
@@ -184,6 +184,9 @@ func (h *handler) getJob(ctx context.Context, in *struct {
 		return nil, err
 	}
 	if err := view.AddOutput(ctx, h.client, &jobs[0]); err != nil {
+		return nil, err
+	}
+	if err := view.AddSteps(ctx, h.client, &jobs[0], in.Show); err != nil {
 		return nil, err
 	}
 	now, err := h.client.Now(ctx)

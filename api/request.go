@@ -153,7 +153,11 @@ func (h *handler) nameInPath(r *http.Request) *http.Request {
 	name := r.URL.Query().Get("name")
 	rest, ok := strings.CutPrefix(r.URL.EscapedPath(), h.o.Prefix+"/api/v1/")
 	collection, action, _ := strings.Cut(rest, "/")
-	if !ok || name == "" || h.api.OpenAPI().Paths["/api/v1/"+collection+"/{name}"] == nil || strings.Contains(action, "/") {
+	pattern := collection
+	if strings.HasPrefix(rest, "jobs/") && strings.HasSuffix(rest, "/signals") {
+		collection, action, pattern = rest, "", "jobs/{id}/signals"
+	}
+	if !ok || name == "" || h.api.OpenAPI().Paths["/api/v1/"+pattern+"/{name}"] == nil || strings.Contains(action, "/") {
 		return r
 	}
 	segment := strings.ReplaceAll(url.PathEscape(name), ".", "%2E") // a segment of dots means another place

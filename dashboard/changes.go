@@ -288,7 +288,7 @@ func (p *pages) confirmJobs(ctx context.Context, r *http.Request) (*page, error)
 		return nil, err
 	}
 	d.Would, d.Any = v.saying(would, more), would.Changed+would.Requested > 0
-	if f.IDs == nil && len(f.States) == 0 && !f.Scheduled && !f.Retrying {
+	if f.IDs == nil && len(f.States) == 0 && !f.Scheduled && !f.Retrying && !f.Parked {
 		f.States = v.action.States()
 	}
 	f.Limit = glance

@@ -222,6 +222,7 @@ func jobLink(id int64) string { return "job?id=" + strconv.FormatInt(id, 10) }
 type jobData struct {
 	ID       string
 	Facts    []fact
+	Steps    table
 	Attempts table
 	Texts    []attemptText
 	Progress *progress
@@ -294,6 +295,13 @@ func (p *pages) job(ctx context.Context, r *http.Request) (*page, error) {
 	}
 	if err := view.AddOutput(ctx, p.client, &j); err != nil {
 		return nil, err
+	}
+	if err := view.AddSteps(ctx, p.client, &j, secrets); err != nil {
+		return nil, err
+	}
+	if len(j.Steps) > 0 {
+		d.Steps = tableOf(view.StepListing(), j.Steps, nil)
+		d.Steps.Caption = "Steps"
 	}
 	d.Printing = view.KeptOutput(j.Printing)
 	if text := view.ShownProgress(j.Progress); text != "" {

@@ -73,6 +73,9 @@ func (p *program) showJob(ctx context.Context, client *hourbell.Client, f format
 	if err := view.AddOutput(ctx, client, &views[0]); err != nil {
 		return err
 	}
+	if err := view.AddSteps(ctx, client, &views[0], secrets); err != nil {
+		return err
+	}
 	return p.show(f, view.NewJobRecord(views[0], now), func(out *bufio.Writer) { p.printJob(out, views[0], now) })
 }
 
@@ -80,12 +83,26 @@ func (p *program) showJob(ctx context.Context, client *hourbell.Client, f format
 // errors and outputs.
 func (p *program) printJob(out *bufio.Writer, j view.Job, now time.Time) {
 	p.printFacts(out, view.JobFacts(j, now))
+	if len(j.Steps) > 0 {
+		p.printSteps(out, j.Steps)
+	}
 	if len(j.Attempts) > 0 {
 		p.printAttempts(out, j.Attempts)
 	}
 	if text := view.KeptOutput(j.Printing); text != "" {
 		fmt.Fprintf(out, "\nattempt %d, running\n  output:\n%s", j.Attempt, plain.CleanLines(text, "    "))
 	}
+}
+
+// printSteps prints a table of what a job remembers.
+func (p *program) printSteps(out *bufio.Writer, all []store.Step) {
+	listing := view.StepListing()
+	var rows []table.Row
+	for _, s := range all {
+		rows = append(rows, p.cells(listing.Columns, listing.Row(s)))
+	}
+	shown, _ := p.render(listing.Columns, listing.Minor, rows)
+	fmt.Fprintf(out, "\n%s\n", shown)
 }
 
 // printAttempts prints a table of attempts, and then their errors and outputs.

@@ -66,6 +66,7 @@ func (p *program) rootCommand() *cobra.Command {
 		p.applyCommand(),
 		p.enqueueCommand(),
 		p.jobsCommand(),
+		p.signalCommand(),
 		p.batchesCommand(),
 		p.handlersCommand(),
 		p.limitsCommand(),

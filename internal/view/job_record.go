@@ -57,6 +57,8 @@ type JobRecord struct {
 	CancelRequested bool                 `json:"cancel_requested"`
 	Errors          []AttemptErrorRecord `json:"errors"`
 	Attempts        []AttemptRecord      `json:"attempts"`
+	// Steps are what the job remembers.
+	Steps []StepRecord `json:"steps,omitempty"`
 	// Progress is how far the last attempt has come, if it has reported that.
 	Progress *ProgressRecord `json:"progress"`
 	// StuckSince is since when the context of the last attempt has ended, if its worker was found not to return.
@@ -117,6 +119,7 @@ func NewJobRecord(j Job, now time.Time) JobRecord {
 		Errors: []AttemptErrorRecord{}, After: []AfterRecord{},
 		Attempts: []AttemptRecord{}, Result: rawJSON(j.Result), Progress: newProgressRecord(j.Progress), StuckSince: timeOrNull(j.Progress.Stuck),
 	}
+	r.Steps = stepRecords(j.Steps)
 	for _, e := range j.After {
 		r.After = append(r.After, AfterRecord{e.Job, e.On.String(), e.Delay.String()})
 	}

@@ -23,6 +23,7 @@ type Job struct {
 	Waits         string // why the job waits although it is due; may be empty
 	// Printing is what the attempt that runs has printed so far; see AddOutput.
 	Printing store.Printed
+	Steps    []store.Step // see AddSteps
 }
 
 // Jobs prepares jobs for output, and reads from the store why they wait. It hides
@@ -55,7 +56,7 @@ func shownTimeout(d time.Duration) string {
 
 // ListedStates returns the words for the states of jobs: the words of JobState, by which jobs are also listed.
 func ListedStates() []string {
-	return []string{"waiting", scheduled, "ready", retrying, "running", "completed", "failed", "cancelled", "not_started"}
+	return []string{"waiting", scheduled, parked, "ready", retrying, "running", "completed", "failed", "cancelled", "not_started"}
 }
 
 // ParseJobStates reads ListedStates. given reports that the caller was given a list, which must
@@ -71,6 +72,8 @@ func ParseJobStates(words []string, given bool) (f hourbell.JobFilter, err error
 			f.Scheduled = true
 		case word == retrying:
 			f.Retrying = true
+		case word == parked:
+			f.Parked = true
 		case ok:
 			f.States = append(f.States, state)
 		default:
@@ -102,7 +105,7 @@ func JobListing(now time.Time) Listing[Job] {
 // have in a graph if it has the jobs of one batch.
 func FilteredJobListing(f hourbell.JobFilter, now time.Time) Listing[Job] {
 	l := JobListing(now)
-	if len(f.States) == 1 && f.States[0] == store.StateRunning && !f.Scheduled && !f.Retrying {
+	if len(f.States) == 1 && f.States[0] == store.StateRunning && !f.Scheduled && !f.Retrying && !f.Parked {
 		running := RunningListing()
 		l.Columns, l.Minor, l.Row = running.Columns, running.Minor, func(j Job) []string { return running.Row(j.JobInfo) }
 	}
@@ -128,17 +131,19 @@ func AttemptListing() Listing[store.Attempt] {
 	}
 }
 
-// The states shown for a ready job that has failed before, or that is due
-// later.
+// The states shown for a ready job that has failed before, that is due later, or that waits for a signal or for the end of a sleep.
 const (
 	retrying  = "retrying"
 	scheduled = "scheduled"
+	parked    = "parked"
 )
 
-// JobState returns the word for a job's state: a state of the store, or scheduled or
-// retrying for a ready job. now is the time of the store's clock.
+// JobState returns the word for a job's state: a state of the store, or scheduled,
+// retrying or parked for a ready job. now is the time of the store's clock.
 func JobState(j store.JobInfo, now time.Time) string {
 	switch {
+	case j.Parked:
+		return parked
 	case j.Retrying():
 		return retrying
 	case j.Scheduled(now):

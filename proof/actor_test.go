@@ -28,6 +28,7 @@ var roles = map[string]func(*actor) error{
 	"mortal":   playMortal,
 	"node":     playNode,
 	"visitor":  playVisitor,
+	"voyager":  playVoyager,
 }
 
 // actor is a process of this binary that plays a role, with what the test passed to it.

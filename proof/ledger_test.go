@@ -32,6 +32,8 @@ type ledger struct {
 	begin func(ctx context.Context) (transaction, error)
 	// errands registers the worker of errands; its code writes with exec.
 	errands func(workers *hourbell.Workers, do func(ctx context.Context, job *hourbell.Job[Errand], exec func(ctx context.Context, text string, args ...any) error) error)
+	// voyages registers the worker of voyages; its code takes a step with an effect in one transaction with stepTx.
+	voyages func(workers *hourbell.Workers, do func(ctx context.Context, job *hourbell.Job[Voyage], stepTx stepTx) error)
 	// register registers the workers. post is the code of both kinds: it calls write to write
 	// the effect in the transaction.
 	register func(workers *hourbell.Workers, post func(ctx context.Context, job *hourbell.JobRow, halt string, write func() error) error, halt func(ctx context.Context, job *hourbell.JobRow, halt, at string) error)
@@ -107,6 +109,16 @@ func openPostgresLedger(ctx context.Context, at, workerURL string) (*ledger, err
 	l.errands = func(workers *hourbell.Workers, do func(context.Context, *hourbell.Job[Errand], func(context.Context, string, ...any) error) error) {
 		hourbell.RegisterTx(workers, postgres.Transactions(pool), func(ctx context.Context, job *hourbell.Job[Errand], tx pgx.Tx) error {
 			return do(ctx, job, execIn(tx))
+		})
+	}
+	l.voyages = func(workers *hourbell.Workers, do func(context.Context, *hourbell.Job[Voyage], stepTx) error) {
+		hourbell.Register(workers, func(ctx context.Context, job *hourbell.Job[Voyage]) error {
+			return do(ctx, job, func(ctx context.Context, name string, write func(exec func(context.Context, string, ...any) error) error) error {
+				_, err := hourbell.StepTx(ctx, job, name, postgres.Transactions(pool), func(_ context.Context, tx pgx.Tx) (bool, error) {
+					return true, write(execIn(tx))
+				})
+				return err
+			})
 		})
 	}
 	l.register = func(workers *hourbell.Workers, post func(context.Context, *hourbell.JobRow, string, func() error) error, halt func(context.Context, *hourbell.JobRow, string, string) error) {
@@ -265,6 +277,16 @@ func nativeLedger(backend closingBackend, db *sql.DB, n native) *ledger {
 	l.errands = func(workers *hourbell.Workers, do func(context.Context, *hourbell.Job[Errand], func(context.Context, string, ...any) error) error) {
 		hourbell.RegisterTx(workers, n.transactions, func(ctx context.Context, job *hourbell.Job[Errand], tx *sql.Tx) error {
 			return do(ctx, job, execIn(tx))
+		})
+	}
+	l.voyages = func(workers *hourbell.Workers, do func(context.Context, *hourbell.Job[Voyage], stepTx) error) {
+		hourbell.Register(workers, func(ctx context.Context, job *hourbell.Job[Voyage]) error {
+			return do(ctx, job, func(ctx context.Context, name string, write func(exec func(context.Context, string, ...any) error) error) error {
+				_, err := hourbell.StepTx(ctx, job, name, n.transactions, func(_ context.Context, tx *sql.Tx) (bool, error) {
+					return true, write(execIn(tx))
+				})
+				return err
+			})
 		})
 	}
 	l.register = func(workers *hourbell.Workers, post func(context.Context, *hourbell.JobRow, string, func() error) error, halt func(context.Context, *hourbell.JobRow, string, string) error) {

@@ -1,0 +1,56 @@
+package page
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/hourbell/hourbell"
+)
+
+type Order struct {
+	Number, Card, Email string
+	Amount              int64
+}
+
+func (Order) Kind() string { return "order" }
+
+type Signup struct{ Email string }
+
+func (Signup) Kind() string { return "signup" }
+
+type Import struct{ File string }
+
+func (Import) Kind() string { return "import" }
+
+type (
+	Receipt  struct{ Number string }
+	Approval struct {
+		By      string
+		Granted bool
+	}
+	row struct{ Number int64 }
+)
+
+var (
+	ctx     context.Context
+	client  *hourbell.Client
+	workers *hourbell.Workers
+	pool    *pgxpool.Pool
+	job     *hourbell.Job[Order]
+	id      int64
+)
+
+func charge(ctx context.Context, card string, amount int64) (Receipt, error)
+
+func send(ctx context.Context, to string, receipt Receipt) error
+
+func remind(ctx context.Context, to string) error
+
+func askForApproval(ctx context.Context, job int64) error
+
+func ship(ctx context.Context, number string) error
+
+func readRows(ctx context.Context, file string, after int64, most int) ([]row, error)
+
+func importRows(ctx context.Context, rows []row) error

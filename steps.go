@@ -303,7 +303,7 @@ func (s *SignalService) sendToKey(ctx context.Context, tx store.Tx, key, name st
 	waiting, err := s.waiting(ctx, key, name)
 	for _, id := range waiting {
 		switch err := s.send(ctx, tx, id, name, text); {
-		case errors.Is(err, ErrAnswered) || errors.Is(err, ErrJobEnded): // meanwhile
+		case errors.Is(err, ErrAnswered) || errors.Is(err, ErrJobEnded): // since the listing
 		case err != nil:
 			return sent, fmt.Errorf("job %d: %w", id, err)
 		default:

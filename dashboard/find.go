@@ -197,7 +197,7 @@ func (d *findData) add(sort string, names []string, href func(name string) strin
 	}
 }
 
-// searched says which jobs a search has looked at that ended before all were looked at, because its time was over.
+// searched names the jobs that a search has looked at which ended before all were looked at, because its time was over.
 func searched(next int64) string {
 	return fmt.Sprintf("Only the newest jobs were searched, down to job %d: the search ends after %s. Older jobs may match.",
 		next, plain.Brief(hourbell.PageTime))

@@ -83,7 +83,7 @@ func (p *program) warnLeft(ctx context.Context, client *hourbell.Client, s hourb
 	}
 }
 
-// noteRefused says that nodes refuse a stored job of this kind by default, while no node lives that could say it itself. A
+// noteRefused prints that nodes refuse a stored job of this kind by default, while no node lives that could say it itself. A
 // failure to find it out is ignored, because the job or the schedule is stored.
 func (p *program) noteRefused(ctx context.Context, client *hourbell.Client, f storeFlags, kind string) {
 	at, err := p.locate(f)

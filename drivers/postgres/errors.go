@@ -109,7 +109,7 @@ func (b *Backend) explain(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// noConnectionLeft says which limit an error 53300 is about, by the function of the server that refused, because messages are translated.
+// noConnectionLeft names the limit that an error 53300 is about, by the function of the server that refused, because messages are translated.
 func noConnectionLeft(err error) string {
 	var refusal *pgconn.PgError
 	errors.As(err, &refusal)

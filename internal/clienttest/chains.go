@@ -51,7 +51,7 @@ type chains struct {
 	fails     bool
 	hold      chan struct{} // jobs of "export" end when it is closed; nil: at once
 	notStarts []event.Event
-	read      func(ctx context.Context, job *hourbell.JobRow) error // what other jobs than those of "export" do
+	read      func(ctx context.Context, job *hourbell.JobRow) error // what jobs do, except jobs of "export"
 }
 
 func newChains(e *env) *chains {

@@ -213,7 +213,7 @@ func cursorsGoOn(e *env) {
 	d.want(e, "from 0", "from 5")
 }
 
-// changedStepsFail: a job whose program takes other steps than before fails, and says which.
+// changedStepsFail: a job whose program takes other steps than before fails, and its reason names the step.
 func changedStepsFail(e *env) {
 	step := func(context.Context) (int, error) { return 1, nil }
 	client := e.run(e.backend, func(ctx context.Context, job *hourbell.JobRow) error {

@@ -56,7 +56,7 @@ func (f Failures) Trend() string {
 	return line.String()
 }
 
-// TrendWords says what Trend draws, for those who do not see it.
+// TrendWords returns what Trend draws, in words for readers who do not see it.
 func (f Failures) TrendWords() string {
 	last := f.Hours[len(f.Hours)-1]
 	return fmt.Sprintf("failures of each of the last 24 hours, the present hour at the end: %s; %d in the last hour",

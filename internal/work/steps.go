@@ -106,7 +106,7 @@ func (r *Run) SaveStep(ctx context.Context, req store.SaveStepRequest) (store.Sa
 func (r *Run) NextStepName(what string) string { return fmt.Sprintf("%s %d", what, r.steps.last+1) }
 
 // StepInTx calls do in a transaction, stores what it returns as the result of the step, and commits effect and step together. If
-// another attempt has stored the step meanwhile, the transaction is rolled back, and the stored result is returned.
+// another attempt has stored the step in the meantime, the transaction is rolled back, and the stored result is returned.
 func StepInTx[T any](ctx context.Context, run *Run, txs store.Transactions[T], name string, do func(ctx context.Context, tx T) ([]byte, error)) ([]byte, error) {
 	if run.runner == nil {
 		return nil, errNoClaim

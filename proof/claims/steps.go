@@ -179,7 +179,7 @@ func (w *walk) ends(n, j int, r Result, does string) {
 // outcomeArrives is how steps begin in which an outcome reaches the store.
 const outcomeArrives = "the outcome arrives"
 
-// finish: an outcome arrives. It is sent again until its answer arrives; that of a process that died may be lost.
+// finish: an outcome arrives. It is sent again until its answer arrives; an outcome of a process that died may be lost.
 func (w *walk) finish(n, j int) {
 	s := w.from
 	mail := &s.Nodes[n].Mail[j]

@@ -646,7 +646,7 @@ func (s *releaseStep) reopen(ctx context.Context, tx Edges, now time.Time) (left
 	return true, tx.ReopenJobs(ctx, again, now)
 }
 
-// withFreeKeys returns those of the jobs that can have their keys again. A job whose key another job has stays not
+// withFreeKeys returns the jobs that can have their keys again. A job whose key another job has stays not
 // started, as with a retry by hand. notStarted has the keys.
 func withFreeKeys(ctx context.Context, tx Edges, jobs []JobWait, notStarted []store.FinishedJob, now time.Time) ([]JobWait, error) {
 	waits := make(map[int64]JobWait, len(jobs))

@@ -31,7 +31,8 @@ import (
 
 // TestSessions runs the commands of each page in their order, in a temporary folder, with a store of their own. A command that
 // fails, fails the test, except in a block in console, which also shows what commands print: numbers may differ, and "…" stands
-// for any text. Commands that go on until they are stopped (serve, demo) go on in the background until the page ends.
+// for any text. A command that prints more at its end fails, too. Commands that go on until they are stopped (serve, demo) go on in
+// the background until the page ends.
 //
 // A block whose first line is a comment with the name of a file (# nightly.yaml, // main.go) becomes that file. Other
 // schedule files and crontabs are read by hourbell check. testdata/PAGE.sh prepares the folder: rows that a page takes for
@@ -319,7 +320,7 @@ func (s *session) command(where, text string, output *string) {
 		return
 	}
 	// A command in the background prints more later.
-	want := steady(*output)
+	want := steady(*output, isServer(text))
 	for deadline := time.Now().Add(20 * time.Second); !want.MatchString(normal(printed())); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) || !strings.Contains(printed(), "node started") && code != "0" || code == "0" && !isServer(text) {
 			s.t.Errorf("%s: %sprints\n%s\ninstead of\n%s", where, text, printed(), *output)
@@ -343,13 +344,17 @@ func normal(text string) string {
 	return spaces.ReplaceAllString(numbers.ReplaceAllString(text, "0"), " ")
 }
 
-// steady returns the pattern of an output as a page shows it. Output may go on after it.
-func steady(shown string) *regexp.Regexp {
+// steady returns the pattern of an output as a page shows it. Only if goesOn, output may go on after it.
+func steady(shown string, goesOn bool) *regexp.Regexp {
 	parts := strings.Split(strings.TrimSpace(normal(shown)), "…")
 	for i := range parts {
 		parts[i] = regexp.QuoteMeta(parts[i])
 	}
-	return regexp.MustCompile("^" + strings.Join(parts, ".*?"))
+	pattern := "^" + strings.Join(parts, ".*?")
+	if !goesOn {
+		pattern += " ?$"
+	}
+	return regexp.MustCompile(pattern)
 }
 
 // port returns a free port in place of a port of the page, the same each time.

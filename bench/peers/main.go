@@ -15,7 +15,7 @@
 //	BENCH_INSERTS   jobs inserted one by one (20,000)
 //	BENCH_BACKLOG   jobs of the large backlog (1,000,000); 10,000,000 take about 13 GB of disk, and minutes per row to fill
 //	BENCH_SCHEDULES schedules that are stored (100,000)
-//	BENCH_STORED    jobs in the store of the cells pages and pages-drain (1,000,000), with a tenth as many schedules and ten times as many slots: about 4 GB of disk, and minutes to fill
+//	BENCH_STORED    jobs in the store of the cells pages, pages-drain and api-load (1,000,000), with a tenth as many schedules and ten times as many slots: about 4 GB of disk, and minutes to fill
 //	BENCH_STRANGERS jobs of the cell strangers whose kind no node has (2,000,000): about 2 GB of disk, and minutes to fill
 //	BENCH_SECONDS   length of a row of the latency cells (6)
 //	BENCH_LIMIT     seconds after which a drain is stopped; its rate until then is used (10)

@@ -99,7 +99,7 @@ func TestUpgrade(t *testing.T) {
 		if err := os.WriteFile(file, []byte(schedules), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		node := serveFrom(t, place.path, store, "--file", file, "--probes", "127.0.0.1:0")
+		node := serveFrom(t, place.path, store, "--file", file, "--probes", "127.0.0.1:0", "--lease", "20s") // a program starts slowly on a busy machine
 		until(t, 30*time.Second, "the node's start", func() bool { return node.logged("node started") == 1 })
 		running := func() map[string]jobRow {
 			found := map[string]jobRow{}

@@ -63,7 +63,7 @@ func IsAnswer(err error) bool {
 	}
 	for _, answer := range []error{
 		ErrNotFound, ErrConflict, ErrStale, ErrUnsettled, ErrInUse, ErrNodeGone, ErrForeignTx, ErrTxEnded, ErrNotInTx, ErrRejected,
-		ErrDuplicate, ErrBatchEnded,
+		ErrDuplicate, ErrBatchEnded, ErrNotHeld, ErrJobEnded,
 	} {
 		if errors.Is(err, answer) {
 			return true

@@ -18,6 +18,9 @@ const (
 	early     = "../../store/early.go"
 )
 
+// memories has what steps of jobs do to their rows.
+const memories = "../../store/step.go"
+
 // gates has what the gates of a claim decide.
 const gates = "../../store/claim_gates.go"
 
@@ -56,6 +59,12 @@ var sharedFaults = []fault{
 	{"a repeated retry delays the job", outcomes, "case !job.Running:", "case false:"},
 	{"a completed job ends as failed", outcomes, "case Completed:\n\t\treturn StateCompleted", "case Completed:\n\t\treturn StateFailed"},
 	{"a cancellation makes a failure hook", outcomes, "return r == Completed || r == Failed", "return true"},
+	{"a signal does not end the wait of its job", memories, "if after.Open {", "if false {"},
+	{"a signal does not wake its job", memories, "return r.Token == 0 && changed && stored != nil && state == StateReady", "return false"},
+	{"a result replaces an earlier result", memories, "case s.Sort == StepCursor:", "case s.Sort <= StepCursor:"},
+	{"a step counts under any token", memories, "case r.Token != 0 && (state != StateRunning || token != r.Token):", "case false:"},
+	{"a wait has no end", memories, "&& !now.Before(after.Until):", "&& now.After(after.Until.Add(1000*time.Hour)):"},
+	{"a job lies aside although its signal has come", outcomes, "case o.Result == Snooze && job.Answered:", "case false:"},
 	{"a manual retry starts a waiting job", changes, "case state == StateReady:", "case state != StateRunning:"},
 	{"a running job is deleted", changes, "if state == StateRunning {", "if false {"},
 	{"a lock that was lost is extended", locks + "provider.go", "if !stands {", "if false {"},

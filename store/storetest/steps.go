@@ -19,6 +19,7 @@ var stepTests = []scenario{
 	{"ASleepEnds", stepSleep},
 	{"ASignalToAnEndedJob", stepEnded},
 	{"InATransaction", stepInTx},
+	{"InATransactionWithAnOldSnapshot", stepOldSnapshot},
 	{"CommittedByTheCall", stepCommit},
 	{"TwoTransactions", stepTwoTransactions},
 	{"GoWithTheirJob", stepGoes},
@@ -230,6 +231,25 @@ func stepInTx(e *env) {
 		e.must(tx.Commit())
 		e.want(e.claimOne(n).ID, c.ID, "a signal must wake its job with the commit")
 	}
+}
+
+// stepOldSnapshot: a transaction of the program that has read before the job waited finds the wait.
+func stepOldSnapshot(e *env) {
+	if !e.RowLocks {
+		e.t.Skip("an open transaction holds up all other writers, or sees the newest rows")
+	}
+	n := e.node("n")
+	c := e.running(n)
+	tx := e.begin()
+	_, err := store.List[store.Step](e.ctx, e.a, store.ListRequest{Tx: tx.Tx, IDs: []int64{c.ID}})
+	e.must(err)
+	e.waitFor(c, "approval", 0)
+	_, err = e.a.SaveStep(e.ctx, store.SaveStepRequest{
+		Now: e.now, Tx: tx.Tx, Step: store.Step{Job: c.ID, Name: "approval", Sort: store.StepSignal, Value: []byte("1")},
+	})
+	e.must(err)
+	e.must(tx.Commit())
+	e.want(e.claimOne(n).ID, c.ID, "a signal must wake a job that began to wait after the transaction had read")
 }
 
 func stepCommit(e *env) {

@@ -46,6 +46,13 @@ func newBench(t *testing.T) *bench {
 	workers.Handle("fails", func(context.Context, *hourbell.JobRow) error {
 		return hourbell.Fail(errors.New("it broke\nsecond line"))
 	})
+	workers.Handle("waits", func(ctx context.Context, job *hourbell.JobRow) error {
+		answer, err := hourbell.Wait[string](ctx, job, "approval", 0)
+		if err != nil {
+			return err
+		}
+		return job.SetResult(answer)
+	})
 	workers.Handle("tries", func(context.Context, *hourbell.JobRow) error {
 		return hourbell.RetryIn(time.Hour, errors.New("not yet"))
 	})

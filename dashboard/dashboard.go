@@ -88,6 +88,7 @@ func Handler(client *hourbell.Client, options Options) http.Handler {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { p.serve(w, r, show) })
 	}
 	mux.HandleFunc("POST /change-jobs", p.posted(p.changeJobs))
+	mux.HandleFunc("POST /send-signal", p.posted(p.sendSignal))
 	mux.HandleFunc("POST /stop-change", p.posted(p.stopChange))
 	mux.HandleFunc("POST /change-schedule", p.posted(p.changeSchedule))
 	mux.HandleFunc("POST /change-handler", p.posted(p.handlerForm().change))

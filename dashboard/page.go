@@ -234,7 +234,8 @@ func (p *pages) problemOf(err error) problem {
 		return problem{Status: http.StatusBadRequest, Problem: plain.OneLine(err.Error())}
 	case errors.Is(err, hourbell.ErrNotFound):
 		return problem{Status: http.StatusNotFound, Problem: plain.OneLine(err.Error())}
-	case errors.Is(err, hourbell.ErrConflict), errors.Is(err, store.ErrUnsettled), errors.Is(err, store.ErrInUse):
+	case errors.Is(err, hourbell.ErrConflict), errors.Is(err, hourbell.ErrAnswered), errors.Is(err, hourbell.ErrJobEnded),
+		errors.Is(err, store.ErrUnsettled), errors.Is(err, store.ErrInUse):
 		return problem{Status: http.StatusConflict, Problem: plain.OneLine(err.Error()), Remedy: "look at the present state, and try again"}
 	case errors.Is(err, context.Canceled):
 		return problem{Status: http.StatusServiceUnavailable, Problem: "the request has ended"}

@@ -156,6 +156,29 @@ func TestPagesCursor(t *testing.T) {
 	}
 }
 
+// TestSignalForm answers a job that waits for a signal with the form of its page.
+func TestSignalForm(t *testing.T) {
+	b := newBench(t)
+	b.run()
+	id := b.enqueue("waits", `{}`)
+	b.wait(hourbell.JobFilter{Parked: true}, 1)
+	shown := b.ok(jobLink(id))
+	b.contains("a job that waits", shown, "parked", "Steps", "approval", "Answer “approval” with", `action="send-signal"`)
+	form := url.Values{"id": {fmt.Sprint(id)}, "name": {"approval"}, "value": {"yes"}}
+	if res := b.post("send-signal", form); res.StatusCode != http.StatusBadRequest {
+		t.Errorf("a value that is not JSON: status %d", res.StatusCode)
+	}
+	form.Set("value", `"yes"`)
+	if res := b.post("send-signal", form); res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != jobLink(id) {
+		t.Errorf("the signal: status %d, then %q", res.StatusCode, res.Header.Get("Location"))
+	}
+	b.wait(hourbell.JobFilter{Kind: "waits", States: []store.State{store.StateCompleted}}, 1)
+	b.contains("a job with its signal", b.ok(jobLink(id)), "yes")
+	if res := b.post("send-signal", form); res.StatusCode != http.StatusConflict {
+		t.Errorf("a signal to a job that has ended: status %d", res.StatusCode)
+	}
+}
+
 // TestPagesChange posts each form of the pages.
 func TestPagesChange(t *testing.T) {
 	b := newBench(t)

@@ -35,7 +35,7 @@ func TestNamesAreCompleted(t *testing.T) {
 		{[]string{"jobs", "list", "--queue", "m"}, "mails"},
 		{[]string{"jobs", "list", "--kind", ""}, "report"},
 		{[]string{"kinds", "pause", "r"}, "report"},
-		{[]string{"jobs", "list", "--state", ""}, "cancelled completed failed not_started ready retrying running scheduled waiting"},
+		{[]string{"jobs", "list", "--state", ""}, "cancelled completed failed not_started parked ready retrying running scheduled waiting"},
 	} {
 		var got string
 		for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {

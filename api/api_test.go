@@ -160,7 +160,7 @@ var cells = map[string]struct {
 	"POST /api/v1/jobs/reprioritise":         {role: access.Operator, body: `{"all":true,"dry_run":true,"priority":1}`},
 	"GET /api/v1/jobs/{id}/output":           {role: access.Viewer, target: "/api/v1/jobs/1/output"},
 	"POST /api/v1/jobs/{id}/cancel":          {role: access.Operator, target: "/api/v1/jobs/1/cancel"},
-	"POST /api/v1/jobs/{id}/signals/{name}":  {role: access.Operator, target: "/api/v1/jobs/9/signals/approval", body: `{"value":true}`},
+	"POST /api/v1/jobs/{id}/signals/{name}":  {role: access.Operator, target: "/api/v1/jobs/999999/signals/approval", body: `{"value":true}`},
 	"POST /api/v1/jobs/{id}/retry":           {role: access.Operator, target: "/api/v1/jobs/1/retry"},
 	"DELETE /api/v1/jobs/{id}":               {role: access.Operator, target: "/api/v1/jobs/2"},
 	"POST /api/v1/jobs/{id}/move":            {role: access.Operator, target: "/api/v1/jobs/1/move", body: `{"to":"q"}`},

@@ -15,6 +15,7 @@ import (
 	"github.com/hourbell/hourbell/access"
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -288,9 +289,7 @@ func (p *pages) confirmJobs(ctx context.Context, r *http.Request) (*page, error)
 		return nil, err
 	}
 	d.Would, d.Any = v.saying(would, more), would.Changed+would.Requested > 0
-	if f.IDs == nil && len(f.States) == 0 && !f.Scheduled && !f.Retrying && !f.Parked {
-		f.States = v.action.States()
-	}
+	f = view.Changeable(f, v.action)
 	f.Limit = glance
 	jobs, err := p.client.Jobs.List(ctx, f)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/access"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -45,11 +46,7 @@ var (
 
 // begin begins to change the jobs that a filter selects. The change goes on when ctx ends.
 func (p *pages) begin(ctx context.Context, v verb, f hourbell.JobFilter, value, back string) (*bulk, error) {
-	counted := f
-	if f.IDs == nil && len(f.States) == 0 && !f.Scheduled && !f.Retrying {
-		counted.States = v.action.States()
-	}
-	about, err := p.client.Jobs.Estimate(ctx, counted)
+	about, err := p.client.Jobs.Estimate(ctx, view.Changeable(f, v.action))
 	if err != nil {
 		return nil, err
 	}

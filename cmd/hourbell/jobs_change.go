@@ -183,9 +183,7 @@ func (p *program) jobsChange(c *cobra.Command, client *hourbell.Client, change j
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process in the default way
 
-	if filter.IDs == nil && len(filter.States) == 0 && !filter.Scheduled && !filter.Retrying && !filter.Parked {
-		filter.States = change.action.States()
-	}
+	filter = view.Changeable(filter, change.action)
 	run := jobsChanging{p: p, client: client, change: change, filter: filter, dryRun: l.dryRun, format: l.format, filtered: jobFilterGiven(c)}
 	if err := run.do(ctx); err != nil {
 		return run.interrupted(ctx, err)

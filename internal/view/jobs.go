@@ -86,6 +86,14 @@ func ParseJobStates(words []string, given bool) (f hourbell.JobFilter, err error
 	return f, nil
 }
 
+// Changeable returns a filter with the states of the jobs that an action changes, if the filter has no condition on numbers or states.
+func Changeable(f hourbell.JobFilter, action store.JobAction) hourbell.JobFilter {
+	if f.IDs == nil && len(f.States) == 0 && !f.Scheduled && !f.Retrying && !f.Parked {
+		f.States = action.States()
+	}
+	return f
+}
+
 // JobListing shows jobs. now is the time of the store's clock.
 func JobListing(now time.Time) Listing[Job] {
 	return Listing[Job]{

@@ -105,7 +105,8 @@ func (j *JobRow) Sleep(ctx context.Context, d time.Duration) error {
 	if err != nil || step != nil && !step.Open || d <= 0 || run.ID == 0 {
 		return err
 	}
-	return park(ctx, run, store.Step{Name: name, Sort: store.StepSleep, Open: true}, min(d, MaxDuration), nil)
+	_, err = park(ctx, run, store.Step{Name: name, Sort: store.StepSleep, Open: true}, min(d, MaxDuration))
+	return err
 }
 
 // Wait lets the job wait for a signal with this name, at most for timeout; 0: without end. It returns an error, which the worker
@@ -132,8 +133,7 @@ func Wait[T any](ctx context.Context, job Stepper, name string, timeout time.Dur
 		return value, err
 	}
 	if step == nil || step.Open || step.Place == 0 {
-		var now store.Step
-		err := park(ctx, run, store.Step{Name: name, Sort: store.StepSignal, Open: true}, min(max(timeout, 0), MaxDuration), &now)
+		now, err := park(ctx, run, store.Step{Name: name, Sort: store.StepSignal, Open: true}, min(max(timeout, 0), MaxDuration))
 		if err != nil {
 			return value, err
 		}
@@ -145,19 +145,13 @@ func Wait[T any](ctx context.Context, job Stepper, name string, timeout time.Dur
 	return value, decodeStep(name, step.Value, &value)
 }
 
-// park begins or continues a wait, and returns the error with which the worker returns, or nil if the wait has ended: then ended is
-// the step.
-func park(ctx context.Context, run *work.Run, step store.Step, d time.Duration, ended *store.Step) error {
+// park begins or continues a wait. It returns the step if the wait has ended, and otherwise the error with which the worker returns.
+func park(ctx context.Context, run *work.Run, step store.Step, d time.Duration) (store.Step, error) {
 	res, err := run.SaveStep(ctx, store.SaveStepRequest{Step: step, For: d})
-	switch {
-	case err != nil:
-		return err
-	case res.Step.Open:
-		return work.Park(res)
-	case ended != nil:
-		*ended = res.Step
+	if err == nil && res.Step.Open {
+		err = work.Park(res)
 	}
-	return nil
+	return res.Step, err
 }
 
 // Cursor keeps how far a loop of a job has come; see JobRow.Cursor. It belongs to the goroutine of the worker.
@@ -237,10 +231,8 @@ func checkStep(name string) error {
 // encodeStep returns the JSON of the value of a step.
 func encodeStep(name string, value any) ([]byte, error) {
 	text, err := jsons.Encode(value)
-	if err == nil && len(text) > store.MostStepBytes {
-		err = &check.FieldError{
-			Field: "value", Problem: fmt.Sprintf("has %d bytes as JSON", len(text)), Remedy: fmt.Sprintf("use at most %d bytes", store.MostStepBytes),
-		}
+	if err == nil {
+		err = check.Value("value", text)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("step %q: %w", name, err)
@@ -311,7 +303,7 @@ func (s *SignalService) sendToKey(ctx context.Context, tx store.Tx, key, name st
 		}
 	}
 	if err == nil && len(sent) == 0 {
-		err = fmt.Errorf("a job that waits for it: %w", ErrNotFound)
+		err = fmt.Errorf("no live job of the key waits for it: %w", ErrNotFound)
 	}
 	return sent, err
 }
@@ -359,6 +351,10 @@ func (s *SignalService) send(ctx context.Context, tx store.Tx, id int64, name st
 		Tx: tx, Step: store.Step{Job: id, Name: name, Sort: store.StepSignal, Value: text}, By: s.client.actor(ctx),
 	})
 	switch {
+	case errors.Is(err, ErrJobEnded): // without the operation of the store, which names the job again
+		return ErrJobEnded
+	case errors.Is(err, ErrNotFound):
+		return ErrNotFound
 	case err != nil:
 		return err
 	case !res.Changed && res.Step.Sort != store.StepSignal:

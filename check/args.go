@@ -41,13 +41,25 @@ const MaxResult = 64 << 10
 
 // Result reports whether JSON is valid as the result of a job: valid UTF-8 of at
 // most MaxResult bytes. The error is a *[FieldError].
-func Result(text []byte) error {
+func Result(text []byte) error { return kept("result", text) }
+
+// Value reports whether text is valid as the value of a step or of a signal: JSON
+// in valid UTF-8 of at most MaxResult bytes. The error is a *[FieldError].
+func Value(field string, text []byte) error {
+	if !json.Valid(text) {
+		return badArgs(field, text, "is not JSON", `quote texts, as in "yes"`)
+	}
+	return kept(field, text)
+}
+
+// kept reports whether JSON can be kept with a job.
+func kept(field string, text []byte) error {
 	switch {
 	case len(text) > MaxResult:
-		return badArgs("result", text, fmt.Sprintf("is %d bytes long", len(text)),
+		return badArgs(field, text, fmt.Sprintf("is %d bytes long", len(text)),
 			fmt.Sprintf("keep it within %d bytes and store a reference to larger data", MaxResult))
 	case !utf8.Valid(text):
-		return badArgs("result", text, "is not valid UTF-8", "JSON is written in UTF-8")
+		return badArgs(field, text, "is not valid UTF-8", "JSON is written in UTF-8")
 	}
 	return nil
 }

@@ -27,10 +27,8 @@ func (p *pages) sendSignal(ctx context.Context, form url.Values) (done, next str
 		return "", "", err
 	}
 	value := json.RawMessage(cmp.Or(form.Get("value"), "null"))
-	if !json.Valid(value) {
-		return "", "", &check.FieldError{
-			Field: "value", Value: check.Shorten(string(value)), Problem: "is not JSON", Remedy: `quote texts, as in "yes", or leave the value out`,
-		}
+	if err := check.Value("value", value); err != nil {
+		return "", "", err
 	}
 	return "The job has its signal, and goes on.", jobLink(id), p.client.Signals.Send(ctx, id, form.Get("name"), value)
 }

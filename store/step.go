@@ -26,9 +26,6 @@ func (s StepSort) String() string {
 
 var stepSorts = [...]string{"step", "cursor", "sleep", "signal"}
 
-// MostStepBytes is how many bytes the value of a step has at most.
-const MostStepBytes = 64 << 10
-
 // Step is what a job remembers from one attempt to the next. A job has at most one step of each name. Steps are deleted with
 // their job.
 type Step struct {
@@ -38,7 +35,7 @@ type Step struct {
 	// Place is the place of the step among the steps of its job in the order of the program, from 1 on; 0: a signal for which
 	// the job has not waited yet.
 	Place int32
-	Value []byte // JSON, at most MostStepBytes; empty: none
+	Value []byte // JSON, at most check.MaxResult bytes; empty: none
 	// Open means that the wait has not ended. The job goes on at Until; the zero time: when the signal comes.
 	Open     bool
 	Until    time.Time

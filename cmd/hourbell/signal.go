@@ -15,7 +15,7 @@ func (p *program) signalCommand() *cobra.Command {
 	var f storeFlags
 	var key bool
 	c := &cobra.Command{
-		Use: "signal JOB NAME [JSON]", Short: "Sends a signal to a job that waits for it", Args: cobra.RangeArgs(2, 3),
+		Use: "signal JOB NAME [JSON]", Short: "Sends a signal to a job that waits for it", Args: takesSignal,
 		Long: "Gives a job the signal NAME with a value, null by default. If the job waits for it, the job goes on at once;\n" +
 			"otherwise the signal is kept until the job waits for it. A job takes one signal of each name: another one is\n" +
 			"refused, and the first counts. With --key, JOB is a key, and each job of the key that waits for the signal gets it.",
@@ -27,7 +27,7 @@ func (p *program) signalCommand() *cobra.Command {
 			if len(args) == 3 {
 				value = json.RawMessage(args[2])
 			}
-			err := errors.Join(check.Name("signal", args[1]), checkJSON("value", value))
+			err := errors.Join(check.Name("signal", args[1]), check.Value("value", value))
 			var ids []int64
 			if key {
 				err = errors.Join(check.Name("key", args[0]), err)
@@ -60,12 +60,8 @@ func (p *program) signalCommand() *cobra.Command {
 	return c
 }
 
-// checkJSON returns an error if a value is not JSON.
-func checkJSON(field string, value json.RawMessage) error {
-	if json.Valid(value) {
-		return nil
-	}
-	return &check.FieldError{
-		Field: field, Value: check.Shorten(string(value)), Problem: "is not JSON", Remedy: `quote texts, as in '"yes"'`,
-	}
+// takesSignal takes a job, a name and, if it is given, a value.
+func takesSignal(c *cobra.Command, args []string) error {
+	names := []string{"JOB", "NAME", "JSON"}
+	return takes(false, names[:max(2, min(len(args), len(names)))]...)(c, args)
 }

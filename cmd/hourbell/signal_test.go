@@ -51,6 +51,8 @@ func TestSignal(t *testing.T) {
 		t.Errorf("jobs show has the secret of a step:\n%s", shown)
 	}
 	b.fails(exitUsage, []string{"value", "is not JSON"}, "signal", id, "approval", "yes")
+	b.fails(exitUsage, []string{"NAME", "is missing"}, "signal", id)
+	b.fails(exitUsage, []string{"is one too many"}, "signal", id, "approval", "1", "2")
 	b.fails(exitFailed, []string{"not found"}, "signal", "999", "approval")
 	b.fails(exitFailed, []string{"not found"}, "signal", "--key", "customer-43", "approval")
 	equal(t, "the answer", b.ok("signal", "--key", "customer-42", "approval", `{"by":"ann"}`), "job "+id+" has the signal approval\n")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -239,7 +240,7 @@ func changedStepsFail(e *env) {
 // wrongSteps: names and values of steps have bounds.
 func wrongSteps(e *env) {
 	client := e.run(e.backend, func(ctx context.Context, job *hourbell.JobRow) error {
-		name, value := "large", strings.Repeat("x", store.MostStepBytes)
+		name, value := "large", strings.Repeat("x", check.MaxResult)
 		if string(job.RawArgs) == `"name"` {
 			name, value = strings.Repeat("x", 201), ""
 		}

@@ -31,7 +31,7 @@ const (
 func (b *bench) loadCell() cell {
 	return cell{
 		name: "api-load",
-		title: fmt.Sprintf("%d requests a second of the API for %v, every tenth of which enqueues a job, beside a drain, with %s jobs in the store",
+		title: fmt.Sprintf("%d requests a second of the API for %v, concurrently with a drain, with %s jobs in the store; every tenth request enqueues a job",
 			loadRate, loadTime, thousands(b.env.stored)),
 		metrics: []string{"requests/s", "p50 ms", "p99 ms", "max ms", "not 2xx", "slot to start p99 ms", "jobs/s"},
 		rows:    []row{{loadRow, b.apiLoad}}, once: true,
@@ -40,7 +40,7 @@ func (b *bench) loadCell() cell {
 
 func loadGoals() []goal {
 	return []goal{
-		{text: "500 requests a second of the API beside a drain, p99", cell: "api-load", row: loadRow, metric: "p99 ms", most: 250},
+		{text: "500 requests a second of the API, concurrently with a drain, p99", cell: "api-load", row: loadRow, metric: "p99 ms", most: 250},
 		{text: "the same, from the slot of a schedule to its start, p99", cell: "api-load", row: loadRow, metric: "slot to start p99 ms", most: 50},
 	}
 }

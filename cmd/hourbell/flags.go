@@ -125,7 +125,7 @@ func instantFlag(c *cobra.Command, name, zone string) (time.Time, error) {
 	return view.ParseInstant(name, flag.Value.String(), zone)
 }
 
-// checkSince returns what is wrong with the value of a flag that says how long ago, or at which instant; empty is wrong if it was given.
+// checkSince returns what is wrong with a flag whose value is a time ago or an instant. A value that was given must not be empty.
 func checkSince(c *cobra.Command, name string) error {
 	text := c.Flags().Lookup(name).Value.String()
 	if err := notEmpty(c, name); err != nil || text == "" {

@@ -181,7 +181,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// testName matches the name of a test, of which "…" stands for any end.
+// testName matches the name of a test. A "…" at the end of the name stands for any end.
 var testName = regexp.MustCompile("`(Test[A-Za-z0-9_]+)(…?)`")
 
 // TestNamedTests looks for the tests that pages name as what shows their claims.

@@ -151,7 +151,7 @@ func stepInTx[T any](ctx context.Context, run *Run, txs store.Transactions[T], r
 
 // Park returns an error with which a worker lets its job wait for a step.
 func Park(res store.SaveStepResult) error {
-	delay := time.Duration(maxDelay)
+	delay := maxDelay
 	var text strings.Builder
 	fmt.Fprintf(&text, "waits for the %v %q", res.Step.Sort, res.Step.Name)
 	if !res.Step.Until.IsZero() {

@@ -128,7 +128,7 @@ var numbered = map[string]string{
 	"JobInfo.ID": "job", "Inserted.ID": "job", "Claimed.ID": "job", "ClaimRef.ID": "job", "Edge.Job": "job", "Link.Dependent": "job",
 	"Batch.Finally": "job", "FiredSlot.Job": "job", "SlotInfo.Job": "job", "SlotInfo.After": "job", "Event.Job": "job", "RescuedJob.ID": "job",
 	"JobChange.ID": "job", "JobChange.Holder": "job", "LimitWait.Job": "job", "Ended.ID": "job", "FireResult.Superseded": "job",
-	"FireResult.Asked": "job", "BeginResult.Paused": "job", "DuplicateError.ID": "job",
+	"FireResult.Asked": "job", "BeginResult.Paused": "job", "DuplicateError.ID": "job", "Step.Job": "job",
 	"JobInfo.Token": "token", "Attempt.Token": "token", "ClaimRef.Token": "token", "Claimed.Token": "token", "RescuedJob.Token": "token",
 	"JobOutput.Token": "", "JobOutput.Last": "", "JobInfo.Schedule": "schedule", "Claimed.Schedule": "schedule",
 	"Schedule.ID": "schedule", "FiredSlot.Schedule": "schedule",

@@ -93,7 +93,7 @@ func TestOverdueSchedules(t *testing.T) {
 		t.Fatal(err)
 	}
 	go runner.Run(ctx)
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		if found, err := client.Schedules.ListOverdue(ctx, 0); err == nil && len(found) == 0 {
 			break
 		}

@@ -202,7 +202,7 @@ func TestTheFeedIsFollowed(t *testing.T) {
 			t.Fatalf("%s: %d", query, response.StatusCode)
 		}
 		text, buffer := "", make([]byte, 4096)
-		for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+		for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 			n, err := response.Body.Read(buffer)
 			if err != nil {
 				break

@@ -121,7 +121,7 @@ func (b *bench) put(name, kind string, change func(*hourbell.Schedule)) {
 // wait waits until as many jobs as wanted match.
 func (b *bench) wait(f hourbell.JobFilter, want int64) {
 	b.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		n, err := b.client.Jobs.Count(b.ctx(), f)
 		b.must(err)
 		if n == want {

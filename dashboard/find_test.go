@@ -14,7 +14,7 @@ func TestFind(t *testing.T) {
 	b := newBench(t)
 	p := &pages{client: b.client}
 	b.run()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		nodes, err := b.client.Nodes.List(b.ctx())
 		b.must(err)
 		if len(nodes) == 1 {

@@ -73,7 +73,7 @@ func TestPagesShow(t *testing.T) {
 	b.wait(hourbell.JobFilter{IDs: []int64{done}, States: []store.State{store.StateCompleted}}, 1)
 	b.wait(hourbell.JobFilter{Retrying: true}, 1)
 	b.wait(hourbell.JobFilter{States: []store.State{store.StateRunning}, Kind: "hangs"}, 1)
-	for deadline := time.Now().Add(10 * time.Second); !strings.Contains(b.ok("jobs?state=completed&schedule=nightly%2Freport"), "job?id=") && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(b.ok("jobs?state=completed&schedule=nightly%2Freport"), "job?id=") && time.Now().Before(deadline); {
 		time.Sleep(50 * time.Millisecond)
 	}
 	b.contains("overview", b.ok(""), "Look here first:", "1 job failed in the last hour", fmt.Sprintf(`href="job?id=%d"`, ran), "it broke…", "not yet", "living nodes")
@@ -93,7 +93,7 @@ func TestPagesShow(t *testing.T) {
 		t.Errorf("the page of a job has its error %d times", n)
 	}
 	b.contains("retrying job", b.ok(jobLink(tried)), "not yet", "Run now")
-	for deadline := time.Now().Add(10 * time.Second); !strings.Contains(b.ok(jobLink(ran)), "Output so far") && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(b.ok(jobLink(ran)), "Output so far") && time.Now().Before(deadline); {
 		time.Sleep(50 * time.Millisecond)
 	}
 	b.contains("output of a running job", b.ok(jobLink(ran)), "Output so far", `&lt;script&gt;alert(1)&lt;/script&gt;\x1b[31m`)

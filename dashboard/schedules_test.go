@@ -17,7 +17,7 @@ func TestHealthOfSchedules(t *testing.T) {
 	b.put("rests", "works", func(s *hourbell.Schedule) { s.Paused = true })
 	b.run()
 	failed := hourbell.JobFilter{Schedule: "breaks", States: []store.State{store.StateFailed}}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		n, err := b.client.Jobs.Count(b.ctx(), failed)
 		b.must(err)
 		if n >= 3 || time.Now().After(deadline) {

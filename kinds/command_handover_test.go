@@ -42,7 +42,7 @@ func TestCommandIsHandedOver(t *testing.T) {
 	late := enqueue("touch c; echo one; sleep 300", hourbell.Timeout(3*time.Second))
 	await := func(what string, ok func() bool) {
 		t.Helper()
-		for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("waited in vain for: %s", what)
 			}

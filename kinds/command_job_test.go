@@ -74,7 +74,7 @@ func finish(t *testing.T, client *hourbell.Client, command hourbell.Args, timeou
 	if err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		job, err := client.Jobs.Get(t.Context(), added.ID)
 		if err != nil {
 			t.Fatal(err)

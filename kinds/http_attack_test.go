@@ -284,7 +284,7 @@ func attempt(t *testing.T, h HTTP, declared bool) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		info, err := client.Jobs.Get(t.Context(), job.ID)
 		if err != nil {
 			t.Fatal(err)

@@ -103,10 +103,8 @@ func TestStepsHappenOnce(t *testing.T) {
 		}
 		<-sent
 		until(t, 2*time.Minute+time.Duration(jobs)*50*time.Millisecond, "all jobs to end", func() bool { return s.live() == 0 })
-		for _, node := range nodes {
-			if !node.exited() {
-				node.stop()
-			}
+		for _, node := range nodes { // a node may still be starting, so that it cannot be asked to stop
+			node.kill()
 		}
 		effects := map[string]int{}
 		err := s.ledger.each(t.Context(), "SELECT name, job, token FROM errand", func(name string, job, _ int64) { effects[fmt.Sprint(name, " ", job)]++ })

@@ -25,7 +25,7 @@ func TestDemo(t *testing.T) {
 	}
 	go io.Copy(io.Discard, lines)
 	page := strings.TrimSpace(strings.TrimPrefix(line, "pages: ")) + "schedules"
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		res, err := http.Get(page)
 		if err != nil {
 			t.Fatal(err)

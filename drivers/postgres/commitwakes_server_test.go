@@ -77,7 +77,7 @@ func (c *wokenClaimer) claim(t *testing.T) {
 func (c *wokenClaimer) await(t *testing.T, ids ...int64) map[int64]time.Time {
 	t.Helper()
 	missing := 0
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		c.mu.Lock()
 		missing = 0
 		found := map[int64]time.Time{}
@@ -230,7 +230,7 @@ func oneCallersTx(t *testing.T, b *Backend, begin func(t *testing.T) programTx, 
 // the loop has announced that, for which it may need a new connection.
 func rememberedTx(t *testing.T, b *Backend, begin func(t *testing.T) programTx) (tx programTx, id int64) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		before := rememberedBy(b)
 		tx := begin(t)
 		res, err := b.Insert(t.Context(), store.InsertRequest{Tx: tx.tx, Jobs: noop(1)})

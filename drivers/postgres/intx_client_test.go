@@ -88,7 +88,7 @@ func TestNodesFollowTheTransactionsOfPrograms(t *testing.T) {
 
 func awaitState(t *testing.T, b *Backend, id int64, want store.State) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); stateOf(t, b, id) != want; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); stateOf(t, b, id) != want; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("job %d is %v, want %v", id, stateOf(t, b, id), want)
 		}

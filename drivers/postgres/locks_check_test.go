@@ -32,7 +32,7 @@ func TestCheckThatCannotBe(t *testing.T) {
 // awaitThat waits until a condition holds.
 func awaitThat(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited for %s in vain", what)
 		}

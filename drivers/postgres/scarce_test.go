@@ -148,7 +148,7 @@ func TestALostHeartbeatNamesItsCause(t *testing.T) {
 // crowdOut takes all connections of a server, also those that others have.
 func crowdOut(t *testing.T, url string) (hogs []*pgx.Conn) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); len(hogs) < 10; {
+	for deadline := time.Now().Add(time.Minute); len(hogs) < 10; {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d connections were had", len(hogs))
 		}

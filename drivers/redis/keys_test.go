@@ -92,7 +92,7 @@ func startCluster(t *testing.T) *goredis.ClusterClient {
 	node := goredis.NewClient(&goredis.Options{Addr: address})
 	defer node.Close()
 	must(t, node.ClusterAddSlotsRange(t.Context(), 0, 16383).Err())
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		info, err := node.ClusterInfo(t.Context()).Result()
 		must(t, err)
 		if strings.Contains(info, "cluster_state:ok") {
@@ -110,7 +110,7 @@ func startCluster(t *testing.T) *goredis.ClusterClient {
 // awaitListening waits until a server accepts connections.
 func awaitListening(t *testing.T, address string) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		conn, err := net.Dial("tcp", address)
 		if err == nil {
 			must(t, conn.Close())

@@ -41,7 +41,7 @@ func TestRun(t *testing.T) {
 		}
 		return answer.StatusCode, string(text)
 	}
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if status, _ := ask("GET", "/", "", ""); status == http.StatusOK {
 			break
 		}

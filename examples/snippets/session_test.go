@@ -321,7 +321,7 @@ func (s *session) command(where, text string, output *string) {
 	}
 	// A command in the background prints more later.
 	want := steady(*output, isServer(text))
-	for deadline := time.Now().Add(20 * time.Second); !want.MatchString(normal(printed())); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !want.MatchString(normal(printed())); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) || !strings.Contains(printed(), "node started") && code != "0" || code == "0" && !isServer(text) {
 			s.t.Errorf("%s: %sprints\n%s\ninstead of\n%s", where, text, printed(), *output)
 			return

@@ -178,7 +178,7 @@ func insert(t *testing.T, backend store.Backend, n int, change ...func(*store.Ne
 
 func waitUntil(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
 		if ok() {
 			return
 		}

@@ -134,7 +134,7 @@ func trustGone(e *env) {
 	}
 	name := e.name()
 	err := e.locker(e.a, lock.Config{Lease: trustLease}).Do(e.ctx, name, lock.Options{}, func(ctx context.Context, held *lock.Lock) error {
-		_, err := e.s.DeleteRow(ctx, name)
+		_, err := e.s.DeleteRow(e.ctx, name)
 		e.must(err)
 		e.is(e.over(held), lock.ErrLost, "a holder whose lock is gone learns of it at the next renewal")
 		return errors.New("the work's own error")

@@ -93,15 +93,20 @@ func ratesAreKept(e *evidence) {
 	}
 }
 
-// suspect reports whether two attempts of the job of a run may have been lost before.
+// suspect reports whether two attempts of the job of a run may have been lost before. An attempt that no worker has begun counts
+// as lost.
 func (e *evidence) suspect(r *run) bool {
-	losses := 0
+	begun, losses := 0, 0
 	for _, before := range e.runs {
-		if before.ID == r.ID && before.Start.Real.Before(r.Start.Real) && (before.End.Real.IsZero() || e.disturbed(before)) {
+		if before.ID != r.ID || !before.Start.Real.Before(r.Start.Real) {
+			continue
+		}
+		begun++
+		if before.End.Real.IsZero() || e.disturbed(before) {
 			losses++
 		}
 	}
-	return losses >= 2
+	return losses+max(int(r.Attempt)-1-begun, 0) >= 2
 }
 
 // pausesAreKept: while a subject is paused, none of its jobs is claimed. A job that had been claimed may begin until

@@ -123,7 +123,7 @@ type nodeClaims struct {
 }
 
 // numbered are the fields with numbers that a store gives, by type and name, and what they number. An empty text leaves the field out,
-// because it differs from store to store.
+// because the field differs from store to store, or counts a repetition, as the heartbeats of a node do.
 var numbered = map[string]string{
 	"JobInfo.ID": "job", "Inserted.ID": "job", "Claimed.ID": "job", "ClaimRef.ID": "job", "Edge.Job": "job", "Link.Dependent": "job",
 	"Batch.Finally": "job", "FiredSlot.Job": "job", "SlotInfo.Job": "job", "SlotInfo.After": "job", "Event.Job": "job", "RescuedJob.ID": "job",
@@ -137,6 +137,7 @@ var numbered = map[string]string{
 	"Schedule.Revision": "revision", "Calendar.Revision": "revision", "Limit.Revision": "revision", "PutSchedulesResult.Revisions": "revision",
 	"PutResult.Revisions": "revision", "ClaimResult.LimitRevision": "revision",
 	"QueuePermits.Revision": "revision",
+	"NodeInfo.Beats":        "",
 	"NodeInfo.ID":           "node", "RegisterResult.Node": "node", "RescuedJob.Node": "node", "nodeClaims.Node": "node",
 	"JobSpec.Batch": "batch", "Batch.ID": "batch", "InsertResult.Batch": "batch",
 	"SlotInfo.ID": "", "Limit.ID": "", "AuditEntry.ID": "", "ChangeJobsResult.EntryID": "",

@@ -3,7 +3,6 @@ package mysql
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net"
@@ -133,7 +132,7 @@ func remedyFor(number uint16) string {
 // transaction may have been committed. It leaves errors where no connection was made, in a program's own pool as far as
 // the server could not be reached.
 func perhaps(err error) error {
-	if err == nil || numberOf(err) != 0 || errors.Is(err, sql.ErrTxDone) || errors.Is(err, driver.ErrBadConn) {
+	if err == nil || numberOf(err) != 0 || errors.Is(err, sql.ErrTxDone) || wasEnded(err) {
 		return err
 	}
 	var dial *net.OpError

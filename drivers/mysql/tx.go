@@ -3,6 +3,7 @@ package mysql
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -73,8 +74,12 @@ func passing(err error) bool {
 	case errDeadlock, errRecordChanged, errLockWaitTimeout, errDuplicate:
 		return true
 	}
-	return errors.Is(err, errMoved)
+	return errors.Is(err, errMoved) || wasEnded(err)
 }
+
+// wasEnded reports whether the server had ended the connection of a transaction before the next statement was sent. The server has
+// rolled the transaction back, so that the transaction may begin again on another connection.
+func wasEnded(err error) bool { return errors.Is(err, driver.ErrBadConn) }
 
 // again runs a transaction until it succeeds, fails for its own reasons, or has been given up too often.
 func (b *Backend) again(ctx context.Context, try func() error) error {
@@ -120,7 +125,9 @@ func (b *Backend) countRetry(err error) {
 	case errLockWaitTimeout:
 		b.retries.waits.Add(1)
 	default:
-		b.retries.moved.Add(1)
+		if !wasEnded(err) {
+			b.retries.moved.Add(1)
+		}
 	}
 }
 

@@ -852,7 +852,7 @@ var faultCalls = []faultCall{
 	{name: "Prune", prepare: func(e *env) faultTry {
 		e.old()
 		e.copyOn("file", "web1")
-		e.must(e.a.RecordAudit(e.ctx, store.RecordAuditRequest{Now: e.now, Entry: e.entry("a", "d", "job", "1")}))
+		e.must(e.a.RecordAudit(e.ctx, store.RecordAuditRequest{Now: e.now, Entry: e.entry("a", "d", "queue", "q")}))
 		e.tick(1000 * time.Hour)
 		e.insertN(1)
 		age := time.Hour

@@ -3,6 +3,7 @@ package mysql
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	driver "github.com/go-sql-driver/mysql"
+	"github.com/go-sql-driver/mysql"
 
 	"github.com/hourbell/hourbell/internal/testserver"
 	"github.com/hourbell/hourbell/store"
@@ -78,7 +79,7 @@ func TestDeadlocksAreRepeated(t *testing.T) {
 	var repeats atomic.Int64
 	err := b.writeOnly(store.CountRepeats(t.Context(), &repeats), "never")(func(*session) error {
 		calls++
-		return &driver.MySQLError{Number: errDeadlock, Message: "Deadlock found"}
+		return &mysql.MySQLError{Number: errDeadlock, Message: "Deadlock found"}
 	})
 	wantInError(t, err, "run it again")
 	if calls != tries || repeats.Load() != tries-1 {
@@ -337,7 +338,7 @@ func TestWaitsAreNoTries(t *testing.T) {
 			if begun++; begun == tries+5 {
 				return nil
 			}
-			return &driver.MySQLError{Number: c.number}
+			return &mysql.MySQLError{Number: c.number}
 		})
 		if begun != c.begun || (err == nil) != (begun == tries+5) {
 			t.Errorf("error %d: begun %d times instead of %d: %v", c.number, begun, c.begun, err)
@@ -373,5 +374,19 @@ func TestStatementsThatCommit(t *testing.T) {
 		if jobs != 0 {
 			t.Errorf("%d jobs are stored", jobs)
 		}
+	}
+}
+
+// TestACallWhoseConnectionWasEndedBeginsAgain: the driver of MySQL returns driver.ErrBadConn only if it has sent nothing.
+func TestACallWhoseConnectionWasEndedBeginsAgain(t *testing.T) {
+	b, calls := &Backend{}, 0
+	must(t, b.again(t.Context(), func() error {
+		if calls++; calls == 1 {
+			return fmt.Errorf("change jobs: %w", driver.ErrBadConn)
+		}
+		return nil
+	}))
+	if calls != 2 || b.Retries() != (Retries{}) {
+		t.Errorf("the transaction began %d times, and %+v", calls, b.Retries())
 	}
 }

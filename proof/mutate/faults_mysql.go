@@ -91,7 +91,8 @@ var mysqlFaults = []fault{
 		"case errDeadlock, errRecordChanged, errLockWaitTimeout, errDuplicate:\n		return true",
 		"case errDeadlock, errRecordChanged, errLockWaitTimeout, errDuplicate:\n		return numberOf(err) != errDuplicate",
 	},
-	{"rows that moved are not looked for again", "tx.go", "	return errors.Is(err, errMoved)\n}\n\n// again", "	return false\n}\n\n// again"},
+	{"rows that moved are not looked for again", "tx.go", "	return errors.Is(err, errMoved) || wasEnded(err)", "	return wasEnded(err)"},
+	{"a call whose connection was ended does not begin again", "tx.go", "	return errors.Is(err, errMoved) || wasEnded(err)", "	return errors.Is(err, errMoved)"},
 	{
 		"own transactions lock gaps", "backend.go", "\"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED\"",
 		"\"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ\"",

@@ -276,7 +276,8 @@ func (o *ordeal) runGraphs(harms []harm) {
 	}
 	t.Logf("%v: jobs by state %v, %d calls of workers, %d attempts without an end; %d jobs were retried by hand, and then %d jobs that were not started ran; %d of %d nodes harmed, %v; nothing was left %v after the last harm",
 		time.Since(began).Round(time.Second), states, len(a.calls), again, len(mended), reopened, len(o.harmed), o.numbered, o.counts, quiet.Round(100*time.Millisecond))
-	if states["not_started"] < n/10 || states["completed"] < n/2 || states["failed"] < n/50 || again == 0 || reopened < n/100 {
+	unharmed := again == 0 && n >= 500 // harm may miss each of a few jobs
+	if states["not_started"] < n/10 || states["completed"] < n/2 || states["failed"] < n/50 || unharmed || reopened < n/100 {
 		t.Error("too little happened; this proves little")
 	}
 }

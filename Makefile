@@ -17,11 +17,12 @@ help: ## This list
 build: ## The program, to bin/hourbell
 	CGO_ENABLED=0 go build -trimpath -o bin/hourbell ./cmd/hourbell
 
-# Three modules at a time, and -parallel=4, because the tests that run in parallel wait most of the time.
+# Two modules at a time, and -parallel=4, because the tests that run in parallel wait most of the time. With three modules at a time,
+# two processors are overloaded, and the tests take as long.
 .PHONY: test
 test: ## The tests of every module, most with the race detector, on throw-away servers; TESTFLAGS for go test
 	@scripts/install-deps cc chromium cron curl promtool
-	@JOBS=3 scripts/with-servers scripts/each-module $(CURDIR)/scripts/go-race test -timeout=60m -parallel=4 $(TESTFLAGS) ./...
+	@JOBS=2 scripts/with-servers scripts/each-module $(CURDIR)/scripts/go-race test -timeout=60m -parallel=4 $(TESTFLAGS) ./...
 
 # The numbers whose defaults are small, so that make test is quick.
 .PHONY: test-long
@@ -32,7 +33,7 @@ test-long: export HOURBELL_LOCKTEST_OPS ?= 2000
 test-long: export HOURBELL_PLANTEST_JOBS ?= 1000000
 test-long: export HOURBELL_PROOF_GRAPH ?= 1000
 test-long: export HOURBELL_PROOF_VISITS ?= 2000
-test-long: export HOURBELL_PROOF_RACE ?= 1
+test-long: export HOURBELL_RACE ?= all
 test-long: export RECUR_ORACLE ?= 100000
 test-long: test ## As test, with more random operations, races, failed statements and rows
 
@@ -48,7 +49,7 @@ test-postgres-versions: ## The tests of the PostgreSQL driver on versions 13 to 
 .PHONY: proof
 proof: ## The fault and history tests with real processes, on throw-away servers
 	@scripts/install-deps cc cron
-	@cd proof && HOURBELL_PROOF_RACE=1 ../scripts/with-servers ../scripts/go-race test -count=1 -timeout=90m -v $(TESTFLAGS) ./...
+	@cd proof && HOURBELL_RACE=all ../scripts/with-servers ../scripts/go-race test -count=1 -timeout=90m -v $(TESTFLAGS) ./...
 
 .PHONY: sim
 sim: ## Simulated clusters from fresh seeds for MINUTES (10): what a failure prints can be replayed by its seed

@@ -187,3 +187,40 @@ func ExampleKit_Prune() {
 	// false
 	// true
 }
+
+func ExampleKit_Signal() {
+	test := func(t testing.TB) {
+		workers := hourbell.NewWorkers()
+		hourbell.Register(workers, func(ctx context.Context, job *hourbell.Job[welcome]) error {
+			if err := job.Sleep(ctx, 72*time.Hour); err != nil {
+				return err
+			}
+			by, err := hourbell.Wait[string](ctx, job, "approval", 7*24*time.Hour)
+			switch {
+			case errors.Is(err, hourbell.ErrNoSignal):
+				fmt.Println("no approval for", job.Args.To)
+				return nil
+			case err != nil:
+				return err
+			}
+			fmt.Println("welcome,", job.Args.To, "says", by)
+			return nil
+		})
+		kit := hourbelltest.New(t, hourbell.Config{Workers: workers})
+		var ids []int64
+		for _, to := range []string{"ada@example.org", "bob@example.org"} {
+			job, err := kit.Client.Enqueue(t.Context(), welcome{To: to})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, job.ID)
+		}
+		kit.Advance(72 * time.Hour) // both wait for their approval now
+		kit.Signal(ids[0], "approval", "ann")
+		kit.Advance(7 * 24 * time.Hour)
+	}
+	fmt.Print(run("TestApproval", test))
+	// Output:
+	// welcome, ada@example.org says ann
+	// no approval for bob@example.org
+}

@@ -2,6 +2,7 @@ package hourbell
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -45,6 +46,7 @@ type changing struct {
 	filter    JobFilter // for its conditions on the arguments
 	eachBatch func([]store.JobChange) error
 	dryRun    bool
+	fromStep  string
 }
 
 // EachBatch is an option of the calls that change jobs: do is called after each batch
@@ -67,6 +69,19 @@ func DryRun() Option {
 	}
 }
 
+// FromStep is an option of JobService.Retry: the jobs forget the step with this name and the steps that they took after it, and take
+// these steps again; the results of the steps before are kept. A job that is to be retried and has not taken the step is an error,
+// which names the steps of the job, and none of the jobs of its batch is changed. A signal that is forgotten has to be sent again.
+func FromStep(name string) Option {
+	return func(e *enqueuing) {
+		e.given |= optFromStep
+		e.changes().fromStep = name
+		if err := check.Name("from", name); err != nil {
+			e.errs = append(e.errs, err)
+		}
+	}
+}
+
 // changes returns the options of a call that changes jobs.
 func (e *enqueuing) changes() *changing {
 	if e.changing == nil {
@@ -77,10 +92,14 @@ func (e *enqueuing) changes() *changing {
 
 // newChanging reads the options of a call that changes jobs.
 func newChanging(req store.ChangeJobsRequest, options []Option) (changing, error) {
-	given, err := givenOptions(options, changeOptions)
+	takes := changeOptions
+	if req.Action == store.RetryJobs {
+		takes = retryOptions
+	}
+	given, err := givenOptions(options, takes)
 	c := *given.changes()
 	c.req = req
-	c.req.Tx = given.tx
+	c.req.Tx, c.req.FromStep = given.tx, c.fromStep
 	return c, err
 }
 
@@ -122,6 +141,9 @@ func (s *JobService) cancel(ctx context.Context, f JobFilter, reason string, opt
 // Jobs that were not started because of a job that is retried wait again, as do the jobs
 // that follow these; jobs that have run do not run again. A job that was not started and is
 // retried itself does not wait.
+//
+// The jobs keep what they remember (see Step), so that the next attempt skips the steps that have been taken; FromStep lets them forget
+// the last of their steps.
 //
 // A filter without a condition on the state selects failed jobs. See Cancel for
 // filters and batches.
@@ -291,10 +313,25 @@ func (s *JobService) changeBatch(ctx context.Context, c changing, match store.Jo
 		change = s.preview
 	}
 	res, err := change(ctx, c.req)
+	if noStep, ok := errors.AsType[*store.NoStepError](err); ok {
+		err = noStepField(noStep)
+	}
 	if err != nil || named {
 		return res.Changes, res.EntryID, err
 	}
 	return slices.DeleteFunc(res.Changes, func(j store.JobChange) bool { return j.Change == store.Missing }), res.EntryID, nil
+}
+
+// noStepField returns the error of FromStep for a job that has not taken the step.
+func noStepField(e *store.NoStepError) error {
+	bad := &check.FieldError{
+		Field: "from", Value: check.Shorten(e.Name), Problem: fmt.Sprintf("is no step that job %d has taken", e.Job),
+		Remedy: "retry the job without it: the job has taken no step",
+	}
+	if len(e.Has) > 0 {
+		bad.Remedy = fmt.Sprintf("use one of its steps: %q", e.Has)
+	}
+	return bad
 }
 
 // preview returns what a request would do with the jobs as they are now.
@@ -309,5 +346,15 @@ func (s *JobService) preview(ctx context.Context, req store.ChangeJobsRequest) (
 	for _, job := range jobs {
 		states[job.ID] = job.State
 	}
-	return store.ChangeJobsResult{Changes: req.Action.Plan(req.IDs, states).Changes}, nil
+	plan := req.Action.Plan(req.IDs, states)
+	if ids := slices.Concat(plan.Pull, plan.Revive); req.FromStep != "" && len(ids) > 0 {
+		steps, err := store.List[store.Step](ctx, s.client.backend, store.ListRequest{IDs: ids})
+		if err == nil {
+			_, err = req.Forgets(ids, steps)
+		}
+		if err != nil {
+			return store.ChangeJobsResult{}, err
+		}
+	}
+	return store.ChangeJobsResult{Changes: plan.Changes}, nil
 }

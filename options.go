@@ -24,6 +24,7 @@ const (
 	optBackoff
 	optDryRun
 	optEachBatch
+	optFromStep
 	optGroup
 	optIn
 	optInBatch
@@ -46,7 +47,7 @@ const (
 )
 
 // The names of the options, in the order of the constants.
-const optionNames = "After AfterAny At Backoff DryRun EachBatch Group In InBatch InTx Key Limits MaxAttempts NotifyInTx OnConflict OnLoss " +
+const optionNames = "After AfterAny At Backoff DryRun EachBatch FromStep Group In InBatch InTx Key Limits MaxAttempts NotifyInTx OnConflict OnLoss " +
 	"Priority PushAtMost Queue RunOnStart Timeout Unique UniqueArgs UniqueFor UniqueUntilStart"
 
 // What calls take.
@@ -61,6 +62,7 @@ const (
 	putOptions     = optInTx | optLimits                // of calls that put the schedules of an owner
 	putOneOptions  = optInTx | optRunOnStart            // of ScheduleService.Put
 	changeOptions  = optInTx | optDryRun | optEachBatch // of calls that change jobs
+	retryOptions   = changeOptions | optFromStep        // of JobService.Retry
 )
 
 // names returns the names of the options, as in "Key, Queue".

@@ -419,6 +419,10 @@ func TestChangesOfManyJobs(t *testing.T) {
 	if done.Changed != 1 {
 		t.Errorf("retry: %+v", done)
 	}
+	b.fails(422, "POST", "/api/v1/jobs/cancel", `{"kind":"a","from":"charge"}`)
+	b.fails(422, "POST", "/api/v1/jobs/1/retry", `{"to":"q"}`)
+	b.fails(422, "POST", "/api/v1/jobs/1/retry", `{"from":"charge"}`) // it has taken no step
+	b.fails(422, "POST", "/api/v1/jobs/retry", `{"ids":[1],"state":["ready"],"from":"charge"}`)
 	b.ok(&done, "POST", "/api/v1/jobs/cancel", `{"ids":[]}`)
 	if done.Changed != 0 {
 		t.Errorf("an empty list of numbers changes %+v", done)

@@ -16,42 +16,72 @@ import (
 type jobChange struct {
 	verb string
 	does string // the summary, before "a job" or "jobs"
-	do   func(ctx context.Context, f hourbell.JobFilter, to ChangeTo, options ...hourbell.Option) (hourbell.JobChanges, error)
+	do   changeJobsTo
 }
+
+// changeJobs is a method of hourbell.JobService, and changeJobsTo is such a method with the values that it needs.
+type (
+	changeJobs   func(ctx context.Context, f hourbell.JobFilter, options ...hourbell.Option) (hourbell.JobChanges, error)
+	changeJobsTo func(ctx context.Context, f hourbell.JobFilter, to ChangeTo, options ...hourbell.Option) (hourbell.JobChanges, error)
+)
 
 // ChangeTo has the values that some changes need.
 type ChangeTo struct {
 	To       string `json:"to,omitempty" minLength:"1" doc:"Of move: the queue." shape:"name"`
 	Priority int    `json:"priority,omitempty" minimum:"1" maximum:"9" doc:"Of reprioritise: 1 (first) to 9 (last)."`
+	From     string `json:"from,omitempty" minLength:"1" doc:"Of retry: the step from which the jobs take their steps again." shape:"name"`
+}
+
+// only returns an error if there are values that a change does not take. takes has the values that it takes.
+func (to ChangeTo) only(takes ChangeTo) error {
+	for _, v := range []struct {
+		field, value string
+		taken        bool
+	}{
+		{"to", to.To, takes.To != ""},
+		{"priority", strconv.Itoa(to.Priority), takes.Priority != 0 || to.Priority == 0},
+		{"from", to.From, takes.From != ""},
+	} {
+		if v.value != "" && !v.taken {
+			return fieldError(v.field, v.value, "is given, which this change does not take", "leave it out")
+		}
+	}
+	return nil
 }
 
 func (h *handler) addJobChanges() {
-	plain := func(do func(context.Context, hourbell.JobFilter, ...hourbell.Option) (hourbell.JobChanges,
-		error),
-	) func(context.Context, hourbell.JobFilter, ChangeTo, ...hourbell.Option) (hourbell.JobChanges, error) {
+	jobs := h.client.Jobs
+	plain := func(do changeJobs) changeJobsTo {
 		return func(ctx context.Context, f hourbell.JobFilter, to ChangeTo, options ...hourbell.Option) (hourbell.JobChanges, error) {
-			if to != (ChangeTo{}) {
-				return hourbell.JobChanges{}, fieldError("to", to.To, "is given, or priority, which this change does not take", "leave them out")
+			if err := to.only(ChangeTo{}); err != nil {
+				return hourbell.JobChanges{}, err
 			}
 			return do(ctx, f, options...)
 		}
 	}
-	jobs := h.client.Jobs
 	for _, change := range []jobChange{
 		{"cancel", "Cancels", plain(jobs.Cancel)},
-		{"retry", "Runs again", plain(jobs.Retry)},
+		{"retry", "Runs again", func(ctx context.Context, f hourbell.JobFilter, to ChangeTo, options ...hourbell.Option) (hourbell.JobChanges, error) {
+			if err := to.only(ChangeTo{From: to.From}); err != nil {
+				return hourbell.JobChanges{}, err
+			}
+			if to.From != "" {
+				options = append(options, hourbell.FromStep(to.From))
+			}
+			return jobs.Retry(ctx, f, options...)
+		}},
 		{"delete", "Deletes", plain(jobs.Delete)},
 		{"move", "Moves to another queue", func(ctx context.Context, f hourbell.JobFilter, to ChangeTo, options ...hourbell.Option) (hourbell.JobChanges, error) {
-			if to.Priority != 0 {
-				return hourbell.JobChanges{}, fieldError("priority", strconv.Itoa(to.Priority), "is given, which this change does not take", "leave it out")
+			if err := to.only(ChangeTo{To: to.To}); err != nil {
+				return hourbell.JobChanges{}, err
 			}
 			return jobs.Move(ctx, f, to.To, options...)
 		}},
 		{"reprioritise", "Gives another priority to", func(ctx context.Context, f hourbell.JobFilter, to ChangeTo,
 			options ...hourbell.Option,
 		) (hourbell.JobChanges, error) {
-			if to.To != "" {
-				return hourbell.JobChanges{}, fieldError("to", to.To, "is given, which this change does not take", "leave it out")
+			if err := to.only(ChangeTo{Priority: to.Priority}); err != nil {
+				return hourbell.JobChanges{}, err
 			}
 			return jobs.Reprioritise(ctx, f, to.Priority, options...)
 		}},
@@ -75,6 +105,20 @@ func (h *handler) addJobChanges() {
 			},
 			) (*changeOutput, error) {
 				return h.changeJob(ctx, change, in.ID, in.Body)
+			})
+			continue
+		}
+		if change.verb == "retry" {
+			add(h, one, func(ctx context.Context, in *struct {
+				JobID
+				Body *ChangeTo // clients of earlier releases send none
+			},
+			) (*changeOutput, error) {
+				var to ChangeTo
+				if in.Body != nil {
+					to = *in.Body
+				}
+				return h.changeJob(ctx, change, in.ID, to)
 			})
 			continue
 		}

@@ -162,6 +162,7 @@ type verb struct {
 	Name, Text string
 	Asks       string // the field that it needs besides the filter; empty: none
 	done, left string // of jobs that were changed, and of jobs that were not
+	from       bool   // its form may have a step from which jobs begin again
 	action     store.JobAction
 	do         func(ctx context.Context, jobs *hourbell.JobService, f hourbell.JobFilter, value string, options ...hourbell.Option) (hourbell.JobChanges, error)
 }
@@ -170,7 +171,7 @@ type verb struct {
 var verbs = []verb{
 	{
 		Name: "retry", Text: "Retry", done: "ready to run again", left: "running; cancel them first", action: store.RetryJobs,
-		do: withoutValue((*hourbell.JobService).Retry),
+		do: withoutValue((*hourbell.JobService).Retry), from: true,
 	},
 	{Name: "cancel", Text: "Cancel", done: "cancelled", left: "finished already", action: store.CancelJobs, do: withoutValue((*hourbell.JobService).Cancel)},
 	{
@@ -201,6 +202,18 @@ func withoutValue(do func(*hourbell.JobService, context.Context, hourbell.JobFil
 	return func(ctx context.Context, jobs *hourbell.JobService, f hourbell.JobFilter, _ string, options ...hourbell.Option) (hourbell.JobChanges, error) {
 		return do(jobs, ctx, f, options...)
 	}
+}
+
+// beginningAt returns the change for jobs that begin again with a step; empty: with their first step that is left.
+func (v verb) beginningAt(step string) verb {
+	do := v.do
+	if step == "" || !v.from {
+		return v
+	}
+	v.do = func(ctx context.Context, jobs *hourbell.JobService, f hourbell.JobFilter, value string, options ...hourbell.Option) (hourbell.JobChanges, error) {
+		return do(ctx, jobs, f, value, append(options, hourbell.FromStep(step))...)
+	}
+	return v
 }
 
 // findVerb returns the change with that name.
@@ -320,7 +333,7 @@ func (p *pages) changeJobs(ctx context.Context, form url.Values) (done, next str
 	} else if len(f.IDs) == 1 {
 		next = "jobs"
 	}
-	b, err := p.begin(ctx, v, f, form.Get("to"), next)
+	b, err := p.begin(ctx, v.beginningAt(form.Get("from")), f, form.Get("to"), next)
 	if err != nil {
 		return "", "", err
 	}

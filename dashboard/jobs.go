@@ -223,6 +223,7 @@ type jobData struct {
 	ID       string
 	Facts    []fact
 	Steps    table
+	Taken    []string // the steps that the job has taken
 	Awaited  []string // signals for which the job waits
 	Attempts table
 	Texts    []attemptText
@@ -302,7 +303,7 @@ func (p *pages) job(ctx context.Context, r *http.Request) (*page, error) {
 	}
 	if len(j.Steps) > 0 {
 		d.Steps = tableOf(view.StepListing(), j.Steps, nil)
-		d.Steps.Caption, d.Awaited = "Steps", awaited(j.Steps)
+		d.Steps.Caption, d.Awaited, d.Taken = "Steps", awaited(j.Steps), taken(j.Steps)
 	}
 	d.Printing = view.KeptOutput(j.Printing)
 	if text := view.ShownProgress(j.Progress); text != "" {

@@ -177,6 +177,16 @@ func TestSignalForm(t *testing.T) {
 	if res := b.post("send-signal", form); res.StatusCode != http.StatusConflict {
 		t.Errorf("a signal to a job that has ended: status %d", res.StatusCode)
 	}
+	again := url.Values{"id": {fmt.Sprint(id)}, "action": {"retry"}, "from": {"aproval"}}
+	b.contains("the form of steps", b.ok(jobLink(id)), "<option>approval</option>")
+	if res := b.post("change-jobs", again); res.StatusCode != http.StatusBadRequest {
+		t.Errorf("a retry from no step: status %d", res.StatusCode)
+	}
+	again.Set("from", "approval")
+	if res := b.post("change-jobs", again); res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != jobLink(id) {
+		t.Errorf("a retry from a step: status %d, then %q", res.StatusCode, res.Header.Get("Location"))
+	}
+	b.wait(hourbell.JobFilter{Parked: true}, 1)
 }
 
 // TestPagesChange posts each form of the pages.

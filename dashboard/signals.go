@@ -20,6 +20,16 @@ func awaited(steps []store.Step) (names []string) {
 	return names
 }
 
+// taken returns the names of the steps that a job has taken, in order.
+func taken(steps []store.Step) (names []string) {
+	for _, s := range steps {
+		if s.Place != 0 {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
 // sendSignal sends a signal to a job.
 func (p *pages) sendSignal(ctx context.Context, form url.Values) (done, next string, err error) {
 	id, err := number("id", form.Get("id"))

@@ -193,6 +193,10 @@ func (r ChangeJobsRequest) detail() string {
 	switch r.Action {
 	case MoveJobs:
 		parts = append(parts, fmt.Sprintf("to queue %q", r.Queue))
+	case RetryJobs:
+		if r.FromStep != "" {
+			parts = append(parts, fmt.Sprintf("from step %q", r.FromStep))
+		}
 	case ReprioritiseJobs:
 		parts = append(parts, fmt.Sprintf("priority %d", r.Priority))
 	}

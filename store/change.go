@@ -52,6 +52,7 @@ type ChangeJobsRequest struct {
 	// changes no job that has changed since.
 	Match    JobFilter
 	Reason   string // kept with a cancelled job
+	FromStep string // of RetryJobs: the jobs forget this step and the steps after it (Forgets); empty: they keep their steps
 	Queue    string // of MoveJobs
 	Priority int16  // of ReprioritiseJobs
 	// By is recorded in the audit. EntryID, if not 0, is the number of the entry to which the

@@ -2,6 +2,8 @@ package store
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 )
 
@@ -102,6 +104,54 @@ var (
 	// ErrJobEnded: a signal is for a job that has ended.
 	ErrJobEnded = errors.New("the job has ended")
 )
+
+// NoStepError means that a job has not taken the step from which it was to be retried.
+type NoStepError struct {
+	Job  int64
+	Name string
+	Has  []string // the names of the steps that the job has taken, in order
+}
+
+func (e *NoStepError) Error() string {
+	if len(e.Has) == 0 {
+		return fmt.Sprintf("job %d has taken no step, and so not %q", e.Job, e.Name)
+	}
+	return fmt.Sprintf("job %d has not taken the step %q; its steps are %q", e.Job, e.Name, e.Has)
+}
+
+// Forgets is the rule of RetryJobs from a step: which of the steps, sorted by job and place, the jobs forget. A job that has not taken
+// the step is a NoStepError. Signals for which a job has not waited yet are kept.
+func (r *ChangeJobsRequest) Forgets(ids []int64, steps []Step) (forgotten []Step, err error) {
+	from := map[int64]int32{}
+	taken := map[int64][]string{}
+	for _, step := range steps {
+		switch {
+		case step.Place == 0:
+			continue
+		case step.Name == r.FromStep:
+			from[step.Job] = step.Place
+		}
+		taken[step.Job] = append(taken[step.Job], step.Name)
+		if place := from[step.Job]; place != 0 && step.Place >= place {
+			forgotten = append(forgotten, step)
+		}
+	}
+	for _, id := range ids {
+		if from[id] == 0 {
+			return nil, &NoStepError{Job: id, Name: r.FromStep, Has: taken[id]}
+		}
+	}
+	return forgotten, nil
+}
+
+// ForgottenBy returns the steps whose jobs were changed.
+func ForgottenBy(changes []JobChange, steps []Step) []Step {
+	changed := map[int64]bool{}
+	for _, c := range changes {
+		changed[c.ID] = changed[c.ID] || c.Change == Changed
+	}
+	return slices.DeleteFunc(slices.Clone(steps), func(s Step) bool { return !changed[s.Job] })
+}
 
 // Asked returns the step of a request at an instant of the store's clock.
 func (r *SaveStepRequest) Asked(now time.Time) Step {

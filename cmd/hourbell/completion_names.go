@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,6 +31,9 @@ func (p *program) completeNames(c *cobra.Command) {
 	if what := subjectOf(c); what != "" && c.ValidArgsFunction == nil {
 		c.ValidArgsFunction = p.namesOf(what)
 	}
+	if subjectOf(c) == "" && c.Name() == "retry" {
+		_ = c.RegisterFlagCompletionFunc("from", p.namesOf("step"))
+	}
 	for _, flag := range append(slices.Clone(namingFlags), "key", "batch") {
 		if c.Flags().Lookup(flag) != nil {
 			_ = c.RegisterFlagCompletionFunc(flag, p.namesOf(flag)) // it fails only for a flag that is unknown or has a completion
@@ -46,7 +50,13 @@ func (p *program) namesOf(what string) cobra.CompletionFunc {
 		go func() {
 			defer close(found)
 			_ = p.withReader(ctx, storeFlagsOf(c), func(client *hourbell.Client) error { // a completion has no place for an error
-				names, err := asked{what, begin}.known(ctx, client)
+				read := asked{what, begin}.known
+				if what == "step" {
+					read = func(ctx context.Context, client *hourbell.Client) ([]string, error) {
+						return stepNames(ctx, client, given)
+					}
+				}
+				names, err := read(ctx, client)
 				found <- names
 				return err
 			})
@@ -60,7 +70,9 @@ func (p *program) namesOf(what string) cobra.CompletionFunc {
 			case <-time.After(completionRest):
 			}
 		}
-		names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, begin) || slices.Contains(given, name) })
+		names = slices.DeleteFunc(names, func(name string) bool {
+			return !strings.HasPrefix(name, begin) || what != "step" && slices.Contains(given, name)
+		})
 		slices.Sort(names)
 		return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
 	}
@@ -74,6 +86,19 @@ func storeFlagsOf(c *cobra.Command) (f storeFlags) {
 		}
 	}
 	return f
+}
+
+// stepNames returns the names of the steps of the jobs that a command changes.
+func stepNames(ctx context.Context, client *hourbell.Client, given []string) (names []string, err error) {
+	ids, err := parseIDs(given)
+	for _, id := range ids {
+		steps, stepsErr := client.Jobs.Steps(ctx, id)
+		for _, step := range steps {
+			names = append(names, step.Name)
+		}
+		err = errors.Join(err, stepsErr)
+	}
+	return names, err
 }
 
 // batchNumbers returns the numbers of the newest batches.

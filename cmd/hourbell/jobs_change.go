@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
@@ -40,6 +41,8 @@ type changeJobs func(*hourbell.JobService, context.Context, hourbell.JobFilter, 
 func jobChanges() []jobChange {
 	var to string
 	var priority int
+	var from string
+	var fromFlag *pflag.Flag
 	return []jobChange{{
 		verb: "cancel", short: "Cancels jobs, also jobs that run on any node", action: store.CancelJobs,
 		long: "Cancels jobs that do not run, and asks the nodes of running jobs to stop them. A running job that completes\n" +
@@ -55,8 +58,24 @@ func jobChanges() []jobChange {
 	}, {
 		verb: "retry", short: "Makes finished jobs ready again, and waiting ones due now", action: store.RetryJobs,
 		long: "Makes finished jobs ready again, with at least one more attempt, and jobs that wait for their time due now.\n" +
-			"Without --state a filter selects failed jobs.",
-		do:   (*hourbell.JobService).Retry,
+			"Without --state a filter selects failed jobs. Steps that a job has taken are skipped; with --from it forgets a step and\n" +
+			"the steps after it, and takes them again.",
+		flags: func(c *cobra.Command) {
+			c.Flags().StringVar(&from, "from", "", "the step from which the jobs take their steps again")
+			fromFlag = c.Flags().Lookup("from")
+		},
+		check: func() error {
+			if !fromFlag.Changed {
+				return nil
+			}
+			return check.Name("from", from)
+		},
+		do: func(s *hourbell.JobService, ctx context.Context, f hourbell.JobFilter, options ...hourbell.Option) (hourbell.JobChanges, error) {
+			if from != "" {
+				options = append(options, hourbell.FromStep(from))
+			}
+			return s.Retry(ctx, f, options...)
+		},
 		said: map[store.Change]saying{store.Changed: same("ready to run again")},
 		left: saying{"is running; cancel it first", "are running; cancel them first"},
 	}, {

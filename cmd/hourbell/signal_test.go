@@ -59,4 +59,13 @@ func TestSignal(t *testing.T) {
 	eventually(t, "the job has ended", func() bool { return state() == "completed" })
 	equal(t, "the result", fmt.Sprint(b.objects("jobs", "show", id, "--output", "ndjson")[0]["result"]), "ann")
 	b.fails(exitFailed, []string{"the job has ended"}, "signal", id, "approval")
+
+	b.fails(exitUsage, []string{"from", "sign", "is no step", `["charge" "approval"]`}, "jobs", "retry", id, "--from", "sign")
+	b.fails(exitUsage, []string{"from", "sign", "is no step"}, "jobs", "retry", id, "--from", "sign", "--dry-run")
+	b.fails(exitUsage, []string{"from"}, "jobs", "retry", id, "--from", "")
+	equal(t, "nothing is changed", fmt.Sprint(state()), "completed")
+	completed := b.run("__completeNoDesc", "jobs", "retry", id, "--from", "app")
+	equal(t, "completed steps", completed.out, "approval\n:4\n")
+	equal(t, "a retry from the signal", b.ok("jobs", "retry", id, "--from", "approval"), "job "+id+": ready to run again\n")
+	eventually(t, "the job waits again", func() bool { return state() == "parked" })
 }

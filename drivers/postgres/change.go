@@ -52,6 +52,10 @@ func (b *Backend) changeJobs(ctx context.Context, tx querier, req store.ChangeJo
 		states[id] = p.state
 	}
 	plan := req.Action.Plan(ids, states)
+	forgotten, err := rowwise.StepsToForget(ctx, stepsTx{auditTx{b, tx}}, req, plan)
+	if err != nil {
+		return out, err
+	}
 	if err := b.apply(ctx, tx, req, plan, places); err != nil {
 		return out, err
 	}
@@ -60,6 +64,9 @@ func (b *Backend) changeJobs(ctx context.Context, tx querier, req store.ChangeJo
 		return out, err
 	}
 	store.WithConflicts(plan.Changes, holders)
+	if err := rowwise.ForgetSteps(ctx, stepsTx{auditTx{b, tx}}, plan.Changes, forgotten); err != nil {
+		return out, err
+	}
 	entry, err := rowwise.RecordMore(ctx, auditTx{b, tx}, req.Entry(plan.Changes), req.EntryID, req.Now)
 	return store.ChangeJobsResult{Changes: plan.Changes, EntryID: entry}, err
 }

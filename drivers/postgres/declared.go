@@ -117,6 +117,7 @@ const (
 	finishKeptJobs
 	forgetJob
 	forgetJobs
+	forgetSteps
 	holdCalendars
 	holdNode
 	insertAttempts
@@ -533,6 +534,7 @@ var sources = [statementCount]source{
 		params:  "now ids tokens states reasons handled",
 		columns: "id schedule_id backfill releases",
 	},
+	forgetSteps:          {file: "forget_steps", params: "ids names"},
 	holdCalendars:        {file: "hold_calendars", params: "names", columns: "name"},
 	holdNode:             {file: "hold_node", params: "now node", columns: "now"},
 	insertAttempts:       {file: "insert_attempts", params: "now ids outcomes errors traces outputs printed most"},

@@ -54,6 +54,21 @@ func (t stepsTx) PutStep(ctx context.Context, s store.Step) error {
 	return err
 }
 
+// FindSteps implements rowwise.Steps.
+func (t stepsTx) FindSteps(ctx context.Context, jobs []int64) ([]store.Step, error) {
+	return collect(ctx, t.tx, scanStep, t.b.q(listSteps), jobs)
+}
+
+// ForgetSteps implements rowwise.Steps.
+func (t stepsTx) ForgetSteps(ctx context.Context, steps []store.Step) error {
+	ids, names := make([]int64, len(steps)), make([]string, len(steps))
+	for i, step := range steps {
+		ids[i], names[i] = step.Job, step.Name
+	}
+	_, err := t.tx.Exec(ctx, t.b.q(forgetSteps), ids, names)
+	return err
+}
+
 // PullJob implements rowwise.StepJobs.
 func (t stepsTx) PullJob(ctx context.Context, id int64, now time.Time) error {
 	var batch pgx.Batch

@@ -37,6 +37,7 @@ func Answers(t *testing.T, open Open) {
 		{"progress", progress},
 		{"output", output},
 		{"steps are skipped", stepsAreSkipped},
+		{"steps are taken again", stepsAreTakenAgain},
 		{"sleeps free the worker", sleepsFreeTheWorker},
 		{"signals wake", signalsWake},
 		{"signals come first", signalsComeFirst},

@@ -89,6 +89,43 @@ func stepsAreSkipped(e *env) {
 	}
 }
 
+// stepsAreTakenAgain retries a completed job from its second step.
+func stepsAreTakenAgain(e *env) {
+	var d diary
+	client := e.run(e.backend, func(ctx context.Context, job *hourbell.JobRow) error {
+		for _, name := range []string{"a", "b", "c"} {
+			if _, err := hourbell.Step(ctx, job, name, d.note(name)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	id := e.enqueue(client, "{}")
+	completed := func(attempt int16) func(job store.JobInfo) bool {
+		return func(job store.JobInfo) bool { return job.State == store.StateCompleted && job.Attempt == attempt }
+	}
+	e.job(client, id, "completed", completed(1))
+	one := hourbell.JobFilter{IDs: []int64{id}}
+	for _, options := range [][]hourbell.Option{{hourbell.FromStep("d")}, {hourbell.FromStep("d"), hourbell.DryRun()}, {hourbell.FromStep("")}} {
+		_, err := client.Jobs.Retry(e.Context(), one, options...)
+		var bad *check.FieldError
+		if !errors.As(err, &bad) || bad.Field != "from" {
+			e.Errorf("retry from a step that is not taken: %v", err)
+		}
+	}
+	if _, err := client.Jobs.Cancel(e.Context(), one, hourbell.FromStep("b")); err == nil {
+		e.Error("a cancel takes FromStep")
+	}
+	_, err := client.Jobs.Retry(e.Context(), one)
+	e.must(err)
+	e.job(client, id, "completed again", completed(2))
+	d.want(e, "a", "b", "c")
+	_, err = client.Jobs.Retry(e.Context(), one, hourbell.FromStep("b"))
+	e.must(err)
+	e.job(client, id, "completed from a step", completed(3))
+	d.want(e, "a", "b", "c", "b", "c")
+}
+
 // sleepsFreeTheWorker: a job that sleeps takes no worker's place, and no attempt.
 func sleepsFreeTheWorker(e *env) {
 	var d diary

@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -37,6 +38,10 @@ func (s *Store) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (st
 		}
 	}
 	var out store.ChangeJobsResult
+	forgotten, err := s.stepsToForget(req, matching)
+	if err != nil {
+		return out, fmt.Errorf("change jobs: %w", err)
+	}
 	var retried []int64
 	for _, id := range ids {
 		change, holder := store.Missing, int64(0)
@@ -49,6 +54,7 @@ func (s *Store) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (st
 		}
 		out.Changes = append(out.Changes, store.JobChange{ID: id, Change: change, Holder: holder})
 	}
+	s.forgetSteps(store.ForgottenBy(out.Changes, forgotten))
 	s.reopenDependents(retried, now)
 	out.EntryID = s.record(req.Entry(out.Changes), req.EntryID, now)
 	return out, nil

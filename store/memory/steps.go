@@ -76,6 +76,27 @@ func (s *Store) step(job int64, name string) *store.Step {
 	return nil
 }
 
+// stepsToForget returns the steps that a request to retry jobs forgets; see store.ChangeJobsRequest.Forgets.
+func (s *Store) stepsToForget(req store.ChangeJobsRequest, matching map[int64]bool) ([]store.Step, error) {
+	if req.FromStep == "" {
+		return nil, nil
+	}
+	states := map[int64]store.State{}
+	for id := range matching {
+		states[id] = cmp.Or(s.live[id], s.finished[id]).State
+	}
+	plan := req.Action.Plan(req.IDs, states)
+	ids := slices.Concat(plan.Pull, plan.Revive)
+	return req.Forgets(ids, s.listSteps(ids))
+}
+
+// forgetSteps deletes steps.
+func (s *Store) forgetSteps(steps []store.Step) {
+	for _, step := range steps {
+		s.steps[step.Job] = slices.DeleteFunc(s.steps[step.Job], func(has store.Step) bool { return has.Name == step.Name })
+	}
+}
+
 // listSteps lists the steps of jobs.
 func (s *Store) listSteps(jobs []int64) (out []store.Step) {
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(jobs))) {

@@ -24,6 +24,10 @@ func ChangeJobs(ctx context.Context, tx Tx, req store.ChangeJobsRequest, now tim
 		states[id] = job.State
 	}
 	plan := req.Action.Plan(ids, states)
+	forgotten, err := StepsToForget(ctx, tx, req, plan)
+	if err != nil {
+		return out, err
+	}
 	if err := endAndDelete(ctx, tx, plan, jobs, req.Reason, now); err != nil {
 		return out, err
 	}
@@ -43,6 +47,9 @@ func ChangeJobs(ctx context.Context, tx Tx, req store.ChangeJobsRequest, now tim
 		return out, err
 	}
 	store.WithConflicts(plan.Changes, holders)
+	if err := ForgetSteps(ctx, tx, plan.Changes, forgotten); err != nil {
+		return out, err
+	}
 	entry, err := RecordMore(ctx, tx, req.Entry(plan.Changes), req.EntryID, now)
 	return store.ChangeJobsResult{Changes: plan.Changes, EntryID: entry}, err
 }

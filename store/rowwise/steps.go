@@ -3,6 +3,7 @@ package rowwise
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -16,8 +17,14 @@ type Steps interface {
 	// FindStep returns a step of a job; nil: there is none.
 	FindStep(ctx context.Context, job int64, name string) (*store.Step, error)
 
+	// FindSteps returns the steps of jobs, sorted by job and place.
+	FindSteps(ctx context.Context, jobs []int64) ([]store.Step, error)
+
 	// PutStep stores a step.
 	PutStep(ctx context.Context, step store.Step) error
+
+	// ForgetSteps deletes steps, at least one.
+	ForgetSteps(ctx context.Context, steps []store.Step) error
 }
 
 // StepJob is a live job whose step is saved.
@@ -107,4 +114,25 @@ func missingStepJob(ctx context.Context, tx StepJobs, req store.SaveStepRequest)
 		}
 	}
 	return fmt.Errorf("job %d: %w", req.Step.Job, why)
+}
+
+// StepsToForget returns the steps that a request to retry jobs, which are locked, forgets. It is called before the jobs are changed.
+func StepsToForget(ctx context.Context, tx Steps, req store.ChangeJobsRequest, plan store.JobPlan) ([]store.Step, error) {
+	ids := slices.Concat(plan.Pull, plan.Revive)
+	if req.FromStep == "" || len(ids) == 0 {
+		return nil, nil
+	}
+	steps, err := tx.FindSteps(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	return req.Forgets(ids, steps)
+}
+
+// ForgetSteps deletes those of the steps whose jobs were changed.
+func ForgetSteps(ctx context.Context, tx Steps, changes []store.JobChange, steps []store.Step) error {
+	if steps = store.ForgottenBy(changes, steps); len(steps) == 0 {
+		return nil
+	}
+	return tx.ForgetSteps(ctx, steps)
 }

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -24,6 +25,8 @@ var stepTests = []scenario{
 	{"TwoTransactions", stepTwoTransactions},
 	{"GoWithTheirJob", stepGoes},
 	{"Listed", stepListed},
+	{"RetriedFromAStep", stepRetriedFrom},
+	{"RetriedFromAStepThatIsNotTaken", stepRetriedFromNone},
 }
 
 // saveStep stores a step under a claim.
@@ -338,4 +341,78 @@ func stepListed(e *env) {
 	e.want(e.steps(b.ID, a.ID), want, "steps must be listed by job and place")
 	e.want(len(e.steps(b.ID+1000)), 0, "a job without steps has none")
 	e.want(len(e.steps()), 0, "nothing is listed without jobs")
+}
+
+// retryFrom retries jobs from a step.
+func (e *env) retryFrom(step string, ids ...int64) (store.ChangeJobsResult, error) {
+	return e.a.ChangeJobs(e.ctx, store.ChangeJobsRequest{
+		Now: e.now, Action: store.RetryJobs, IDs: ids, FromStep: step, By: store.Actor{Name: "ada"},
+	})
+}
+
+// namesOf returns the names of the steps of jobs.
+func (e *env) namesOf(ids ...int64) (names []string) {
+	e.t.Helper()
+	for _, step := range e.steps(ids...) {
+		names = append(names, step.Name)
+	}
+	return names
+}
+
+func stepRetriedFrom(e *env) {
+	n := e.nodeFor("n", 24*time.Hour)
+	failed, parked, runs, other := e.running(n), e.running(n), e.running(n), e.running(n)
+	for _, c := range []store.Claimed{failed, parked, runs, other} {
+		for i, name := range []string{"a", "b", "Ü"} {
+			e.saveStep(c, store.Step{Name: name, Place: int32(i + 1), Value: []byte("1")}, 0)
+		}
+	}
+	e.saveStep(parked, store.Step{Name: "approval", Place: 4, Sort: store.StepSignal, Open: true}, 0)
+	e.park(parked, "approval", time.Hour)
+	_, err := e.signal(failed.ID, "early", "1")
+	e.must(err)
+	e.finishWell(outcome(failed, store.Failed))
+	e.finishWell(outcome(other, store.Failed))
+	res, err := e.retryFrom("b", parked.ID, failed.ID, runs.ID)
+	e.must(err)
+	e.want([]store.Change{res.Changes[0].Change, res.Changes[1].Change, res.Changes[2].Change}, []store.Change{store.Changed, store.Changed, store.Unchanged}, "the answers")
+	e.want(e.namesOf(failed.ID), []string{"early", "a"}, "a failed job must keep the steps before, and signals that wait for it")
+	e.want(e.namesOf(parked.ID), []string{"a"}, "a parked job must keep the steps before")
+	e.want(e.namesOf(runs.ID), []string{"a", "b", "Ü"}, "a job that runs must keep its steps")
+	e.want(e.namesOf(other.ID), []string{"a", "b", "Ü"}, "other jobs must keep their steps")
+	e.want(e.job(parked.ID).Parked, false, "a job without an open step is not parked")
+	e.want(len(e.claim(n, 10)), 2, "the jobs must be due")
+	entries := e.entries()
+	e.want(entries[len(entries)-1].Detail, `from step "b"`, "the audit must name the step")
+}
+
+func stepRetriedFromNone(e *env) {
+	n := e.node("n")
+	with, without := e.running(n), e.running(n)
+	for i, name := range []string{"a", "b"} {
+		e.saveStep(with, store.Step{Name: name, Place: int32(i + 1), Value: []byte("1")}, 0)
+	}
+	_, err := e.signal(without.ID, "b", "1")
+	e.must(err)
+	e.finishWell(outcome(with, store.Failed))
+	e.finishWell(outcome(without, store.Failed))
+	for _, try := range []struct {
+		name string
+		id   int64
+		has  []string
+	}{{"c", with.ID, []string{"a", "b"}}, {"b", without.ID, nil}} {
+		_, err := e.retryFrom(try.name, with.ID, without.ID)
+		if try.name == "c" {
+			_, err = e.retryFrom(try.name, with.ID)
+		}
+		var none *store.NoStepError
+		if !errors.As(err, &none) {
+			e.t.Fatalf("retry from %q: %v, want a NoStepError", try.name, err)
+		}
+		e.want(*none, store.NoStepError{Job: try.id, Name: try.name, Has: try.has}, "the error must name the job and its steps")
+	}
+	e.want([]store.State{e.job(with.ID).State, e.job(without.ID).State}, []store.State{store.StateFailed, store.StateFailed}, "nothing must be changed")
+	e.want(e.namesOf(with.ID), []string{"a", "b"}, "no step must be forgotten")
+	_, err = e.retryFrom("b", with.ID+1000)
+	e.must(err)
 }

@@ -49,6 +49,7 @@ const (
 	FindStep
 	FindSuspect
 	FindWaitingJobs
+	ForgetSteps
 	InsertCalendarUses
 	InsertChain
 	InsertRetries
@@ -161,6 +162,7 @@ var shared = [Shared]Source{
 	FindStep:            {File: "find_step", Columns: "job_id name sort place value waits until timed_out at"},
 	FindSuspect:         {File: "find_suspect", Columns: "found"},
 	FindWaitingJobs:     {File: "find_waiting_jobs", Columns: "id kind group_name origin"},
+	ForgetSteps:         {File: "forget_steps"},
 	InsertCalendarUses:  {File: "insert_calendar_uses"},
 	InsertChain:         {File: "insert_chain"},
 	InsertRetries:       {File: "insert_retries"},

@@ -34,15 +34,31 @@ func (s *Session) PutStep(ctx context.Context, step store.Step) error {
 	})
 }
 
+// FindSteps implements rowwise.Steps.
+func (s *Session) FindSteps(ctx context.Context, jobs []int64) ([]store.Step, error) {
+	return s.listSteps(ctx, store.ListRequest{IDs: jobs})
+}
+
+// ForgetSteps implements rowwise.Steps.
+func (s *Session) ForgetSteps(ctx context.Context, steps []store.Step) error {
+	rows := make([]stepKey, len(steps))
+	for i, step := range steps {
+		rows[i] = stepKey{step.Job, step.Name}
+	}
+	return s.Exec(ctx, ForgetSteps, Args{"steps": JSON(rows)})
+}
+
+// stepKey is a step as a statement gets it.
+type stepKey struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+}
+
 // FindAnswered implements rowwise.Claims.
 func (s *Session) FindAnswered(ctx context.Context, waits map[int64]string) (ids []int64, err error) {
-	type wait struct {
-		ID   int64  `json:"id"`
-		Name string `json:"name"`
-	}
-	var rows []wait
+	var rows []stepKey
 	for id, name := range waits {
-		rows = append(rows, wait{id, name})
+		rows = append(rows, stepKey{id, name})
 	}
 	err = s.Each(ctx, FindAnswered, Args{"waits": JSON(rows)}, func(r Row) error {
 		var id int64

@@ -39,7 +39,7 @@ func (j *JobRow) running() *work.Run {
 // effects that happen exactly once. An error of do is returned, and nothing is kept.
 //
 // A job takes its steps one after the other. Each step has a name of its own in the job (1–200 bytes), and all attempts take them
-// in the same order; otherwise the job fails with ErrStepsChanged. Steps are kept as long as their job, and also count when the
+// in the same order; otherwise the job fails with ErrStepsChanged (see StepsVersion). Steps are kept as long as their job, and also count when the
 // job is retried by hand. In a worker of a test, which has no claim, do is called.
 func Step[T any](ctx context.Context, job Stepper, name string, do func(ctx context.Context) (T, error)) (T, error) {
 	return takeStep[T](ctx, job, name, func(run *work.Run) ([]byte, error) {
@@ -100,7 +100,7 @@ func takeStep[T any](ctx context.Context, job Stepper, name string, do func(run 
 // A sleep spends no attempt. It is a step of the job (see Step). In a worker of a test, which has no claim, Sleep returns nil at once.
 func (j *JobRow) Sleep(ctx context.Context, d time.Duration) error {
 	run := j.running()
-	name := run.NextStepName("sleep")
+	name := run.NextSleep()
 	step, err := run.Recall(ctx, name, store.StepSleep)
 	if err != nil || step != nil && !step.Open || d <= 0 || run.ID == 0 {
 		return err

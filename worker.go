@@ -35,6 +35,7 @@ type worker struct {
 	maxRunning int           // 0: no bound
 	abandon    time.Duration // see AbandonAfter; 0: never
 	restricted bool
+	version    int32 // see StepsVersion
 	carried    bool  // its running jobs can be handed over
 	err        error // a mistake in an option
 }
@@ -89,6 +90,24 @@ func AbandonAfter(d time.Duration) WorkerOption {
 		}
 	}
 }
+
+// StepsVersion gives the steps of a worker a version, 1 by default. Raise it when the program takes other steps, or takes them in another
+// order, while jobs are under way. An attempt skips a step of an earlier version if the program still has a step with its name, wherever it is
+// now, and ignores the other steps of earlier versions. Steps of the same version have to be taken as they were stored; otherwise the job
+// fails with ErrStepsChanged, and so it does if an older program meets steps of a later version that it does not take in their order. See Step.
+func StepsVersion(version int) WorkerOption {
+	return func(w *worker) {
+		w.version = int32(version) //nolint:gosec // within the bounds, or an error
+		if version < 1 || version > maxStepsVersion {
+			w.err = check.Join(w.err, &check.FieldError{
+				Field: "steps version", Value: fmt.Sprint(version), Problem: "is out of range", Remedy: fmt.Sprintf("use 1 to %d", maxStepsVersion),
+			})
+		}
+	}
+}
+
+// maxStepsVersion is the greatest version of steps.
+const maxStepsVersion = 1_000_000
 
 // Restricted makes the node run only jobs of this kind that are on its
 // allow-list, which Client.Allow sets; before that, none. Other jobs are not
@@ -293,10 +312,11 @@ func (w *Workers) work(middleware []WorkMiddleware) work.Func {
 	type attempt struct {
 		work    func(ctx context.Context, run *work.Run, through Handler) error
 		through Handler
+		version int32
 	}
 	byKind := make(map[string]attempt, len(w.byKind))
 	for kind, entry := range w.byKind {
-		one := attempt{work: entry.work}
+		one := attempt{work: entry.work, version: entry.version}
 		if len(middleware) > 0 {
 			one.through = handlerThrough(middleware, received(entry.handle))
 		}
@@ -307,6 +327,7 @@ func (w *Workers) work(middleware []WorkMiddleware) work.Func {
 		if !ok { // the claim requested registered kinds only
 			return fmt.Errorf("no worker for kind %q", run.Kind)
 		}
+		run.StepsVersion = one.version
 		return one.work(ctx, run, one.through)
 	}
 }

@@ -37,7 +37,10 @@ type Step struct {
 	// Place is the place of the step among the steps of its job in the order of the program, from 1 on; 0: a signal for which
 	// the job has not waited yet.
 	Place int32
-	Value []byte // JSON, at most check.MaxResult bytes; empty: none
+	// Version is the version of the program that stored the step first (hourbell.StepsVersion); 0: a signal for which the job has not
+	// waited yet.
+	Version int32
+	Value   []byte // JSON, at most check.MaxResult bytes; empty: none
 	// Open means that the wait has not ended. The job goes on at Until; the zero time: when the signal comes.
 	Open     bool
 	Until    time.Time
@@ -55,7 +58,7 @@ func (s Step) Over(stored *Step, now time.Time) (after Step, changed bool) {
 	case stored.Sort != s.Sort:
 		return *stored, false // the program has changed
 	case s.Sort == StepCursor:
-		s.Place = stored.Place
+		s.Place, s.Version = stored.Place, stored.Version
 		return s, true
 	}
 	after = *stored
@@ -70,7 +73,7 @@ func (s Step) Over(stored *Step, now time.Time) (after Step, changed bool) {
 		after.Open, after.TimedOut, after.At = false, s.Sort == StepSignal, now
 		return after, true
 	case after.Place == 0:
-		after.Place = s.Place
+		after.Place, after.Version = s.Place, s.Version
 		return after, true
 	}
 	return after, false

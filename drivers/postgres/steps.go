@@ -50,7 +50,7 @@ func (t stepsTx) FindStep(ctx context.Context, job int64, name string) (*store.S
 
 // PutStep implements rowwise.Steps.
 func (t stepsTx) PutStep(ctx context.Context, s store.Step) error {
-	_, err := t.tx.Exec(ctx, t.b.q(upsertStep), s.Job, s.Name, int16(s.Sort), s.Place, string(s.Value), s.Open, when(s.Until), s.TimedOut, when(s.At))
+	_, err := t.tx.Exec(ctx, t.b.q(upsertStep), s.Job, s.Name, int16(s.Sort), s.Place, s.Version, string(s.Value), s.Open, when(s.Until), s.TimedOut, when(s.At))
 	return err
 }
 
@@ -102,7 +102,7 @@ func (f *finishing) findAnswered(ctx context.Context, outcomes []store.Outcome, 
 func scanStep(r pgx.CollectableRow) (store.Step, error) {
 	var s store.Step
 	var value string
-	err := r.Scan(&s.Job, &s.Name, &s.Sort, &s.Place, &value, &s.Open, into(&s.Until), &s.TimedOut, into(&s.At))
+	err := r.Scan(&s.Job, &s.Name, &s.Sort, &s.Place, &s.Version, &value, &s.Open, into(&s.Until), &s.TimedOut, into(&s.At))
 	if value != "" {
 		s.Value = []byte(value)
 	}

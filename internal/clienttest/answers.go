@@ -44,6 +44,7 @@ func Answers(t *testing.T, open Open) {
 		{"waits time out", waitsTimeOut},
 		{"cursors go on", cursorsGoOn},
 		{"changed steps fail", changedStepsFail},
+		{"steps of an earlier version", earlierSteps},
 		{"wrong steps", wrongSteps},
 	} {
 		t.Run(test.name, func(t *testing.T) { with(t, open, test.run) })

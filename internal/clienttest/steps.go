@@ -256,7 +256,10 @@ func changedStepsFail(e *env) {
 	step := func(context.Context) (int, error) { return 1, nil }
 	client := e.run(e.backend, func(ctx context.Context, job *hourbell.JobRow) error {
 		names := []string{"a", "b"}
-		if job.Attempt > 1 {
+		if job.Attempt > 1 && string(job.RawArgs) == `"fewer"` {
+			_, err := hourbell.Step(ctx, job, "a", step)
+			return err
+		} else if job.Attempt > 1 {
 			names = map[string][]string{`"order"`: {"b", "a"}, `"gone"`: {"b"}, `"twice"`: {"a", "a"}}[string(job.RawArgs)]
 		}
 		for _, name := range names {
@@ -266,12 +269,50 @@ func changedStepsFail(e *env) {
 		}
 		return hourbell.RetryIn(0, errors.New("again"))
 	})
-	for args, says := range map[string]string{`"order"`: `step 1 is the step "b" now`, `"gone"`: `stored the step "a"`, `"twice"`: `used twice`} {
+	for args, says := range map[string]string{`"order"`: `step 1 is the step "b" now`, `"gone"`: `stored the step "a"`, `"fewer"`: `step 2 is not taken now`, `"twice"`: `used twice`} {
 		job := e.finished(client, e.enqueue(client, args))
 		if job.State != store.StateFailed || job.Attempt != 2 || !strings.Contains(job.Reason, says) {
 			e.Errorf("%s: %v in attempt %d, %s", args, job.State, job.Attempt, job.Reason)
 		}
 	}
+}
+
+// earlierSteps moves a job that waits from a node of the first version to a node of the second, whose program has other steps.
+func earlierSteps(e *env) {
+	var d diary
+	worker := func(names ...string) hourbell.Handler {
+		return func(ctx context.Context, job *hourbell.JobRow) error {
+			for _, name := range names {
+				if _, err := hourbell.Step(ctx, job, name, d.note(name)); err != nil {
+					return err
+				}
+			}
+			_, err := hourbell.Wait[string](ctx, job, "go", 0)
+			return err
+		}
+	}
+	client := e.run(e.backend, worker("a", "b", "c"))
+	workers := hourbell.NewWorkers()
+	workers.Handle(kind, worker("c", "new", "a"), hourbell.StepsVersion(2))
+	e.runNode(e.backend, hourbell.Config{Workers: workers, Queues: map[string]int{"second": 1}})
+	id := e.enqueue(client, "{}")
+	e.parked(client, id, "go")
+	_, err := client.Jobs.Move(e.Context(), hourbell.JobFilter{IDs: []int64{id}}, "second")
+	e.must(err)
+	e.must(client.Signals.Send(e.Context(), id, "go", "on"))
+	if job := e.finished(client, id); job.State != store.StateCompleted {
+		e.Errorf("%v, %s", job.State, job.Reason)
+	}
+	d.want(e, "a", "b", "c", "new")
+	if _, err := hourbell.New(e.backend, hourbell.Config{Workers: wrongVersion()}); err == nil || !strings.Contains(err.Error(), "steps version") {
+		e.Errorf("version 0 of steps: %v", err)
+	}
+}
+
+func wrongVersion() *hourbell.Workers {
+	workers := hourbell.NewWorkers()
+	workers.Handle(kind, func(context.Context, *hourbell.JobRow) error { return nil }, hourbell.StepsVersion(0))
+	return workers
 }
 
 // wrongSteps: names and values of steps have bounds.

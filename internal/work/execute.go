@@ -67,7 +67,9 @@ func (r *Runner) execute(run *Run) (took time.Duration) {
 			r.settle(run, res, cause)
 		}
 	}()
-	err = try(ctx, r.cfg.Work, run)
+	if err = try(ctx, r.cfg.Work, run); err == nil {
+		err = run.stepsLeft()
+	}
 	return 0 // the deferred function sets took
 }
 

@@ -26,12 +26,15 @@ type Run struct {
 	node       *node.Node      // holds the claim; nil in tests of workers
 	declared   *allowList      // of the node; nil in tests of workers
 	steps      remembered      // steps of earlier attempts
-	Typed      any             // what the worker made of the run; only the worker uses it
-	runner     *Runner         // nil in tests of workers
-	delivered  atomic.Bool     // the outcome was passed to outcomes
-	completing atomic.Int32    // see completion.go
-	paused     atomic.Bool     // a pause concerns the job: the run does not begin
-	permitted  bool            // the run has a permit of its queue; written before the attempt
+	sleeps     int             // of this attempt
+	// StepsVersion is the version of the program for its steps; 0 and 1: the first. Set before the first step.
+	StepsVersion int32
+	Typed        any          // what the worker made of the run; only the worker uses it
+	runner       *Runner      // nil in tests of workers
+	delivered    atomic.Bool  // the outcome was passed to outcomes
+	completing   atomic.Int32 // see completion.go
+	paused       atomic.Bool  // a pause concerns the job: the run does not begin
+	permitted    bool         // the run has a permit of its queue; written before the attempt
 
 	mu       sync.Mutex
 	at       attempt

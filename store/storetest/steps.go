@@ -69,13 +69,13 @@ func (e *env) steps(ids ...int64) []store.Step {
 
 func stepResult(e *env) {
 	c := e.running(e.node("n"))
-	first := store.Step{Job: c.ID, Name: "charge", Place: 1, Value: []byte(`{"ü":"🔔"}`)}
+	first := store.Step{Job: c.ID, Name: "charge", Place: 1, Version: 3, Value: []byte(`{"ü":"🔔"}`)}
 	res := e.saveStep(c, first, 0)
 	first.At = e.now
 	e.want(res, store.SaveStepResult{Step: first, Changed: true, Now: e.now}, "the first result must be stored")
 	e.tick(time.Second)
 	again := first
-	again.Value = []byte("2")
+	again.Value, again.Version = []byte("2"), 4
 	res = e.saveStep(c, again, 0)
 	e.want(res, store.SaveStepResult{Step: first, Now: e.now}, "a result must not replace an earlier result")
 	e.want(e.steps(c.ID), []store.Step{first}, "the result must be listed")
@@ -86,10 +86,10 @@ func stepResult(e *env) {
 func stepCursor(e *env) {
 	n := e.node("n")
 	c := e.running(n)
-	e.saveStep(c, store.Step{Name: "import", Place: 2, Sort: store.StepCursor, Value: []byte("10")}, 0)
+	e.saveStep(c, store.Step{Name: "import", Place: 2, Version: 1, Sort: store.StepCursor, Value: []byte("10")}, 0)
 	e.tick(time.Second)
-	e.saveStep(c, store.Step{Name: "import", Place: 2, Sort: store.StepCursor, Value: []byte("20")}, 0)
-	want := []store.Step{{Job: c.ID, Name: "import", Place: 2, Sort: store.StepCursor, Value: []byte("20"), At: e.now}}
+	e.saveStep(c, store.Step{Name: "import", Place: 2, Version: 2, Sort: store.StepCursor, Value: []byte("20")}, 0)
+	want := []store.Step{{Job: c.ID, Name: "import", Place: 2, Version: 1, Sort: store.StepCursor, Value: []byte("20"), At: e.now}}
 	e.want(e.steps(c.ID), want, "a cursor must be replaced")
 	e.finishWell(outcome(c, store.Retry))
 	e.want(e.steps(c.ID), want, "steps must stay when an attempt ends")
@@ -150,8 +150,8 @@ func stepSignalFirst(e *env) {
 	e.must(err)
 	at := e.now
 	e.tick(time.Second)
-	res := e.saveStep(c, store.Step{Name: "approval", Place: 3, Sort: store.StepSignal, Open: true}, time.Hour)
-	want := store.Step{Job: c.ID, Name: "approval", Place: 3, Sort: store.StepSignal, Value: []byte("1"), At: at}
+	res := e.saveStep(c, store.Step{Name: "approval", Place: 3, Version: 2, Sort: store.StepSignal, Open: true}, time.Hour)
+	want := store.Step{Job: c.ID, Name: "approval", Place: 3, Version: 2, Sort: store.StepSignal, Value: []byte("1"), At: at}
 	e.want(res.Step, want, "a signal that came first must be there when the job waits")
 	e.want(e.steps(c.ID), []store.Step{want}, "its place must be stored")
 	waiting := e.insertOne(with(func(j *store.NewJob) { j.Delay = time.Hour }))

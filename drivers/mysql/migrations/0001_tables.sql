@@ -354,6 +354,7 @@ CREATE TABLE IF NOT EXISTS hourbell_step (
   name      VARCHAR(200) NOT NULL,
   sort      SMALLINT NOT NULL,
   place     INT NOT NULL,         -- among the steps of the job, from 1 on; 0: a signal for which the job has not waited yet
+  version   INT NOT NULL,         -- of the program that stored the step first (StepsVersion)
   value     LONGTEXT NOT NULL,    -- JSON; empty: none
   waits     BOOLEAN NOT NULL,     -- the wait has not ended
   until     DATETIME(6),          -- when the wait ends; NULL: when the signal comes

@@ -1,5 +1,5 @@
--- statement FindStep, returns job_id name sort place value waits until timed_out at
+-- statement FindStep, returns job_id name sort place version value waits until timed_out at
 -- A step of a job.
-SELECT job_id, name, sort, place, value, waits, {micros(until)} AS until, timed_out, {micros(at)} AS at
+SELECT job_id, name, sort, place, version, value, waits, {micros(until)} AS until, timed_out, {micros(at)} AS at
 FROM hourbell_step FORCE INDEX (PRIMARY) WHERE job_id = :job AND name = :name
 {share}

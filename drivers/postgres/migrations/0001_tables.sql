@@ -346,6 +346,7 @@ CREATE TABLE {schema}.step (
     name      text COLLATE "C" NOT NULL,
     sort      smallint NOT NULL,
     place     integer NOT NULL,     -- among the steps of the job, from 1 on; 0: a signal for which the job has not waited yet
+    version   integer NOT NULL,     -- of the program that stored the step first (StepsVersion)
     value     text NOT NULL,        -- JSON; empty: none
     waits     boolean NOT NULL,     -- the wait has not ended
     until     timestamptz,          -- when the wait ends; NULL: when the signal comes

@@ -1,3 +1,3 @@
--- statement findStep, takes id name, returns job_id name sort place value waits until timed_out at
+-- statement findStep, takes id name, returns job_id name sort place version value waits until timed_out at
 -- A step of a job.
-SELECT job_id, name, sort, place, value, waits, until, timed_out, at FROM {schema}.step WHERE job_id = :id::bigint AND name = :name::text
+SELECT job_id, name, sort, place, version, value, waits, until, timed_out, at FROM {schema}.step WHERE job_id = :id::bigint AND name = :name::text

@@ -331,6 +331,7 @@ CREATE TABLE hourbell_step (
   name      TEXT NOT NULL,
   sort      INTEGER NOT NULL,
   place     INTEGER NOT NULL, -- among the steps of the job, from 1 on; 0: a signal for which the job has not waited yet
+  version   INTEGER NOT NULL, -- of the program that stored the step first (StepsVersion)
   value     TEXT NOT NULL,    -- JSON; empty: none
   waits     INTEGER NOT NULL, -- 1: the wait has not ended
   until     INTEGER,          -- when the wait ends; NULL: when the signal comes

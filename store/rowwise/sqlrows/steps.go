@@ -29,7 +29,7 @@ func (s *Session) FindStep(ctx context.Context, job int64, name string) (*store.
 // PutStep implements rowwise.Steps.
 func (s *Session) PutStep(ctx context.Context, step store.Step) error {
 	return s.Exec(ctx, UpsertStep, Args{
-		"job": step.Job, "name": step.Name, "sort": int64(step.Sort), "place": int64(step.Place), "value": string(step.Value),
+		"job": step.Job, "name": step.Name, "sort": int64(step.Sort), "place": int64(step.Place), "version": int64(step.Version), "value": string(step.Value),
 		"waits": step.Open, "until": Micros(step.Until), "timed_out": step.TimedOut, "at": Micros(step.At),
 	})
 }
@@ -79,7 +79,7 @@ func (s *Session) listSteps(ctx context.Context, req store.ListRequest) ([]store
 func scanStep(r Row) (store.Step, error) {
 	var step store.Step
 	var value []byte
-	err := r.Scan(&step.Job, &step.Name, &step.Sort, &step.Place, &value, &step.Open, IntoTime(&step.Until), &step.TimedOut, IntoTime(&step.At))
+	err := r.Scan(&step.Job, &step.Name, &step.Sort, &step.Place, &step.Version, &value, &step.Open, IntoTime(&step.Until), &step.TimedOut, IntoTime(&step.At))
 	if len(value) > 0 {
 		step.Value = append([]byte{}, value...)
 	}

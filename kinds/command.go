@@ -18,6 +18,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/handover"
+	"github.com/hourbell/hourbell/internal/steps"
 )
 
 // CommandKind is the kind of the jobs that run an external command.
@@ -317,7 +318,18 @@ func (w CommandWorker) run(ctx context.Context, command Command, job *hourbell.J
 	if ready.results != "" {
 		ready.env = lastOfEach(append(ready.env, "HOURBELL_RESULTS="+ready.results))
 	}
-	return w.execute(ctx, ready, job)
+	if ready.steps, err = stepsFolder(ready.user); err != nil {
+		return err
+	}
+	defer func() { removeSteps(ready.steps, err) }()
+	ready.env = lastOfEach(append(ready.env, steps.Variable+"="+steps.Path(ready.steps)))
+	server, err := serveSteps(ctx, ready.steps, job)
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	err = w.execute(ctx, ready, job, server)
+	return afterSteps(server.Parked(), err)
 }
 
 // grace is how long a command may run after SIGTERM.

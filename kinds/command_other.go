@@ -14,6 +14,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/handover"
+	"github.com/hourbell/hourbell/internal/steps"
 )
 
 // identity is the user that a command runs as; on this system it is always the
@@ -29,7 +30,7 @@ func identify(*user.User) (*identity, error) {
 func giveTo(*os.File, *identity) error { return nil }
 
 // execute runs a prepared command, and kills it when ctx ends.
-func (w CommandWorker) execute(ctx context.Context, ready ready, job *hourbell.JobRow) error {
+func (w CommandWorker) execute(ctx context.Context, ready ready, job *hourbell.JobRow, _ *steps.Server) error {
 	return w.runTo(ctx, ready, job, job.Writer())
 }
 

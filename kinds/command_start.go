@@ -28,6 +28,7 @@ type ready struct {
 	user     *identity // nil: the node's own
 	detached Detached
 	results  string // the file of resultsFile; empty: none
+	steps    string // the folder of stepsFolder; empty: none
 }
 
 // prepare resolves a command so that it can start on this machine. It changes

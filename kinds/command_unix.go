@@ -14,12 +14,13 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/handover"
+	"github.com/hourbell/hourbell/internal/steps"
 	"github.com/hourbell/hourbell/internal/supervise"
 	"github.com/hourbell/hourbell/internal/uptime"
 )
 
 // execute runs a prepared command under a supervisor.
-func (w CommandWorker) execute(ctx context.Context, ready ready, job *hourbell.JobRow) error {
+func (w CommandWorker) execute(ctx context.Context, ready ready, job *hourbell.JobRow, server *steps.Server) error {
 	held := hold{job: job, grace: w.grace()}
 	claim, _ := held.renewed()
 	process, elsewhere, err := start(ready, ready.spec(job, w.grace()), claim, job.Writer())
@@ -29,7 +30,7 @@ func (w CommandWorker) execute(ctx context.Context, ready ready, job *hourbell.J
 	case err != nil:
 		return unlessStopped(ctx, err)
 	}
-	now := running{process: process, Results: ready.results}
+	now := running{process: process, server: server, Results: ready.results, Steps: ready.steps}
 	if elsewhere != nil {
 		now.Note = fmt.Sprintf("directory %s: %v; running in /", ready.dir, elsewhere)
 	}
@@ -40,8 +41,10 @@ func (w CommandWorker) execute(ctx context.Context, ready ready, job *hourbell.J
 // attempt, if the command is handed over.
 type running struct {
 	process *supervise.Process
+	server  *steps.Server   // of Steps
 	State   supervise.State `json:"state"`             // of the process that was handed over
 	Results string          `json:"results,omitempty"` // see ready
+	Steps   string          `json:"steps,omitempty"`   // see ready
 	Note    string          `json:"note,omitempty"`    // about the start; the output shows it
 }
 
@@ -57,7 +60,17 @@ func (w CommandWorker) goOn(ctx context.Context, left *handover.Left, job *hourb
 	if now.process, err = supervise.TakeOver(now.State, claim, job.Writer()); err != nil {
 		return unlessStopped(ctx, err)
 	}
-	return w.see(ctx, now, &held, job)
+	if now.Steps == "" { // of a release without steps
+		return w.see(ctx, now, &held, job)
+	}
+	defer func() { removeSteps(now.Steps, err) }()
+	if now.server, err = serveSteps(ctx, now.Steps, job); err != nil {
+		tell(job, "%v", err) // the command may need none
+		return w.see(ctx, now, &held, job)
+	}
+	defer now.server.Close()
+	err = w.see(ctx, now, &held, job)
+	return afterSteps(now.server.Parked(), err)
 }
 
 // see attends to a command until it has ended, or until it is handed over.
@@ -152,6 +165,9 @@ func (w CommandWorker) attend(ctx context.Context, now running, held *hold) (lef
 // handOver leaves the command to the next worker of the attempt; nil: it has ended, or cannot be
 // handed over.
 func (r running) handOver() *handover.Left {
+	if r.server != nil && r.server.Used() { // the next worker would not know which steps this attempt has taken
+		return nil
+	}
 	var err error
 	if r.State, err = r.process.HandOver(); err == nil {
 		state, _ := json.Marshal(r) // it has no values that JSON lacks

@@ -67,6 +67,8 @@ func (p *program) rootCommand() *cobra.Command {
 		p.enqueueCommand(),
 		p.jobsCommand(),
 		p.signalCommand(),
+		p.stepCommand(),
+		p.waitCommand(),
 		p.batchesCommand(),
 		p.handlersCommand(),
 		p.limitsCommand(),
@@ -106,7 +108,8 @@ func (p *program) rootCommand() *cobra.Command {
 		"The store is --store URL or HOURBELL_STORE: sqlite:path/to/file.db, postgres://user@host/database or\n" +
 		"mysql://user@host/database, or --store-file FILE that contains the URL; without any, the file hourbell.db in\n" +
 		"the working directory.\n\n" +
-		"Exit codes: 0 done, 1 failed, 2 usage error, 3 lock held by another owner or nothing due."
+		"Exit codes: 0 done, 1 failed, 2 usage error, 3 lock held by another owner or nothing due,\n" +
+		"4 no signal came in time, 75 the job waits for its signal (see `hourbell wait --help`)."
 	root.Version = versionText()
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetIn(p.stdin)

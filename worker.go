@@ -97,7 +97,7 @@ func AbandonAfter(d time.Duration) WorkerOption {
 // fails with ErrStepsChanged, and so it does if an older program meets steps of a later version that it does not take in their order. See Step.
 func StepsVersion(version int) WorkerOption {
 	return func(w *worker) {
-		w.version = int32(version) //nolint:gosec // within the bounds, or an error
+		w.version = int32(version)
 		if version < 1 || version > maxStepsVersion {
 			w.err = check.Join(w.err, &check.FieldError{
 				Field: "steps version", Value: fmt.Sprint(version), Problem: "is out of range", Remedy: fmt.Sprintf("use 1 to %d", maxStepsVersion),

@@ -27,6 +27,7 @@ var everyOption = map[string]hourbell.Option{
 	"Backoff":          hourbell.Backoff("default"),
 	"DryRun":           hourbell.DryRun(),
 	"EachBatch":        hourbell.EachBatch(nil),
+	"FromStep":         hourbell.FromStep("s"),
 	"Group":            hourbell.Group("g"),
 	"In":               hourbell.In(0),
 	"InBatch":          hourbell.InBatch(1),
@@ -128,12 +129,12 @@ func TestOptionsOfOtherCalls(t *testing.T) {
 			return err
 		}},
 		"Jobs.Cancel":       {change, func(o hourbell.Option) error { _, err := client.Jobs.Cancel(ctx, ids, o); return err }},
-		"Jobs.Retry":        {change, func(o hourbell.Option) error { _, err := client.Jobs.Retry(ctx, ids, o); return err }},
+		"Jobs.Retry":        {append(slices.Clone(change), "FromStep"), func(o hourbell.Option) error { _, err := client.Jobs.Retry(ctx, ids, o); return err }},
 		"Jobs.Delete":       {change, func(o hourbell.Option) error { _, err := client.Jobs.Delete(ctx, ids, o); return err }},
 		"Jobs.Move":         {change, func(o hourbell.Option) error { _, err := client.Jobs.Move(ctx, ids, "q", o); return err }},
 		"Jobs.Reprioritise": {change, func(o hourbell.Option) error { _, err := client.Jobs.Reprioritise(ctx, ids, 1, o); return err }},
 		"Groups.Cancel":     {change, func(o hourbell.Option) error { _, err := client.Groups.Cancel(ctx, "g", o); return err }},
-		"Groups.Retry":      {change, func(o hourbell.Option) error { _, err := client.Groups.Retry(ctx, "g", o); return err }},
+		"Groups.Retry":      {append(slices.Clone(change), "FromStep"), func(o hourbell.Option) error { _, err := client.Groups.Retry(ctx, "g", o); return err }},
 		"Schedules.Put":     {[]string{"InTx", "RunOnStart"}, func(o hourbell.Option) error { _, err := client.Schedules.Put(ctx, schedule, o); return err }},
 		"Schedules.PutAll": {[]string{"InTx", "Limits"}, func(o hourbell.Option) error {
 			_, err := client.Schedules.PutAll(ctx, "o", 0, nil, o)

@@ -177,7 +177,7 @@ func TestSignalForm(t *testing.T) {
 	if res := b.post("send-signal", form); res.StatusCode != http.StatusConflict {
 		t.Errorf("a signal to a job that has ended: status %d", res.StatusCode)
 	}
-	again := url.Values{"id": {fmt.Sprint(id)}, "action": {"retry"}, "from": {"aproval"}}
+	again := url.Values{"id": {fmt.Sprint(id)}, "action": {"retry"}, "from": {"refusal"}}
 	b.contains("the form of steps", b.ok(jobLink(id)), "<option>approval</option>")
 	if res := b.post("change-jobs", again); res.StatusCode != http.StatusBadRequest {
 		t.Errorf("a retry from no step: status %d", res.StatusCode)

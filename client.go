@@ -3,6 +3,7 @@ package hourbell
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -115,6 +116,9 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 	c := &Client{
 		store: backend, backend: bounded, cfg: cfg, relay: relay{log: event.Log(cfg.Logger, cfg.LogCompleted)},
 		batcher: insert.NewBatcher(bounded, cfg.CallTimeout), done: make(chan struct{}), left: make(chan struct{}), taken: taken, started: make(chan struct{}),
+	}
+	if cfg.Callbacks.URL != "" {
+		c.cfg.WorkMiddleware = slices.Insert(c.cfg.WorkMiddleware, 0, c.offerCallbacks)
 	}
 	c.relay.observe(cfg.Observers)
 	c.relay.onStuck(cfg.OnStuck)

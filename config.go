@@ -141,6 +141,9 @@ type Config struct {
 	// replaced. Calls are one at a time, as calls of an observer are. See AbandonAfter.
 	OnStuck func(stuck event.Event)
 
+	// Callbacks let services without a log-in answer jobs that wait: see JobRow.CallbackURL. Default: none.
+	Callbacks Callbacks
+
 	// TakeOver is what Client.HandOver of the program before has passed to its
 	// function, in the same process: Run goes on as the same node, with the same
 	// claims. Such a client has the name of that node. Default: the node is new.
@@ -226,6 +229,7 @@ func (c Config) Validate() error {
 	}
 	errs = append(errs,
 		c.Keep.checkNone("keep"),
+		c.Callbacks.Validate(),
 		between("lease", c.Lease, 100*time.Millisecond, time.Hour),
 		between("heartbeat", c.Heartbeat, 10*time.Millisecond, c.Lease/2),
 		between("drain", c.Drain, 0, MaxDuration),

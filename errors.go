@@ -97,6 +97,10 @@ var (
 	ErrNoSignal = errors.New("the signal did not come in time")
 	// ErrAnswered means that a signal with this name has come to the job before. The earlier signal counts.
 	ErrAnswered = errors.New("the job was answered before")
+	// ErrNoCallback means that no key of Config.Callbacks has signed a callback URL.
+	ErrNoCallback = errors.New("this is no callback URL of the cluster")
+	// ErrExpired means that a callback URL is not valid any more.
+	ErrExpired = errors.New("the callback URL has expired")
 	// ErrJobEnded means that a signal is for a job that has ended.
 	ErrJobEnded = store.ErrJobEnded
 

@@ -69,8 +69,8 @@ func DryRun() Option {
 	}
 }
 
-// FromStep is an option of JobService.Retry and GroupService.Retry: the jobs forget the step with this name and the steps that they took after it, and take
-// these steps again; the results of the steps before are kept. A job that is to be retried and has not taken the step is an error,
+// FromStep is an option of JobService.Retry and GroupService.Retry: the jobs forget the step with this name and the steps that they took after
+// it, and take these steps again; the results of the steps before are kept. A job that is to be retried and has not taken the step is an error,
 // which names the steps of the job, and none of the jobs of its batch is changed. A signal that is forgotten has to be sent again.
 func FromStep(name string) Option {
 	return func(e *enqueuing) {

@@ -57,6 +57,8 @@ var refusals = []struct {
 	{hourbell.ErrNotFound, http.StatusNotFound, "list what exists"},
 	{hourbell.ErrConflict, http.StatusConflict, "read it again, and repeat the change with the present revision"},
 	{hourbell.ErrAnswered, http.StatusConflict, "read the job: the signal that came first counts"},
+	{hourbell.ErrNoCallback, http.StatusNotFound, "use the URL as it was given"},
+	{hourbell.ErrExpired, http.StatusGone, "ask for a new URL"},
 	{hourbell.ErrJobEnded, http.StatusConflict, "send signals to jobs that have not ended"},
 	{hourbell.ErrStale, http.StatusConflict, "read it again"},
 	{hourbell.ErrDuplicate, http.StatusConflict, "use another key, or another on_conflict"},

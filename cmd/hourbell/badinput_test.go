@@ -13,6 +13,7 @@ func TestBadInput(t *testing.T) {
 	huge := strings.Repeat("x", 2<<20)
 	writeFile(t, "huge.json", `"`+huge+`"`)
 	writeFile(t, "broken.json", `{"a":`)
+	writeFile(t, "empty.keys", "\n")
 	writeFile(t, "broken.yaml", "schedules:\n  - {name: a, every: 1s, comand: [ls], shell: ls}\n")
 	writeFile(t, "broken.tab", "61 * * * * date\n")
 	tests := []struct {
@@ -335,6 +336,10 @@ func TestBadInput(t *testing.T) {
 		{"trust-proxy", []string{"serve", "--listen", ":0", "--user-header", "X-User", "--trust-proxy", "10.0.0.0/99"}},
 		{"user-header", []string{"serve", "--listen", ":0", "--user-header", "X User", "--trust-proxy", "10.0.0.1"}},
 		{"user-header", []string{"serve", "--listen", ":0", "--user-header", "authorization", "--trust-proxy", "10.0.0.1"}},
+		{"callback-keys", []string{"serve", "--callback-keys", "c.pem"}},
+		{"callback-keys", []string{"serve", "--listen", "127.0.0.1:0", "--callback-keys", "missing.keys"}},
+		{"callback-keys", []string{"serve", "--listen", "127.0.0.1:0", "--callback-keys", "empty.keys"}},
+		{"callback key 1", []string{"serve", "--listen", "127.0.0.1:0", "--callback-keys", "broken.yaml"}},
 
 		// auth
 		{"auth", []string{"auth", "list"}},

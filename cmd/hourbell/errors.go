@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 
 	"github.com/hourbell/hourbell"
@@ -116,3 +117,12 @@ var errReported = errors.New("failed")
 
 // errMisused ends a command with exit code 2 after the right use has been printed.
 var errMisused = errors.New("usage error")
+
+// withoutPath returns an error of a file without the path, which the caller names.
+func withoutPath(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}

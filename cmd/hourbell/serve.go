@@ -153,7 +153,7 @@ func (p *program) serve(c *cobra.Command, f serveFlags) error {
 // newNode reads all input of serve and reports all mistakes.
 func (p *program) newNode(c *cobra.Command, f serveFlags) (*node.Node, error) {
 	n := &node.Node{Migrate: !f.store.noMigrate, Probes: f.probes, ProbesMetrics: f.probesMetrics, HTTPPrivate: f.httpPrivate}
-	var errs [10]error
+	var errs [11]error
 	if n.Store, errs[0] = p.locate(f.store); errs[0] == nil {
 		n.Store, errs[0] = f.notifyURL.apply(p, n.Store)
 	}
@@ -178,6 +178,8 @@ func (p *program) newNode(c *cobra.Command, f serveFlags) (*node.Node, error) {
 		}
 	}
 	n.Web, errs[7] = f.web.read(c, n.Config.Logger)
+	n.Config.Callbacks.Keys, errs[10] = f.web.callbackKeys(c)
+	n.Web.Callbacks = n.Config.Callbacks.Keys != nil
 	if c.Flags().Changed("mail") {
 		errs[8] = checkProgram("mail", f.mail)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -9,11 +10,13 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/access"
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/cmd/hourbell/node"
@@ -26,6 +29,7 @@ type webFlags struct {
 	cert, key  string
 	trust      []string
 	userHeader string
+	callbacks  string
 }
 
 func (f *webFlags) addTo(c *cobra.Command) {
@@ -37,6 +41,8 @@ func (f *webFlags) addTo(c *cobra.Command) {
 	flags.StringVar(&f.key, "tls-key", "", "the file of the key of --tls-cert (PEM)")
 	flags.StringSliceVar(&f.trust, "trust-proxy", nil, "addresses of proxies, such as 10.0.0.0/8, whose X-Forwarded-For "+
 		"and X-Forwarded-Proto are believed; may be repeated")
+	flags.StringVar(&f.callbacks, "callback-keys", "", "answer callback URLs at /callbacks/ of --listen, without a log-in, for jobs of programs that have "+
+		"the same key: the file of the keys, each in a line; the first one signs")
 	flags.StringVar(&f.userHeader, "user-header", "", "the header in which a trusted proxy names the user, such as X-Remote-User")
 }
 
@@ -69,12 +75,37 @@ func (f *webFlags) read(c *cobra.Command, log *slog.Logger) (node.Web, error) {
 
 // needListen refuses flags that have no effect without --listen.
 func (f *webFlags) needListen(c *cobra.Command) error {
-	for _, name := range []string{"auth", "tls-cert", "tls-key", "trust-proxy", "user-header"} {
+	for _, name := range []string{"auth", "tls-cert", "tls-key", "trust-proxy", "user-header", "callback-keys"} {
 		if c.Flags().Changed(name) {
 			return &check.FieldError{Field: name, Problem: "is given without --listen", Remedy: "give --listen with the address of the API, or leave it out"}
 		}
 	}
 	return nil
+}
+
+// callbackKeys reads --callback-keys; nil: callbacks are not answered.
+func (f *webFlags) callbackKeys(c *cobra.Command) (keys [][]byte, err error) {
+	if !c.Flags().Changed("callback-keys") {
+		return nil, nil
+	}
+	text, err := os.ReadFile(f.callbacks)
+	if err != nil {
+		return nil, &check.FieldError{
+			Field: "callback-keys", Value: check.Shorten(f.callbacks), Problem: "cannot be read: " + withoutPath(err).Error(),
+			Remedy: "name a file with a key in each line, such as `openssl rand -hex 32` makes",
+		}
+	}
+	for line := range bytes.Lines(text) {
+		if key := bytes.TrimSpace(line); len(key) > 0 {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil, &check.FieldError{
+			Field: "callback-keys", Value: check.Shorten(f.callbacks), Problem: "has no key", Remedy: "write a key: openssl rand -hex 32 > " + f.callbacks,
+		}
+	}
+	return keys, hourbell.Callbacks{Keys: keys}.Validate()
 }
 
 // prefixes reads --trust-proxy, which needs users from --auth or --user-header, and --user-header, which needs --trust-proxy.

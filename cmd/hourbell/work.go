@@ -235,12 +235,8 @@ func readBounded(r io.Reader, name string) ([]byte, error) {
 }
 
 func badArgsFile(name string, err error) error {
-	var path *os.PathError
-	if errors.As(err, &path) {
-		err = path.Err
-	}
 	return &check.FieldError{
-		Field: "args", Value: check.Shorten(name), Problem: "cannot be read: " + err.Error(),
+		Field: "args", Value: check.Shorten(name), Problem: "cannot be read: " + withoutPath(err).Error(),
 		Remedy: "name a readable file, or - for standard input",
 	}
 }

@@ -24,6 +24,8 @@ type Web struct {
 	TLS   *tls.Config // nil: without TLS
 	// Commands lets admins make and change commands, HTTP calls and SQL statements.
 	Commands bool
+	// Callbacks answers the callback URLs of the client.
+	Callbacks bool
 }
 
 // web answers at Web.Address. Until the store is open it answers that the node
@@ -48,6 +50,9 @@ func (w *web) authorize() access.Authorize {
 func (w *web) start(client *hourbell.Client, locks lock.Inspector, files func() []dashboard.File) {
 	mux := http.NewServeMux()
 	mux.Handle("/api/", api.Handler(client, api.Options{Authorize: w.authorize(), Commands: w.settings.Commands, Locks: locks, Logger: w.log}))
+	if w.settings.Callbacks {
+		mux.Handle("/callbacks/", api.Callbacks(client, w.log))
+	}
 	pages := dashboard.Options{Authorize: w.authorize(), Commands: w.settings.Commands, Files: files, Logger: w.log}
 	if locks != nil {
 		pages.Locks = locks.Locks

@@ -29,7 +29,8 @@ type (
 		By      string
 		Granted bool
 	}
-	row struct{ Number int64 }
+	Payment struct{ Number string }
+	row     struct{ Number int64 }
 )
 
 var (
@@ -50,6 +51,10 @@ func remind(ctx context.Context, to string) error
 func askForApproval(ctx context.Context, job int64) error
 
 func ship(ctx context.Context, number string) error
+
+func requestPayment(ctx context.Context, amount int64, url string) error
+
+func shipPaid(ctx context.Context, number string, payment Payment) error
 
 func readRows(ctx context.Context, file string, after int64, most int) ([]row, error)
 

@@ -135,7 +135,9 @@ func newSite(t *testing.T, at string) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(l.close)
-	client, err := hourbell.New(l.backend, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
+	client, err := hourbell.New(l.backend, hourbell.Config{
+		Logger: slog.New(slog.DiscardHandler), Callbacks: hourbell.Callbacks{Keys: callbackKeys()},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

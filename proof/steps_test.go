@@ -2,6 +2,7 @@ package proof
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -23,7 +24,7 @@ func (Voyage) Kind() string { return "voyage" }
 // stepTx takes a step whose effect is committed together with the step.
 type stepTx func(ctx context.Context, name string, write func(exec func(ctx context.Context, text string, args ...any) error) error) error
 
-// playVoyager is a node that runs voyages: each plans, books, sleeps, waits for a signal, pays, and has the signal as its result.
+// playVoyager is a node that runs voyages: each plans, books, sleeps, waits for its permit, pays, and has the signal as its result.
 func playVoyager(a *actor) error {
 	a.voyages(a.workers, func(ctx context.Context, job *hourbell.Job[Voyage], stepTx stepTx) error {
 		effect := func(name string) error {
@@ -32,8 +33,11 @@ func playVoyager(a *actor) error {
 				return exec(ctx, insertErrand, name, job.ID, job.Token, 0)
 			})
 		}
-		_, err := hourbell.Step(ctx, job, "plan", func(context.Context) (bool, error) {
-			return true, a.say("%d %d", job.ID, job.Token)
+		_, err := hourbell.Step(ctx, job, "plan", func(ctx context.Context) (string, error) {
+			if err := a.say("%d %d", job.ID, job.Token); err != nil {
+				return "", err
+			}
+			return job.CallbackURL(ctx, "permit", time.Hour)
 		})
 		if err == nil {
 			err = effect("book")
@@ -53,7 +57,36 @@ func playVoyager(a *actor) error {
 		}
 		return job.SetResult(answer)
 	})
-	return a.serve(hourbell.Config{Queues: map[string]int{"default": 8}})
+	return a.serve(hourbell.Config{
+		Queues: map[string]int{"default": 8}, Callbacks: hourbell.Callbacks{URL: "https://proof.example.org", Keys: callbackKeys()},
+	})
+}
+
+// callbackKeys are the keys of callback URLs.
+func callbackKeys() [][]byte { return [][]byte{[]byte("a key that all nodes of the proofs share")} }
+
+// permit gives a voyage its signal: every second voyage by its callback URL, which is in its first step.
+func (s *site) permit(n int, id int64, value int) error {
+	ctx := s.t.Context()
+	if n%2 == 0 {
+		return s.client.Signals.Send(ctx, id, "permit", value)
+	}
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		steps, err := s.client.Jobs.Steps(ctx, id)
+		if err != nil {
+			return err
+		}
+		for _, step := range steps {
+			var url string
+			if step.Name == "plan" {
+				if err := json.Unmarshal(step.Value, &url); err != nil {
+					return err
+				}
+				return s.client.Signals.Answer(ctx, strings.TrimPrefix(url, "https://proof.example.org/"), value)
+			}
+		}
+	}
+	return errors.New("the voyage has not begun")
 }
 
 // TestStepsHappenOnce (P3): jobs of several steps run on three nodes that are killed again and again, while signals come too early, in
@@ -85,10 +118,10 @@ func TestStepsHappenOnce(t *testing.T) {
 		go func() {
 			defer close(sent)
 			for _, n := range rand.Perm(jobs) {
-				if err := s.client.Signals.Send(t.Context(), ids[n], "permit", n); err != nil {
+				if err := s.permit(n, ids[n], n); err != nil {
 					t.Error(err)
 				}
-				err := s.client.Signals.Send(t.Context(), ids[n], "permit", -1)
+				err := s.permit(n, ids[n], -1)
 				if !errors.Is(err, hourbell.ErrAnswered) && !errors.Is(err, hourbell.ErrJobEnded) {
 					t.Errorf("a second signal to job %d: %v", ids[n], err)
 				}

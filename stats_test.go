@@ -89,7 +89,8 @@ func TestStats(t *testing.T) {
 			p < 250*time.Millisecond || p > time.Second {
 			t.Errorf("run times: %+v", row.RunTime)
 		}
-		if row.StartDelay.Count != row.RunTime.Count || row.StartDelay.P99 > 100*time.Millisecond || !row.Sampled || row.Nodes != 2 {
+		running := row.StartDelay.Count - row.RunTime.Count // jobs that ran when the last minute was written
+		if running < 0 || running > 1 || row.StartDelay.P99 > 100*time.Millisecond || !row.Sampled || row.Nodes != 2 {
 			t.Errorf("start delays: %+v, sampled %v, %v nodes", row.StartDelay, row.Sampled, row.Nodes)
 		}
 		if minutes := read(hourbell.StatsFilter{Since: begin, Series: true}); len(minutes.Rows) < 60 {

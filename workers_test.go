@@ -102,7 +102,7 @@ func enqueueMany(t *testing.T, client *hourbell.Client, args hourbell.Args, n in
 // TestWorkersChangeWithoutRestart changes the number of workers while jobs run and wait.
 func TestWorkersChangeWithoutRestart(t *testing.T) {
 	c, g := newCluster(t), newGate()
-	client := c.client(gated(g), func(cfg *hourbell.Config) { cfg.Queues = map[string]int{"default": 1} })
+	client := c.client(gated(g), func(cfg *hourbell.Config) { cfg.Queues, cfg.Lease = map[string]int{"default": 1}, time.Minute })
 	set := func(n int) {
 		t.Helper()
 		if err := client.SetWorkers("default", n); err != nil {
@@ -154,7 +154,7 @@ func TestWorkersChangeWithoutRestart(t *testing.T) {
 // kinds get the other workers, and that the bound changes without a restart.
 func TestAKindHasABoundOnANode(t *testing.T) {
 	c, g := newCluster(t), newGate()
-	client := c.client(gated(g, hourbell.MaxRunning(2)), func(cfg *hourbell.Config) { cfg.Queues = map[string]int{"default": 6} })
+	client := c.client(gated(g, hourbell.MaxRunning(2)), func(cfg *hourbell.Config) { cfg.Queues, cfg.Lease = map[string]int{"default": 6}, time.Minute })
 	enqueueMany(t, client, Note{}, 100)
 	enqueueMany(t, client, Ring{}, 100)
 	defer c.run(client)()

@@ -8,8 +8,9 @@ import "time"
 // halved when they take longer than slowUse. Growing fourfold is not too much, because four times
 // as many jobs are then done within four times quickUse, which is less than slowUse.
 type pace struct {
-	depth int  // jobs to claim beyond the number of workers
-	far   bool // the store has a high latency; larger batches make up for it
+	depth int           // jobs to claim beyond the number of workers
+	far   bool          // the store has a high latency; larger batches make up for it
+	mean  time.Duration // run time of the jobs that ended last; 0: not known
 }
 
 const (
@@ -25,6 +26,7 @@ func (p *pace) bound(width int, mean time.Duration) {
 	if mean <= 0 {
 		return
 	}
+	p.mean = mean
 	if most := time.Duration(width) * slowUse / mean; time.Duration(p.depth) > most {
 		p.depth = int(most)
 	}
@@ -56,11 +58,13 @@ func beginTogether(jobs []*Run) int {
 }
 
 // used records that the jobs of a full claim were done, up to the point where the next claim is
-// worth sending, within took.
+// worth sending, within took. The mean run time bounds the depth, because several long jobs may
+// end at the same moment.
 func (p *pace) used(width int, took time.Duration) {
 	switch {
 	case took < quickUse:
 		p.depth = min(4*max(p.depth, width), p.maxDepthNow())
+		p.bound(width, p.mean)
 	case took > slowUse:
 		p.less(width)
 	}

@@ -75,6 +75,20 @@ func TestPaceForgets(t *testing.T) {
 	}
 }
 
+// TestLongJobsThatEndTogether: several long jobs end at the same moment, and the claim after them is
+// used at once; the jobs count as long all the same.
+func TestLongJobsThatEndTogether(t *testing.T) {
+	var p pace
+	p.bound(4, 200*time.Millisecond)
+	if p.used(4, 0); p.depth != 0 {
+		t.Errorf("%d jobs of 200 ms are prefetched", p.depth)
+	}
+	p.bound(4, time.Millisecond)
+	if p.used(4, 0); p.depth != 16 {
+		t.Errorf("%d jobs of 1 ms are prefetched", p.depth)
+	}
+}
+
 func TestWhatBeginsTogether(t *testing.T) {
 	jobs := func(losses ...int16) (runs []*Run) {
 		for _, n := range losses {

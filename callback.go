@@ -105,14 +105,6 @@ func readCallback(keys [][]byte, token string) (callback, error) {
 	return callback{}, ErrNoCallback
 }
 
-// callbackKey is the key of the client whose node runs the attempt, in the contexts of workers.
-type callbackKey struct{}
-
-// offerCallbacks is middleware that lets workers make callback URLs.
-func (c *Client) offerCallbacks(ctx context.Context, job *JobRow, next Handler) error {
-	return next(context.WithValue(ctx, callbackKey{}, c), job)
-}
-
 // CallbackURL returns a URL by which a service without a log-in, such as a payment provider, gives the job the signal with this name
 // once: with POST, and the value of the signal as its body. The URL is signed, names the job and the signal, and expires after valid
 // (from 1 s to MaxDuration, by the store's clock). Who has the URL can answer, so send it only to the service, in a step:
@@ -129,15 +121,15 @@ func (c *Client) offerCallbacks(ctx context.Context, job *JobRow, next Handler) 
 //	}
 //	payment, err := hourbell.Wait[Payment](ctx, job, "payment", 3*24*time.Hour)
 //
-// Config.Callbacks has to have the URL and a key; api.Callbacks answers there. ctx is the context of the worker. In a worker of a
+// Config.Callbacks has to have the URL and a key; api.Callbacks answers there.  In a worker of a
 // test, which has no claim, the URL leads nowhere.
 func (j *JobRow) CallbackURL(ctx context.Context, name string, valid time.Duration) (string, error) {
 	err := check.Join(check.Name("signal", name), between("validity", valid, time.Second, MaxDuration))
 	if err == nil && j.running().ID == 0 {
 		return "https://callbacks.invalid/" + url.PathEscape(name), nil
 	}
-	client, offered := ctx.Value(callbackKey{}).(*Client)
-	if err == nil && (!offered || client.cfg.Callbacks.URL == "") {
+	client, _ := j.running().Client.(*Client)
+	if err == nil && (client == nil || client.cfg.Callbacks.URL == "") {
 		err = errors.New("the client has no callbacks; set Config.Callbacks, with a URL and a key")
 	}
 	if err != nil {

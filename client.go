@@ -3,7 +3,6 @@ package hourbell
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -116,9 +115,6 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 	c := &Client{
 		store: backend, backend: bounded, cfg: cfg, relay: relay{log: event.Log(cfg.Logger, cfg.LogCompleted)},
 		batcher: insert.NewBatcher(bounded, cfg.CallTimeout), done: make(chan struct{}), left: make(chan struct{}), taken: taken, started: make(chan struct{}),
-	}
-	if cfg.Callbacks.URL != "" {
-		c.cfg.WorkMiddleware = slices.Insert(c.cfg.WorkMiddleware, 0, c.offerCallbacks)
 	}
 	c.relay.observe(cfg.Observers)
 	c.relay.onStuck(cfg.OnStuck)
@@ -300,10 +296,10 @@ func (c *Client) engineConfig() engine.Config {
 		MaxRunning:   c.cfg.Workers.maxRunning(),
 		Ageing:       c.cfg.Ageing,
 		Admission:    c.cfg.Admission,
-		Kinds:        c.cfg.Workers.kinds(false),
+		Kinds:        c.cfg.Workers.claimed(),
 		Restricted:   c.cfg.Workers.kinds(true),
 		Carried:      c.cfg.Workers.carried(),
-		Work:         c.cfg.Workers.work(c.cfg.WorkMiddleware),
+		Work:         c.cfg.Workers.work(c, c.cfg.WorkMiddleware),
 		Timeout:      c.cfg.Workers.timeout,
 		Backoff:      c.cfg.Workers.backoff,
 		TxTimeout:    c.cfg.TxTimeout,

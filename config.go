@@ -354,6 +354,9 @@ func (c *Client) KeepKinds(keep map[string]Keep) error {
 
 // keepFor returns Outcome.Keep for a job of a kind that ends with a result.
 func (c *Client) keepFor(kind string, result store.Result) time.Duration {
+	if kind == store.ChildrenKind && result == store.Completed {
+		return store.Forget
+	}
 	keep := c.cfg.Workers.byKind[kind].keep
 	if set := c.keeps.Load(); set != nil {
 		if own, found := (*set)[kind]; found {

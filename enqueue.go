@@ -197,13 +197,20 @@ func (c *Client) EnqueueMany(ctx context.Context, requests []Request, options ..
 	return converted(inserted.Jobs, func(job store.Inserted) Enqueued { return Enqueued(job) }), nil
 }
 
-// describe stores jobs that a caller has described; they pass the enqueue
+// describe stores jobs that a caller has described; see describeBy.
+func (c *Client) describe(ctx context.Context, req store.InsertRequest) (store.InsertResult, error) {
+	return c.describeBy(ctx, req, c.insert)
+}
+
+// describeBy stores jobs that a caller has described, by insert; they pass the enqueue
 // middleware, if there is any.
-func (c *Client) describe(ctx context.Context, req store.InsertRequest) (res store.InsertResult, err error) {
+func (c *Client) describeBy(ctx context.Context, req store.InsertRequest,
+	insert func(context.Context, store.InsertRequest) (store.InsertResult, error),
+) (res store.InsertResult, err error) {
 	if len(c.cfg.EnqueueMiddleware) == 0 {
-		res, err = c.insert(ctx, req)
+		res, err = insert(ctx, req)
 	} else {
-		res, err = c.insertThrough(ctx, req)
+		res, err = c.insertThrough(ctx, req, insert)
 	}
 	if err == nil {
 		c.warnUnserved(ctx, req, res)

@@ -259,6 +259,9 @@ func (s *JobService) changeMatching(ctx context.Context, c changing, match store
 			} else {
 				err = c.eachBatch(jobs)
 			}
+			if err == nil && c.req.Action == store.CancelJobs {
+				err = s.cancelChildren(ctx, c, jobs, out)
+			}
 		}
 		if err != nil {
 			return err

@@ -218,8 +218,10 @@ func (e enqueueCall) next(ctx context.Context) error {
 }
 
 // insertThrough passes jobs that a caller has described through the enqueue
-// middleware, and stores them.
-func (c *Client) insertThrough(ctx context.Context, req store.InsertRequest) (res store.InsertResult, err error) {
+// middleware, and stores them by insert.
+func (c *Client) insertThrough(ctx context.Context, req store.InsertRequest,
+	insert func(context.Context, store.InsertRequest) (store.InsertResult, error),
+) (res store.InsertResult, err error) {
 	jobs := req.Jobs
 	drafts := make([]*Draft, len(jobs))
 	for i := range jobs {
@@ -232,7 +234,7 @@ func (c *Client) insertThrough(ctx context.Context, req store.InsertRequest) (re
 				jobs[i].UniqueFor = 0 // without a key there is nothing to hold
 			}
 		}
-		res, err = c.insert(ctx, req)
+		res, err = insert(ctx, req)
 		return err
 	})
 	return res, err

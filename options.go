@@ -35,6 +35,7 @@ const (
 	optNotifyInTx
 	optOnConflict
 	optOnLoss
+	optOutliveParent
 	optPriority
 	optPushAtMost
 	optQueue
@@ -48,7 +49,7 @@ const (
 
 // The names of the options, in the order of the constants.
 const optionNames = "After AfterAny At Backoff DryRun EachBatch FromStep Group In InBatch InTx Key Limits MaxAttempts NotifyInTx OnConflict OnLoss " +
-	"Priority PushAtMost Queue RunOnStart Timeout Unique UniqueArgs UniqueFor UniqueUntilStart"
+	"OutliveParent Priority PushAtMost Queue RunOnStart Timeout Unique UniqueArgs UniqueFor UniqueUntilStart"
 
 // What calls take.
 const (
@@ -97,6 +98,19 @@ func givenOptions(options []Option, takes optionSet) (given enqueuing, err error
 		option(&given)
 	}
 	return given, check.Join(append(given.errs, given.given.except(takes))...)
+}
+
+// taken reports whether an option without a value is among options, and returns the others.
+func taken(options []Option, option optionSet) (found bool, others []Option) {
+	for _, o := range options {
+		var one enqueuing
+		if o(&one); one.given == option {
+			found = true
+		} else {
+			others = append(others, o)
+		}
+	}
+	return found, others
 }
 
 // onlyTx returns the transaction of a call whose only option is InTx; nil: none.

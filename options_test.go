@@ -38,6 +38,7 @@ var everyOption = map[string]hourbell.Option{
 	"NotifyInTx":       hourbell.NotifyInTx(),
 	"OnConflict":       hourbell.OnConflict(hourbell.KeepOnConflict),
 	"OnLoss":           hourbell.OnLoss(hourbell.RetryOnLoss),
+	"OutliveParent":    hourbell.OutliveParent(),
 	"Priority":         hourbell.Priority(5),
 	"PushAtMost":       hourbell.PushAtMost(time.Second),
 	"Queue":            hourbell.Queue("default"),

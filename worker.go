@@ -281,6 +281,10 @@ func (w *Workers) add(kind string, entry worker, options []WorkerOption) {
 		w.errs = append(w.errs, &check.FieldError{Field: "kind", Value: kind, Problem: "is registered twice", Remedy: "register each kind once"})
 		return
 	}
+	if kind == store.ChildrenKind {
+		w.errs = append(w.errs, &check.FieldError{Field: "kind", Value: kind, Problem: "is a kind of Hourbell itself", Remedy: "use another name"})
+		return
+	}
 	for _, option := range options {
 		option(&entry)
 	}
@@ -308,7 +312,7 @@ func (w *Workers) carried() []string {
 }
 
 // work returns the function that the engine calls for each attempt.
-func (w *Workers) work(middleware []WorkMiddleware) work.Func {
+func (w *Workers) work(c *Client, middleware []WorkMiddleware) work.Func {
 	type attempt struct {
 		work    func(ctx context.Context, run *work.Run, through Handler) error
 		through Handler
@@ -323,6 +327,10 @@ func (w *Workers) work(middleware []WorkMiddleware) work.Func {
 		byKind[kind] = one
 	}
 	return func(ctx context.Context, run *work.Run) error {
+		run.Client = c
+		if run.Kind == store.ChildrenKind {
+			return endChildren(ctx, run)
+		}
 		one, ok := byKind[run.Kind]
 		if !ok { // the claim requested registered kinds only
 			return fmt.Errorf("no worker for kind %q", run.Kind)

@@ -21,10 +21,19 @@ type Voyage struct{ Number int }
 
 func (Voyage) Kind() string { return "voyage" }
 
+// porters reports how many children the voyage has.
+func (v Voyage) porters() int { return 2 * (v.Number % 3 / 2) }
+
+// Porter is a child of a voyage.
+type Porter struct{ Number int }
+
+func (Porter) Kind() string { return "porter" }
+
 // stepTx takes a step whose effect is committed together with the step.
 type stepTx func(ctx context.Context, name string, write func(exec func(ctx context.Context, text string, args ...any) error) error) error
 
-// playVoyager is a node that runs voyages: each plans, books, sleeps, waits for its permit, pays, and has the signal as its result.
+// playVoyager is a node that runs voyages: each plans, books, sleeps, waits for its permit, pays,
+// waits for its porters if it has any, and has the signal as its result.
 func playVoyager(a *actor) error {
 	a.voyages(a.workers, func(ctx context.Context, job *hourbell.Job[Voyage], stepTx stepTx) error {
 		effect := func(name string) error {
@@ -52,14 +61,46 @@ func playVoyager(a *actor) error {
 		if err == nil {
 			err = effect("pay")
 		}
+		if err == nil && job.Args.porters() > 0 {
+			err = porters(ctx, job)
+		}
 		if err != nil {
 			return err
 		}
 		return job.SetResult(answer)
 	})
+	hourbell.Register(a.workers, func(_ context.Context, job *hourbell.Job[Porter]) error {
+		time.Sleep(rand.N(20 * time.Millisecond))
+		return job.SetResult(job.Args.Number)
+	})
 	return a.serve(hourbell.Config{
 		Queues: map[string]int{"default": 8}, Callbacks: hourbell.Callbacks{URL: "https://proof.example.org", Keys: callbackKeys()},
 	})
+}
+
+// porters lets a voyage have children, and checks what it reads of them.
+func porters(ctx context.Context, job *hourbell.Job[Voyage]) error {
+	requests := make([]hourbell.Request, job.Args.porters())
+	for i := range requests {
+		requests[i].Args = Porter{job.Args.Number + i}
+	}
+	if err := job.SpawnMany(ctx, requests, hourbell.MaxAttempts(100)); err != nil {
+		return err
+	}
+	if err := job.WaitChildren(ctx); err != nil {
+		return err
+	}
+	children, err := job.Children(ctx)
+	if err == nil && len(children) != len(requests) {
+		err = hourbell.Cancel(fmt.Errorf("%d children, want %d", len(children), len(requests)))
+	}
+	for i, child := range children {
+		var number int
+		if failed := child.Decode(&number); failed != nil || number != job.Args.Number+i || child.State != store.StateCompleted {
+			err = hourbell.Cancel(fmt.Errorf("child %d of the voyage has the result %s: %v", i+1, child.Result, failed))
+		}
+	}
+	return err
 }
 
 // callbackKeys are the keys of callback URLs.
@@ -90,8 +131,8 @@ func (s *site) permit(n int, id int64, value int) error {
 }
 
 // TestStepsHappenOnce (P3): jobs of several steps run on three nodes that are killed again and again, while signals come too early, in
-// time and twice. Each effect that is committed with its step is there once, each job has the signal that was accepted, and all jobs
-// are completed.
+// time and twice. Each effect that is committed with its step is there once, each job has the signal that was accepted, children
+// are made once, and all jobs are completed.
 //
 // HOURBELL_PROOF_VOYAGES is how many jobs there are (60), and a kill comes for each twenty of them.
 func TestStepsHappenOnce(t *testing.T) {
@@ -138,6 +179,14 @@ func TestStepsHappenOnce(t *testing.T) {
 		until(t, 2*time.Minute+time.Duration(jobs)*50*time.Millisecond, "all jobs to end", func() bool { return s.live() == 0 })
 		for _, node := range nodes { // a node may still be starting, so that it cannot be asked to stop
 			node.kill()
+		}
+		made := 0
+		for n := range ids {
+			made += Voyage{n}.porters()
+		}
+		all := []store.State{store.StateCompleted, store.StateFailed, store.StateCancelled, store.StateNotStarted}
+		if found, err := s.client.Jobs.Count(t.Context(), hourbell.JobFilter{Kind: "porter", States: all}); err != nil || found != int64(made) {
+			t.Errorf("%d porters were made, want %d: %v", found, made, err)
 		}
 		effects := map[string]int{}
 		err := s.ledger.each(t.Context(), "SELECT name, job, token FROM errand", func(name string, job, _ int64) { effects[fmt.Sprint(name, " ", job)]++ })

@@ -181,7 +181,7 @@ func (r ChangeJobsRequest) Entry(changes []JobChange) *AuditEntry {
 
 // Entry returns the entry about a signal; nil: nothing is to be recorded.
 func (r *SaveStepRequest) Entry(changed bool) *AuditEntry {
-	if !changed || r.Token != 0 {
+	if !changed || r.Token != 0 || r.Step.Sort != StepSignal {
 		return nil
 	}
 	return r.By.entry(AuditJobsSignal, AuditJob, []string{strconv.FormatInt(r.Step.Job, 10)}, fmt.Sprintf("signal %q", r.Step.Name))

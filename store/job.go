@@ -156,6 +156,7 @@ type JobSpec struct {
 const (
 	BackoffHeader = "hourbell-backoff" // the back-off of a job, as package backoff writes it
 	NameHeader    = "hourbell-name"    // the name of a job in its graph
+	ParentHeader  = "hourbell-parent"  // the number of the job that made a job as its child
 )
 
 // Clone returns a copy that shares no memory with s.

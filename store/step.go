@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,10 +13,11 @@ type StepSort int16
 
 // The sorts of steps. Their numbers are stored.
 const (
-	StepResult StepSort = iota // a result, which is stored once
-	StepCursor                 // how far a loop has come, which is stored again and again
-	StepSleep                  // a wait until an instant
-	StepSignal                 // a wait for a signal, or a signal that came before its job waited
+	StepResult   StepSort = iota // a result, which is stored once
+	StepCursor                   // how far a loop has come, which is stored again and again
+	StepSleep                    // a wait until an instant
+	StepSignal                   // a wait for a signal, or a signal that came before its job waited
+	StepChildren                 // jobs that the job has made, until all of them have ended; the value is a Children
 )
 
 // String returns a word for the sort.
@@ -26,7 +28,7 @@ func (s StepSort) String() string {
 	return stepSorts[s]
 }
 
-var stepSorts = [...]string{"step", "cursor", "sleep", "signal"}
+var stepSorts = [...]string{"step", "cursor", "sleep", "signal", "children"}
 
 // Step is what a job remembers from one attempt to the next. A job has at most one step of each name. Steps are deleted with
 // their job.
@@ -50,9 +52,12 @@ type Step struct {
 
 // Over is the rule of Steps.SaveStep: what is stored now if s comes when stored is there (nil: nothing), and whether s has
 // changed it. A result and a signal count once; a cursor counts always; a wait begins once, and ends at its end or with its signal.
+// Children are made once, and end once; their job may wait for them several times.
 func (s Step) Over(stored *Step, now time.Time) (after Step, changed bool) {
 	s.At = now
 	switch {
+	case stored == nil && s.Sort == StepChildren && !s.Open:
+		return s, false // the job has forgotten them
 	case stored == nil:
 		return s, true
 	case stored.Sort != s.Sort:
@@ -60,6 +65,8 @@ func (s Step) Over(stored *Step, now time.Time) (after Step, changed bool) {
 	case s.Sort == StepCursor:
 		s.Place, s.Version = stored.Place, stored.Version
 		return s, true
+	case s.Sort == StepChildren:
+		return s.overChildren(*stored)
 	}
 	after = *stored
 	switch {
@@ -79,6 +86,43 @@ func (s Step) Over(stored *Step, now time.Time) (after Step, changed bool) {
 	return after, false
 }
 
+// overChildren is Over for children.
+func (s Step) overChildren(stored Step) (after Step, changed bool) {
+	after = stored
+	switch {
+	case !stored.Open:
+		return after, false
+	case s.Open && !s.Until.IsZero(): // their job waits, until then or until they have ended
+		after.Until, after.At = s.Until, s.At
+		return after, true
+	case !s.Open && s.Children().Batch == stored.Children().Batch: // otherwise the job has forgotten them, and has made others
+		after.Open, after.Until, after.At = false, time.Time{}, s.At
+		return after, true
+	}
+	return after, false
+}
+
+// ChildrenKind is the kind of the last job of a batch of children. Each node with workers runs it, and ends the wait of the parent.
+const ChildrenKind = "hourbell.children"
+
+// Children is the value of a step of the sort StepChildren.
+type Children struct {
+	Batch   int64 `json:"batch"`             // the batch of the children; its last job ends the step
+	Outlive bool  `json:"outlive,omitempty"` // the children go on if their job is cancelled
+}
+
+// Children returns the children of a step of the sort StepChildren.
+func (s *Step) Children() (c Children) {
+	_ = json.Unmarshal(s.Value, &c) // a value that is not of the store has no children
+	return c
+}
+
+// Value returns the value of a step that has these children.
+func (c Children) Value() []byte {
+	text, _ := json.Marshal(c) // never fails
+	return text
+}
+
 // SaveStepRequest stores a step of a job.
 type SaveStepRequest struct {
 	Now time.Time
@@ -91,6 +135,22 @@ type SaveStepRequest struct {
 	Step Step
 	For  time.Duration // how long an open step waits; 0: without end
 	By   Actor         // of a signal; recorded in the audit
+	// Children, of a step of the sort StepChildren, are inserted as a batch of their own if the step was not stored before. The last of
+	// them runs when the others have ended. Tx is nil then.
+	Children []NewJob
+}
+
+// Births returns the insert of the children of a step.
+func (r *SaveStepRequest) Births(now time.Time) InsertRequest {
+	return InsertRequest{Now: now, Jobs: r.Children, Batch: &BatchInsert{Finally: &Finally{On: OnEnd}}}
+}
+
+// Born returns the step with the batch of its children.
+func (s Step) Born(batch int64) Step {
+	children := s.Children()
+	children.Batch = batch
+	s.Value = children.Value()
+	return s
 }
 
 // SaveStepResult is what SaveStep has stored.

@@ -84,6 +84,18 @@ func (t stepsTx) Ended(ctx context.Context, id int64) (bool, error) {
 	return len(found) > 0, err
 }
 
+// InsertBatchOf implements rowwise.StepJobs.
+func (t stepsTx) InsertBatchOf(ctx context.Context, req store.InsertRequest) (int64, error) {
+	links, err := store.CheckLinks(req)
+	if err != nil {
+		return 0, err
+	}
+	out, err := rowwise.InsertLinked(ctx, edgesTx{t.b, t.tx}, req, links, req.Now, func(jobs []store.NewJob) ([]store.Inserted, error) {
+		return t.b.insertionIn(t.tx, req.Now).insert(ctx, jobs)
+	})
+	return out.Batch, err
+}
+
 // findAnswered adds to the jobs of outcomes whether the steps for which they wait are not open any more.
 func (f *finishing) findAnswered(ctx context.Context, outcomes []store.Outcome, held map[int64]*store.HeldJob) error {
 	waits := store.WaitsOf(outcomes)

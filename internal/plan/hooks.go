@@ -205,19 +205,20 @@ func WithBackoff(text []byte, backoff string) []byte {
 	if backoff == "" {
 		return text
 	}
-	return withHeader(text, store.BackoffHeader, backoff)
+	return WithHeader(text, store.BackoffHeader, backoff)
 }
 
 // WithName returns the headers of a job with its name in a graph.
-func WithName(text []byte, name string) []byte { return withHeader(text, store.NameHeader, name) }
+func WithName(text []byte, name string) []byte { return WithHeader(text, store.NameHeader, name) }
 
 // WithFollows returns the headers of a job that follows others.
-func WithFollows(text []byte) []byte { return withHeader(text, FollowsHeader, "yes") }
+func WithFollows(text []byte) []byte { return WithHeader(text, FollowsHeader, "yes") }
 
 // Follows reports whether a job with these headers was enqueued with predecessors.
 func Follows(headers []byte) bool { return Headers(headers)[FollowsHeader] != "" }
 
-func withHeader(text []byte, name, value string) []byte {
+// WithHeader returns headers with a header of Hourbell's own.
+func WithHeader(text []byte, name, value string) []byte {
 	headers := Headers(text)
 	if headers == nil {
 		headers = map[string]string{}

@@ -35,7 +35,7 @@ func NodeListing(now time.Time, suspended bool) Listing[store.NodeInfo] {
 		Row: func(n store.NodeInfo) []string {
 			return []string{
 				fmt.Sprint(n.ID), n.Name, plain.Dash(n.Host), plain.Dash(strings.Join(n.Labels, ",")), NodeState(n, now, suspended), fmt.Sprint(n.Running),
-				plain.Dash(strings.Join(n.Queues, ",")), plain.Dash(strings.Join(n.Kinds, ",")),
+				plain.Dash(strings.Join(n.Queues, ",")), plain.Dash(strings.Join(kindsOf(n), ",")),
 				plain.Stamp(n.StartedAt), plain.Stamp(n.SeenAt), n.Version,
 			}
 		},
@@ -87,7 +87,7 @@ func NewNodeRecord(n store.NodeInfo, now time.Time, suspended bool) NodeRecord {
 	}
 	return NodeRecord{
 		ID: n.ID, Name: n.Name, State: NodeState(n, now, suspended), Version: n.Version,
-		Queues: orEmpty(n.Queues), Kinds: orEmpty(n.Kinds), Lease: n.Lease.String(),
+		Queues: orEmpty(n.Queues), Kinds: orEmpty(kindsOf(n)), Lease: n.Lease.String(),
 		StartedAt: timeOrNull(n.StartedAt), SeenAt: timeOrNull(n.SeenAt), EndedAt: timeOrNull(n.EndedAt),
 		Died: n.Died, Running: n.Running, Host: n.Host, Labels: orEmpty(n.Labels), Problems: problems,
 	}
@@ -111,4 +111,9 @@ func ForgottenFacts(host string, done hourbell.ForgottenHost) []Fact {
 	return []Fact{
 		{"forgotten", host}, {"nodes", fmt.Sprint(done.Nodes)}, {"copies", fmt.Sprint(done.Copies)}, {"schedules", fmt.Sprint(done.Schedules)},
 	}
+}
+
+// kindsOf returns the kinds that a node has workers for.
+func kindsOf(n store.NodeInfo) []string {
+	return slices.DeleteFunc(slices.Clone(n.Kinds), func(kind string) bool { return kind == store.ChildrenKind })
 }

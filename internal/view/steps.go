@@ -45,9 +45,11 @@ func stepRecords(steps []store.Step) (records []StepRecord) {
 }
 
 // StepState returns a word for what has become of a step: waits, timed_out, kept (a signal for which the job has not waited yet) or
-// done.
+// done; runs: children that have not ended, for which the job has not waited yet.
 func StepState(s store.Step) string {
 	switch {
+	case s.Open && s.Sort == store.StepChildren && s.Until.IsZero():
+		return "runs"
 	case s.Open:
 		return "waits"
 	case s.TimedOut:

@@ -27,9 +27,12 @@ type Run struct {
 	declared   *allowList      // of the node; nil in tests of workers
 	steps      remembered      // steps of earlier attempts
 	sleeps     int             // of this attempt
+	spawns     int             // of this attempt
 	// StepsVersion is the version of the program for its steps; 0 and 1: the first. Set before the first step.
 	StepsVersion int32
 	Typed        any          // what the worker made of the run; only the worker uses it
+	Client       any          // the client of the node; only the root package uses it
+	Children     []store.Step // the children that this attempt has made, or an attempt before; only the worker uses it
 	runner       *Runner      // nil in tests of workers
 	delivered    atomic.Bool  // the outcome was passed to outcomes
 	completing   atomic.Int32 // see completion.go

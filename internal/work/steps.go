@@ -157,6 +157,12 @@ func (r *Run) NextSleep() string {
 	return fmt.Sprintf("sleep %d", r.sleeps)
 }
 
+// NextChildren returns the name of the next step of the attempt that makes children.
+func (r *Run) NextChildren() string {
+	r.spawns++
+	return fmt.Sprintf("children %d", r.spawns)
+}
+
 // StepInTx calls do in a transaction, stores what it returns as the result of the step, and commits effect and step together. If
 // another attempt has stored the step in the meantime, the transaction is rolled back, and the stored result is returned.
 func StepInTx[T any](ctx context.Context, run *Run, txs store.Transactions[T], name string, do func(ctx context.Context, tx T) ([]byte, error)) ([]byte, error) {

@@ -63,6 +63,7 @@ var sharedFaults = []fault{
 	{"a signal does not wake its job", memories, "return r.Token == 0 && changed && stored != nil && state == StateReady", "return false"},
 	{"a result replaces an earlier result", memories, "case s.Sort == StepCursor:", "case s.Sort <= StepCursor:"},
 	{"a step counts under any token", memories, "case r.Token != 0 && (state != StateRunning || token != r.Token):", "case false:"},
+	{"the end of forgotten children ends the wait for others", memories, "case !s.Open && s.Children().Batch == stored.Children().Batch:", "case !s.Open:"},
 	{"a wait has no end", memories, "&& !now.Before(after.Until):", "&& now.After(after.Until.Add(1000*time.Hour)):"},
 	{"a job lies aside although its signal has come", outcomes, "case o.Result == Snooze && job.Answered:", "case false:"},
 	{"a manual retry starts a waiting job", changes, "case state == StateReady:", "case state != StateRunning:"},

@@ -34,25 +34,34 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.Inse
 		return store.InsertResult{}, err
 	}
 	defer s.mu.Unlock()
+	out, err := s.insert(ctx, req, links, now)
+	if err != nil {
+		return out, fmt.Errorf("insert jobs: %w", err)
+	}
+	return out, nil
+}
+
+// insert inserts jobs under the lock; links are the jobs as store.CheckLinks returned them.
+func (s *Store) insert(ctx context.Context, req store.InsertRequest, links []store.NewJob, now time.Time) (store.InsertResult, error) {
 	tx, err := s.txOf(req.Tx)
 	if err != nil {
-		return store.InsertResult{}, fmt.Errorf("insert jobs: %w", err)
+		return store.InsertResult{}, err
 	}
 	if err := s.awaitRivals(ctx, tx, req.Jobs); err != nil {
 		return store.InsertResult{}, err
 	}
 	if err := s.checkOpen(req.Batch); err != nil {
-		return store.InsertResult{}, fmt.Errorf("insert jobs: %w", err)
+		return store.InsertResult{}, err
 	}
 	ins := insertion{store: s, tx: tx, now: now}
 	for i := range req.Jobs {
 		ins.insert(&req.Jobs[i])
 	}
 	if err := store.Duplicate(req.Jobs, ins.answers); err != nil {
-		return store.InsertResult{}, fmt.Errorf("insert jobs: %w", err)
+		return store.InsertResult{}, err
 	}
 	if err := s.checkPredecessors(tx, req.Jobs, ins.answers); err != nil {
-		return store.InsertResult{}, fmt.Errorf("insert jobs: %w", err)
+		return store.InsertResult{}, err
 	}
 	ins.write()
 	out := store.InsertResult{Jobs: ins.answers, Batch: s.enter(req.Batch, ins.jobs, now)}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/hourbell/hourbell/store"
 )
@@ -38,6 +39,9 @@ func (s *Store) saveStep(ctx context.Context, what string, req store.SaveStepReq
 		return out, err
 	}
 	defer s.mu.Unlock()
+	if err := s.awaitRivals(ctx, nil, req.Children); err != nil { // the insert of the children does not wait then
+		return out, fmt.Errorf("%s: %w", what, err)
+	}
 	j := cmp.Or(s.live[req.Step.Job], s.finished[req.Step.Job])
 	if j == nil {
 		why := store.ErrNotFound
@@ -53,6 +57,15 @@ func (s *Store) saveStep(ctx context.Context, what string, req store.SaveStepReq
 	asked.Value = copyOf(asked.Value)
 	before := s.step(j.ID, asked.Name)
 	after, changed := asked.Over(before, now)
+	if before == nil && changed && len(req.Children) > 0 {
+		if after, err = s.born(ctx, req, after, now); err != nil {
+			return out, fmt.Errorf("%s: job %d: %w", what, j.ID, err)
+		}
+	}
+	if !changed {
+		after.Value = copyOf(after.Value)
+		return store.SaveStepResult{Step: after, Now: now}, nil
+	}
 	if wakes := req.Wakes(j.State, before, changed); before == nil {
 		s.steps[j.ID] = append(s.steps[j.ID], after)
 	} else {
@@ -64,6 +77,17 @@ func (s *Store) saveStep(ctx context.Context, what string, req store.SaveStepReq
 	s.record(req.Entry(changed), 0, now)
 	after.Value = copyOf(after.Value)
 	return store.SaveStepResult{Step: after, Changed: changed, Now: now}, nil
+}
+
+// born inserts the children of a step.
+func (s *Store) born(ctx context.Context, req store.SaveStepRequest, step store.Step, now time.Time) (store.Step, error) {
+	insert := req.Births(now)
+	links, err := store.CheckLinks(insert)
+	if err != nil {
+		return step, err
+	}
+	inserted, err := s.insert(ctx, insert, links, now)
+	return step.Born(inserted.Batch), err
 }
 
 // step returns a step of a job, or nil.

@@ -162,6 +162,16 @@ type Note struct {
 	store.Ended
 }
 
+// InsertLinkedOf is InsertLinked over the rows of jobs.
+func InsertLinkedOf(ctx context.Context, tx Tx, req store.InsertRequest, links []store.NewJob, now time.Time) (store.InsertResult, error) {
+	return InsertLinked(ctx, tx, req, links, now, func(jobs []store.NewJob) ([]store.Inserted, error) {
+		linked := req
+		linked.Jobs = jobs
+		inserted, err := Insert(ctx, tx, linked, now)
+		return inserted.Jobs, err
+	})
+}
+
 // InsertLinked inserts jobs, some of them with predecessors, or into a batch; links are the
 // jobs as store.CheckLinks returned them. insert stores them, with OpenEdges and Releases.
 // now is needed only if a job has an older predecessor.

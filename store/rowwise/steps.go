@@ -44,6 +44,9 @@ type StepJobs interface {
 
 	// Ended reports whether a job has ended and is kept.
 	Ended(ctx context.Context, id int64) (bool, error)
+
+	// InsertBatchOf inserts the jobs of a request as a batch, and returns the number of the batch.
+	InsertBatchOf(ctx context.Context, req store.InsertRequest) (int64, error)
 }
 
 // SaveStepOf is SaveStep over the rows of jobs.
@@ -69,6 +72,16 @@ func (t stepJobs) Ended(ctx context.Context, id int64) (bool, error) {
 	return len(jobs) > 0 && jobs[0].State.Finished(), err
 }
 
+// InsertBatchOf implements StepJobs.
+func (t stepJobs) InsertBatchOf(ctx context.Context, req store.InsertRequest) (int64, error) {
+	links, err := store.CheckLinks(req)
+	if err != nil {
+		return 0, err
+	}
+	inserted, err := InsertLinkedOf(ctx, t.Tx, req, links, req.Now)
+	return inserted.Batch, err
+}
+
 // SaveStep stores a step of a job; see store.Steps. now is the instant that LockStepJob gets.
 func SaveStep(ctx context.Context, tx StepJobs, req store.SaveStepRequest, now time.Time) (out store.SaveStepResult, err error) {
 	id := req.Step.Job
@@ -89,6 +102,13 @@ func SaveStep(ctx context.Context, tx StepJobs, req store.SaveStepRequest, now t
 	out.Now = job.Now
 	if out.Step, out.Changed = req.Asked(job.Now).Over(stored, job.Now); !out.Changed {
 		return out, nil
+	}
+	if stored == nil && len(req.Children) > 0 {
+		batch, err := tx.InsertBatchOf(ctx, req.Births(job.Now))
+		if err != nil {
+			return out, err
+		}
+		out.Step = out.Step.Born(batch)
 	}
 	if err := tx.PutStep(ctx, out.Step); err != nil {
 		return out, err

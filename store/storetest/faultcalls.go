@@ -324,6 +324,13 @@ var faultCalls = []faultCall{
 			return nil, err
 		})
 	}},
+	{name: "SaveStep/children", prepare: func(e *env) faultTry {
+		req := e.childrenOf(e.running(e.node("n")), "children 1", 2)
+		return e.calls(func(ctx context.Context) (any, error) {
+			_, err := e.a.SaveStep(ctx, req)
+			return nil, err
+		})
+	}},
 	{name: "Finish/wait", prepare: func(e *env) faultTry {
 		c := e.running(e.node("n"))
 		e.saveStep(c, store.Step{Name: "approval", Place: 1, Sort: store.StepSignal, Open: true}, 0)

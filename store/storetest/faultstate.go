@@ -145,12 +145,13 @@ var numbered = map[string]string{
 	"RegisterResult.Position": "", "HeartbeatResult.Position": "", "Position.Store": "", "Position.Token": "", "Position.Node": "",
 }
 
-// numbersInTexts are the numbers of jobs in reasons and headers, and of revisions in entries of the audit.
+// numbersInTexts are the numbers of jobs in reasons and headers, of batches in steps, and of revisions in entries of the audit.
 var numbersInTexts = []struct {
 	sort  string
 	found *regexp.Regexp // the number is what follows the first group
 }{
 	{"job", regexp.MustCompile(`(\bjob |\\?"job\\?":)\d+`)},
+	{"batch", regexp.MustCompile(`(\\?"batch\\?":)\d+`)},
 	{"revision", regexp.MustCompile(`(\brevision )\d+`)},
 	{"revision", regexp.MustCompile(`(\brevision #\d+ to )\d+`)},
 }

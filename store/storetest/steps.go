@@ -27,6 +27,11 @@ var stepTests = []scenario{
 	{"Listed", stepListed},
 	{"RetriedFromAStep", stepRetriedFrom},
 	{"RetriedFromAStepThatIsNotTaken", stepRetriedFromNone},
+	{"ChildrenAreMadeOnce", stepChildrenOnce},
+	{"ChildrenWakeTheirJob", stepChildrenEnd},
+	{"ChildrenThatEndBeforeTheJobLiesAside", stepChildrenBetween},
+	{"ChildrenThatTakeLong", stepChildrenLong},
+	{"ChildrenThatAreForgotten", stepChildrenForgotten},
 }
 
 // saveStep stores a step under a claim.

@@ -23,6 +23,17 @@ type Import struct{ File string }
 
 func (Import) Kind() string { return "import" }
 
+type Report struct {
+	Month   string
+	Regions []string
+}
+
+func (Report) Kind() string { return "report" }
+
+type Region struct{ Name, Month string }
+
+func (Region) Kind() string { return "region" }
+
 type (
 	Receipt  struct{ Number string }
 	Approval struct {

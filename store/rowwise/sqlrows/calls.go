@@ -113,13 +113,7 @@ func (c Calls[S]) InsertLinked(ctx context.Context, req store.InsertRequest) (ou
 		return out, fmt.Errorf("%s: %w", doing, err)
 	}
 	return rowwise.InTxAt(c.WriteAt(ctx, doing, req.Tx, req.Now), func(s S, now time.Time) (out store.InsertResult, err error) {
-		out, err = rowwise.InsertLinked(ctx, s, req, links, now, func(jobs []store.NewJob) ([]store.Inserted, error) {
-			linked := req
-			linked.Jobs = jobs
-			inserted, err := rowwise.Insert(ctx, s, linked, now)
-			return inserted.Jobs, err
-		})
-		return out, err
+		return rowwise.InsertLinkedOf(ctx, s, req, links, now)
 	})
 }
 

@@ -424,3 +424,29 @@ func TestLimitsOfANode(t *testing.T) {
 type letter struct{}
 
 func (letter) Kind() string { return "letter" }
+
+// TestChildren checks that the kit runs a parent, its children, and the parent again.
+func TestChildren(t *testing.T) {
+	workers := hourbell.NewWorkers()
+	hourbell.Register(workers, func(ctx context.Context, job *hourbell.Job[report]) error {
+		if err := job.Spawn(ctx, welcome{To: "ada"}, welcome{To: "bob"}); err != nil {
+			return err
+		}
+		if err := job.WaitChildren(ctx); err != nil {
+			return err
+		}
+		children, err := job.Children(ctx)
+		if err != nil {
+			return err
+		}
+		return job.SetResult(len(children))
+	})
+	hourbell.Register(workers, func(context.Context, *hourbell.Job[welcome]) error { return nil })
+	kit := hourbelltest.New(t, hourbell.Config{Workers: workers})
+	id := enqueue(t, kit, report{})
+	kit.RunDue()
+	job, err := kit.Client.Jobs.Get(t.Context(), id)
+	if err != nil || string(job.Result) != "2" || job.Attempt != 1 {
+		t.Errorf("the parent is %v after attempt %d, with the result %s: %v", job.State, job.Attempt, job.Result, err)
+	}
+}

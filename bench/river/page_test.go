@@ -40,7 +40,7 @@ type row struct {
 	test  func(t *testing.T)
 }
 
-var rows = slices.Concat(kindRows, enqueueRows, programRows, periodicRows, stateRows)
+var rows = slices.Concat(kindRows, resumableRows, enqueueRows, programRows, periodicRows, stateRows)
 
 // TestFromRiver runs River, and Hourbell where its side promises something, for each row of docs/from-river.md.
 func TestFromRiver(t *testing.T) {
@@ -121,7 +121,7 @@ var kindRows = []row{
 			t.Errorf("River: %v is no UnknownJobKindError", err)
 		}
 
-		kit := newKit(t, nil)
+		kit := newKit(t, ourNothing)
 		kit.RunDue()
 		enqueued, err := kit.Client.Enqueue(t.Context(), memo{})
 		must(t, err)
@@ -150,7 +150,7 @@ var kindRows = []row{
 			await(t, worker, unknown.ID, func(job *rivertype.JobRow) bool { return len(job.Errors) > 0 && job.Attempt > 0 })
 		}
 
-		kit := newKit(t, nil)
+		kit := newKit(t, ourNothing)
 		enqueued, err := kit.Client.Enqueue(t.Context(), memo{})
 		must(t, err)
 		kit.Work(note{})
@@ -271,28 +271,6 @@ var kindRows = []row{
 			t.Errorf("River: completed by attempt %d", job.Attempt)
 		}
 	}},
-	{"`ResumableStep`: a step that has ended is not repeated in the next attempt", func(t *testing.T) {
-		db := newDatabase(t)
-		var first, second atomic.Int64
-		client := db.work(t, atOnce{}, func(ctx context.Context, _ *river.Job[note]) error {
-			river.ResumableStep(ctx, "first", nil, func(context.Context) error {
-				first.Add(1)
-				return nil
-			})
-			river.ResumableStep(ctx, "second", nil, func(context.Context) error {
-				if second.Add(1) == 1 {
-					return errors.New("not yet")
-				}
-				return nil
-			})
-			return nil
-		})
-		job := insert(t, client, note{}, nil)
-		await(t, client, job.ID, func(job *rivertype.JobRow) bool { return job.State == rivertype.JobStateCompleted })
-		if first.Load() != 1 || second.Load() != 2 {
-			t.Errorf("River: the first step ran %d times, the second %d times", first.Load(), second.Load())
-		}
-	}},
 }
 
 var enqueueRows = []row{
@@ -344,7 +322,7 @@ var enqueueRows = []row{
 			}
 		}
 
-		kit := newKit(t, nil)
+		kit := newKit(t, ourNothing)
 		if job := ourJob(t, kit, kit.Work(note{}).ID); job.Priority != 5 {
 			t.Errorf("Hourbell: priority %d", job.Priority)
 		}
@@ -354,7 +332,7 @@ var enqueueRows = []row{
 		if job := insert(t, db.client(t, river.Config{}), note{}, nil); job.MaxAttempts != 25 {
 			t.Errorf("River: %d attempts", job.MaxAttempts)
 		}
-		kit := newKit(t, nil)
+		kit := newKit(t, ourNothing)
 		if job := ourJob(t, kit, kit.Work(note{}).ID); job.MaxAttempts != 25 {
 			t.Errorf("Hourbell: %d attempts", job.MaxAttempts)
 		}
@@ -369,7 +347,7 @@ var enqueueRows = []row{
 			t.Errorf("River, overridden: %d attempts, priority %d", job.MaxAttempts, job.Priority)
 		}
 
-		kit := newKit(t, nil)
+		kit := newKit(t, ourNothing)
 		enqueued, err := kit.Client.Enqueue(t.Context(), careful{}, hourbell.MaxAttempts(7))
 		must(t, err)
 		if job := ourJob(t, kit, enqueued.ID); job.MaxAttempts != 7 || job.Priority != 2 {
@@ -398,7 +376,7 @@ var enqueueRows = []row{
 			t.Errorf("River: a completed job is kept for %s", kept)
 		}
 
-		kit := newKit(t, nil)
+		kit := newKit(t, ourNothing)
 		kit.Work(note{Text: "a"}, hourbell.UniqueArgs())
 		if ourDuplicate(t, kit, note{Text: "a"}, hourbell.UniqueArgs()) {
 			t.Error("Hourbell: a completed job holds its key without UniqueFor")
@@ -450,7 +428,7 @@ var enqueueRows = []row{
 			}
 		}
 
-		kit := newKit(t, nil)
+		kit := newKit(t, ourNothing)
 		for i, args := range []bill{{"ada", "1"}, {"ada", "2"}, {"bob", ""}} {
 			if got := ourDuplicate(t, kit, args, hourbell.UniqueArgs("customer")); got != (i == 1) {
 				t.Errorf("Hourbell: %+v: duplicate %t", args, got)
@@ -472,7 +450,7 @@ var enqueueRows = []row{
 			}
 		}
 
-		kit := newKit(t, nil, hourbelltest.StartAt(day.Add(59*time.Minute)))
+		kit := newKit(t, ourNothing, hourbelltest.StartAt(day.Add(59*time.Minute)))
 		clock := func() []hourbell.Option {
 			hour := kit.Now().UTC().Format("2006-01-02T15")
 			return []hourbell.Option{hourbell.Unique(hour), hourbell.UniqueFor(time.Hour)}
@@ -499,7 +477,7 @@ var enqueueRows = []row{
 		}
 	}},
 	{"`UniqueSkippedAsDuplicate` of the answer", func(t *testing.T) {
-		kit := newKit(t, nil)
+		kit := newKit(t, ourNothing)
 		first, err := kit.Client.Enqueue(t.Context(), note{}, hourbell.Unique("key"))
 		must(t, err)
 		second, err := kit.Client.Enqueue(t.Context(), note{}, hourbell.Unique("key"))
@@ -667,7 +645,7 @@ var programRows = []row{
 			}
 		}
 
-		kit := newKit(t, nil)
+		kit := newKit(t, ourNothing)
 		kit.Work(note{}, hourbell.Unique("key"), hourbell.UniqueFor(time.Hour))
 		if !ourDuplicate(t, kit, note{}, hourbell.Unique("key"), hourbell.UniqueFor(time.Hour)) {
 			t.Error("Hourbell: the kit does not enforce keys")
@@ -702,7 +680,7 @@ var periodicRows = []row{
 			t.Errorf("River: after %s, %s", now, theirs)
 		}
 
-		kit := newKit(t, nil, hourbelltest.StartAt(now))
+		kit := newKit(t, ourNothing, hourbelltest.StartAt(now))
 		nextSlot := func() time.Time {
 			put(t, kit, hourbell.Schedule{Name: "often", Rule: recur.Every(15 * time.Minute), Job: note{}})
 			kit.RunDue()
@@ -731,7 +709,7 @@ var periodicRows = []row{
 		db.awaitJobs(t, 2)
 		must(t, third.Stop(t.Context()))
 
-		kit := newKit(t, nil)
+		kit := newKit(t, ourNothing)
 		for _, start := range []struct {
 			after time.Duration
 			jobs  int
@@ -786,7 +764,7 @@ var stateRows = []row{
 		if job := insert(t, db.client(t, river.Config{}), note{}, nil); job.State != rivertype.JobStateAvailable {
 			t.Errorf("River: %s", job.State)
 		}
-		kit := newKit(t, nil)
+		kit := newKit(t, ourNothing)
 		enqueued, err := kit.Client.Enqueue(t.Context(), note{})
 		must(t, err)
 		if job := ourJob(t, kit, enqueued.ID); job.State != store.StateReady {
@@ -799,7 +777,7 @@ var stateRows = []row{
 		if job.State != rivertype.JobStateScheduled {
 			t.Errorf("River: %s", job.State)
 		}
-		kit := newKit(t, nil)
+		kit := newKit(t, ourNothing)
 		enqueued, err := kit.Client.Enqueue(t.Context(), note{}, hourbell.In(time.Hour))
 		must(t, err)
 		if job := ourJob(t, kit, enqueued.ID); !job.Scheduled(kit.Now()) {
@@ -825,7 +803,7 @@ var stateRows = []row{
 	}},
 	{"`running`", allStates},
 	{"`completed`", func(t *testing.T) {
-		kit := newKit(t, nil)
+		kit := newKit(t, ourNothing)
 		if job := ourJob(t, kit, kit.Work(note{}).ID); job.State != store.StateCompleted {
 			t.Errorf("Hourbell: %s", job.State)
 		}
@@ -846,7 +824,7 @@ var stateRows = []row{
 		if job := get(t, client, pending.ID); job.State != rivertype.JobStatePending {
 			t.Errorf("River: %s", job.State)
 		}
-		kit := newKit(t, nil)
+		kit := newKit(t, ourNothing)
 		first, err := kit.Client.Enqueue(t.Context(), note{}, hourbell.In(time.Hour))
 		must(t, err)
 		second, err := kit.Client.Enqueue(t.Context(), note{}, hourbell.After(first.ID, store.OnSuccess, 0))
@@ -874,7 +852,7 @@ func TestBothInOneDatabase(t *testing.T) {
 	client := db.start(t, river.Config{Workers: workersOf(nothing)})
 	job := insert(t, client, note{}, nil)
 	await(t, client, job.ID, func(job *rivertype.JobRow) bool { return job.State == rivertype.JobStateCompleted })
-	kit := hourbelltest.Over(t, db.backend(t), hourbell.Config{Workers: ourWorkers(nil)})
+	kit := hourbelltest.Over(t, db.backend(t), hourbell.Config{Workers: ourWorkers(ourNothing)})
 	if attempt := kit.Work(note{}); attempt.Err != nil {
 		t.Error(attempt)
 	}
@@ -964,22 +942,24 @@ func workersOf(do func(context.Context, *river.Job[note]) error) *river.Workers 
 	return workers
 }
 
-func ourWorkers(do func(context.Context, *hourbell.Job[note]) error) *hourbell.Workers {
-	if do == nil {
-		do = func(context.Context, *hourbell.Job[note]) error { return nil }
-	}
+func ourWorkers[T hourbell.Args](do func(context.Context, *hourbell.Job[T]) error) *hourbell.Workers {
 	workers := hourbell.NewWorkers()
 	hourbell.Register(workers, do)
 	return workers
 }
 
-func newKit(
-	t *testing.T, do func(context.Context, *hourbell.Job[note]) error, options ...hourbelltest.Option,
+// ourNothing is a worker of Hourbell.
+func ourNothing(context.Context, *hourbell.Job[note]) error { return nil }
+
+// ignored are goroutines of River's clients, which run in other tests.
+var ignored = hourbelltest.IgnoreGoroutines("github.com/riverqueue/", "github.com/jackc/")
+
+func newKit[T hourbell.Args](
+	t *testing.T, do func(context.Context, *hourbell.Job[T]) error, options ...hourbelltest.Option,
 ) *hourbelltest.Kit {
 	t.Helper()
-	// Clients of River that run in other tests have goroutines of their own.
-	options = append(options, hourbelltest.IgnoreGoroutines("github.com/riverqueue/", "github.com/jackc/"))
-	return hourbelltest.New(t, hourbell.Config{Workers: ourWorkers(do), Logger: slog.New(slog.DiscardHandler)}, options...)
+	config := hourbell.Config{Workers: ourWorkers(do), Logger: slog.New(slog.DiscardHandler)}
+	return hourbelltest.New(t, config, append(options, ignored)...)
 }
 
 func ourJob(t *testing.T, kit *hourbelltest.Kit, id int64) store.JobInfo {

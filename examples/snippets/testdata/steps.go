@@ -57,16 +57,13 @@ func charge(ctx context.Context, card string, amount int64) (Receipt, error)
 
 func send(ctx context.Context, to string, receipt Receipt) error
 
-func remind(ctx context.Context, to string) error
-
-func askForApproval(ctx context.Context, job int64) error
-
 func ship(ctx context.Context, number string) error
 
-func requestPayment(ctx context.Context, amount int64, url string) error
-
-func shipPaid(ctx context.Context, number string, payment Payment) error
-
-func readRows(ctx context.Context, file string, after int64, most int) ([]row, error)
-
-func importRows(ctx context.Context, rows []row) error
+type shop struct {
+	remind         func(ctx context.Context, to string) error
+	askForApproval func(ctx context.Context, job int64) error
+	requestPayment func(ctx context.Context, amount int64, url string) error
+	ship           func(ctx context.Context, number string, payment Payment) error
+	readRows       func(ctx context.Context, file string, after int64, most int) ([]row, error)
+	importRows     func(ctx context.Context, rows []row) error
+}

@@ -19,6 +19,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/cmd/hourbell/lockrun"
+	"github.com/hourbell/hourbell/internal/jsons"
 	"github.com/hourbell/hourbell/internal/steps"
 )
 
@@ -36,7 +37,7 @@ func (p *program) stepRunCommand() *cobra.Command {
 			"UTF-8, as the result of the step NAME of the job. If an earlier attempt has done the step, the program does not run,\n" +
 			"and the kept output is printed. It works without a store: the node of the job is reached by " + steps.Variable + ".\n\n" +
 			"Exit codes: the program's own (128 and the number of the signal if a signal ended it), and then nothing is kept;\n" +
-			"0 if the step was done; 1 if the step could not be kept; 2 for a usage error.",
+			"0 if the step was done; " + strconv.Itoa(steps.ExitParked) + " if the job lies aside after `hourbell wait`; 1 if the step could not be kept; 2 for a usage error.",
 		Example:               "  hourbell step run dump -- pg_dump --file /srv/dump app",
 		DisableFlagsInUseLine: true,
 		Args: func(c *cobra.Command, args []string) error {
@@ -56,7 +57,7 @@ func (p *program) stepRunCommand() *cobra.Command {
 				return p.runStep(argv)
 			})
 			if err != nil || ran {
-				return err
+				return p.unlessParked(err)
 			}
 			var text string
 			if err := json.Unmarshal(value, &text); err != nil { // of a program in Go
@@ -79,7 +80,7 @@ func (p *program) runStep(argv []string) (json.RawMessage, error) {
 	if err := program.Run(); err != nil {
 		return nil, stepStatus(argv[0], err)
 	}
-	value, err := json.Marshal(kept.String())
+	value, err := jsons.Encode(kept.String())
 	switch {
 	case err != nil:
 		return nil, err
@@ -89,6 +90,15 @@ func (p *program) runStep(argv []string) (json.RawMessage, error) {
 		return nil, errors.New("the standard output of the step is not UTF-8, so that the step cannot be kept: write it to a file")
 	}
 	return value, nil
+}
+
+// unlessParked returns err, or the exit code of a command whose job lies aside.
+func (p *program) unlessParked(err error) error {
+	if errors.Is(err, steps.ErrParked) {
+		p.note(err.Error())
+		return lockrun.Status(steps.ExitParked)
+	}
+	return err
 }
 
 // capped keeps one byte more than a result may have, so that the excess is noticed.
@@ -115,7 +125,8 @@ func (p *program) stepDoneCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "done NAME", Short: "Marks a step as done",
 		Long: "For commands of jobs: marks the step NAME of the job as done, without a program. jobs show and the page of the job list it\n" +
-			"with its time. If it is done already, nothing changes. The exit code is 0, or 1 if it could not be kept.",
+			"with its time. If it is done already, nothing changes. The exit code is 0, " + strconv.Itoa(steps.ExitParked) + " if the job\n" +
+			"lies aside after `hourbell wait`, or 1 if it could not be kept.",
 		Example:               "  hourbell step done uploaded",
 		DisableFlagsInUseLine: true,
 		Args:                  takes(false, "NAME"),
@@ -124,7 +135,7 @@ func (p *program) stepDoneCommand() *cobra.Command {
 				return err
 			}
 			_, err := steps.Step(c.Context(), args[0], func() (json.RawMessage, error) { return nil, nil })
-			return err
+			return p.unlessParked(err)
 		},
 	}
 }
@@ -148,14 +159,11 @@ func (p *program) waitCommand() *cobra.Command {
 			}
 			value, err := steps.Wait(c.Context(), args[0], timeout)
 			switch {
-			case errors.Is(err, steps.ErrParked):
-				p.note(err.Error())
-				return lockrun.Status(steps.ExitParked)
 			case errors.Is(err, steps.ErrTimedOut):
 				p.note(err.Error())
 				return lockrun.Status(exitTimedOut)
 			case err != nil:
-				return err
+				return p.unlessParked(err)
 			}
 			_, err = fmt.Fprintf(p.stdout, "%s\n", value)
 			return err

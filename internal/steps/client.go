@@ -36,7 +36,7 @@ func ask(ctx context.Context, req request, do func() (json.RawMessage, error)) (
 		return nil, fmt.Errorf("reach the node of the job: %w; the node has ended, or the job belongs to another user", err)
 	}
 	defer conn.Close()
-	in, out := json.NewDecoder(conn), json.NewEncoder(conn)
+	in, out := json.NewDecoder(conn), encoder(conn)
 	var answer reply
 	if err := exchange(in, out, req, &answer); err != nil {
 		return nil, err

@@ -100,7 +100,7 @@ func (s *Server) accept(ctx context.Context) {
 
 // serve answers one connection.
 func (s *Server) serve(ctx context.Context, conn net.Conn) {
-	in, out := json.NewDecoder(io.LimitReader(conn, 2*maxMessage)), json.NewEncoder(conn)
+	in, out := json.NewDecoder(io.LimitReader(conn, 2*maxMessage)), encoder(conn)
 	var req request
 	err := in.Decode(&req)
 	if err == nil {
@@ -109,11 +109,14 @@ func (s *Server) serve(ctx context.Context, conn net.Conn) {
 	if err == nil {
 		err = s.begin(req)
 	}
-	if err != nil {
+	switch {
+	case err == nil:
+		_ = out.Encode(s.answer(ctx, req, in, out))
+	case errors.Is(err, ErrParked):
+		_ = out.Encode(reply{Parked: true})
+	default:
 		_ = out.Encode(reply{Error: err.Error()})
-		return
 	}
-	_ = out.Encode(s.answer(ctx, req, in, out))
 }
 
 // turnTime is how long a step waits for the end of the step before, whose program may have been killed a moment ago.

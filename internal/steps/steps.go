@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/hourbell/hourbell/check"
@@ -50,8 +51,15 @@ var (
 	ErrTimedOut = errors.New("no signal came in time")
 )
 
-// maxMessage is the greatest length of a message in bytes: a value whose characters are all escaped, and the rest.
-const maxMessage = 6*check.MaxResult + 4<<10
+// maxMessage is the greatest length of a message in bytes: a value, and the rest.
+const maxMessage = check.MaxResult + 4<<10
+
+// encoder returns an encoder that sends values as they are, so that they do not grow.
+func encoder(to io.Writer) *json.Encoder {
+	e := json.NewEncoder(to)
+	e.SetEscapeHTML(false)
+	return e
+}
 
 // err returns what a reply says besides its value.
 func (r reply) err() error {

@@ -85,6 +85,8 @@ func (k *Kit) whyNot(job store.JobInfo) (why, remedy string) {
 			why = "it " + reason
 		}
 		return why, remedy
+	case job.Parked:
+		return k.whyParked(job), ""
 	}
 	nodes, err := k.Client.Nodes.List(k.context())
 	k.fail("list the nodes", err)
@@ -103,6 +105,31 @@ func (k *Kit) whyNot(job store.JobInfo) (why, remedy string) {
 		return fmt.Sprintf("the %v %q is paused", pauses[0].Subject, pauses[0].Name), ""
 	}
 	return "a limit, Restricted or Config.Admission keeps it from running", ""
+}
+
+// whyParked returns for what a job lies aside, until when, and which call lets it go on.
+func (k *Kit) whyParked(job store.JobInfo) string {
+	open := k.openSteps(job.ID)
+	switch until := fmt.Sprintf("until %v", job.RunAt); {
+	case len(open) == 0: // the step has ended since
+		return "it is parked " + until
+	case open[0].Sort != store.StepSignal:
+		return fmt.Sprintf("it is parked: its step %q sleeps %s; move the clock with Advance", open[0].Name, until)
+	case open[0].Until.IsZero():
+		return fmt.Sprintf("it is parked: it waits for the signal %q, without end; send the signal with kit.Signal", open[0].Name)
+	default:
+		return fmt.Sprintf("it is parked: it waits for the signal %q %s; send the signal with kit.Signal, or let the time pass with Advance", open[0].Name, until)
+	}
+}
+
+// openSteps returns the steps of jobs that lie aside whose waits have not ended.
+func (k *Kit) openSteps(jobs ...int64) []store.Step {
+	if len(jobs) == 0 {
+		return nil
+	}
+	steps, err := store.List[store.Step](k.context(), k.Backend, store.ListRequest{IDs: jobs})
+	k.fail("list the steps of jobs that are parked", err)
+	return slices.DeleteFunc(steps, func(s store.Step) bool { return !s.Open })
 }
 
 // attempts returns the attempts that have ended since the last call.

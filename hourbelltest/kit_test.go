@@ -198,6 +198,28 @@ func TestFailures(t *testing.T) {
 			enqueue(t, kit, report{2026})
 			kit.Drain()
 		}, []string{`drain: 1 job is left:`, `job 1 (report): the queue "default" is paused`}},
+		"jobs that are parked": {func(t testing.TB) {
+			kit := hourbelltest.New(t, hourbell.Config{Workers: reports(func(ctx context.Context, job *hourbell.Job[report]) error {
+				if err := job.Sleep(ctx, 72*time.Hour); err != nil {
+					return err
+				}
+				_, err := hourbell.Wait[string](ctx, job, "approval", time.Duration(job.Args.Year)*time.Hour)
+				return err
+			})}, start)
+			enqueue(t, kit, report{0})
+			enqueue(t, kit, report{24}, hourbell.In(time.Hour))
+			kit.Drain()
+		}, []string{
+			"drain: 2 jobs are left:", `job 1 (report): it is parked: it waits for the signal "approval", without end; send the signal with kit.Signal`,
+			`job 2 (report): it is parked: it waits for the signal "approval" until 2026-01-05 01:00:00 +0000 UTC; send the signal with kit.Signal, or let`,
+		}},
+		"a job that sleeps": {func(t testing.TB) {
+			kit := hourbelltest.New(t, hourbell.Config{Workers: reports(func(ctx context.Context, job *hourbell.Job[report]) error {
+				return job.Sleep(ctx, 400*24*time.Hour)
+			})}, start)
+			enqueue(t, kit, report{2026})
+			kit.Drain()
+		}, []string{"a job is due later than in a year", `job 1 (report): it is parked: its step "sleep 1" sleeps until 2027-02-05 00:00:00 +0000 UTC; move the clock with Advance`}},
 		"another enqueued": {func(t testing.TB) {
 			kit := hourbelltest.New(t, cfg)
 			enqueue(t, kit, report{2025})

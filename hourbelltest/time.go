@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,11 +63,11 @@ func (k *Kit) RunDue() []Attempt {
 const mostDrained = 366 * 24 * time.Hour
 
 // Drain runs jobs until none is left: it moves the clock to each
-// instant at which a job is due, and so lets retries, snoozes and jobs with a delay run. Slots that
-// are due on the way fire, but it does not wait for slots. It returns the attempts that ended, in
-// their order. The test fails if jobs are left, because no client over Kit.Backend serves their queue or
-// has a worker of their kind, because they are paused, or because they are due more than a year later; the
-// message has the reason of each. RunDue and Advance let jobs be left.
+// instant at which a job is due, and so lets retries, snoozes, sleeps and jobs with a delay run. Slots and
+// timeouts of signals that are due on the way come to pass, but it does not wait for them. It returns the
+// attempts that ended, in their order. The test fails if jobs are left, because no client over Kit.Backend
+// serves their queue or has a worker of their kind, because they are paused or wait for a signal, or because
+// they are due more than a year later; the message has the reason of each. RunDue and Advance let jobs be left.
 func (k *Kit) Drain() []Attempt {
 	k.t.Helper()
 	begun, after := k.Now(), ""
@@ -118,7 +119,7 @@ func (k *Kit) noneLeft(after string) {
 	k.t.Errorf("hourbelltest: drain: %d %s left%s:%s", left, are, after, text.String())
 }
 
-// jobsLeft reports whether a job runs, or is due later.
+// jobsLeft reports whether a job runs, is due later or sleeps. A job that waits for a signal is none, because the test sends signals.
 func (k *Kit) jobsLeft() bool {
 	k.t.Helper()
 	count := func(f hourbell.JobFilter) int64 {
@@ -129,17 +130,22 @@ func (k *Kit) jobsLeft() bool {
 	if count(hourbell.JobFilter{States: []store.State{store.StateRunning}, Scheduled: true}) > 0 {
 		return true
 	}
-	if count(hourbell.JobFilter{Retrying: true}) == 0 {
-		return false
+	list := func(f hourbell.JobFilter) []store.JobInfo {
+		if count(f) == 0 {
+			return nil
+		}
+		f.Limit = 1000
+		jobs, err := k.Client.Jobs.List(k.context(), f)
+		k.fail("list the jobs that are left", err)
+		return jobs
 	}
-	retrying, err := k.Client.Jobs.List(k.context(), hourbell.JobFilter{Retrying: true, Limit: 1000})
-	k.fail("list the jobs that are left", err)
-	for _, job := range retrying {
+	for _, job := range list(hourbell.JobFilter{Retrying: true}) {
 		if job.RunAt.After(k.Now()) {
 			return true
 		}
 	}
-	return false
+	sleeps := func(s store.Step) bool { return s.Sort == store.StepSleep }
+	return slices.ContainsFunc(k.openSteps(numbers(list(hourbell.JobFilter{Parked: true}))...), sleeps)
 }
 
 // Sleep waits in a worker until the kit's clock has moved by d, as a job that takes long: kit.RunDue

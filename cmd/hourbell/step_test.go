@@ -1,9 +1,13 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
+	"os/user"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -152,4 +156,51 @@ func TestStepsThatFail(t *testing.T) {
 	equal(t, "outside of a job", fmt.Sprint(r.code), fmt.Sprint(exitUsage))
 	b.fails(exitUsage, []string{"PROGRAM", "is missing"}, "step", "run", "a")
 	b.fails(exitUsage, []string{"timeout", "is no time to wait"}, "wait", "a", "--timeout", "0d")
+}
+
+// TestStepsAsAnotherUser has a command of a user who is not the user of the node: only this user and root may enter the folder of the socket.
+func TestStepsAsAnotherUser(t *testing.T) {
+	startsProcesses(t)
+	if _, err := user.Lookup("daemon"); err != nil || os.Geteuid() != 0 {
+		t.Skip("needs root, and the user daemon")
+	}
+	dir, err := os.MkdirTemp("", "hourbell-as-another-") // t.TempDir is closed to others
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range [][]string{{"cp", self, filepath.Join(dir, "hourbell")}, {"chmod", "755", dir, filepath.Join(dir, "hourbell")}} {
+		if out, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v, %s", command, err, out)
+		}
+	}
+	b := newBench(t)
+	node := b.serve("--commands", "any")
+	node.awaits("node started", 1)
+	args, err := json.Marshal(map[string]any{"user": "daemon", "dir": "/", "env": map[string]string{"PATH": dir + ":/usr/bin:/bin"}, "shell": `set -e
+hourbell step run who -- id -un
+stat -c 'folder %U %a %n' "${HOURBELL_SOCKET%/*}"
+hourbell wait go`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := fmt.Sprint(b.objects("enqueue", "command", "--args", string(args), "--max-attempts", "1", "--output", "ndjson")[0]["id"])
+	state := func() string { return fmt.Sprint(b.objects("jobs", "show", id, "--output", "ndjson")[0]["state"]) }
+	ends := func() bool { return state() == "parked" || state() == "failed" }
+	eventually(t, "the job to wait for its signal", ends)
+	shown := b.ok("jobs", "show", id)
+	folder := regexp.MustCompile(`folder daemon 700 (/\S+)`).FindStringSubmatch(shown)
+	if state() != "parked" || !strings.Contains(shown, `"daemon\n"`) || folder == nil {
+		t.Fatalf("the job is %s:\n%s", state(), shown)
+	}
+	b.ok("signal", id, "go", "1")
+	eventually(t, "the job to complete", func() bool { return state() == "completed" || state() == "failed" })
+	equal(t, "the job", state(), "completed")
+	if _, err := os.Stat(folder[1]); !os.IsNotExist(err) {
+		t.Errorf("the folder %s is left: %v", folder[1], err)
+	}
 }

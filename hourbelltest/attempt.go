@@ -113,6 +113,8 @@ func (k *Kit) whyParked(job store.JobInfo) string {
 	switch until := fmt.Sprintf("until %v", job.RunAt); {
 	case len(open) == 0: // the step has ended since
 		return "it is parked " + until
+	case open[0].Sort == store.StepChildren:
+		return fmt.Sprintf("it is parked: it waits for its children, the jobs of batch %d", open[0].Children().Batch)
 	case open[0].Sort != store.StepSignal:
 		return fmt.Sprintf("it is parked: its step %q sleeps %s; move the clock with Advance", open[0].Name, until)
 	case open[0].Until.IsZero():

@@ -213,6 +213,16 @@ func TestFailures(t *testing.T) {
 			"drain: 2 jobs are left:", `job 1 (report): it is parked: it waits for the signal "approval", without end; send the signal with kit.Signal`,
 			`job 2 (report): it is parked: it waits for the signal "approval" until 2026-01-05 01:00:00 +0000 UTC; send the signal with kit.Signal, or let`,
 		}},
+		"children that are left": {func(t testing.TB) {
+			kit := hourbelltest.New(t, hourbell.Config{Workers: reports(func(ctx context.Context, job *hourbell.Job[report]) error {
+				if err := job.Spawn(ctx, welcome{To: "ada"}); err != nil {
+					return err
+				}
+				return job.WaitChildren(ctx)
+			})}, start)
+			enqueue(t, kit, report{2026})
+			kit.Drain()
+		}, []string{"drain: 3 jobs are left:", `job 1 (report): it is parked: it waits for its children, the jobs of batch 1`}},
 		"a job that sleeps": {func(t testing.TB) {
 			kit := hourbelltest.New(t, hourbell.Config{Workers: reports(func(ctx context.Context, job *hourbell.Job[report]) error {
 				return job.Sleep(ctx, 400*24*time.Hour)

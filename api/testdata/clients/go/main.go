@@ -29,10 +29,20 @@ func main() {
 	args := []string{"by=go", "customer=42"}
 	found, err := client.ListJobsWithResponse(ctx, &ListJobsParams{Args: &args})
 	must(err == nil && found.JSON200 != nil && len(found.JSON200.Items) == 1 && found.JSON200.Items[0].Id == id, err, found)
+	var by any = map[string]any{"by": "ann"}
+	for _, status := range []int{http.StatusNoContent, http.StatusConflict} {
+		signal, err := client.SendSignalWithResponse(ctx, id, "approval", SignalBody{Value: by})
+		must(err == nil && signal.StatusCode() == status, err, signal)
+	}
+	from := "charge"
+	untaken, err := client.RetryJobWithResponse(ctx, id, ChangeTo{From: &from})
+	must(err == nil && untaken.StatusCode() == http.StatusUnprocessableEntity, err, untaken)
 	cancelled, err := client.CancelJobWithResponse(ctx, id)
 	must(err == nil && cancelled.JSON200 != nil && cancelled.JSON200.Change == "changed", err, cancelled)
 	got, err := client.GetJobWithResponse(ctx, id, nil)
 	must(err == nil && got.JSON200 != nil && got.JSON200.State == "cancelled", err, got)
+	steps := got.JSON200.Steps
+	must(steps != nil && len(*steps) == 1 && (*steps)[0].Name == "approval", steps)
 
 	const name = "clients/go"
 	cron, zone, all := "0 9 * * 1-5", "Europe/Prague", "*"

@@ -18,6 +18,12 @@ assert.equal(wrong.error!.errors![0].field, "kind");
 const found = (await client.GET("/api/v1/jobs", { params: { query: { state: ["scheduled"], args: ["by=typescript", "customer=42"] } } })).data!;
 assert.deepEqual(found.items.map((j) => j.id), [job.id]);
 const path = { id: job.id };
+const signal = () => client.POST("/api/v1/jobs/{id}/signals/{name}", { params: { path: { ...path, name: "approval" } }, body: { value: { by: "ann" } } });
+assert.equal((await signal()).response.status, 204);
+assert.equal((await signal()).response.status, 409);
+const untaken = await client.POST("/api/v1/jobs/{id}/retry", { params: { path }, body: { from: "charge" } });
+assert.equal(untaken.error!.errors![0].field, "from");
+assert.equal((await client.GET("/api/v1/jobs/{id}", { params: { path } })).data!.steps![0].name, "approval");
 assert.equal((await client.POST("/api/v1/jobs/{id}/cancel", { params: { path } })).data!.change, "changed");
 assert.equal((await client.GET("/api/v1/jobs/{id}", { params: { path } })).data!.state, "cancelled");
 

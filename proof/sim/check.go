@@ -54,6 +54,15 @@ var promises = []promise{
 	{"bad input changes nothing", badInputChangesNothing},
 	{"no error without a reason", noErrorWithoutAReason},
 	{"lost history is noticed", lostHistoryIsNoticed},
+	{"steps are taken once", stepsAreTakenOnce},
+	{"steps are in order", stepsAreInOrder},
+	{"effects of steps happen once", effectsOfStepsHappenOnce},
+	{"signals are taken once", signalsAreTakenOnce},
+	{"waits are not short", waitsAreNotShort},
+	{"parked jobs go on", parkedJobsGoOn},
+	{"waits cost no attempt", waitsCostNoAttempt},
+	{"parked jobs hold nothing", parkedJobsHoldNothing},
+	{"cursors are recent", cursorsAreRecent},
 }
 
 // evidence is what was witnessed, ordered for the checks, and what they find.

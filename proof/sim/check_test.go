@@ -12,9 +12,9 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// calmPlan is a plan without faults and limits, and in fair weather.
-func calmPlan() *plan {
-	p := newPlan(1, 4*time.Minute)
+// calmPlan is the plan of a seed without faults and limits, and in fair weather.
+func calmPlan(seed uint64) *plan {
+	p := newPlan(seed, 4*time.Minute)
 	p.Weather = weather{Latency: time.Millisecond}
 	p.Events = slices.DeleteFunc(p.Events, func(e event) bool {
 		return e.Node > 0 || slices.Contains([]string{"away", "clock", "limit", "end limit", restore}, e.Verb)
@@ -24,7 +24,7 @@ func calmPlan() *plan {
 
 // TestTheChecksFindFaults falsifies what was witnessed of a run without a fault: the check of each promise has to notice it.
 func TestTheChecksFindFaults(t *testing.T) {
-	p := calmPlan()
+	p := calmPlan(1)
 	res := simulate(t, p, false)
 	if len(res.problems) > 0 {
 		t.Fatalf("without a fault: %s", first(res.problems, 5))
@@ -197,6 +197,7 @@ func (w *witness) copy() *witness {
 	f.runs, f.asked, f.jobs, f.slots = slices.Clone(w.runs), slices.Clone(w.asked), slices.Clone(w.jobs), slices.Clone(w.slots)
 	f.faults, f.rules, f.halts, f.limits, f.pauses = slices.Clone(w.faults), slices.Clone(w.rules), slices.Clone(w.halts), nil, slices.Clone(w.pauses)
 	f.at, f.took, f.changed, f.deleted, f.follows, f.every, f.alone = w.at, w.took, w.changed, w.deleted, w.follows, w.every, w.alone
+	f.steps, f.sent, f.forgot = slices.Clone(w.steps), slices.Clone(w.sent), w.forgot
 	f.hooked, f.handlers, f.calendars = w.hooked, slices.Clone(w.handlers), slices.Clone(w.calendars)
 	return f
 }

@@ -84,7 +84,7 @@ func theStoresClockDecides(e *evidence) {
 		for i, r := range runs[1:] {
 			before := runs[i]
 			failed := before.Answer == "error" || before.Answer == "panic"
-			rests := failed && before.Heeds && !e.disturbed(before) && !e.touched(r) // others may have been abandoned
+			rests := failed && before.Heeds && !e.disturbed(before) && !e.touched(r) && !e.signalled(before, r) // others may have been abandoned
 			if rests && r.Start.Real.Sub(before.End.Real) < leastBackoff && !e.stepped(before.Start.Real, r.Start.Real) {
 				e.fail("%v, and then, sooner than its back-off of 2 s, %v", before, r)
 			}

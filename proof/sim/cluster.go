@@ -35,6 +35,8 @@ type cluster struct {
 	began   time.Time // by the clock of the nodes
 	user    *hourbell.Client
 	ids     map[string]int64 // of the jobs that callers know, by label
+	// programs are the steps of jobs, by label.
+	programs map[string][]part
 
 	// The driver changes the following fields; all others read them between two stops.
 	weather   weather
@@ -52,6 +54,8 @@ type node struct {
 	port   *port
 	client *hourbell.Client
 	ended  chan struct{}
+	// stepInTx takes steps in transactions; nil: there are none.
+	stepInTx stepInTx
 }
 
 // result is what a run has found.
@@ -127,6 +131,7 @@ func (c *cluster) run(t *testing.T) {
 	for i := range c.nodes {
 		c.gate.at(c.began.Add(time.Duration(i)*time.Millisecond), fmt.Sprintf("node %d starts", i+1), func() { c.start(i) })
 	}
+	c.programs = c.plan.programs()
 	for i, e := range c.plan.Events {
 		c.gate.at(c.began.Add(e.At), fmt.Sprintf("event %d", i), func() { c.do(i, e) })
 	}
@@ -148,6 +153,9 @@ func (c *cluster) start(i int) {
 		c.past = append(c.past, before)
 	}
 	n.port = newPort(c, n.name, (c.dice.part(n.name+" drift", 0)-0.5)/5000)
+	if in, is := c.store.(*memory.Store); is {
+		n.stepInTx = stepsInMemory(in)
+	}
 	var labels map[string]string
 	if c.plan.Roles {
 		labels = map[string]string{"role": roles[i%2]}
@@ -230,6 +238,9 @@ func (c *cluster) calm() {
 		}
 	}
 	c.asks("end", func(ctx context.Context) { c.tidy(ctx) })
+	if len(c.programs) > 0 {
+		c.gate.at(time.Now().Add(c.lastSignals()), "the last signals", func() { c.asks("end of waits", c.endWaits) })
+	}
 }
 
 // patience returns how long all work may take to come to its end when the weather is calm.
@@ -276,6 +287,15 @@ func (c *cluster) read(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.witness.taken = c.claims.taken
+	var took []int64
+	for _, j := range c.witness.jobs {
+		if j.Kind == kindSteps {
+			took = append(took, j.ID)
+		}
+	}
+	if c.witness.steps, err = store.List[store.Step](ctx, c.store, store.ListRequest{IDs: took}); err != nil {
+		t.Fatal(err)
+	}
 	slices.Reverse(c.witness.jobs)
 	c.witness.took = c.witness.at.Real.Sub(c.began)
 	for key, n := range c.gate.counts {

@@ -13,8 +13,8 @@
 //	plan.go, workload*.go  what happens in a run, drawn from its seed: data that can be shortened
 //	gate.go, dice.go       the order of everything, and chance without order
 //	weather.go, port.go    what becomes of each call between a node and the store
-//	cluster.go, worker.go  the nodes and their workers
-//	user.go                what users do
+//	cluster.go, worker*.go the nodes and their workers
+//	user*.go               what users do
 //	witness.go             what was seen: by workers, by callers, and in the store at the end
 //	check*.go              the promises, one check each, from what was seen only
 //	claims.go              the claims of all jobs, followed by the model of package claims

@@ -56,6 +56,7 @@ type job struct {
 	Timeout     time.Duration
 	After       []edge
 	Any         bool
+	Steps       []part // of kindSteps
 }
 
 // edge is a predecessor by its label.
@@ -135,6 +136,7 @@ func (j job) String() string {
 	add(j.Timeout != 0, "timeout=%v", j.Timeout)
 	add(len(j.After) > 0, "after %v", j.After)
 	add(j.Any, "any%v", "")
+	add(len(j.Steps) > 0, "%v", j.Steps)
 	return "{" + strings.Join(parts, " ") + "}"
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/hourbell/hourbell/internal/intercept"
 	"github.com/hourbell/hourbell/internal/uptime"
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/memory"
 )
 
 // port is the way of one process to the store: a backend whose calls stop at the gate and meet the weather. It also
@@ -119,8 +120,11 @@ func (p *port) call(ctx context.Context, c intercept.Call, next func(context.Con
 		next = func(context.Context) error { return nil }
 	}
 	err = next(ctx)
-	if f.twice && err == nil {
+	if f.twice && err == nil && mayRepeat(c.Request) {
 		err = next(ctx)
+	}
+	if err != nil {
+		rollBack(c.Request)
 	}
 	if p.c.trace.on {
 		p.c.trace.add("%s%s: %s", key, mark(f.twice, " (twice)"), answer(c.Result, err))
@@ -330,10 +334,29 @@ func details(request any) string {
 		if len(r.Firings) > 0 {
 			return " " + strconv.FormatInt(r.Firings[0].Schedule, 10)
 		}
+	case *store.SaveStepRequest:
+		return claimText(r.Step.Job, r.Token) + " " + r.Step.Name
 	case *store.ClaimRef:
 		return claimText(r.ID, r.Token)
 	}
 	return ""
+}
+
+// mayRepeat reports whether a call of a repeatable operation may be made twice: a step that is stored by a worker, and not a signal, whose
+// repetition is answered as a second signal, nor a commit.
+func mayRepeat(request any) bool {
+	save, is := request.(*store.SaveStepRequest)
+	return !is || save.Token != 0 && save.Tx == nil
+}
+
+// rollBack ends the transaction of a step that was not stored, as a database does after an error, so that nothing waits for the worker
+// to do it.
+func rollBack(request any) {
+	if save, is := request.(*store.SaveStepRequest); is {
+		if tx, in := save.Tx.(*memory.Tx); in {
+			_ = tx.Rollback() // it may have ended
+		}
+	}
 }
 
 func claimText(id, token int64) string {
@@ -360,6 +383,8 @@ func answer(result any, err error) string {
 		return fmt.Sprintf("nodes %v, jobs %+v", numbersOf(r.Nodes), r.Jobs)
 	case *store.RegisterResult:
 		return fmt.Sprintf("node %d, last token %d%s", r.Node, r.Position.Token, mark(r.Position.Suspended(), ", suspended"))
+	case *store.SaveStepResult:
+		return fmt.Sprintf("%+v, changed %t", r.Step, r.Changed)
 	case *store.HeartbeatResult:
 		return fmt.Sprintf("next expiry %v", r.NextExpiry.Format(time.TimeOnly))
 	}

@@ -91,6 +91,7 @@ func (w *witness) separate(now moment, jobs []store.JobInfo) {
 		}
 	}
 	w.asked, w.changed, back.jobs = nil, map[int64]bool{}, map[int64]bool{}
+	w.sent, w.forgot, w.parked = nil, nil, map[string]bool{}
 	for i := range jobs {
 		w.changed[jobs[i].ID], back.jobs[jobs[i].ID] = true, true
 	}

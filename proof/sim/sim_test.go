@@ -147,8 +147,11 @@ func TestSameSeedSameTrace(t *testing.T) {
 	if testing.Short() {
 		repeat = 1
 	}
+	seeds := []uint64{10} // with steps
 	for n := range uint64(repeat) {
-		seed := max(*firstFlag, 1) + n
+		seeds = append(seeds, max(*firstFlag, 1)+n)
+	}
+	for _, seed := range seeds {
 		p := newPlan(seed, 5*time.Minute)
 		a, b := simulate(t, p, true), simulate(t, p, true)
 		for i, line := range a.trace.lines {

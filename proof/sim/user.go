@@ -97,7 +97,7 @@ func (e event) about() string {
 		return strings.TrimPrefix(e.Verb, "end ") + " " + strings.TrimPrefix(e.Name, "of ")
 	case "pause", "resume":
 		return e.Of + " " + e.Name
-	case "cancel", "retry", "delete", "reprioritise", moveJob:
+	case "cancel", "retry", "delete", "reprioritise", moveJob, retryFrom:
 		return "job " + e.Name
 	}
 	return ""
@@ -171,7 +171,11 @@ func (c *cluster) ask(ctx context.Context, e event) {
 		err = c.change(ctx, e)
 	default:
 		var known bool
-		if record, err, known = c.askByHand(ctx, e); !known {
+		if record, err, known = c.askByHand(ctx, e); known {
+			break
+		}
+		record = func() {}
+		if known, err = c.askOfSteps(ctx, e); !known {
 			panic("unknown verb " + e.Verb)
 		}
 	}
@@ -467,7 +471,7 @@ func (c *cluster) before(e event) {
 			w.every[name], w.halted[name] = 0, true
 		}
 		endInForce(w.halts, e.Name, same, now)
-	case "cancel", "retry", "delete", "reprioritise":
+	case "cancel", "retry", "delete", "reprioritise", retryFrom:
 		endInForce(w.cancels, c.ids[e.Name], same, now)
 	case "limit":
 		endInForce(w.limits, *e.Limit, sameLimit, now)

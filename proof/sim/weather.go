@@ -36,7 +36,7 @@ type fate struct {
 // repeatable are the calls that may be made twice by their contract (package store).
 var repeatable = []string{
 	"finish", "begin_jobs", "fire", "find_claim", "heartbeat", "save_progress", "due_schedules", "claims", "now", "rescue",
-	"leave", "exchange_permits",
+	"leave", "exchange_permits", "save_step",
 }
 
 // fate returns what becomes of the n-th call of a key. It is a pure function, so that a call keeps its fate when the

@@ -28,7 +28,16 @@ type witness struct {
 	calendars []*inForce[[]int]
 	changing  map[string]int // calls without an answer, by what they change: see event.about
 
+	sent   []*sent // signals
+	forgot []*forgot
+	parked map[string]bool // waits for signals that have begun
+
+	// What was stored when nothing was left to do but to wait: jobs, and the permits in use.
+	atRest  []store.JobInfo
+	permits []store.LimitInfo
+
 	jobs  []store.JobInfo  // at the end, by number
+	steps []store.Step     // at the end, by job and place
 	slots []store.SlotInfo // at the end, newest first
 	nodes []store.NodeInfo // at the end, newest first
 	taken []takenRun
@@ -59,7 +68,7 @@ func newWitness() *witness {
 		begun: map[int64]int{}, changing: map[string]int{}, claims: map[string]int{}, bounds: map[string][]string{},
 		changed: map[int64]bool{}, deleted: map[int64]bool{}, bad: map[string]bool{}, gone: map[string]bool{}, groups: map[string]bool{}, dead: map[string]bool{},
 		follows: map[string]bool{}, every: map[string]time.Duration{}, alone: map[string]bool{}, skips: map[string]time.Duration{},
-		halted: map[string]bool{}, hooked: map[string]bool{},
+		halted: map[string]bool{}, hooked: map[string]bool{}, parked: map[string]bool{},
 	}
 }
 
@@ -89,6 +98,7 @@ type run struct {
 	Answer                         string
 	Left                           time.Duration // how long the lease could be trusted when it began
 	Lease                          time.Time     // when this lease ends in the store, by the clock of the nodes
+	Taken                          []*taken      // steps
 }
 
 // asked is a job that a caller asked for, and what the caller was answered.

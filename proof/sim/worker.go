@@ -20,6 +20,7 @@ const (
 	kindNote   = "note"   // is made by hooks and handlers only
 	kindKiller = "killer" // ends its process in its first runs
 	kindSlow   = "slow"   // is abandoned if its worker ignores its context
+	kindSteps  = "steps"  // takes steps, and waits
 )
 
 // args are the arguments of each job.
@@ -85,6 +86,7 @@ func (c *cluster) workers(n *node) *hourbell.Workers {
 	}
 	workers.Handle(kindSlow, func(ctx context.Context, row *hourbell.JobRow) error { return c.work(ctx, n, row) }, backoff,
 		hourbell.AbandonAfter(8*time.Second))
+	workers.Handle(kindSteps, func(ctx context.Context, row *hourbell.JobRow) error { return c.takeSteps(ctx, n, row) }, backoff)
 	inMemory, is := c.store.(*memory.Store)
 	if !is {
 		return workers
@@ -146,9 +148,31 @@ func (c *cluster) ownTx(ctx context.Context, n *node, row *hourbell.JobRow, in *
 
 // work is an attempt: it stops at the gate while it takes its time.
 func (c *cluster) work(ctx context.Context, n *node, row *hourbell.JobRow) error {
+	a, err := c.begin(n, row)
+	if err != nil {
+		return err
+	}
+	if cut := a.passes(ctx, a.key, a.does.takes); cut != nil {
+		return a.cut(cut)
+	}
+	return a.ends()
+}
+
+// attempt is an attempt at a job, as its worker sees it.
+type attempt struct {
+	*run
+	c     *cluster
+	n     *node
+	does  conduct
+	key   string // of its stops
+	kills bool   // it ends its process
+}
+
+// begin begins an attempt.
+func (c *cluster) begin(n *node, row *hourbell.JobRow) (*attempt, error) {
 	var a args
 	if err := json.Unmarshal(row.RawArgs, &a); err != nil {
-		return fmt.Errorf("read args: %w", err)
+		return nil, fmt.Errorf("read args: %w", err)
 	}
 	if row.Schedule != "" {
 		a.L = fmt.Sprintf("%s %s %d", a.L, row.Slot.Format("02 15:04:05.000"), row.ID)
@@ -157,6 +181,9 @@ func (c *cluster) work(ctx context.Context, n *node, row *hourbell.JobRow) error
 		a.L = fmt.Sprintf("%s %d", a.L, row.ID)
 	}
 	does := c.plan.conduct(c.dice, a.L, c.witness.runsOf(row.ID))
+	if row.Kind == kindSteps {
+		does = c.plan.conductOfSteps(c.dice, a.L, c.witness.runsOf(row.ID), does)
+	}
 	left, _ := row.HeldFor()
 	r := &run{
 		Label: a.L, Kind: row.Kind, Queue: row.Queue, Key: row.Key, ID: row.ID, Token: row.Token, Attempt: row.Attempt,
@@ -166,25 +193,33 @@ func (c *cluster) work(ctx context.Context, n *node, row *hourbell.JobRow) error
 	kills := row.Kind == kindKiller && c.witness.runsOf(row.ID) < killerRuns
 	key := fmt.Sprintf("%s runs %d/%d %q", n.name, row.ID, row.Token, a.L)
 	if !c.witness.start(r) {
-		return errDead
+		return nil, errDead
 	}
 	if !c.real {
 		c.claims.begins(row.ID, row.Token)
 	}
+	return &attempt{r, c, n, does, key, kills}, nil
+}
+
+// passes lets some time of an attempt pass. It returns why the context of the attempt has ended, if the worker heeds that.
+func (a *attempt) passes(ctx context.Context, key string, takes time.Duration) (cut error) {
+	c, n := a.c, a.n
 	heeded := ctx
-	if !does.heeds {
+	if !a.does.heeds {
 		heeded = context.Background()
 	}
-	cut := c.gate.await(heeded, &stop{key: key, arrive: func(int) time.Time {
-		c.trace.add("%s: attempt %d begins", key, r.Attempt)
+	cut = c.gate.await(heeded, &stop{key: key, arrive: func(int) time.Time {
+		if key == a.key {
+			c.trace.add("%s: attempt %d begins", key, a.Attempt)
+		}
 		if sprung := n.port.take(atRun); sprung != nil {
-			after := time.Duration(c.dice.part(key+" trap", 0) * float64(does.takes))
+			after := time.Duration(c.dice.part(key+" trap", 0) * float64(takes))
 			c.gate.at(time.Now().Add(after), key+": trap", sprung)
 		}
-		if kills {
-			c.gate.at(time.Now().Add(does.takes/2), key+": ends its process", func() { c.crash(n) })
+		if a.kills {
+			c.gate.at(time.Now().Add(takes/2), key+": ends its process", func() { c.crash(n) })
 		}
-		return n.port.thawed(time.Now().Add(does.takes))
+		return n.port.thawed(time.Now().Add(takes))
 	}})
 	if n.port.isDead() {
 		return errDead
@@ -193,17 +228,29 @@ func (c *cluster) work(ctx context.Context, n *node, row *hourbell.JobRow) error
 		_ = c.gate.await(context.Background(), &stop{key: key + " is cut short", arrive: func(int) time.Time {
 			return n.port.thawed(time.Now())
 		}})
-		r.Cut = true
-		c.witness.end(r, c.moment(), "cut short: "+cut.Error())
-		c.trace.add("%s: cut short: %v", key, cut)
-		return cut
 	}
-	c.witness.end(r, c.moment(), does.answer)
-	c.trace.add("%s: ends: %s", key, does.answer)
-	if sprung := n.port.take(atEnd); sprung != nil {
+	return cut
+}
+
+// cut ends an attempt whose context has ended because of err.
+func (a *attempt) cut(err error) error {
+	if errors.Is(err, errDead) {
+		return err
+	}
+	a.Cut = true
+	a.c.witness.end(a.run, a.c.moment(), "cut short: "+err.Error())
+	a.c.trace.add("%s: cut short: %v", a.key, err)
+	return err
+}
+
+// ends ends an attempt that has taken its time.
+func (a *attempt) ends() error {
+	a.c.witness.end(a.run, a.c.moment(), a.does.answer)
+	a.c.trace.add("%s: ends: %s", a.key, a.does.answer)
+	if sprung := a.n.port.take(atEnd); sprung != nil {
 		sprung()
 	}
-	return does.err(c.dice, key)
+	return a.does.err(a.c.dice, a.key)
 }
 
 // err returns the answer of a worker.

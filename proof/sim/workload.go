@@ -58,6 +58,9 @@ func loadedPlan(seed uint64, length time.Duration, l load) *plan {
 	if seed%10 == 3 {
 		(&workload{rng: dice{seed}.rng("hands"), plan: p}).hands()
 	}
+	if drawsSteps(seed) {
+		(&workload{rng: dice{seed}.rng("steps"), plan: p}).steps()
+	}
 	if seed%10 == 9 {
 		(&workload{rng: dice{seed}.rng("restores"), plan: p}).restores()
 	}

@@ -103,6 +103,10 @@ func realPlan(seed uint64, length time.Duration) *plan {
 			if e.Jobs[k].In /= squeeze; completesInTx(e.Jobs[k].Kind) {
 				e.Jobs[k].Kind = kindPlain
 			}
+			for n := range e.Jobs[k].Steps {
+				step := &e.Jobs[k].Steps[n]
+				step.For, step.Meets, step.Tx = step.For/(squeeze/2), step.Meets/(squeeze/2), false
+			}
 		}
 		if e.Sched != nil {
 			e.Sched.Every = max((e.Sched.Every / squeeze).Truncate(time.Second), time.Second)

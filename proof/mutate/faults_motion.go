@@ -12,6 +12,7 @@ const (
 	inFire   = "../../internal/fire/"
 	inPlan   = "../../internal/plan/"
 	inInsert = "../../internal/insert/"
+	inStore  = "../../store/"
 )
 
 // motionFault is a fault in the motion.

@@ -135,8 +135,8 @@ func faultSets() []faultSet {
 		{driver: "mysql", first: mysqlOwnTests, faults: mysqlOwnFaults},
 		{driver: "mysql", first: laneTests, faults: slices.Concat(mysqlLaneFaults, sharedLaneFaults)},
 		{driver: "mysql", proof: "^TestNoWorkIsLost$/^mysql$", faults: mysqlHistoryFaults},
-		{driver: simulated, faults: withoutSeeds(motionFaults)},
-		{driver: units, faults: withoutSeeds(motionFaults)},
+		{driver: simulated, faults: withoutSeeds(slices.Concat(motionFaults, stepFaults))},
+		{driver: units, faults: withoutSeeds(slices.Concat(motionFaults, stepFaults))},
 	}
 }
 
@@ -220,7 +220,7 @@ func simulate(root, dir, tmp string, f fault) (result, detail string) {
 		return "error", err.Error()
 	}
 	var seed uint64
-	for _, known := range motionFaults {
+	for _, known := range slices.Concat(motionFaults, stepFaults) {
 		if known.name == f.name {
 			seed = known.seed
 		}

@@ -153,6 +153,12 @@ func (s Step) Born(batch int64) Step {
 	return s
 }
 
+// IsResult reports whether the request stores a result in a transaction of the store's own. Nearly always the job has no step of the
+// name then, so that a store may try one statement first, which inserts the step if the job runs with the token and has no such step.
+func (r *SaveStepRequest) IsResult() bool {
+	return r.Tx == nil && r.Token != 0 && r.Step.Sort == StepResult && !r.Step.Open
+}
+
 // SaveStepResult is what SaveStep has stored.
 type SaveStepResult struct {
 	Step    Step      // as it is stored now

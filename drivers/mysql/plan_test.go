@@ -99,7 +99,7 @@ func TestPlans(t *testing.T) {
 		findParkableOfGroup, findParkableOfKey, findParkedOfGroup, findParkedOfKey, findLaneJobs, findIdleHeads, lockClaims, checkRecorded, endJobs, endJobsAlike, endJobsWithResults,
 		deleteEndedJobs, requeueJobs, insertAttempts, insertReleases, findUniqueJobs, findKeyHolders, lockHeldJobs, findHoldingNodes, sqlrows.ListClaims, sqlrows.ListCancelledClaims, sqlrows.ListNodes,
 		findDueSchedules, findNextSchedule, findFirstSchedule, readHeartbeat, findOldSlots, findOldChainEnds, findOldKeyHolds, findOldBatches, lockDueSchedules, lockLiveJobs, sqlrows.AdvanceSchedules, sqlrows.FindFiredSlots, lockWaitingJobs, sqlrows.ReleaseJobs, sqlrows.FindNewestSlots,
-		extendLease, holdNode, findClaim, lockClaim, sqlrows.ListStats, sqlrows.PruneStats,
+		sqlrows.InsertStep, extendLease, holdNode, findClaim, lockClaim, sqlrows.ListStats, sqlrows.PruneStats,
 	} {
 		a := args{}
 		for name, value := range claimArgs(10) {

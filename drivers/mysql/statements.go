@@ -76,6 +76,10 @@ func (v variant) rules() sqltext.Rules {
 	words := store.OriginWords()
 	words["bin"] = v.collation()
 	words["share"], words["node_name"] = "", "COALESCE((SELECT n.name FROM hourbell_node AS n WHERE n.id = j.node), _utf8mb4'')"
+	words["returning_at"] = ""
+	if v.mariaDB {
+		words["returning_at"] = "RETURNING " + macros["micros"]("at") + " AS at"
+	}
 	if v.callers {
 		words["share"], words["node_name"] = "LOCK IN SHARE MODE", "COALESCE(o.node_name, _utf8mb4'')"
 	}

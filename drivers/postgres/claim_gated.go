@@ -116,7 +116,7 @@ func (b *Backend) claimStep(ctx context.Context, req store.ClaimRequest, way sto
 		begin += impatient
 	}
 	look := func(do func(*claimTx) error) error {
-		return b.looking(ctx, nodeConns, what)(func(q querier) error {
+		return b.oneByOne(ctx, nodeConns, what)(func(q querier) error {
 			return do(&claimTx{lanesTx: lanesTx{auditTx{b, q}}, req: req, steps: s})
 		})
 	}
@@ -132,8 +132,8 @@ func (b *Backend) claimStep(ctx context.Context, req store.ClaimRequest, way sto
 	return rowwise.Claim(ctx, look, take, req, way)
 }
 
-// looking is work that only reads, each statement for itself where the connection allows it.
-func (b *Backend) looking(ctx context.Context, class connClass, what string) rowwise.Transaction[querier] {
+// oneByOne is work that only reads, or that is one statement: each statement commits by itself where the connection allows it.
+func (b *Backend) oneByOne(ctx context.Context, class connClass, what string) rowwise.Transaction[querier] {
 	if !b.pinned {
 		return func(do func(q querier) error) error {
 			return b.work(ctx, class, what)(func(tx pgx.Tx) error { return do(tx) })

@@ -147,6 +147,7 @@ const (
 	insertSchedules
 	insertSlotJobs
 	insertSlots
+	insertStep
 	insertUniqueJob
 	insertVacancies
 	leaveNode
@@ -581,6 +582,7 @@ var sources = [statementCount]source{
 	},
 	insertSlotJobs:   {file: "insert_jobs", given: "slots", params: newJobParams, columns: "ids sent"},
 	insertSlots:      {file: "insert_slots", params: "now schedules slots lasts counts outcomes reasons"},
+	insertStep:       {file: "insert_step", params: "id token name sort place program value now", columns: "at"},
 	insertUniqueJob:  {file: "insert_job", given: "unique", params: newJobParams, columns: "ids sent"},
 	insertVacancies:  {file: "insert_vacancies", params: "limits done_tos"},
 	leaveNode:        {file: "leave_node", params: "now node", columns: nodeColumns},

@@ -35,7 +35,7 @@ var hot = map[statement]string{
 	updateUniqueJobs: "job", upsertKeyHolds: "key_hold", pruneKeyHolds: "key_hold", deleteNewJobs: "job", insertUniqueJob: "key_hold", insertKeyedJobs: "key_hold",
 	takeVacancies: "vacancy", findLanes: "lane", findDueLanes: "lane", findGates: "lane|vacancy", insertLanes: "lane", findLaneKeys: "lane", lockLanes: "lane", updateLanes: "lane", deleteLanes: "lane",
 	findNewLaneJobs: "job", findOvertakers: "job|lane", lockNewLaneJobs: "job", findLaneJobs: "job", lockLaneJobs: "job", findOccupiedLanes: "job", findWrongLanes: "job", returnIdlePermits: "job", allotPermits: "job", addPermits: "job", lockPermittedJobs: "job", returnPausedPermits: "job", lockRunningLaneJobs: "job",
-	extendLease: "heartbeat", findUniqueJobs: "job|key_hold", findBusySchedules: "schedule|job", lockRetriedSchedules: "schedule|history", lockTriggeredSchedules: "schedule",
+	insertStep: "job|step", extendLease: "heartbeat", findUniqueJobs: "job|key_hold", findBusySchedules: "schedule|job", lockRetriedSchedules: "schedule|history", lockTriggeredSchedules: "schedule",
 }
 
 // TestPlans pins the plans on tables that are empty and never analysed, where

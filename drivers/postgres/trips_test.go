@@ -151,6 +151,12 @@ func TestRoundTrips(t *testing.T) {
 		{name: "claim with keys", do: claim, most: 1, scans: true},
 		{name: "finish with keys", do: finish(plain), most: 1},
 		{name: "claim", do: claim, most: 1, scans: true},
+		{name: "store the result of a step", most: 1, do: func() {
+			for _, job := range claimed {
+				_, err := b.SaveStep(ctx, store.SaveStepRequest{Token: job.Token, Step: store.Step{Job: job.ID, Name: "s", Place: 1, Value: []byte("1")}})
+				must(t, err)
+			}
+		}},
 		{name: "finish one", do: finish(plain), most: 1},
 		{name: "enqueue many", do: enqueue(500), most: 1},
 		{name: "claim many", do: claim, most: 1, scans: true},

@@ -126,29 +126,48 @@ func (b *Backend) writeInTurn(ctx context.Context, doing string, await func(cont
 	}
 }
 
-// writeOnce runs one writing statement that reads nothing, in a transaction of
-// its own.
+// writeOnce runs one writing statement, in a transaction of its own.
 func (b *Backend) writeOnce(ctx context.Context, doing string, name statement, a args) (result sql.Result, err error) {
+	err = b.alone(ctx, doing, name, a, func(ctx context.Context, ready *sql.Stmt, values []any) (err error) {
+		if ready != nil {
+			result, err = ready.ExecContext(ctx, values...)
+		} else {
+			result, err = b.writer.ExecContext(ctx, b.texts[name].SQL, values...)
+		}
+		return err
+	})
+	return result, err
+}
+
+// writeReturning is writeOnce for a statement that returns rows.
+func (b *Backend) writeReturning(ctx context.Context, doing string, name statement, a args, scan func(row) error) error {
+	return b.alone(ctx, doing, name, a, func(ctx context.Context, ready *sql.Stmt, values []any) error {
+		var rows *sql.Rows
+		var err error
+		if ready != nil {
+			rows, err = ready.QueryContext(ctx, values...)
+		} else {
+			rows, err = b.writer.QueryContext(ctx, b.texts[name].SQL, values...)
+		}
+		return eachRow(rows, err, scan)
+	})
+}
+
+// alone lets run run a writing statement in its turn; ready is nil if the statement is not prepared.
+func (b *Backend) alone(ctx context.Context, doing string, name statement, a args, run func(ctx context.Context, ready *sql.Stmt, values []any) error) error {
 	if err := b.turns.await(ctx); err != nil {
-		return nil, b.explain(ctx, doing, err)
+		return b.explain(ctx, doing, err)
 	}
 	defer b.turns.end()
 	prepared := b.statementsOn(b.writer)
 	prepared.prepare(ctx)
 	values, err := valuesOf(name, &b.texts[name], a)
 	if err != nil {
-		return nil, b.explain(ctx, doing, err)
+		return b.explain(ctx, doing, err)
 	}
 	unwatched := context.WithoutCancel(ctx) // SQLite waits at most for writerPatience here, and observing ctx costs a goroutine
-	err = patiently(ctx, func() error {
-		if ready := prepared.get(name); ready != nil {
-			result, err = ready.ExecContext(unwatched, values...)
-		} else {
-			result, err = b.writer.ExecContext(unwatched, b.texts[name].SQL, values...)
-		}
-		return err
-	})
-	return result, b.explain(ctx, doing, err)
+	err = patiently(ctx, func() error { return run(unwatched, prepared.get(name), values) })
+	return b.explain(ctx, doing, err)
 }
 
 // begin takes the write lock; while another connection has the lock, it waits,

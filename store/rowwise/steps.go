@@ -121,6 +121,23 @@ func SaveStep(ctx context.Context, tx StepJobs, req store.SaveStepRequest, now t
 	return out, Record(ctx, tx, req.Entry(out.Changed), job.Now)
 }
 
+// SaveNewStep is SaveStep that tries one statement first: insert stores a result if the job runs with the token and has no step of
+// the name, and returns the instant; the zero time: it has stored nothing. Otherwise save decides.
+func SaveNewStep(req store.SaveStepRequest, insert func() (time.Time, error), save func() (store.SaveStepResult, error)) (out store.SaveStepResult, err error) {
+	if !req.IsResult() {
+		return save()
+	}
+	out.Now, err = insert()
+	switch {
+	case err != nil:
+		return out, err
+	case out.Now.IsZero():
+		return save()
+	}
+	out.Step, out.Changed = req.Asked(out.Now).Over(nil, out.Now)
+	return out, nil
+}
+
 // missingStepJob returns why a job takes no step that is not live.
 func missingStepJob(ctx context.Context, tx StepJobs, req store.SaveStepRequest) error {
 	why := store.ErrNotHeld

@@ -53,6 +53,7 @@ const (
 	InsertCalendarUses
 	InsertChain
 	InsertRetries
+	InsertStep
 	ListAttempts
 	ListBatches
 	ListCalendars
@@ -166,6 +167,7 @@ var shared = [Shared]Source{
 	InsertCalendarUses:  {File: "insert_calendar_uses"},
 	InsertChain:         {File: "insert_chain"},
 	InsertRetries:       {File: "insert_retries"},
+	InsertStep:          {File: "insert_step", Columns: "at"},
 	ListAttempts: {
 		File:    "list_attempts",
 		Columns: "job_id attempt token node started_at finished_at outcome error trace output printed",

@@ -26,6 +26,15 @@ func (s *Session) FindStep(ctx context.Context, job int64, name string) (*store.
 	return &found[0], nil
 }
 
+// NewStep returns the args of InsertStep.
+func NewStep(req store.SaveStepRequest) Args {
+	s := &req.Step
+	return Args{
+		"job": s.Job, "token": req.Token, "name": s.Name, "sort": int64(s.Sort), "place": int64(s.Place), "version": int64(s.Version),
+		"value": string(s.Value), "now": Micros(req.Now),
+	}
+}
+
 // PutStep implements rowwise.Steps.
 func (s *Session) PutStep(ctx context.Context, step store.Step) error {
 	return s.Exec(ctx, UpsertStep, Args{

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/hourbell/hourbell/store/storetest"
 )
@@ -128,7 +129,8 @@ func (c *conn) query(query string, run func() (driver.Rows, error)) (driver.Rows
 	if c.cut {
 		return nil, driver.ErrBadConn
 	}
-	way := c.way(queryMark+c.text(query), false)
+	commits := !c.inTx && strings.Contains(query, "RETURNING")
+	way := c.way(queryMark+c.text(query), commits)
 	switch {
 	case way == nil:
 		return run()

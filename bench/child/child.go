@@ -56,6 +56,7 @@ type Request struct {
 	// Fields for Work.
 	Workers   int  // how many jobs run at once; 0: the best setting for the system
 	Hold      bool // jobs run until the node stops
+	Steps     int  // each job takes so many steps
 	Own       bool // the process enqueues the jobs itself, as Insert would
 	Warm      int  // this many jobs, with the least numbers, do not count for latencies
 	Schedules int  // the number of schedules in memory, for systems that cannot store schedules

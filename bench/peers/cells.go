@@ -215,7 +215,7 @@ func localCells(b *bench) []cell {
 				b.sqliteInsertRow("hourbell FULL, 1,000 goroutines", "hourbell", "FULL", 1000),
 			),
 		},
-	}, slices.Concat(b.mysqlCells(), b.pagesCells())...)
+	}, slices.Concat(b.mysqlCells(), b.pagesCells(), b.stepsCells())...)
 }
 
 // undisturbed is the drain with which the drain under an old snapshot is

@@ -24,6 +24,8 @@ type drain struct {
 	unique      bool   // each job has a unique key
 	delay       int    // seconds until the jobs are due
 	later       int    // so many jobs are due in an hour
+	parked      int    // so many jobs wait for a signal
+	steps       int    // each job takes so many steps, which are counted instead of the jobs
 	until       int    // stop after this many jobs; 0: when the last outcome is stored
 	dead        int    // jobs worked before the measurement, under a snapshot that stays open
 	synchronous string // the setting of SQLite
@@ -34,9 +36,12 @@ type drain struct {
 
 // request returns the request for a node.
 func (d drain) request() child.Request {
-	req := child.Request{Do: child.Work, Mode: d.mode, Workers: d.workers, Limit: d.limit}
+	req := child.Request{Do: child.Work, Mode: d.mode, Workers: d.workers, Limit: d.limit, Steps: d.steps}
 	if d.ownTx {
 		req.InTx, req.Connections = true, txConnections
+	}
+	if d.steps > 0 {
+		req.Connections = connections
 	}
 	return req
 }
@@ -79,6 +84,11 @@ func (b *bench) drain(ctx context.Context, d drain) (metrics, error) {
 	}
 	if d.later > 0 {
 		if err := b.fill(ctx, db, s, drain{jobs: d.later, delay: 3600}); err != nil {
+			return nil, err
+		}
+	}
+	if d.parked > 0 {
+		if err := b.park(ctx, db, s, d.parked); err != nil {
 			return nil, err
 		}
 	}

@@ -21,6 +21,7 @@ type env struct {
 	rounds, from                 int
 	jobs, dead, inserts, backlog int
 	schedules, stored, strangers int
+	steps                        int
 	latencySeconds, leadSec      int
 	limit, delay                 time.Duration
 }
@@ -44,8 +45,8 @@ func (e env) sizes() map[string]string {
 	return map[string]string{
 		"BENCH_JOBS": strconv.Itoa(e.jobs), "BENCH_DEAD": strconv.Itoa(e.dead), "BENCH_INSERTS": strconv.Itoa(e.inserts),
 		"BENCH_BACKLOG": strconv.Itoa(e.backlog), "BENCH_SCHEDULES": strconv.Itoa(e.schedules), "BENCH_STORED": strconv.Itoa(e.stored),
-		"BENCH_STRANGERS": strconv.Itoa(e.strangers),
-		"BENCH_DELAY":     e.delay.String(),
+		"BENCH_STRANGERS": strconv.Itoa(e.strangers), "BENCH_STEPS": strconv.Itoa(e.steps),
+		"BENCH_DELAY": e.delay.String(),
 	}
 }
 
@@ -75,6 +76,7 @@ func parseEnv(get func(string) string) (env, error) {
 		schedules: number("BENCH_SCHEDULES", 100_000),
 		stored:    number("BENCH_STORED", 1_000_000),
 		strangers: number("BENCH_STRANGERS", 2_000_000),
+		steps:     number("BENCH_STEPS", 8000),
 
 		latencySeconds: number("BENCH_SECONDS", 6),
 		leadSec:        number("BENCH_LEAD", 15),

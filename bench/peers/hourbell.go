@@ -149,9 +149,16 @@ func (s *ours) insertOutOfOrder(ctx context.Context, jobs []child.Args) error {
 
 func (s *ours) Work(ctx context.Context, do func(child.Args)) error {
 	workers := hourbell.NewWorkers()
-	if s.req.InTx {
+	stepper, err := s.stepper(ctx, do)
+	if err != nil {
+		return err
+	}
+	switch {
+	case s.req.InTx:
 		s.registerTx(workers, do)
-	} else {
+	case stepper != nil:
+		hourbell.Register(workers, stepper)
+	default:
 		hourbell.Register(workers, func(_ context.Context, job *hourbell.Job[child.Args]) error {
 			a := job.Args
 			if !job.Slot.IsZero() {

@@ -19,9 +19,27 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestSystems lets each of the systems in Go work a few jobs, to ensure that a
-// long benchmark run will not fail.
-func TestSystems(t *testing.T) {
+// TestSteps checks that jobs take steps, and insert the rows of steps, on each store.
+func TestSteps(t *testing.T) {
+	b := testBench(t)
+	for _, on := range stepStores {
+		for _, mode := range []string{"", modeBare} {
+			t.Run(on.name+mode, func(t *testing.T) {
+				t.Parallel()
+				d := on.drain
+				d.jobs, d.steps, d.until, d.mode = 2, 50, 100, mode
+				m, err := b.drain(t.Context(), d)
+				if err != nil || m["done"] != 100 || m["cut"] != 0 {
+					t.Errorf("100 steps gave %v, %v", m, err)
+				}
+			})
+		}
+	}
+}
+
+// testBench returns a bench on the servers of the test, with a delay.
+func testBench(t *testing.T) *bench {
+	t.Helper()
 	url := os.Getenv("HOURBELL_TEST_POSTGRES_URL")
 	if url == "" {
 		if os.Getenv("HOURBELL_TEST_REQUIRE") != "" {
@@ -47,6 +65,13 @@ func TestSystems(t *testing.T) {
 	}
 	t.Cleanup(b.mysql.close)
 	t.Cleanup(func() { b.proxy.Close() })
+	return b
+}
+
+// TestSystems lets each of the systems in Go work a few jobs, to ensure that a
+// long benchmark run will not fail.
+func TestSystems(t *testing.T) {
+	b := testBench(t)
 	for _, d := range []drain{
 		{system: "hourbell", processes: 2, dead: 100},
 		{system: "hourbell", order: child.Priority4},
@@ -70,11 +95,14 @@ func TestSystems(t *testing.T) {
 		{system: "hourbell", synchronous: "NORMAL"},
 		{system: oursOnMySQL, processes: 2, dead: 100},
 		{system: oursOnMySQL, later: 100, until: 200},
+		{system: oursOnMySQL, parked: 100, until: 200},
+		{system: "hourbell", parked: 100, until: 200},
+		{system: "hourbell", synchronous: "FULL", parked: 100, until: 200},
 		{system: bareOnMySQL},
 		{system: "backlite", synchronous: "NORMAL"},
 		{system: "goqite", synchronous: "NORMAL"},
 	} {
-		t.Run(fmt.Sprint(d.system, d.synchronous, d.order, d.edges, d.limit, d.mode, d.ownTx), func(t *testing.T) {
+		t.Run(fmt.Sprint(d.system, d.synchronous, d.order, d.edges, d.limit, d.mode, d.ownTx, d.parked), func(t *testing.T) {
 			t.Parallel()
 			d.jobs = 200
 			m, err := b.drain(t.Context(), d)

@@ -10,7 +10,7 @@ import (
 
 // InsertAudit implements rowwise.AuditTx.
 func (s *session) InsertAudit(ctx context.Context, e store.AuditEntry, now time.Time) (int64, error) {
-	result, err := s.Run(ctx, insertAudit, args{
+	result, err := s.Run(ctx, sqlrows.InsertAudit, args{
 		"now": sqlrows.Micros(now), "actor": e.Name, "source": e.Source, "action": e.Action, "count": e.Count, "detail": e.Detail,
 	})
 	if err != nil {
@@ -32,19 +32,19 @@ func (s *session) ExtendAudit(ctx context.Context, e store.AuditEntry) (bool, er
 	if err != nil || !found {
 		return false, err
 	}
-	if err := s.Exec(ctx, updateAudit, args{"id": e.ID, "count": e.Count}); err != nil {
+	if err := s.Exec(ctx, sqlrows.UpdateAudit, args{"id": e.ID, "count": e.Count}); err != nil {
 		return false, err
 	}
 	return true, s.insertAuditSubjects(ctx, e, known)
 }
 
-// insertAuditSubjects adds the subjects of e to an entry that has some already.
+// sqlrows.InsertAuditSubjects adds the subjects of e to an entry that has some already.
 func (s *session) insertAuditSubjects(ctx context.Context, e store.AuditEntry, known int) error {
 	var rows []args
 	for i, subject := range e.Subjects[:min(len(e.Subjects), max(store.MostAuditSubjects-known, 0))] {
 		rows = append(rows, args{"id": e.ID, "place": known + i, "kind": subject.Kind, "name": subject.Name})
 	}
-	err := s.insertRows(ctx, insertAuditSubjects, rows)
+	err := s.insertRows(ctx, sqlrows.InsertAuditSubjects, rows)
 	return err
 }
 
@@ -84,5 +84,5 @@ func (s *session) pruneAudit(ctx context.Context, keep time.Duration, limit int,
 	if err != nil {
 		return 0, err
 	}
-	return len(ids), s.OnIDs(ctx, ids, deleteAuditSubjects, pruneAudit)
+	return len(ids), s.OnIDs(ctx, ids, sqlrows.DeleteAuditSubjects, pruneAudit)
 }

@@ -23,7 +23,7 @@ func (s *session) InsertBatch(ctx context.Context, finally *store.Finally, now t
 
 // LockBatchJob implements rowwise.Edges.
 func (s *session) LockBatchJob(ctx context.Context, batch int64) (found bool, err error) {
-	ids, err := s.Numbers(ctx, lockBatchJob, args{"batch": batch})
+	ids, err := s.Numbers(ctx, sqlrows.LockBatchJob, args{"batch": batch})
 	if err != nil {
 		return false, err
 	}

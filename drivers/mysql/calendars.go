@@ -15,7 +15,7 @@ func (s *session) LockCalendars(ctx context.Context, names []string) (map[string
 		return nil, err
 	}
 	found := map[string]*store.Calendar{}
-	err := s.Each(ctx, lockCalendars, args{"names": names}, func(r row) error {
+	err := s.Each(ctx, sqlrows.LockCalendars, args{"names": names}, func(r row) error {
 		calendar, err := sqlrows.ScanCalendar(r)
 		found[calendar.Name] = &calendar
 		return err
@@ -29,6 +29,6 @@ func (s *session) SaveCalendars(ctx context.Context, calendars []store.PutCalend
 	for i, put := range calendars {
 		saved[i] = args{"name": put.Name, "definition": sqlrows.NotNull(put.Definition), "revision": revision, "now": sqlrows.Micros(now)}
 	}
-	err := s.insertRows(ctx, upsertCalendars, saved)
+	err := s.insertRows(ctx, sqlrows.UpsertCalendars, saved)
 	return err
 }

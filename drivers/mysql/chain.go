@@ -17,11 +17,11 @@ func (s *session) MarkPredecessors(ctx context.Context, schedules []string) erro
 		owners[i] = store.EveryOwner(name)
 	}
 	a := args{"names": schedules, "owners": owners}
-	marked, err := s.Count(ctx, markPredecessors, a)
+	marked, err := s.Count(ctx, sqlrows.MarkPredecessors, a)
 	if err != nil || marked == 0 {
 		return err
 	}
-	return s.Exec(ctx, markScheduleJobs, a)
+	return s.Exec(ctx, sqlrows.MarkScheduleJobs, a)
 }
 
 // LockFollowers implements rowwise.Chains. What may change until the lock is granted is read
@@ -67,7 +67,7 @@ func (s *session) InsertEnds(ctx context.Context, ends []store.ScheduleEnd) erro
 			"paused": e.Paused, "after": e.After, "reason": e.Reason,
 		}
 	}
-	err := s.insertRows(ctx, insertChainEnds, rows)
+	err := s.insertRows(ctx, sqlrows.InsertChainEnds, rows)
 	return err
 }
 
@@ -78,6 +78,6 @@ func (s *session) InsertNotes(ctx context.Context, notes []rowwise.Note) error {
 		rows[i] = args{"on_id": n.Ended.ID, "schedule": n.Schedule, "ended_at": sqlrows.Micros(n.At), "state": int16(n.State), "reason": n.Reason}
 	}
 	s.Noted = true
-	err := s.insertRows(ctx, insertScheduleReleases, rows)
+	err := s.insertRows(ctx, sqlrows.InsertScheduleReleases, rows)
 	return err
 }

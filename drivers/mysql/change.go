@@ -20,7 +20,7 @@ func (s *session) LockJobs(ctx context.Context, ids []int64) (jobs []rowwise.Job
 		}
 	}
 	missing := slices.Clone(ids)
-	for _, look := range []statement{lockJobs, lockFinishedJobs, lockJobs} {
+	for _, look := range []statement{sqlrows.LockJobs, lockFinishedJobs, sqlrows.LockJobs} {
 		some, err := s.LockTargets(ctx, look, args{"ids": missing})
 		if err != nil {
 			return nil, err
@@ -45,7 +45,7 @@ func (s *session) AlterJobs(ctx context.Context, jobs []rowwise.Altered) error {
 	if err := s.leaveLanes(ctx, ids, false); err != nil {
 		return err
 	}
-	return s.updateAfter(ctx, ids, s.Exec(ctx, updateJobs, args{"jobs": sqlrows.JSON(jobs)}))
+	return s.updateAfter(ctx, ids, s.Exec(ctx, sqlrows.UpdateJobs, args{"jobs": sqlrows.JSON(jobs)}))
 }
 
 // RequestCancels implements rowwise.Jobs. It changes no row that the end of a job changes, too, and so touches the jobs.
@@ -54,7 +54,7 @@ func (s *session) RequestCancels(ctx context.Context, ids []int64, reason string
 	for i, id := range ids {
 		rows[i] = args{"id": id, "now": sqlrows.Micros(now), "reason": reason}
 	}
-	if err := s.insertRows(ctx, requestCancels, rows); err != nil {
+	if err := s.insertRows(ctx, sqlrows.RequestCancels, rows); err != nil {
 		return err
 	}
 	return s.touchJobs(ctx, ids)
@@ -66,13 +66,13 @@ func (s *session) DeleteJobs(ctx context.Context, ids []int64) error {
 	if err != nil {
 		return err
 	}
-	if err := s.NoteEnds(ctx, insertDeletedReleases, args{"ids": ids, "now": sqlrows.Micros(now)}); err != nil {
+	if err := s.NoteEnds(ctx, sqlrows.InsertDeletedReleases, args{"ids": ids, "now": sqlrows.Micros(now)}); err != nil {
 		return err
 	}
 	if err := s.leaveLanes(ctx, ids, false); err != nil {
 		return err
 	}
-	return s.OnIDs(ctx, ids, deleteKeyHolds, deleteRare, deleteJobs, sqlrows.DeleteFinishedJobs, deleteAttempts, deleteProgress, sqlrows.DeleteSteps, deleteEdges)
+	return s.OnIDs(ctx, ids, sqlrows.DeleteKeyHolds, deleteRare, sqlrows.DeleteJobs, sqlrows.DeleteFinishedJobs, sqlrows.DeleteAttempts, sqlrows.DeleteProgress, sqlrows.DeleteSteps, sqlrows.DeleteEdges)
 }
 
 // LockKeyHolders implements rowwise.Jobs.

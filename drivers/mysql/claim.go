@@ -235,7 +235,7 @@ func (s *session) tokensFor(ctx context.Context, jobs []store.Claimed) (first in
 	return last - int64(len(jobs)) + 1, err
 }
 
-// raiseTokens gives tokens to a number of jobs, and returns the last of them. Other transactions wait here until this transaction ends.
+// sqlrows.RaiseTokens gives tokens to a number of jobs, and returns the last of them. Other transactions wait here until this transaction ends.
 func (s *session) raiseTokens(ctx context.Context, jobs int) (last int64, err error) {
 	return s.giveNumbers(ctx, "token", jobs)
 }
@@ -251,5 +251,5 @@ func (s *session) giveNumbers(ctx context.Context, counter string, count int) (l
 
 // BeginClaims implements rowwise.BeginTx.
 func (s *session) BeginClaims(ctx context.Context, node int64, claims []store.ClaimRef) error {
-	return s.Exec(ctx, beginJobs, args{"claims": claimRefs(claims), "node": node})
+	return s.Exec(ctx, sqlrows.BeginJobs, args{"claims": claimRefs(claims), "node": node})
 }

@@ -6,54 +6,27 @@ import "github.com/hourbell/hourbell/store/rowwise/sqlrows"
 
 // The statements of the files in sql.
 const (
-	acceptLoss = iota + sqlrows.Shared
-	allotPermits
-	beginFailing
-	beginJobs
-	checkRecorded
-	claimJobs
+	claimJobs = iota + sqlrows.Shared
 	claimJobsMixed
-	clearPermits
 	countJobs
 	countJobsBefore
 	countLaneJobs
 	countLimit
 	countQueueLimit
 	countUserConnections
-	cutOutput
-	deleteAttempts
-	deleteAuditSubjects
-	deleteCancels
-	deleteEdges
-	deleteEndedJobs
-	deleteEndedLimits
-	deleteGonePermits
 	deleteHeartbeats
-	deleteJobs
-	deleteKeyHolds
-	deleteLanes
-	deleteNodePermits
-	deleteOutput
-	deletePauses
-	deleteProgress
 	deleteRare
 	deleteVacancies
 	deleteWakes
 	endJobs
 	endJobsAlike
 	endJobsWithResults
-	endLimits
-	endNodes
 	extendLease
-	extendSlots
 	findBusyDependents
 	findBusyGroups
-	findClaim
 	findColumns
 	findDueOnes
 	findDuePriorities
-	findDueSchedules
-	findDueSchedulesNamed
 	findEnds
 	findFirstSchedule
 	findGonePermits
@@ -66,17 +39,13 @@ const (
 	findKeyHolders
 	findLaneHolders
 	findLaneJobs
-	findLaneKeys
 	findLastEnds
 	findLeftNodes
 	findLimitWaits
 	findLiveJobs
 	findLiveNodes
 	findNewLaneJobs
-	findNextExpiry
-	findNextSchedule
 	findNodeNames
-	findNotStarted
 	findOldAttempts
 	findOldAudit
 	findOldBatches
@@ -94,12 +63,10 @@ const (
 	findParkableOfKey
 	findParkedOfGroup
 	findParkedOfKey
-	findPausedPermits
 	findPermittedJobs
 	findPredecessors
 	findQueueRates
 	findRecount
-	findRelease
 	findRunningLaneJobs
 	findScheduleNames
 	findStrictLanes
@@ -107,32 +74,17 @@ const (
 	findUniqueJobs
 	findUnnumberedEvents
 	findWork
-	findWrongLanes
 	findWrongTables
 	giveNumbers
 	holdNode
-	insertAttempts
-	insertAudit
-	insertAuditSubjects
 	insertBatch
-	insertChainEnds
-	insertDeletedReleases
-	insertEdges
-	insertEvents
 	insertHeartbeat
 	insertJobs
-	insertLanes
 	insertLeftReleases
-	insertLimitVacancies
-	insertLinkReleases
 	insertMissingRare
 	insertNode
 	insertOwner
 	insertRare
-	insertReleases
-	insertScheduleReleases
-	insertSlots
-	insertVacancies
 	listAudit
 	listAuditSubjects
 	listEvents
@@ -140,8 +92,6 @@ const (
 	listLimits
 	listNewestEvents
 	lockAudit
-	lockBatchJob
-	lockCalendars
 	lockClaim
 	lockClaimingNode
 	lockClaimingNodes
@@ -151,7 +101,6 @@ const (
 	lockDueJobs
 	lockDueSchedules
 	lockEndedPauses
-	lockFailing
 	lockFeed
 	lockFinishedJobs
 	lockFollowers
@@ -162,11 +111,8 @@ const (
 	lockFreeLiveJobs
 	lockFreeNotStarted
 	lockFreePredecessors
-	lockHeldJobs
-	lockJobs
 	lockKeyHolds
 	lockLaneJobs
-	lockLanes
 	lockLeftNodes
 	lockLimitTable
 	lockLimitedDueJobs
@@ -183,8 +129,6 @@ const (
 	lockParkingPauses
 	lockParkingPausesAlone
 	lockPauseTable
-	lockPauses
-	lockPermittedJobs
 	lockPredecessors
 	lockQueueLimits
 	lockRateLanes
@@ -198,11 +142,7 @@ const (
 	lockUnnumberedEvents
 	lockUnparkedJobs
 	lockWaitingJobs
-	markPredecessors
-	markScheduleJobs
 	numberEvents
-	parkJobs
-	pruneAttempts
 	pruneAudit
 	pruneBatches
 	pruneChainEnds
@@ -210,113 +150,65 @@ const (
 	pruneEvents
 	pruneJobs
 	pruneKeyHolds
-	pruneNodes
 	pruneSlots
-	raiseLocks
-	raiseNodes
-	raiseTokens
 	raiseWake
 	readFeed
 	readHeartbeat
 	readIncrement
 	readLaneJobs
-	readLimits
 	readServer
 	readWakes
 	renewFailing
-	reopenEdges
 	replaceJob
-	requestCancels
-	requeueJobs
 	takeVacancies
 	touchJobs
 	touchLanes
 	touchLimits
 	touchPause
-	unparkJobs
-	updateAudit
-	updateEdges
-	updateFeed
-	updateJobs
 	updateLeftNodes
 	updateNode
 	updateRare
 	updateRateLanes
-	upsertCalendars
-	upsertKeyHolds
-	upsertLimits
-	upsertOutput
-	upsertPermits
-	upsertSchedules
-	useStarts
 	statementCount
 )
 
 // sources has the source of each statement.
 var sources = sqlrows.WithShared([]sqlrows.Source{
-	acceptLoss:            {File: "accept_loss"},
-	allotPermits:          {File: "allot_permits"},
-	beginFailing:          {File: "begin_failing"},
-	beginJobs:             {File: "begin_jobs"},
-	checkRecorded:         {File: "check_recorded", Columns: "place state"},
-	claimJobs:             {File: "claim_jobs", Given: "in_order"},
-	claimJobsMixed:        {File: "claim_jobs", Given: "mixed"},
-	clearPermits:          {File: "clear_permits"},
-	countJobs:             {File: "list_jobs", Given: "count", Columns: "count", Lists: true},
-	countJobsBefore:       {File: "count_jobs_before", Columns: "job_id jobs"},
-	countLaneJobs:         {File: "count_lane_jobs", Columns: "lane jobs"},
-	countLimit:            {File: "count_limit", Given: "lanes", Columns: "in_use waiting lanes"},
-	countQueueLimit:       {File: "count_limit", Given: "whole", Columns: "in_use waiting lanes"},
-	countUserConnections:  {File: "count_user_connections", Columns: "connections"},
-	cutOutput:             {File: "cut_output"},
-	deleteAttempts:        {File: "delete_attempts"},
-	deleteAuditSubjects:   {File: "delete_audit_subjects"},
-	deleteCancels:         {File: "delete_cancels"},
-	deleteEdges:           {File: "delete_edges"},
-	deleteEndedJobs:       {File: "delete_ended_jobs"},
-	deleteEndedLimits:     {File: "delete_ended_limits"},
-	deleteGonePermits:     {File: "delete_gone_permits"},
-	deleteHeartbeats:      {File: "delete_heartbeats"},
-	deleteJobs:            {File: "delete_jobs"},
-	deleteKeyHolds:        {File: "delete_key_holds"},
-	deleteLanes:           {File: "delete_lanes"},
-	deleteNodePermits:     {File: "delete_node_permits"},
-	deleteOutput:          {File: "delete_output"},
-	deletePauses:          {File: "delete_pauses"},
-	deleteProgress:        {File: "delete_progress"},
-	deleteRare:            {File: "delete_rare"},
-	deleteVacancies:       {File: "delete_vacancies"},
-	deleteWakes:           {File: "delete_wakes"},
-	endJobs:               {File: "end_jobs", Given: "each"},
-	endJobsAlike:          {File: "end_jobs", Given: "alike"},
-	endJobsWithResults:    {File: "end_jobs", Given: "each results kept"},
-	endLimits:             {File: "end_limits"},
-	endNodes:              {File: "end_nodes"},
-	extendLease:           {File: "extend_lease"},
-	extendSlots:           {File: "extend_slots"},
-	findBusyDependents:    {File: "find_busy_dependents", Columns: "id"},
-	findBusyGroups:        {File: "find_busy_groups", Columns: "place"},
-	findClaim:             {File: "find_claim", Columns: "state"},
-	findColumns:           {File: "find_columns", Columns: "name column_name"},
-	findDueOnes:           {File: "lock_due_schedules", Columns: "id revision mark next_at paused_at releases"},
-	findDuePriorities:     {File: "find_due_priorities", Columns: "priority first_at"},
-	findDueSchedules:      {File: "find_due_schedules", Columns: sqlrows.ScheduleColumns},
-	findDueSchedulesNamed: {File: "find_due_schedules_named", Columns: sqlrows.ScheduleColumns},
-	findEnds:              {File: "find_ends", Columns: "id state finished_at reason"},
-	findFirstSchedule:     {File: "find_first_schedule", Columns: "now next_at"},
-	findGonePermits:       {File: "find_gone_permits", Columns: "limit_id node"},
-	findHoldingNodes:      {File: "find_holding_nodes", Columns: "node"},
-	findIdleHeads:         {File: "find_idle_heads", Columns: "id"},
-	findIdleJobs:          {File: "find_idle_jobs", Columns: "id"},
-	findIdleLanes:         {File: "find_idle_lanes", Columns: "id"},
-	findJobNodes:          {File: "find_job_nodes", Columns: "id node"},
-	findJobPermits:        {File: "find_job_permits", Columns: "id permits"},
-	findKeyHolders:        {File: "find_key_holders", Columns: "kind unique_key id live"},
-	findLaneHolders:       {File: "find_lane_holders", Columns: "id"},
-	findLaneJobs:          {File: "find_lane_jobs", Columns: "id"},
-	findLaneKeys:          {File: "find_lane_keys", Columns: "limit_id key id"},
-	findLastEnds:          {File: "find_last_ends", Columns: "schedule_id last"},
-	findLeftNodes:         {File: "find_left_nodes", Columns: "found"},
+	claimJobs:            {File: "claim_jobs", Given: "in_order"},
+	claimJobsMixed:       {File: "claim_jobs", Given: "mixed"},
+	countJobs:            {File: "list_jobs", Given: "count", Columns: "count", Lists: true},
+	countJobsBefore:      {File: "count_jobs_before", Columns: "job_id jobs"},
+	countLaneJobs:        {File: "count_lane_jobs", Columns: "lane jobs"},
+	countLimit:           {File: "count_limit", Given: "lanes", Columns: "in_use waiting lanes"},
+	countQueueLimit:      {File: "count_limit", Given: "whole", Columns: "in_use waiting lanes"},
+	countUserConnections: {File: "count_user_connections", Columns: "connections"},
+	deleteHeartbeats:     {File: "delete_heartbeats"},
+	deleteRare:           {File: "delete_rare"},
+	deleteVacancies:      {File: "delete_vacancies"},
+	deleteWakes:          {File: "delete_wakes"},
+	endJobs:              {File: "end_jobs", Given: "each"},
+	endJobsAlike:         {File: "end_jobs", Given: "alike"},
+	endJobsWithResults:   {File: "end_jobs", Given: "each results kept"},
+	extendLease:          {File: "extend_lease"},
+	findBusyDependents:   {File: "find_busy_dependents", Columns: "id"},
+	findBusyGroups:       {File: "find_busy_groups", Columns: "place"},
+	findColumns:          {File: "find_columns", Columns: "name column_name"},
+	findDueOnes:          {File: "lock_due_schedules", Columns: "id revision mark next_at paused_at releases"},
+	findDuePriorities:    {File: "find_due_priorities", Columns: "priority first_at"},
+	findEnds:             {File: "find_ends", Columns: "id state finished_at reason"},
+	findFirstSchedule:    {File: "find_first_schedule", Columns: "now next_at"},
+	findGonePermits:      {File: "find_gone_permits", Columns: "limit_id node"},
+	findHoldingNodes:     {File: "find_holding_nodes", Columns: "node"},
+	findIdleHeads:        {File: "find_idle_heads", Columns: "id"},
+	findIdleJobs:         {File: "find_idle_jobs", Columns: "id"},
+	findIdleLanes:        {File: "find_idle_lanes", Columns: "id"},
+	findJobNodes:         {File: "find_job_nodes", Columns: "id node"},
+	findJobPermits:       {File: "find_job_permits", Columns: "id permits"},
+	findKeyHolders:       {File: "find_key_holders", Columns: "kind unique_key id live"},
+	findLaneHolders:      {File: "find_lane_holders", Columns: "id"},
+	findLaneJobs:         {File: "find_lane_jobs", Columns: "id"},
+	findLastEnds:         {File: "find_last_ends", Columns: "schedule_id last"},
+	findLeftNodes:        {File: "find_left_nodes", Columns: "found"},
 	findLimitWaits: {
 		File:    "find_limit_waits",
 		Columns: "job_id limit_id key in_use starts tat not_before lane priority state run_at",
@@ -324,10 +216,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	findLiveJobs:        {File: "lock_live_jobs", Columns: sqlrows.LiveColumns},
 	findLiveNodes:       {File: "lock_live_nodes", Columns: sqlrows.NodeColumns},
 	findNewLaneJobs:     {File: "find_new_lane_jobs", Columns: "id"},
-	findNextExpiry:      {File: "find_next_expiry", Columns: "next_expiry"},
-	findNextSchedule:    {File: "find_next_schedule", Columns: "next_at"},
 	findNodeNames:       {File: "find_node_names", Columns: "id name"},
-	findNotStarted:      {File: "find_not_started", Columns: "id kind unique_key"},
 	findOldAttempts:     {File: "find_old_attempts", Columns: "job_id token"},
 	findOldAudit:        {File: "find_old_audit", Columns: "id"},
 	findOldBatches:      {File: "prune_batches", Given: "look", Columns: "id"},
@@ -345,12 +234,10 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	findParkableOfKey:   {File: "find_parkable_jobs", Given: "of_key", Columns: "id"},
 	findParkedOfGroup:   {File: "find_parked_jobs", Given: "of_group", Columns: "id"},
 	findParkedOfKey:     {File: "find_parked_jobs", Given: "of_key", Columns: "id"},
-	findPausedPermits:   {File: "find_paused_permits", Columns: "id"},
 	findPermittedJobs:   {File: "find_permitted_jobs", Columns: "id"},
 	findPredecessors:    {File: "find_predecessors", Columns: "id"},
 	findQueueRates:      {File: "find_queue_rates", Columns: "id revision rate per burst tat not_before made"},
 	findRecount:         {File: "find_recount", Columns: "oldest permits"},
-	findRelease:         {File: "find_release", Columns: "found"},
 	findRunningLaneJobs: {File: "find_running_lane_jobs", Columns: "id"},
 	findScheduleNames:   {File: "find_schedule_names", Columns: "id name"},
 	findStrictLanes:     {File: "find_strict_lanes", Columns: "id strict rated"},
@@ -359,55 +246,37 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 		File:    "find_unique_jobs",
 		Columns: "place id begun running in_batch holds queue priority run_at created_at",
 	},
-	findUnnumberedEvents:   {File: "find_unnumbered_events", Columns: "entry"},
-	findWork:               {File: "find_work", Columns: "alive pauses handled limited permits now due first_at suspects next_due"},
-	findWrongLanes:         {File: "find_wrong_lanes", Columns: "id held starts"},
-	findWrongTables:        {File: "find_wrong_tables", Columns: "name engine"},
-	giveNumbers:            {File: "give_numbers"},
-	holdNode:               {File: "hold_node", Given: "hold", Columns: sqlrows.AroundColumns},
-	insertAttempts:         {File: "insert_attempts"},
-	insertAudit:            {File: "insert_audit"},
-	insertAuditSubjects:    {File: "insert_audit_subjects"},
-	insertBatch:            {File: "insert_batch"},
-	insertChainEnds:        {File: "insert_chain_ends"},
-	insertDeletedReleases:  {File: "insert_deleted_releases"},
-	insertEdges:            {File: "insert_edges"},
-	insertEvents:           {File: "insert_events"},
-	insertHeartbeat:        {File: "insert_heartbeat"},
-	insertJobs:             {File: "insert_jobs"},
-	insertLanes:            {File: "insert_lanes"},
-	insertLeftReleases:     {File: "insert_left_releases"},
-	insertLimitVacancies:   {File: "insert_limit_vacancies"},
-	insertLinkReleases:     {File: "insert_link_releases"},
-	insertMissingRare:      {File: "insert_rare", Given: "plain"},
-	insertNode:             {File: "insert_node"},
-	insertOwner:            {File: "insert_owner"},
-	insertRare:             {File: "insert_rare", Given: "new"},
-	insertReleases:         {File: "insert_releases"},
-	insertScheduleReleases: {File: "insert_schedule_releases"},
-	insertSlots:            {File: "insert_slots"},
-	insertVacancies:        {File: "insert_vacancies"},
-	listAudit:              {File: "list_audit", Columns: "id at actor source action count detail", Lists: true},
-	listAuditSubjects:      {File: "list_audit_subjects", Columns: "entry_id kind name"},
-	listEvents:             {File: "list_events", Given: "oldest", Columns: "id at type subjects slots counts reasons"},
-	listLanes:              {File: "list_lanes", Columns: "id key used starts tat not_before"},
-	listLimits:             {File: "list_limits", Columns: sqlrows.LimitColumns, Lists: true},
-	listNewestEvents:       {File: "list_events", Given: "newest", Columns: "id at type subjects slots counts reasons"},
-	lockAudit:              {File: "lock_audit", Columns: "known"},
-	lockBatchJob:           {File: "lock_batch_job", Columns: "id"},
-	lockCalendars:          {File: "lock_calendars", Columns: sqlrows.CalendarColumns},
-	lockClaim:              {File: "lock_claim", Columns: "token"},
-	lockClaimingNode:       {File: "lock_claiming_nodes", Given: "one", Columns: "id"},
-	lockClaimingNodes:      {File: "lock_claiming_nodes", Columns: "id"},
-	lockClaims:             {File: "lock_claims", Columns: "place state reason schedule_id origin handled concerns rare"},
-	lockCounter:            {File: "lock_counter", Columns: "value"},
-	lockDependents:         {File: "lock_dependents", Given: "waiting", Columns: "id waits run_at"},
-	lockDueJobs:            {File: "lock_due_jobs", Given: "unlimited", Columns: sqlrows.ClaimedColumns + " rare"},
-	lockDueSchedules:       {File: "lock_due_schedules", Given: "waiting", Columns: "id revision mark next_at paused_at releases"},
-	lockEndedPauses:        {File: "lock_ended_pauses", Columns: "subject name"},
-	lockFailing:            {File: "lock_failing", Columns: "schedule_id failures"},
-	lockFeed:               {File: "lock_feed", Columns: "keep"},
-	lockFinishedJobs:       {File: "lock_finished_jobs", Columns: sqlrows.TargetColumns},
+	findUnnumberedEvents: {File: "find_unnumbered_events", Columns: "entry"},
+	findWork:             {File: "find_work", Columns: "alive pauses handled limited permits now due first_at suspects next_due"},
+	findWrongTables:      {File: "find_wrong_tables", Columns: "name engine"},
+	giveNumbers:          {File: "give_numbers"},
+	holdNode:             {File: "hold_node", Given: "hold", Columns: sqlrows.AroundColumns},
+	insertBatch:          {File: "insert_batch"},
+	insertHeartbeat:      {File: "insert_heartbeat"},
+	insertJobs:           {File: "insert_jobs"},
+	insertLeftReleases:   {File: "insert_left_releases"},
+	insertMissingRare:    {File: "insert_rare", Given: "plain"},
+	insertNode:           {File: "insert_node"},
+	insertOwner:          {File: "insert_owner"},
+	insertRare:           {File: "insert_rare", Given: "new"},
+	listAudit:            {File: "list_audit", Columns: "id at actor source action count detail", Lists: true},
+	listAuditSubjects:    {File: "list_audit_subjects", Columns: "entry_id kind name"},
+	listEvents:           {File: "list_events", Given: "oldest", Columns: "id at type subjects slots counts reasons"},
+	listLanes:            {File: "list_lanes", Columns: "id key used starts tat not_before"},
+	listLimits:           {File: "list_limits", Columns: sqlrows.LimitColumns, Lists: true},
+	listNewestEvents:     {File: "list_events", Given: "newest", Columns: "id at type subjects slots counts reasons"},
+	lockAudit:            {File: "lock_audit", Columns: "known"},
+	lockClaim:            {File: "lock_claim", Columns: "token"},
+	lockClaimingNode:     {File: "lock_claiming_nodes", Given: "one", Columns: "id"},
+	lockClaimingNodes:    {File: "lock_claiming_nodes", Columns: "id"},
+	lockClaims:           {File: "lock_claims", Columns: "place state reason schedule_id origin handled concerns rare"},
+	lockCounter:          {File: "lock_counter", Columns: "value"},
+	lockDependents:       {File: "lock_dependents", Given: "waiting", Columns: "id waits run_at"},
+	lockDueJobs:          {File: "lock_due_jobs", Given: "unlimited", Columns: sqlrows.ClaimedColumns + " rare"},
+	lockDueSchedules:     {File: "lock_due_schedules", Given: "waiting", Columns: "id revision mark next_at paused_at releases"},
+	lockEndedPauses:      {File: "lock_ended_pauses", Columns: "subject name"},
+	lockFeed:             {File: "lock_feed", Columns: "keep"},
+	lockFinishedJobs:     {File: "lock_finished_jobs", Columns: sqlrows.TargetColumns},
 	lockFollowers: {
 		File:    "lock_followers",
 		Given:   "waiting",
@@ -424,11 +293,8 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	lockFreeLiveJobs:     {File: "lock_live_jobs", Given: "free", Columns: sqlrows.LiveColumns},
 	lockFreeNotStarted:   {File: "lock_not_started", Given: "free", Columns: "id"},
 	lockFreePredecessors: {File: "lock_predecessors", Given: "free", Columns: "id"},
-	lockHeldJobs:         {File: "lock_held_jobs", Columns: sqlrows.HeldColumns},
-	lockJobs:             {File: "lock_jobs", Columns: sqlrows.TargetColumns},
 	lockKeyHolds:         {File: "lock_key_holds", Columns: "place job_id"},
 	lockLaneJobs:         {File: "lock_lane_jobs", Given: "waiting lock", Columns: laneJobColumns},
-	lockLanes:            {File: "lock_lanes", Columns: "id limit_id key used starts waiting tat not_before look_at"},
 	lockLeftNodes:        {File: "lock_left_nodes", Columns: sqlrows.NodeColumns},
 	lockLimitTable:       {File: "lock_limit_table"},
 	lockLimitedDueJobs:   {File: "lock_due_jobs", Given: "limited", Columns: sqlrows.ClaimedColumns + " rare"},
@@ -448,8 +314,6 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	lockParkingPauses:      {File: "lock_parking_pauses", Given: "shared", Columns: "subject name"},
 	lockParkingPausesAlone: {File: "lock_parking_pauses", Given: "alone", Columns: "subject name"},
 	lockPauseTable:         {File: "lock_pause_table"},
-	lockPauses:             {File: "lock_pauses", Columns: sqlrows.PauseColumns},
-	lockPermittedJobs:      {File: "lock_permitted_jobs", Columns: "id permits"},
 	lockPredecessors:       {File: "lock_predecessors", Given: "waiting", Columns: "id"},
 	lockQueueLimits:        {File: "lock_queue_limits", Columns: sqlrows.LimitColumns},
 	lockRateLanes:          {File: "lock_rate_lanes", Columns: "limit_id tat"},
@@ -467,11 +331,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	lockUnnumberedEvents: {File: "find_unnumbered_events", Given: "lock", Columns: "entry"},
 	lockUnparkedJobs:     {File: "lock_pausable_jobs", Given: "unparked", Columns: "id"},
 	lockWaitingJobs:      {File: "lock_waiting_jobs", Columns: "place id"},
-	markPredecessors:     {File: "mark_predecessors"},
-	markScheduleJobs:     {File: "mark_schedule_jobs"},
 	numberEvents:         {File: "number_events"},
-	parkJobs:             {File: "park_jobs"},
-	pruneAttempts:        {File: "prune_attempts"},
 	pruneAudit:           {File: "prune_audit"},
 	pruneBatches:         {File: "prune_batches", Given: "prune"},
 	pruneChainEnds:       {File: "prune_chain_ends", Given: "prune"},
@@ -479,46 +339,26 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	pruneEvents:          {File: "prune_events"},
 	pruneJobs:            {File: "prune_jobs"},
 	pruneKeyHolds:        {File: "prune_key_holds", Given: "prune"},
-	pruneNodes:           {File: "prune_nodes"},
 	pruneSlots:           {File: "prune_slots", Given: "prune"},
-	raiseLocks:           {File: "raise_locks"},
-	raiseNodes:           {File: "raise_nodes"},
-	raiseTokens:          {File: "raise_tokens"},
 	raiseWake:            {File: "raise_wake"},
 	readFeed:             {File: "read_feed", Columns: "keep gone_id unnumbered"},
 	readHeartbeat:        {File: "read_heartbeat", Columns: "store token node accepted lost_at now releases next_expiry"},
 	readIncrement:        {File: "read_increment", Columns: "step"},
 	readLaneJobs:         {File: "lock_lane_jobs", Given: "waiting", Columns: laneJobColumns},
-	readLimits:           {File: "read_limits", Columns: sqlrows.LimitColumns},
 	readServer: {
 		File:    "read_server",
 		Columns: "version database_name user_name is_read_only flushes has_log syncs packet clock",
 	},
 	readWakes:       {File: "read_wakes", Columns: "source jobs schedules cancels"},
 	renewFailing:    {File: "renew_failing"},
-	reopenEdges:     {File: "reopen_edges"},
 	replaceJob:      {File: "replace_job"},
-	requestCancels:  {File: "request_cancels"},
-	requeueJobs:     {File: "requeue_jobs"},
 	takeVacancies:   {File: "take_vacancies", Columns: "id limit_id done_to lanes"},
 	touchJobs:       {File: "touch_jobs"},
 	touchLanes:      {File: "touch_lanes"},
 	touchLimits:     {File: "touch_limits"},
 	touchPause:      {File: "touch_pause"},
-	unparkJobs:      {File: "unpark_jobs"},
-	updateAudit:     {File: "update_audit"},
-	updateEdges:     {File: "update_edges"},
-	updateFeed:      {File: "update_feed"},
-	updateJobs:      {File: "update_jobs"},
 	updateLeftNodes: {File: "update_left_nodes"},
 	updateNode:      {File: "update_node"},
 	updateRare:      {File: "update_rare"},
 	updateRateLanes: {File: "update_rate_lanes"},
-	upsertCalendars: {File: "upsert_calendars"},
-	upsertKeyHolds:  {File: "upsert_key_holds"},
-	upsertLimits:    {File: "upsert_limits"},
-	upsertOutput:    {File: "upsert_output"},
-	upsertPermits:   {File: "upsert_permits"},
-	upsertSchedules: {File: "upsert_schedules"},
-	useStarts:       {File: "use_starts"},
 })

@@ -172,7 +172,7 @@ func (s *session) InsertLinkNotes(ctx context.Context, ids []int64, now time.Tim
 	for i, id := range ids {
 		rows[i] = args{"on_id": id, "now": sqlrows.Micros(now)}
 	}
-	err := s.insertRows(ctx, insertLinkReleases, rows)
+	err := s.insertRows(ctx, sqlrows.InsertLinkReleases, rows)
 	return err
 }
 
@@ -184,7 +184,7 @@ func (s *session) InsertEdges(ctx context.Context, edges []rowwise.JobEdge) erro
 			"on_id": e.Job, "id": e.ID, "delay": e.Delay.Microseconds(), "on": int16(e.On), "state": int16(e.State), "any": e.Any, "at_end": e.AtEnd,
 		}
 	}
-	err := s.insertRows(ctx, insertEdges, rows)
+	err := s.insertRows(ctx, sqlrows.InsertEdges, rows)
 	return err
 }
 
@@ -207,7 +207,7 @@ func changedEdges(edges []rowwise.JobEdge) string {
 // SaveEdges implements rowwise.Edges. If another transaction has decided or opened some of the edges,
 // because a job was retried by hand, the transaction begins again.
 func (s *session) SaveEdges(ctx context.Context, edges []rowwise.JobEdge) error {
-	n, err := s.Count(ctx, updateEdges, args{"edges": changedEdges(edges)}) // each row changes, so that all servers count it
+	n, err := s.Count(ctx, sqlrows.UpdateEdges, args{"edges": changedEdges(edges)}) // each row changes, so that all servers count it
 	if err == nil && n < len(edges) {
 		err = errMoved
 	}
@@ -232,7 +232,7 @@ func (s *session) LockNotes(ctx context.Context, after int64, limit int) (notes 
 
 // FindNotStarted implements rowwise.Edges.
 func (s *session) FindNotStarted(ctx context.Context, ids []int64) (found []store.FinishedJob, err error) {
-	err = s.Each(ctx, findNotStarted, args{"ids": ids}, func(r row) error {
+	err = s.Each(ctx, sqlrows.FindNotStarted, args{"ids": ids}, func(r row) error {
 		var job store.FinishedJob
 		err := r.Scan(&job.ID, &job.Kind, &job.Unique)
 		found = append(found, job)
@@ -243,7 +243,7 @@ func (s *session) FindNotStarted(ctx context.Context, ids []int64) (found []stor
 
 // ReopenEdges implements rowwise.Edges.
 func (s *session) ReopenEdges(ctx context.Context, edges []rowwise.JobEdge) error {
-	return s.Exec(ctx, reopenEdges, args{"edges": changedEdges(edges)})
+	return s.Exec(ctx, sqlrows.ReopenEdges, args{"edges": changedEdges(edges)})
 }
 
 // LockWaiting implements rowwise.Edges. It waits for other transactions.

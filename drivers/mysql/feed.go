@@ -32,7 +32,7 @@ func (s *session) InsertEvents(ctx context.Context, rows store.EventRows, now ti
 		}
 		list[i] = newEvents{row.Type, sqlrows.JSONList(row.Subjects), listOrNull(slots), listOrNull(row.Counts), listOrNull(row.Reasons)}
 	}
-	return s.Exec(ctx, insertEvents, args{"events": sqlrows.JSON(list), "now": sqlrows.Micros(now)})
+	return s.Exec(ctx, sqlrows.InsertEvents, args{"events": sqlrows.JSON(list), "now": sqlrows.Micros(now)})
 }
 
 // listOrNull is a list as JSON; nil for an empty list.
@@ -184,7 +184,7 @@ func (b *Backend) KeepEvents(ctx context.Context, req store.KeepEventsRequest) e
 				}
 			}
 		}
-		if err := s.Exec(ctx, updateFeed, args{"keep": req.Keep.Microseconds()}); err != nil {
+		if err := s.Exec(ctx, sqlrows.UpdateFeed, args{"keep": req.Keep.Microseconds()}); err != nil {
 			return err
 		}
 		return rowwise.Record(ctx, s, req.Entry(), now)

@@ -69,7 +69,7 @@ func (s *session) LockClaims(ctx context.Context, claims []store.ClaimRef) ([]ro
 // EndStates implements rowwise.Claims.
 func (s *session) EndStates(ctx context.Context, claims []store.ClaimRef) ([]store.State, error) {
 	states := make([]store.State, len(claims))
-	err := s.Each(ctx, checkRecorded, args{"claims": claimRefs(claims)}, func(r row) error {
+	err := s.Each(ctx, sqlrows.CheckRecorded, args{"claims": claimRefs(claims)}, func(r row) error {
 		var i int
 		var state store.State
 		err := r.Scan(&i, &state)
@@ -107,7 +107,7 @@ func (s *session) InsertAttempts(ctx context.Context, records []store.AttemptRec
 	if err != nil {
 		return err
 	}
-	if err := s.onEach(ctx, pruneAttempts, old); err != nil {
+	if err := s.onEach(ctx, sqlrows.PruneAttempts, old); err != nil {
 		return err
 	}
 	names, err := s.nodeNames(ctx, ids)
@@ -123,7 +123,7 @@ func (s *session) InsertAttempts(ctx context.Context, records []store.AttemptRec
 			rows = append(rows, newAttempt{r.ID, r.Outcome, r.Error, r.Trace, at, length, r.Printed, names[r.ID]})
 			size += 2 * (len(r.Output) + len(r.Error) + len(r.Trace)) // texts are written in hexadecimal
 		}
-		if err := s.Exec(ctx, insertAttempts, args{"attempts": sqlrows.JSON(rows), "bytes": pack.Parameter(), "now": sqlrows.Micros(now)}); err != nil {
+		if err := s.Exec(ctx, sqlrows.InsertAttempts, args{"attempts": sqlrows.JSON(rows), "bytes": pack.Parameter(), "now": sqlrows.Micros(now)}); err != nil {
 			return err
 		}
 	}
@@ -211,7 +211,7 @@ func (s *session) EndJobs(ctx context.Context, ends []rowwise.End, now time.Time
 		return err
 	}
 	if slices.ContainsFunc(ids, func(id int64) bool { return !s.apart[id] }) {
-		if err := s.NoteEnds(ctx, insertReleases, args{"ends": sqlrows.JSON(ends), "now": sqlrows.Micros(now)}); err != nil {
+		if err := s.NoteEnds(ctx, sqlrows.InsertReleases, args{"ends": sqlrows.JSON(ends), "now": sqlrows.Micros(now)}); err != nil {
 			return err
 		}
 		if err := s.leaveLanes(ctx, ids, false); err != nil {
@@ -222,13 +222,13 @@ func (s *session) EndJobs(ctx context.Context, ends []rowwise.End, now time.Time
 	if err := s.OnIDs(ctx, rares, deleteRare); err != nil {
 		return err
 	}
-	if err := s.inChunks(ctx, deleteEndedJobs, ids, args{}); err != nil {
+	if err := s.inChunks(ctx, sqlrows.DeleteEndedJobs, ids, args{}); err != nil {
 		return err
 	}
-	if err := s.OnIDs(ctx, forgotten, deleteAttempts, deleteProgress, sqlrows.DeleteSteps, deleteEdges); err != nil {
+	if err := s.OnIDs(ctx, forgotten, sqlrows.DeleteAttempts, sqlrows.DeleteProgress, sqlrows.DeleteSteps, sqlrows.DeleteEdges); err != nil {
 		return err
 	}
-	return s.OnIDs(ctx, asked, deleteCancels)
+	return s.OnIDs(ctx, asked, sqlrows.DeleteCancels)
 }
 
 // longList is how many numbers a list in a statement has at most. MariaDB makes a table of a list of 1,000, which takes longer
@@ -291,5 +291,5 @@ func (s *session) RequeueJobs(ctx context.Context, jobs []rowwise.Requeue, now t
 	if err := s.OnIDs(ctx, lost, insertMissingRare); err != nil {
 		return err
 	}
-	return s.updateAfter(ctx, append(again, snoozed...), s.Exec(ctx, requeueJobs, args{"jobs": sqlrows.JSON(jobs), "now": sqlrows.Micros(now)}))
+	return s.updateAfter(ctx, append(again, snoozed...), s.Exec(ctx, sqlrows.RequeueJobs, args{"jobs": sqlrows.JSON(jobs), "now": sqlrows.Micros(now)}))
 }

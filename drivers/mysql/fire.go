@@ -34,12 +34,12 @@ func (s *session) readDueSchedules(ctx context.Context, req store.DueSchedulesRe
 		return err
 	}
 	soon := out.Now.Add(req.Ahead)
-	name, a := findDueSchedules, args{
+	name, a := sqlrows.FindDueSchedules, args{
 		"soon": sqlrows.Micros(soon), "after_at": sqlrows.Micros(req.After.NextAt), "after_id": req.After.ID, "limit": req.Limit,
 	}
 	switch {
 	case len(req.Names) > 0:
-		name, a = findDueSchedulesNamed, args{"names": req.Names, "now": sqlrows.Micros(out.Now), "limit": req.Limit}
+		name, a = sqlrows.FindDueSchedulesNamed, args{"names": req.Names, "now": sqlrows.Micros(out.Now), "limit": req.Limit}
 	case first.IsZero() || first.After(soon):
 		out.Next = first
 		return nil
@@ -51,7 +51,7 @@ func (s *session) readDueSchedules(ctx context.Context, req store.DueSchedulesRe
 	if err != nil || len(req.Names) > 0 {
 		return err
 	}
-	return s.One(ctx, findNextSchedule, args{"soon": sqlrows.Micros(soon)}, sqlrows.IntoTime(&out.Next))
+	return s.One(ctx, sqlrows.FindNextSchedule, args{"soon": sqlrows.Micros(soon)}, sqlrows.IntoTime(&out.Next))
 }
 
 // Fire accounts for slots; see store.Schedules. In a transaction of its own, schedules that other transactions have
@@ -167,7 +167,7 @@ func (s *session) InsertSlots(ctx context.Context, slots []*rowwise.Slot, now ti
 			"outcome": int16(r.Outcome), "reason": r.Reason, "job": sqlrows.OrNull(r.Job), "now": sqlrows.Micros(now),
 		}
 	}
-	err := s.insertRows(ctx, insertSlots, rows)
+	err := s.insertRows(ctx, sqlrows.InsertSlots, rows)
 	return err
 }
 
@@ -184,7 +184,7 @@ func (s *session) ExtendSlots(ctx context.Context, slots []*rowwise.Slot, now ti
 	for i, r := range slots {
 		rows[i] = longerSlot{r.ID, sqlrows.Micros(r.Last), r.Added}
 	}
-	return s.Exec(ctx, extendSlots, args{"slots": sqlrows.JSON(rows), "now": sqlrows.Micros(now)})
+	return s.Exec(ctx, sqlrows.ExtendSlots, args{"slots": sqlrows.JSON(rows), "now": sqlrows.Micros(now)})
 }
 
 // LockMarks implements rowwise.Schedules.

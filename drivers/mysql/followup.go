@@ -12,7 +12,7 @@ import (
 // LockFailing implements rowwise.FollowUps.
 func (s *session) LockFailing(ctx context.Context, schedules []int64) (map[int64]int64, error) {
 	s.failing = map[int64]int64{}
-	err := s.Each(ctx, lockFailing, args{"ids": schedules}, func(r row) error {
+	err := s.Each(ctx, sqlrows.LockFailing, args{"ids": schedules}, func(r row) error {
 		var id, failures int64
 		err := r.Scan(&id, &failures)
 		s.failing[id] = failures
@@ -40,7 +40,7 @@ func (s *session) BeginFailing(ctx context.Context, schedules []rowwise.Failing,
 	if len(begun) == 0 {
 		return nil
 	}
-	inserted, err := s.Count(ctx, beginFailing, args{"failing": sqlrows.JSON(begun), "now": sqlrows.Micros(now)})
+	inserted, err := s.Count(ctx, sqlrows.BeginFailing, args{"failing": sqlrows.JSON(begun), "now": sqlrows.Micros(now)})
 	if err == nil && inserted < len(begun) && slices.ContainsFunc(begun, func(one rowwise.Failing) bool { return one.Failures > 0 }) {
 		err = errMoved
 	}

@@ -87,7 +87,7 @@ func (s *session) InsertVacancies(ctx context.Context, vacancies []rowwise.Vacan
 	for i, v := range vacancies {
 		rows[i] = args{"limit": sqlrows.OrNull(v.Limit), "done_to": v.DoneTo, "lanes": sqlrows.JSONList(v.Lanes)}
 	}
-	err := s.insertRows(ctx, insertVacancies, rows)
+	err := s.insertRows(ctx, sqlrows.InsertVacancies, rows)
 	return err
 }
 
@@ -98,7 +98,7 @@ func (s *session) leaveLanes(ctx context.Context, ids []int64, again bool) error
 	if err != nil || !again {
 		return err
 	}
-	return s.OnIDs(ctx, vacated, clearPermits, updateRare)
+	return s.OnIDs(ctx, vacated, sqlrows.ClearPermits, updateRare)
 }
 
 // vacate records that jobs give back their permits, and returns which of them held permits. strict: jobs with a permit of a
@@ -179,7 +179,7 @@ func (s *session) MakeLanes(ctx context.Context, keys []store.LaneKey) (map[stor
 			missing = append(missing, args{"limit": key.Limit, "key": key.Key})
 		}
 	}
-	if err := s.insertRows(ctx, insertLanes, missing); err != nil {
+	if err := s.insertRows(ctx, sqlrows.InsertLanes, missing); err != nil {
 		return nil, err
 	}
 	return s.laneNumbers(ctx, keys)
@@ -196,7 +196,7 @@ func (s *session) laneNumbers(ctx context.Context, keys []store.LaneKey) (map[st
 		names[i] = laneName(key)
 	}
 	ids := make(map[store.LaneKey]int64, len(keys))
-	err := s.Each(ctx, findLaneKeys, args{"lanes": sqlrows.JSONList(names)}, func(r row) error {
+	err := s.Each(ctx, sqlrows.FindLaneKeys, args{"lanes": sqlrows.JSONList(names)}, func(r row) error {
 		var key store.LaneKey
 		var id int64
 		err := r.Scan(&key.Limit, &key.Key, &id)
@@ -211,7 +211,7 @@ var errBusyLanes = errors.New("another transaction has locked lanes")
 
 // LockLanes implements rowwise.LanesTx. In a claim its error is errBusyLanes if it would have to wait.
 func (s *session) LockLanes(ctx context.Context, ids []int64) (lanes []store.Lane, err error) {
-	lock := lockLanes
+	lock := sqlrows.LockLanes
 	if s.claims {
 		lock = lockFreeLanes
 	}
@@ -293,7 +293,7 @@ func (s *session) SaveAllotments(ctx context.Context, allotments []store.Allotme
 	if err := s.OnIDs(ctx, waiting, insertMissingRare); err != nil {
 		return err
 	}
-	return s.updateAfter(ctx, ids, s.Exec(ctx, allotPermits, args{"jobs": sqlrows.JSON(rows), "now": sqlrows.Micros(now)}))
+	return s.updateAfter(ctx, ids, s.Exec(ctx, sqlrows.AllotPermits, args{"jobs": sqlrows.JSON(rows), "now": sqlrows.Micros(now)}))
 }
 
 // UseStarts implements rowwise.LanesTx.
@@ -320,7 +320,7 @@ func (s *session) UseStarts(ctx context.Context, jobs []int64) ([]rowwise.UsedSt
 	if len(starts) == 0 {
 		return nil, nil
 	}
-	return starts, s.Exec(ctx, useStarts, args{"jobs": sqlrows.JSON(rows)})
+	return starts, s.Exec(ctx, sqlrows.UseStarts, args{"jobs": sqlrows.JSON(rows)})
 }
 
 // scope are the parameters that have which jobs a limit concerns.
@@ -353,7 +353,7 @@ func (s *session) holders(ctx context.Context, most int, name statement, a args)
 	if len(ids) == most {
 		to = ids[most-1]
 	}
-	jobs, err = s.permitsOf(ctx, lockPermittedJobs, ids)
+	jobs, err = s.permitsOf(ctx, sqlrows.LockPermittedJobs, ids)
 	return jobs, to, err
 }
 
@@ -364,7 +364,7 @@ func (s *session) LockHolders(ctx context.Context, lanes []int64, most int) ([]s
 
 // returnPausedPermits takes the permits from jobs of a subject that no node has claimed.
 func (s *session) returnPausedPermits(ctx context.Context, of store.PauseSubject, name string) error {
-	ids, err := s.Numbers(ctx, findPausedPermits, args{"subject": int16(of), "name": name})
+	ids, err := s.Numbers(ctx, sqlrows.FindPausedPermits, args{"subject": int16(of), "name": name})
 	if err != nil {
 		return err
 	}
@@ -374,10 +374,10 @@ func (s *session) returnPausedPermits(ctx context.Context, of store.PauseSubject
 
 // DeleteLanes implements rowwise.LanesTx.
 func (s *session) DeleteLanes(ctx context.Context, ids []int64) error {
-	return s.OnIDs(ctx, slices.Sorted(slices.Values(ids)), deleteLanes)
+	return s.OnIDs(ctx, slices.Sorted(slices.Values(ids)), sqlrows.DeleteLanes)
 }
 
 // DeleteEndedLimits implements rowwise.LanesTx.
 func (s *session) DeleteEndedLimits(ctx context.Context) error {
-	return s.Exec(ctx, deleteEndedLimits, nil)
+	return s.Exec(ctx, sqlrows.DeleteEndedLimits, nil)
 }

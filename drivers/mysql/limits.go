@@ -147,7 +147,7 @@ func (s *session) limits(ctx context.Context, name statement, a args) (all store
 
 // ReadLimits implements rowwise.LimitsTx.
 func (s *session) ReadLimits(ctx context.Context) (store.Limits, error) {
-	return s.limits(ctx, readLimits, nil)
+	return s.limits(ctx, sqlrows.ReadLimits, nil)
 }
 
 // LockLimits implements rowwise.LimitsTx.
@@ -160,7 +160,7 @@ func (s *session) LockLimits(ctx context.Context) (store.Limits, error) {
 
 // EndLimits implements rowwise.LimitsTx.
 func (s *session) EndLimits(ctx context.Context, ids []int64, now time.Time) error {
-	return s.Exec(ctx, endLimits, args{"ids": ids, "now": sqlrows.Micros(now)})
+	return s.Exec(ctx, sqlrows.EndLimits, args{"ids": ids, "now": sqlrows.Micros(now)})
 }
 
 // SaveLimits implements rowwise.LimitsTx.
@@ -179,7 +179,7 @@ func (s *session) SaveLimits(ctx context.Context, limits []store.Limit, now time
 			"strict": l.Strict, "created_at": sqlrows.Micros(l.CreatedAt), "now": sqlrows.Micros(now),
 		}
 	}
-	if err := s.insertRows(ctx, upsertLimits, rows); err != nil {
+	if err := s.insertRows(ctx, sqlrows.UpsertLimits, rows); err != nil {
 		return nil, err
 	}
 	return revisions, s.RaiseRevision(ctx, last)

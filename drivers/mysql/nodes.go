@@ -130,7 +130,7 @@ func (s *session) LockLivingNodes(ctx context.Context, ids []int64) ([]store.Nod
 
 // EndNodes implements rowwise.Nodes.
 func (s *session) EndNodes(ctx context.Context, ids []int64, died bool, now time.Time) error {
-	if err := s.Exec(ctx, deleteNodePermits, args{"nodes": ids}); err != nil {
+	if err := s.Exec(ctx, sqlrows.DeleteNodePermits, args{"nodes": ids}); err != nil {
 		return err
 	}
 	if s.cluster { // as each claim does; see touchJobs
@@ -138,7 +138,7 @@ func (s *session) EndNodes(ctx context.Context, ids []int64, died bool, now time
 			return err
 		}
 	}
-	if err := s.Exec(ctx, endNodes, args{"nodes": ids, "died": died, "now": sqlrows.Micros(now)}); err != nil {
+	if err := s.Exec(ctx, sqlrows.EndNodes, args{"nodes": ids, "died": died, "now": sqlrows.Micros(now)}); err != nil {
 		return err
 	}
 	return s.Exec(ctx, deleteHeartbeats, args{"nodes": ids})
@@ -153,7 +153,7 @@ func (s *session) LockHeldJobs(ctx context.Context, nodes []int64) ([]rowwise.He
 		return err
 	}
 	for _, node := range nodes {
-		if err := s.Each(ctx, lockHeldJobs, args{"node": node}, scan); err != nil {
+		if err := s.Each(ctx, sqlrows.LockHeldJobs, args{"node": node}, scan); err != nil {
 			return nil, err
 		}
 	}

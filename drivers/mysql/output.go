@@ -46,14 +46,14 @@ func (b *Backend) SaveOutput(ctx context.Context, req store.SaveOutputRequest) (
 		if len(windows) == 0 {
 			return saved, nil
 		}
-		if err := s.Exec(ctx, cutOutput, args{"windows": sqlrows.JSON(windows)}); err != nil {
+		if err := s.Exec(ctx, sqlrows.CutOutput, args{"windows": sqlrows.JSON(windows)}); err != nil {
 			return saved, err
 		}
-		return saved, s.insertRows(ctx, upsertOutput, rows)
+		return saved, s.insertRows(ctx, sqlrows.UpsertOutput, rows)
 	})
 }
 
 // DeleteOutput implements rowwise.Claims.
 func (s *session) DeleteOutput(ctx context.Context, ids []int64) error {
-	return s.OnIDs(ctx, ids, deleteOutput)
+	return s.OnIDs(ctx, ids, sqlrows.DeleteOutput)
 }

@@ -129,7 +129,7 @@ func (s *session) endPauses(ctx context.Context, now time.Time) (int, error) {
 			if err != nil {
 				return 0, err
 			}
-			if err := s.OnIDs(ctx, free, unparkJobs, updateRare); err != nil {
+			if err := s.OnIDs(ctx, free, sqlrows.UnparkJobs, updateRare); err != nil {
 				return 0, err
 			}
 			moved, left = moved+len(free), len(ids)-len(free)
@@ -140,13 +140,13 @@ func (s *session) endPauses(ctx context.Context, now time.Time) (int, error) {
 			lanes = true
 		}
 		if left == 0 {
-			if err := s.Exec(ctx, deletePauses, args{"subject": int16(p.subject), "name": p.name}); err != nil {
+			if err := s.Exec(ctx, sqlrows.DeletePauses, args{"subject": int16(p.subject), "name": p.name}); err != nil {
 				return 0, err
 			}
 		}
 	}
 	if lanes {
-		return moved, s.Exec(ctx, insertLimitVacancies, nil)
+		return moved, s.Exec(ctx, sqlrows.InsertLimitVacancies, nil)
 	}
 	return moved, nil
 }
@@ -187,7 +187,7 @@ func (s *session) park(ctx context.Context, now time.Time) (parked int, err erro
 		if ids, err = s.pausable(ctx, lockUnparkedJobs, ids); err != nil {
 			return 0, err
 		}
-		if err := s.OnIDs(ctx, ids, parkJobs, updateRare); err != nil {
+		if err := s.OnIDs(ctx, ids, sqlrows.ParkJobs, updateRare); err != nil {
 			return 0, err
 		}
 		parked += len(ids)
@@ -211,7 +211,7 @@ func (s *session) LockPauses(ctx context.Context, subject store.PauseSubject, na
 		return nil, err
 	}
 	pauses := map[string]store.Pause{}
-	err := s.Each(ctx, lockPauses, args{"subject": int16(subject), "names": names}, func(r row) error {
+	err := s.Each(ctx, sqlrows.LockPauses, args{"subject": int16(subject), "names": names}, func(r row) error {
 		p, err := sqlrows.ScanPause(r)
 		pauses[p.Name] = p
 		return err

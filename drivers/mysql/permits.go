@@ -27,7 +27,7 @@ func (s *session) QueueRates(ctx context.Context, queue string, lock bool) (q st
 	if err != nil || !lock || len(q.Rates) == 0 {
 		return q, err
 	}
-	if err := s.insertRows(ctx, insertLanes, missing); err != nil {
+	if err := s.insertRows(ctx, sqlrows.InsertLanes, missing); err != nil {
 		return q, err
 	}
 	ids, tats := numbersOf(q.Rates, func(r *store.QueueRate) int64 { return r.Limit }), map[int64]time.Time{}
@@ -77,6 +77,6 @@ func (s *session) SavePermits(ctx context.Context, rows []store.NodePermits) err
 	for i, row := range rows {
 		saved[i] = args{"limit": row.Limit, "node": row.Node, "permits": row.Permits, "wants": row.Wants}
 	}
-	err := s.insertRows(ctx, upsertPermits, saved)
+	err := s.insertRows(ctx, sqlrows.UpsertPermits, saved)
 	return err
 }

@@ -95,11 +95,11 @@ func claimArgs(limit int) args {
 func TestPlans(t *testing.T) {
 	b, _ := filled(t, 3000)
 	for _, s := range []statement{
-		lockDueJobs, findWork, findDuePriorities, sqlrows.FindNextDue, claimJobs, claimJobsMixed, sqlrows.FindSuspect, lockSuspects, beginJobs, insertRare, updateRare, deleteRare, lockSerialGroupJobs, lockBatchJob,
-		findParkableOfGroup, findParkableOfKey, findParkedOfGroup, findParkedOfKey, findLaneJobs, findIdleHeads, lockClaims, checkRecorded, endJobs, endJobsAlike, endJobsWithResults,
-		deleteEndedJobs, requeueJobs, insertAttempts, insertReleases, findUniqueJobs, findKeyHolders, lockHeldJobs, findHoldingNodes, sqlrows.ListClaims, sqlrows.ListCancelledClaims, sqlrows.ListNodes,
-		findDueSchedules, findNextSchedule, findFirstSchedule, readHeartbeat, findOldSlots, findOldChainEnds, findOldKeyHolds, findOldBatches, lockDueSchedules, lockLiveJobs, sqlrows.AdvanceSchedules, sqlrows.FindFiredSlots, lockWaitingJobs, sqlrows.ReleaseJobs, sqlrows.FindNewestSlots,
-		sqlrows.InsertStep, extendLease, holdNode, findClaim, lockClaim, sqlrows.ListStats, sqlrows.PruneStats,
+		lockDueJobs, findWork, findDuePriorities, sqlrows.FindNextDue, claimJobs, claimJobsMixed, sqlrows.FindSuspect, lockSuspects, sqlrows.BeginJobs, insertRare, updateRare, deleteRare, lockSerialGroupJobs, sqlrows.LockBatchJob,
+		findParkableOfGroup, findParkableOfKey, findParkedOfGroup, findParkedOfKey, findLaneJobs, findIdleHeads, lockClaims, sqlrows.CheckRecorded, endJobs, endJobsAlike, endJobsWithResults,
+		sqlrows.DeleteEndedJobs, sqlrows.RequeueJobs, sqlrows.InsertAttempts, sqlrows.InsertReleases, findUniqueJobs, findKeyHolders, sqlrows.LockHeldJobs, findHoldingNodes, sqlrows.ListClaims, sqlrows.ListCancelledClaims, sqlrows.ListNodes,
+		sqlrows.FindDueSchedules, sqlrows.FindNextSchedule, findFirstSchedule, readHeartbeat, findOldSlots, findOldChainEnds, findOldKeyHolds, findOldBatches, lockDueSchedules, lockLiveJobs, sqlrows.AdvanceSchedules, sqlrows.FindFiredSlots, lockWaitingJobs, sqlrows.ReleaseJobs, sqlrows.FindNewestSlots,
+		sqlrows.InsertStep, extendLease, holdNode, sqlrows.FindClaim, lockClaim, sqlrows.ListStats, sqlrows.PruneStats,
 	} {
 		a := args{}
 		for name, value := range claimArgs(10) {
@@ -113,7 +113,7 @@ func TestPlans(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range []statement{lockDueJobs, sqlrows.FindNextDue, findDuePriorities, findWork, findDueSchedules, findLaneJobs, findIdleHeads, findParkedOfGroup, findParkedOfKey, findParkableOfKey} {
+	for _, s := range []statement{lockDueJobs, sqlrows.FindNextDue, findDuePriorities, findWork, sqlrows.FindDueSchedules, findLaneJobs, findIdleHeads, findParkedOfGroup, findParkedOfKey, findParkableOfKey} {
 		for _, line := range planOf(t, b, s, claimArgsOf(b, s)) {
 			if strings.Contains(line.extra, "filesort") && line.table != "p" && line.table != "<derived2>" {
 				t.Errorf("%v sorts: %+v", s, line)

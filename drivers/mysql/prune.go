@@ -106,7 +106,7 @@ func (s *session) findOld(ctx context.Context, req store.PruneRequest) (some boo
 	return s.findsAny(ctx, each)
 }
 
-// pruneNodes deletes nodes that ended before the time to keep, which 0 switches off. It locks no node that lives.
+// sqlrows.PruneNodes deletes nodes that ended before the time to keep, which 0 switches off. It locks no node that lives.
 func (s *session) pruneNodes(ctx context.Context, keep time.Duration, limit int, now time.Time) (int, error) {
 	if keep == 0 {
 		return 0, nil
@@ -115,7 +115,7 @@ func (s *session) pruneNodes(ctx context.Context, keep time.Duration, limit int,
 	if err != nil {
 		return 0, err
 	}
-	return len(ids), s.OnIDs(ctx, ids, pruneNodes)
+	return len(ids), s.OnIDs(ctx, ids, sqlrows.PruneNodes)
 }
 
 // oldJob is a finished job that has been kept long enough.
@@ -165,5 +165,5 @@ func (s *session) pruneOld(ctx context.Context, old []oldJob) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return len(ids), s.OnIDs(ctx, ids, pruneJobs, deleteAttempts, deleteProgress, sqlrows.DeleteSteps, deleteEdges)
+	return len(ids), s.OnIDs(ctx, ids, pruneJobs, sqlrows.DeleteAttempts, sqlrows.DeleteProgress, sqlrows.DeleteSteps, sqlrows.DeleteEdges)
 }

@@ -32,7 +32,7 @@ func (b *Backend) RecountPermits(ctx context.Context, req store.RecountRequest) 
 func (s *session) FindWrongLanes(ctx context.Context, among []int64, most int) (map[int64]store.LaneCount, error) {
 	wrong := map[int64]store.LaneCount{}
 	a := args{"all": len(among) == 0, "lanes": among, "limit": most}
-	err := s.Each(ctx, findWrongLanes, a, func(r row) error {
+	err := s.Each(ctx, sqlrows.FindWrongLanes, a, func(r row) error {
 		var id int64
 		var held store.LaneCount
 		err := r.Scan(&id, &held.Permits, &held.Starts)
@@ -60,7 +60,7 @@ func (s *session) ReturnIdlePermits(ctx context.Context, most int) (int, error) 
 	if err != nil {
 		return 0, err
 	}
-	return returned + len(heads), s.OnIDs(ctx, heads, clearPermits, updateRare)
+	return returned + len(heads), s.OnIDs(ctx, heads, sqlrows.ClearPermits, updateRare)
 }
 
 // served returns each pair of a kind and a queue that a living node takes, in the form that find_idle_jobs expects. A place has a queue of its own.
@@ -86,7 +86,7 @@ func (s *session) served(ctx context.Context) ([]string, error) {
 // takePermits takes the permits from jobs that no node has claimed, as a vacancy, without jobs that other transactions have
 // locked, and returns from how many.
 func (s *session) takePermits(ctx context.Context, ids []int64) (int, error) {
-	held, err := s.permitsOf(ctx, lockPermittedJobs, ids)
+	held, err := s.permitsOf(ctx, sqlrows.LockPermittedJobs, ids)
 	if err != nil || len(held) == 0 {
 		return 0, err
 	}
@@ -98,7 +98,7 @@ func (s *session) takePermits(ctx context.Context, ids []int64) (int, error) {
 	if err := s.InsertVacancies(ctx, []rowwise.Vacancy{v}); err != nil {
 		return 0, err
 	}
-	return len(locked), s.OnIDs(ctx, locked, clearPermits, updateRare)
+	return len(locked), s.OnIDs(ctx, locked, sqlrows.ClearPermits, updateRare)
 }
 
 // idleHeads locks jobs at the heads of lanes that no living node runs.
@@ -145,5 +145,5 @@ func (s *session) DeleteGonePermits(ctx context.Context) (int, error) {
 	if err != nil || len(gone) == 0 {
 		return 0, err
 	}
-	return s.Count(ctx, deleteGonePermits, args{"permits": sqlrows.JSON(gone)})
+	return s.Count(ctx, sqlrows.DeleteGonePermits, args{"permits": sqlrows.JSON(gone)})
 }

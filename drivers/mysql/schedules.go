@@ -30,7 +30,7 @@ func (s *session) SaveSchedules(ctx context.Context, rows []*store.Schedule) err
 			"updated_at": sqlrows.Micros(r.UpdatedAt), "deleted_at": sqlrows.Micros(r.DeletedAt),
 		}
 	}
-	err := s.insertRows(ctx, upsertSchedules, saved)
+	err := s.insertRows(ctx, sqlrows.UpsertSchedules, saved)
 	return err
 }
 

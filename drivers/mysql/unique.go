@@ -122,7 +122,7 @@ func (s *session) SaveKeyHolds(ctx context.Context, holds []store.KeyHold, now t
 	if len(taken) > 0 {
 		return errMoved
 	}
-	err = s.insertRows(ctx, upsertKeyHolds, rows)
+	err = s.insertRows(ctx, sqlrows.UpsertKeyHolds, rows)
 	return err
 }
 

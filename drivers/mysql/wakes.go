@@ -22,13 +22,13 @@ const (
 // wakesOf has what a statement wakes. Statements that only move what a node has claimed or
 // fired wake nothing.
 var wakesOf = [statementCount]wakeSet{
-	insertJobs: wakeJobs, replaceJob: wakeJobs, requeueJobs: wakeJobs, sqlrows.ReleaseJobs: wakeJobs, sqlrows.ReviveJobs: wakeJobs, updateJobs: wakeJobs,
-	sqlrows.UpdateWaits: wakeJobs, unparkJobs: wakeJobs, allotPermits: wakeJobs, upsertLimits: wakeJobs, endLimits: wakeJobs, insertLimitVacancies: wakeJobs,
-	upsertSchedules: wakeSchedules, sqlrows.UpdateNext: wakeSchedules,
-	sqlrows.UpsertPauses: wakeJobs | wakeSchedules | wakeCancels, deletePauses: wakeJobs | wakeSchedules,
-	requestCancels: wakeCancels,
+	insertJobs: wakeJobs, replaceJob: wakeJobs, sqlrows.RequeueJobs: wakeJobs, sqlrows.ReleaseJobs: wakeJobs, sqlrows.ReviveJobs: wakeJobs, sqlrows.UpdateJobs: wakeJobs,
+	sqlrows.UpdateWaits: wakeJobs, sqlrows.UnparkJobs: wakeJobs, sqlrows.AllotPermits: wakeJobs, sqlrows.UpsertLimits: wakeJobs, sqlrows.EndLimits: wakeJobs, sqlrows.InsertLimitVacancies: wakeJobs,
+	sqlrows.UpsertSchedules: wakeSchedules, sqlrows.UpdateNext: wakeSchedules,
+	sqlrows.UpsertPauses: wakeJobs | wakeSchedules | wakeCancels, sqlrows.DeletePauses: wakeJobs | wakeSchedules,
+	sqlrows.RequestCancels: wakeCancels,
 	// The nodes release the dependents of ended jobs.
-	insertReleases: wakeCancels, insertDeletedReleases: wakeCancels, insertLinkReleases: wakeCancels, insertScheduleReleases: wakeCancels,
+	sqlrows.InsertReleases: wakeCancels, sqlrows.InsertDeletedReleases: wakeCancels, sqlrows.InsertLinkReleases: wakeCancels, sqlrows.InsertScheduleReleases: wakeCancels,
 }
 
 // noteWakes notes what a statement of the transaction wakes.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // Transactions begins the transactions of workers on a program's pool, which must be on
@@ -97,7 +98,7 @@ func (b *Backend) FindClaim(ctx context.Context, ref store.ClaimRef) (store.Clai
 		if free || err != nil {
 			return state, err
 		}
-		err = s.One(ctx, findClaim, args{"id": ref.ID, "token": ref.Token}, &state)
+		err = s.One(ctx, sqlrows.FindClaim, args{"id": ref.ID, "token": ref.Token}, &state)
 		return state, err
 	})
 }

@@ -16,7 +16,7 @@ type auditSubject struct {
 
 // InsertAudit implements rowwise.AuditTx.
 func (s *session) InsertAudit(ctx context.Context, e store.AuditEntry, now time.Time) (int64, error) {
-	result, err := s.Run(ctx, insertAudit, args{
+	result, err := s.Run(ctx, sqlrows.InsertAudit, args{
 		"now": sqlrows.Micros(now), "actor": e.Name, "source": e.Source, "action": e.Action, "count": e.Count, "detail": e.Detail,
 	})
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *session) InsertAudit(ctx context.Context, e store.AuditEntry, now time.
 
 // ExtendAudit implements rowwise.AuditTx.
 func (s *session) ExtendAudit(ctx context.Context, e store.AuditEntry) (bool, error) {
-	n, err := s.Count(ctx, updateAudit, args{"id": e.ID, "count": e.Count})
+	n, err := s.Count(ctx, sqlrows.UpdateAudit, args{"id": e.ID, "count": e.Count})
 	if err != nil || n == 0 {
 		return false, err
 	}
@@ -45,7 +45,7 @@ func (s *session) insertAuditSubjects(ctx context.Context, e store.AuditEntry) e
 	for i, subject := range e.Subjects {
 		subjects[i] = auditSubject(subject)
 	}
-	return s.Exec(ctx, insertAuditSubjects, args{"id": e.ID, "subjects": sqlrows.JSON(subjects), "most": store.MostAuditSubjects})
+	return s.Exec(ctx, sqlrows.InsertAuditSubjects, args{"id": e.ID, "subjects": sqlrows.JSON(subjects), "most": store.MostAuditSubjects})
 }
 
 // ListAudit implements sqlrows.Tx.
@@ -80,5 +80,5 @@ func (s *session) pruneAudit(ctx context.Context, keep time.Duration, limit int,
 	if err != nil {
 		return 0, err
 	}
-	return len(ids), s.OnIDs(ctx, ids, deleteAuditSubjects)
+	return len(ids), s.OnIDs(ctx, ids, sqlrows.DeleteAuditSubjects)
 }

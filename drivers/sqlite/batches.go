@@ -20,7 +20,7 @@ func (s *session) InsertBatch(ctx context.Context, finally *store.Finally, now t
 
 // LockBatchJob implements rowwise.Edges.
 func (s *session) LockBatchJob(ctx context.Context, batch int64) (found bool, err error) {
-	err = s.Each(ctx, lockBatchJob, args{"batch": batch}, func(r row) error {
+	err = s.Each(ctx, sqlrows.LockBatchJob, args{"batch": batch}, func(r row) error {
 		var id int64
 		found = true
 		return r.Scan(&id)

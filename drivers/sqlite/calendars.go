@@ -11,7 +11,7 @@ import (
 // LockCalendars implements rowwise.Calendars.
 func (s *session) LockCalendars(ctx context.Context, names []string) (map[string]*store.Calendar, error) {
 	found := map[string]*store.Calendar{}
-	err := s.Each(ctx, lockCalendars, args{"names": sqlrows.JSONList(names)}, func(r row) error {
+	err := s.Each(ctx, sqlrows.LockCalendars, args{"names": sqlrows.JSONList(names)}, func(r row) error {
 		calendar, err := sqlrows.ScanCalendar(r)
 		found[calendar.Name] = &calendar
 		return err
@@ -34,5 +34,5 @@ func (s *session) SaveCalendars(ctx context.Context, calendars []store.PutCalend
 		at, length := pack.Add(put.Definition)
 		saved[i] = savedCalendar{put.Name, at, length}
 	}
-	return s.Exec(ctx, upsertCalendars, args{"calendars": sqlrows.JSON(saved), "bytes": pack.Parameter(), "revision": revision, "now": sqlrows.Micros(now)})
+	return s.Exec(ctx, sqlrows.UpsertCalendars, args{"calendars": sqlrows.JSON(saved), "bytes": pack.Parameter(), "revision": revision, "now": sqlrows.Micros(now)})
 }

@@ -11,11 +11,11 @@ import (
 // MarkPredecessors implements rowwise.Schedules.
 func (s *session) MarkPredecessors(ctx context.Context, schedules []string) error {
 	a := args{"names": sqlrows.JSONList(schedules)}
-	marked, err := s.Count(ctx, markPredecessors, a)
+	marked, err := s.Count(ctx, sqlrows.MarkPredecessors, a)
 	if err != nil || marked == 0 {
 		return err
 	}
-	return s.Exec(ctx, markScheduleJobs, a)
+	return s.Exec(ctx, sqlrows.MarkScheduleJobs, a)
 }
 
 // LockFollowers implements rowwise.Chains.
@@ -50,7 +50,7 @@ func (s *session) InsertEnds(ctx context.Context, ends []store.ScheduleEnd) erro
 	for i, e := range ends {
 		rows[i] = chainEnd{e.Schedule, sqlrows.Micros(e.Slot), e.ID, sqlrows.Micros(e.At), e.State, e.Paused, e.After, e.Reason}
 	}
-	return s.Exec(ctx, insertChainEnds, args{"ends": sqlrows.JSON(rows)})
+	return s.Exec(ctx, sqlrows.InsertChainEnds, args{"ends": sqlrows.JSON(rows)})
 }
 
 // scheduleNote is a note on its way to insert_schedule_releases.sql.
@@ -69,5 +69,5 @@ func (s *session) InsertNotes(ctx context.Context, notes []rowwise.Note) error {
 		rows[i] = scheduleNote{n.Ended.ID, n.Schedule, sqlrows.Micros(n.At), n.State, n.Reason}
 	}
 	s.Noted = true
-	return s.Exec(ctx, insertScheduleReleases, args{"notes": sqlrows.JSON(rows)})
+	return s.Exec(ctx, sqlrows.InsertScheduleReleases, args{"notes": sqlrows.JSON(rows)})
 }

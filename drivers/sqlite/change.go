@@ -11,7 +11,7 @@ import (
 
 // LockJobs implements rowwise.Jobs.
 func (s *session) LockJobs(ctx context.Context, ids []int64) ([]rowwise.Job, error) {
-	return s.LockTargets(ctx, lockJobs, args{"ids": sqlrows.JSONList(ids)})
+	return s.LockTargets(ctx, sqlrows.LockJobs, args{"ids": sqlrows.JSONList(ids)})
 }
 
 // AlterJobs implements rowwise.Jobs.
@@ -23,12 +23,12 @@ func (s *session) AlterJobs(ctx context.Context, jobs []rowwise.Altered) error {
 	if err := s.leaveLanes(ctx, ids, false); err != nil {
 		return err
 	}
-	return s.Exec(ctx, updateJobs, args{"jobs": sqlrows.JSON(jobs)})
+	return s.Exec(ctx, sqlrows.UpdateJobs, args{"jobs": sqlrows.JSON(jobs)})
 }
 
 // RequestCancels implements rowwise.Jobs.
 func (s *session) RequestCancels(ctx context.Context, ids []int64, reason string, now time.Time) error {
-	return s.Exec(ctx, requestCancels, args{"ids": ids, "now": sqlrows.Micros(now), "reason": reason})
+	return s.Exec(ctx, sqlrows.RequestCancels, args{"ids": ids, "now": sqlrows.Micros(now), "reason": reason})
 }
 
 // DeleteJobs implements rowwise.Jobs.
@@ -37,13 +37,13 @@ func (s *session) DeleteJobs(ctx context.Context, ids []int64) error {
 	if err != nil {
 		return err
 	}
-	if err := s.NoteEnds(ctx, insertDeletedReleases, args{"ids": sqlrows.JSONList(ids), "now": sqlrows.Micros(now)}); err != nil {
+	if err := s.NoteEnds(ctx, sqlrows.InsertDeletedReleases, args{"ids": sqlrows.JSONList(ids), "now": sqlrows.Micros(now)}); err != nil {
 		return err
 	}
 	if err := s.leaveLanes(ctx, ids, false); err != nil {
 		return err
 	}
-	return s.OnIDs(ctx, ids, deleteKeyHolds, deleteJobs, sqlrows.DeleteFinishedJobs, deleteAttempts, deleteProgress, sqlrows.DeleteSteps, deleteEdges)
+	return s.OnIDs(ctx, ids, sqlrows.DeleteKeyHolds, sqlrows.DeleteJobs, sqlrows.DeleteFinishedJobs, sqlrows.DeleteAttempts, sqlrows.DeleteProgress, sqlrows.DeleteSteps, sqlrows.DeleteEdges)
 }
 
 // LockKeyHolders implements rowwise.Jobs.

@@ -195,5 +195,5 @@ func claimStatement(req *store.ClaimRequest, due []rowwise.Stream, permitted boo
 
 // BeginClaims implements rowwise.BeginTx.
 func (s *session) BeginClaims(ctx context.Context, node int64, claims []store.ClaimRef) error {
-	return s.Exec(ctx, beginJobs, args{"claims": claimRefs(claims), "node": node})
+	return s.Exec(ctx, sqlrows.BeginJobs, args{"claims": claimRefs(claims), "node": node})
 }

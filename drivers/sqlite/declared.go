@@ -6,84 +6,36 @@ import "github.com/hourbell/hourbell/store/rowwise/sqlrows"
 
 // The statements of the files in sql.
 const (
-	acceptLoss = iota + sqlrows.Shared
-	agedDigestedStreams
+	agedDigestedStreams = iota + sqlrows.Shared
 	agedStreams
-	allotPermits
-	beginFailing
-	beginJobs
-	checkRecorded
 	claimDigestedStreams
 	claimJobs
 	claimStreams
 	claimSuspects
-	clearPermits
 	countJobs
-	cutOutput
-	deleteAttempts
-	deleteAuditSubjects
-	deleteCancels
-	deleteEdges
-	deleteEndedJobs
-	deleteEndedLimits
-	deleteGonePermits
-	deleteJobs
-	deleteKeyHolds
-	deleteLanes
-	deleteNodePermits
-	deleteOutput
-	deletePauses
-	deleteProgress
 	endJobs
 	endJobsWithResults
-	endLimits
-	endNodes
 	extendLease
-	extendSlots
-	findClaim
-	findDueSchedules
-	findDueSchedulesNamed
 	findDueStreams
 	findIdlePermits
 	findKeyHolders
-	findLaneKeys
 	findLimitWaits
-	findNextExpiry
-	findNextSchedule
-	findNotStarted
 	findOvertakingJobs
-	findPausedPermits
 	findPredecessors
 	findQueueRates
-	findRelease
 	findStarts
 	findUndigested
 	findUniqueJobs
 	findWaiting
-	findWrongLanes
 	holdNode
-	insertAttempts
-	insertAudit
-	insertAuditSubjects
 	insertBatch
-	insertChainEnds
-	insertDeletedReleases
-	insertEdges
-	insertEvents
 	insertJob
 	insertJobVacancies
 	insertJobs
-	insertLanes
-	insertLimitVacancies
-	insertLinkReleases
 	insertLinkedJobs
 	insertNode
 	insertNodeSequence
-	insertReleases
 	insertSameJobs
-	insertScheduleReleases
-	insertSlots
-	insertVacancies
 	limitedAgedDigested
 	limitedAgedStreams
 	limitedDigestedStreams
@@ -96,31 +48,19 @@ const (
 	listLimits
 	listNewestEvents
 	listReleases
-	lockBatchJob
-	lockCalendars
 	lockClaims
 	lockDueSchedules
-	lockFailing
 	lockFile
 	lockFollowers
-	lockHeldJobs
-	lockJobs
 	lockLaneHolders
 	lockLaneJobs
-	lockLanes
 	lockLiveJobs
 	lockLiveNodes
 	lockNewLaneJobs
 	lockNewLaneSuspects
-	lockPauses
-	lockPermittedJobs
 	lockRunningLaneJobs
 	lockTriggeredSchedules
 	lockWaitingJobs
-	markPredecessors
-	markScheduleJobs
-	parkJobs
-	pruneAttempts
 	pruneAudit
 	pruneBatches
 	pruneChainEnds
@@ -130,123 +70,55 @@ const (
 	pruneFailedJobs
 	pruneKeptJobs
 	pruneKeyHolds
-	pruneNodes
 	pruneSlots
 	raiseEvents
-	raiseLocks
-	raiseNodes
-	raiseTokens
 	readChanges
 	readCounter
 	readFeed
-	readLimits
-	reopenEdges
 	replaceJobs
-	requestCancels
-	requeueJobs
 	takeVacancies
-	unparkJobs
-	updateAudit
 	updateDigests
-	updateEdges
-	updateFeed
 	updateGoneEvents
-	updateJobs
 	updateNode
-	upsertCalendars
-	upsertKeyHolds
-	upsertLimits
-	upsertOutput
-	upsertPermits
 	upsertRateLane
-	upsertSchedules
-	useStarts
 	statementCount
 )
 
 // sources has the source of each statement.
 var sources = sqlrows.WithShared([]sqlrows.Source{
-	acceptLoss:            {File: "accept_loss"},
-	agedDigestedStreams:   {File: "claim_jobs", Given: "digested several by_age", Columns: sqlrows.ClaimedColumns},
-	agedStreams:           {File: "claim_jobs", Given: "several by_age", Columns: sqlrows.ClaimedColumns},
-	allotPermits:          {File: "allot_permits"},
-	beginFailing:          {File: "begin_failing"},
-	beginJobs:             {File: "begin_jobs"},
-	checkRecorded:         {File: "check_recorded", Columns: "place state"},
-	claimDigestedStreams:  {File: "claim_jobs", Given: "digested several by_priority", Columns: sqlrows.ClaimedColumns},
-	claimJobs:             {File: "claim_jobs", Given: "one", Columns: sqlrows.ClaimedColumns},
-	claimStreams:          {File: "claim_jobs", Given: "several by_priority", Columns: sqlrows.ClaimedColumns},
-	claimSuspects:         {File: "claim_suspects", Columns: sqlrows.ClaimedColumns},
-	clearPermits:          {File: "clear_permits"},
-	countJobs:             {File: "list_jobs", Given: "numbers count", Columns: "count", Lists: true},
-	cutOutput:             {File: "cut_output"},
-	deleteAttempts:        {File: "delete_attempts"},
-	deleteAuditSubjects:   {File: "delete_audit_subjects"},
-	deleteCancels:         {File: "delete_cancels"},
-	deleteEdges:           {File: "delete_edges"},
-	deleteEndedJobs:       {File: "delete_ended_jobs"},
-	deleteEndedLimits:     {File: "delete_ended_limits"},
-	deleteGonePermits:     {File: "delete_gone_permits"},
-	deleteJobs:            {File: "delete_jobs"},
-	deleteKeyHolds:        {File: "delete_key_holds"},
-	deleteLanes:           {File: "delete_lanes"},
-	deleteNodePermits:     {File: "delete_node_permits"},
-	deleteOutput:          {File: "delete_output"},
-	deletePauses:          {File: "delete_pauses"},
-	deleteProgress:        {File: "delete_progress"},
-	endJobs:               {File: "end_jobs"},
-	endJobsWithResults:    {File: "end_jobs", Given: "results kept"},
-	endLimits:             {File: "end_limits"},
-	endNodes:              {File: "end_nodes"},
-	extendLease:           {File: "extend_lease", Columns: "beats"},
-	extendSlots:           {File: "extend_slots"},
-	findClaim:             {File: "find_claim", Columns: "state"},
-	findDueSchedules:      {File: "find_due_schedules", Columns: sqlrows.ScheduleColumns},
-	findDueSchedulesNamed: {File: "find_due_schedules_named", Columns: sqlrows.ScheduleColumns},
-	findDueStreams:        {File: "find_due_streams", Columns: "stream"},
-	findIdlePermits:       {File: "find_idle_permits", Columns: "id"},
-	findKeyHolders:        {File: "find_key_holders", Columns: "kind unique_key id"},
-	findLaneKeys:          {File: "find_lane_keys", Columns: "limit_id key id"},
-	findLimitWaits:        {File: "find_limit_waits", Columns: "job_id limit_id key in_use starts tat not_before before"},
-	findNextExpiry:        {File: "find_next_expiry", Columns: "next_expiry"},
-	findNextSchedule:      {File: "find_next_schedule", Columns: "next_at"},
-	findNotStarted:        {File: "find_not_started", Columns: "id kind unique_key"},
-	findOvertakingJobs:    {File: "find_overtaking_jobs", Columns: laneJobColumns},
-	findPausedPermits:     {File: "find_paused_permits", Columns: "id"},
-	findPredecessors:      {File: "find_predecessors", Columns: "id state ended_at reason"},
-	findQueueRates:        {File: "find_queue_rates", Columns: "id revision rate per burst tat not_before"},
-	findRelease:           {File: "find_release", Columns: "found"},
-	findStarts:            {File: "find_starts", Columns: "job_id lane"},
-	findUndigested:        {File: "find_undigested", Columns: "id args"},
+	agedDigestedStreams:  {File: "claim_jobs", Given: "digested several by_age", Columns: sqlrows.ClaimedColumns},
+	agedStreams:          {File: "claim_jobs", Given: "several by_age", Columns: sqlrows.ClaimedColumns},
+	claimDigestedStreams: {File: "claim_jobs", Given: "digested several by_priority", Columns: sqlrows.ClaimedColumns},
+	claimJobs:            {File: "claim_jobs", Given: "one", Columns: sqlrows.ClaimedColumns},
+	claimStreams:         {File: "claim_jobs", Given: "several by_priority", Columns: sqlrows.ClaimedColumns},
+	claimSuspects:        {File: "claim_suspects", Columns: sqlrows.ClaimedColumns},
+	countJobs:            {File: "list_jobs", Given: "numbers count", Columns: "count", Lists: true},
+	endJobs:              {File: "end_jobs"},
+	endJobsWithResults:   {File: "end_jobs", Given: "results kept"},
+	extendLease:          {File: "extend_lease", Columns: "beats"},
+	findDueStreams:       {File: "find_due_streams", Columns: "stream"},
+	findIdlePermits:      {File: "find_idle_permits", Columns: "id"},
+	findKeyHolders:       {File: "find_key_holders", Columns: "kind unique_key id"},
+	findLimitWaits:       {File: "find_limit_waits", Columns: "job_id limit_id key in_use starts tat not_before before"},
+	findOvertakingJobs:   {File: "find_overtaking_jobs", Columns: laneJobColumns},
+	findPredecessors:     {File: "find_predecessors", Columns: "id state ended_at reason"},
+	findQueueRates:       {File: "find_queue_rates", Columns: "id revision rate per burst tat not_before"},
+	findStarts:           {File: "find_starts", Columns: "job_id lane"},
+	findUndigested:       {File: "find_undigested", Columns: "id args"},
 	findUniqueJobs: {
 		File:    "find_unique_jobs",
 		Columns: "place id live begun running in_batch holds queue priority run_at created_at",
 	},
-	findWaiting:            {File: "find_waiting", Columns: "id waits run_at"},
-	findWrongLanes:         {File: "find_wrong_lanes", Columns: "id held starts"},
-	holdNode:               {File: "hold_node", Columns: sqlrows.AroundColumns},
-	insertAttempts:         {File: "insert_attempts"},
-	insertAudit:            {File: "insert_audit"},
-	insertAuditSubjects:    {File: "insert_audit_subjects"},
-	insertBatch:            {File: "insert_batch", Columns: "id"},
-	insertChainEnds:        {File: "insert_chain_ends"},
-	insertDeletedReleases:  {File: "insert_deleted_releases"},
-	insertEdges:            {File: "insert_edges"},
-	insertEvents:           {File: "insert_events"},
-	insertJob:              {File: "insert_job"},
-	insertJobVacancies:     {File: "insert_job_vacancies"},
-	insertJobs:             {File: "insert_jobs"},
-	insertLanes:            {File: "insert_lanes"},
-	insertLimitVacancies:   {File: "insert_limit_vacancies"},
-	insertLinkReleases:     {File: "insert_link_releases"},
-	insertLinkedJobs:       {File: "insert_jobs", Given: "linked"},
-	insertNode:             {File: "insert_node", Columns: "id"},
-	insertNodeSequence:     {File: "insert_node_sequence"},
-	insertReleases:         {File: "insert_releases"},
-	insertSameJobs:         {File: "insert_same_jobs"},
-	insertScheduleReleases: {File: "insert_schedule_releases"},
-	insertSlots:            {File: "insert_slots"},
-	insertVacancies:        {File: "insert_vacancies"},
+	findWaiting:        {File: "find_waiting", Columns: "id waits run_at"},
+	holdNode:           {File: "hold_node", Columns: sqlrows.AroundColumns},
+	insertBatch:        {File: "insert_batch", Columns: "id"},
+	insertJob:          {File: "insert_job"},
+	insertJobVacancies: {File: "insert_job_vacancies"},
+	insertJobs:         {File: "insert_jobs"},
+	insertLinkedJobs:   {File: "insert_jobs", Given: "linked"},
+	insertNode:         {File: "insert_node", Columns: "id"},
+	insertNodeSequence: {File: "insert_node_sequence"},
+	insertSameJobs:     {File: "insert_same_jobs"},
 	limitedAgedDigested: {
 		File:    "claim_jobs",
 		Given:   "digested several by_age limited_digested limited_several",
@@ -267,34 +139,22 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	listLimits:       {File: "list_limits", Columns: sqlrows.LimitColumns + " in_use waiting keys", Lists: true},
 	listNewestEvents: {File: "list_events", Given: "newest", Columns: "id at type subjects names slots counts reasons"},
 	listReleases:     {File: "list_releases", Columns: "id on_id done_to schedule_id ended_at state reason"},
-	lockBatchJob:     {File: "lock_batch_job", Columns: "id"},
-	lockCalendars:    {File: "lock_calendars", Columns: sqlrows.CalendarColumns},
 	lockClaims:       {File: "lock_claims", Columns: "place state reason schedule_id origin handled"},
 	lockDueSchedules: {File: "lock_due_schedules", Columns: "id revision mark next_at paused_at releases"},
-	lockFailing:      {File: "lock_failing", Columns: "schedule_id failures"},
 	lockFile:         {File: "lock_file"},
 	lockFollowers: {
 		File:    "lock_followers",
 		Columns: "id mark next_at last predecessor_id predecessor paused_at paused_until group_paused_at group_paused_until",
 	},
-	lockHeldJobs:           {File: "lock_held_jobs", Columns: sqlrows.HeldColumns},
-	lockJobs:               {File: "lock_jobs", Columns: sqlrows.TargetColumns},
 	lockLaneHolders:        {File: "lock_lane_holders", Columns: "id permits"},
 	lockLaneJobs:           {File: "lock_lane_jobs", Columns: laneJobColumns},
-	lockLanes:              {File: "lock_lanes", Columns: "id limit_id key used starts waiting tat not_before look_at"},
 	lockLiveJobs:           {File: "lock_live_jobs", Columns: sqlrows.LiveColumns},
 	lockLiveNodes:          {File: "lock_live_nodes", Columns: sqlrows.NodeColumns},
 	lockNewLaneJobs:        {File: "lock_new_lane_jobs", Columns: laneJobColumns},
 	lockNewLaneSuspects:    {File: "lock_new_lane_suspects", Columns: laneJobColumns},
-	lockPauses:             {File: "lock_pauses", Columns: sqlrows.PauseColumns},
-	lockPermittedJobs:      {File: "lock_permitted_jobs", Columns: "id permits"},
 	lockRunningLaneJobs:    {File: "lock_running_lane_jobs", Columns: laneJobColumns},
 	lockTriggeredSchedules: {File: "lock_triggered_schedules", Columns: "id mark"},
 	lockWaitingJobs:        {File: "lock_waiting_jobs", Columns: "place id busy"},
-	markPredecessors:       {File: "mark_predecessors"},
-	markScheduleJobs:       {File: "mark_schedule_jobs"},
-	parkJobs:               {File: "park_jobs"},
-	pruneAttempts:          {File: "prune_attempts"},
 	pruneAudit:             {File: "prune_audit", Columns: "id"},
 	pruneBatches:           {File: "prune_batches"},
 	pruneChainEnds:         {File: "prune_chain_ends"},
@@ -304,35 +164,15 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	pruneFailedJobs:        {File: "prune_jobs", Given: "failed", Columns: "id"},
 	pruneKeptJobs:          {File: "prune_jobs", Given: "kept", Columns: "id"},
 	pruneKeyHolds:          {File: "prune_key_holds"},
-	pruneNodes:             {File: "prune_nodes"},
 	pruneSlots:             {File: "prune_slots"},
 	raiseEvents:            {File: "raise_events"},
-	raiseLocks:             {File: "raise_locks"},
-	raiseNodes:             {File: "raise_nodes"},
-	raiseTokens:            {File: "raise_tokens"},
 	readChanges:            {File: "read_changes", Columns: "changes"},
 	readCounter:            {File: "read_counter", Columns: "value"},
 	readFeed:               {File: "read_feed", Columns: "keep gone_id"},
-	readLimits:             {File: "read_limits", Columns: sqlrows.LimitColumns},
-	reopenEdges:            {File: "reopen_edges"},
 	replaceJobs:            {File: "replace_jobs"},
-	requestCancels:         {File: "request_cancels"},
-	requeueJobs:            {File: "requeue_jobs"},
 	takeVacancies:          {File: "take_vacancies", Columns: "limit_id done_to lanes"},
-	unparkJobs:             {File: "unpark_jobs"},
-	updateAudit:            {File: "update_audit"},
 	updateDigests:          {File: "update_digests"},
-	updateEdges:            {File: "update_edges"},
-	updateFeed:             {File: "update_feed"},
 	updateGoneEvents:       {File: "update_gone_events"},
-	updateJobs:             {File: "update_jobs"},
 	updateNode:             {File: "update_node", Columns: "id"},
-	upsertCalendars:        {File: "upsert_calendars"},
-	upsertKeyHolds:         {File: "upsert_key_holds"},
-	upsertLimits:           {File: "upsert_limits"},
-	upsertOutput:           {File: "upsert_output"},
-	upsertPermits:          {File: "upsert_permits"},
 	upsertRateLane:         {File: "upsert_rate_lane"},
-	upsertSchedules:        {File: "upsert_schedules"},
-	useStarts:              {File: "use_starts"},
 })

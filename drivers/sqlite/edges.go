@@ -71,7 +71,7 @@ func (s *session) KnownJobs(ctx context.Context, ids []int64) (known []int64, er
 // InsertLinkNotes implements rowwise.Edges.
 func (s *session) InsertLinkNotes(ctx context.Context, ids []int64, now time.Time) error {
 	s.Noted = true
-	return s.Exec(ctx, insertLinkReleases, args{"ids": sqlrows.JSONList(ids), "now": sqlrows.Micros(now)})
+	return s.Exec(ctx, sqlrows.InsertLinkReleases, args{"ids": sqlrows.JSONList(ids), "now": sqlrows.Micros(now)})
 }
 
 // newEdge is an edge on its way to insert_edges.sql, update_edges.sql and reopen_edges.sql.
@@ -102,12 +102,12 @@ func newEdges(edges []rowwise.JobEdge) string {
 
 // InsertEdges implements rowwise.Edges.
 func (s *session) InsertEdges(ctx context.Context, edges []rowwise.JobEdge) error {
-	return s.Exec(ctx, insertEdges, args{"edges": newEdges(edges)})
+	return s.Exec(ctx, sqlrows.InsertEdges, args{"edges": newEdges(edges)})
 }
 
 // SaveEdges implements rowwise.Edges.
 func (s *session) SaveEdges(ctx context.Context, edges []rowwise.JobEdge) error {
-	return s.Exec(ctx, updateEdges, args{"edges": newEdges(edges)})
+	return s.Exec(ctx, sqlrows.UpdateEdges, args{"edges": newEdges(edges)})
 }
 
 // EndWaiting implements rowwise.Edges.
@@ -129,7 +129,7 @@ func (s *session) LockNotes(ctx context.Context, after int64, limit int) (notes 
 
 // FindNotStarted implements rowwise.Edges.
 func (s *session) FindNotStarted(ctx context.Context, ids []int64) (found []store.FinishedJob, err error) {
-	err = s.Each(ctx, findNotStarted, args{"ids": sqlrows.JSONList(ids)}, func(r row) error {
+	err = s.Each(ctx, sqlrows.FindNotStarted, args{"ids": sqlrows.JSONList(ids)}, func(r row) error {
 		var job store.FinishedJob
 		err := r.Scan(&job.ID, &job.Kind, &job.Unique)
 		found = append(found, job)
@@ -140,7 +140,7 @@ func (s *session) FindNotStarted(ctx context.Context, ids []int64) (found []stor
 
 // ReopenEdges implements rowwise.Edges.
 func (s *session) ReopenEdges(ctx context.Context, edges []rowwise.JobEdge) error {
-	return s.Exec(ctx, reopenEdges, args{"edges": newEdges(edges)})
+	return s.Exec(ctx, sqlrows.ReopenEdges, args{"edges": newEdges(edges)})
 }
 
 // LockWaiting implements rowwise.Edges.

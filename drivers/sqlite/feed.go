@@ -28,7 +28,7 @@ func (s *session) InsertEvents(ctx context.Context, rows store.EventRows, now ti
 			list[i].Slots = append(list[i].Slots, sqlrows.Micros(slot))
 		}
 	}
-	return s.Exec(ctx, insertEvents, args{"events": sqlrows.JSON(list), "now": sqlrows.Micros(now)})
+	return s.Exec(ctx, sqlrows.InsertEvents, args{"events": sqlrows.JSON(list), "now": sqlrows.Micros(now)})
 }
 
 // ListEvents reads the feed; see store.Feed. Transactions write one after the other, so that
@@ -72,7 +72,7 @@ func (b *Backend) KeepEvents(ctx context.Context, req store.KeepEventsRequest) e
 		if err := s.Exec(ctx, raiseEvents, nil); err != nil {
 			return err
 		}
-		if err := s.Exec(ctx, updateFeed, args{"keep": req.Keep.Microseconds()}); err != nil {
+		if err := s.Exec(ctx, sqlrows.UpdateFeed, args{"keep": req.Keep.Microseconds()}); err != nil {
 			return err
 		}
 		return rowwise.Record(ctx, s, req.Entry(), now)

@@ -63,7 +63,7 @@ func (s *session) LockClaims(ctx context.Context, claims []store.ClaimRef) ([]ro
 // EndStates implements rowwise.Claims.
 func (s *session) EndStates(ctx context.Context, claims []store.ClaimRef) ([]store.State, error) {
 	states := make([]store.State, len(claims))
-	err := s.Each(ctx, checkRecorded, args{"claims": claimRefs(claims)}, func(r row) error {
+	err := s.Each(ctx, sqlrows.CheckRecorded, args{"claims": claimRefs(claims)}, func(r row) error {
 		var i int
 		var state store.State
 		err := r.Scan(&i, &state)
@@ -93,10 +93,10 @@ func (s *session) InsertAttempts(ctx context.Context, records []store.AttemptRec
 		at, length := pack.Add(r.Output)
 		rows[i], ids[i] = newAttempt{r.ID, r.Outcome, r.Error, r.Trace, at, length, r.Printed}, r.ID
 	}
-	if err := s.Exec(ctx, pruneAttempts, args{"ids": sqlrows.JSONList(ids), "most": store.MostAttempts}); err != nil {
+	if err := s.Exec(ctx, sqlrows.PruneAttempts, args{"ids": sqlrows.JSONList(ids), "most": store.MostAttempts}); err != nil {
 		return err
 	}
-	return s.Exec(ctx, insertAttempts, args{"attempts": sqlrows.JSON(rows), "bytes": pack.Parameter(), "now": sqlrows.Micros(now)})
+	return s.Exec(ctx, sqlrows.InsertAttempts, args{"attempts": sqlrows.JSON(rows), "bytes": pack.Parameter(), "now": sqlrows.Micros(now)})
 }
 
 // newHistory is a finished job on its way to end_jobs.sql.
@@ -146,7 +146,7 @@ func (s *session) EndJobs(ctx context.Context, ends []rowwise.End, now time.Time
 	if err := s.InsertEvents(ctx, events, now); err != nil {
 		return err
 	}
-	if err := s.NoteEnds(ctx, insertReleases, args{"ends": list, "now": sqlrows.Micros(now)}); err != nil {
+	if err := s.NoteEnds(ctx, sqlrows.InsertReleases, args{"ends": list, "now": sqlrows.Micros(now)}); err != nil {
 		return err
 	}
 	ids := make([]int64, len(ends))
@@ -156,13 +156,13 @@ func (s *session) EndJobs(ctx context.Context, ends []rowwise.End, now time.Time
 	if err := s.leaveLanes(ctx, ids, false); err != nil {
 		return err
 	}
-	if err := s.Exec(ctx, deleteEndedJobs, args{"ends": list}); err != nil {
+	if err := s.Exec(ctx, sqlrows.DeleteEndedJobs, args{"ends": list}); err != nil {
 		return err
 	}
-	if err := s.OnIDs(ctx, forgotten, deleteAttempts, deleteProgress, sqlrows.DeleteSteps, deleteEdges); err != nil {
+	if err := s.OnIDs(ctx, forgotten, sqlrows.DeleteAttempts, sqlrows.DeleteProgress, sqlrows.DeleteSteps, sqlrows.DeleteEdges); err != nil {
 		return err
 	}
-	return s.OnIDs(ctx, asked, deleteCancels)
+	return s.OnIDs(ctx, asked, sqlrows.DeleteCancels)
 }
 
 // RequeueJobs implements rowwise.Claims. No job has a cancel request, with which
@@ -182,5 +182,5 @@ func (s *session) RequeueJobs(ctx context.Context, jobs []rowwise.Requeue, now t
 	if err := s.leaveLanes(ctx, snoozed, false); err != nil {
 		return err
 	}
-	return s.Exec(ctx, requeueJobs, args{"jobs": sqlrows.JSON(jobs), "now": sqlrows.Micros(now)})
+	return s.Exec(ctx, sqlrows.RequeueJobs, args{"jobs": sqlrows.JSON(jobs), "now": sqlrows.Micros(now)})
 }

@@ -17,11 +17,11 @@ func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesReques
 			return out, err
 		}
 		out.Now = now
-		name, a := findDueSchedules, args{
+		name, a := sqlrows.FindDueSchedules, args{
 			"soon": sqlrows.Micros(now.Add(req.Ahead)), "after_at": sqlrows.Micros(req.After.NextAt), "after_id": req.After.ID, "limit": req.Limit,
 		}
 		if len(req.Names) > 0 {
-			name, a = findDueSchedulesNamed, args{"names": sqlrows.JSONList(req.Names), "now": sqlrows.Micros(now), "limit": req.Limit}
+			name, a = sqlrows.FindDueSchedulesNamed, args{"names": sqlrows.JSONList(req.Names), "now": sqlrows.Micros(now), "limit": req.Limit}
 		}
 		err = s.EachSchedule(ctx, name, a, func(row *store.Schedule) error {
 			out.Schedules = append(out.Schedules, *row)
@@ -30,7 +30,7 @@ func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesReques
 		if err != nil || len(req.Names) > 0 {
 			return out, err
 		}
-		err = s.One(ctx, findNextSchedule, args{"soon": sqlrows.Micros(now.Add(req.Ahead))}, sqlrows.IntoTime(&out.Next))
+		err = s.One(ctx, sqlrows.FindNextSchedule, args{"soon": sqlrows.Micros(now.Add(req.Ahead))}, sqlrows.IntoTime(&out.Next))
 		return out, err
 	})
 }
@@ -88,7 +88,7 @@ func (s *session) InsertSlots(ctx context.Context, slots []*rowwise.Slot, now ti
 	for i, r := range slots {
 		rows[i] = slotParameter(r, r.Count)
 	}
-	return s.Exec(ctx, insertSlots, args{"slots": sqlrows.JSON(rows), "now": sqlrows.Micros(now)})
+	return s.Exec(ctx, sqlrows.InsertSlots, args{"slots": sqlrows.JSON(rows), "now": sqlrows.Micros(now)})
 }
 
 // ExtendSlots implements rowwise.Slots.
@@ -97,7 +97,7 @@ func (s *session) ExtendSlots(ctx context.Context, slots []*rowwise.Slot, now ti
 	for i, r := range slots {
 		rows[i] = slotParameter(r, r.Added)
 	}
-	return s.Exec(ctx, extendSlots, args{"slots": sqlrows.JSON(rows), "now": sqlrows.Micros(now)})
+	return s.Exec(ctx, sqlrows.ExtendSlots, args{"slots": sqlrows.JSON(rows), "now": sqlrows.Micros(now)})
 }
 
 // LockMarks implements rowwise.Schedules.

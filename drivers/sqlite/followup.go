@@ -11,7 +11,7 @@ import (
 // LockFailing implements rowwise.FollowUps.
 func (s *session) LockFailing(ctx context.Context, schedules []int64) (map[int64]int64, error) {
 	failing := map[int64]int64{}
-	err := s.Each(ctx, lockFailing, args{"ids": sqlrows.JSONList(schedules)}, func(r row) error {
+	err := s.Each(ctx, sqlrows.LockFailing, args{"ids": sqlrows.JSONList(schedules)}, func(r row) error {
 		var id, failures int64
 		err := r.Scan(&id, &failures)
 		failing[id] = failures
@@ -22,5 +22,5 @@ func (s *session) LockFailing(ctx context.Context, schedules []int64) (map[int64
 
 // BeginFailing implements rowwise.FollowUps.
 func (s *session) BeginFailing(ctx context.Context, schedules []rowwise.Failing, now time.Time) error {
-	return s.Exec(ctx, beginFailing, args{"failing": sqlrows.JSON(schedules), "now": sqlrows.Micros(now)})
+	return s.Exec(ctx, sqlrows.BeginFailing, args{"failing": sqlrows.JSON(schedules), "now": sqlrows.Micros(now)})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // AcceptLoss ends the suspension; see store.History.
@@ -15,11 +16,11 @@ func (b *Backend) AcceptLoss(ctx context.Context, req store.AcceptLossRequest) (
 			name statement
 			args args
 		}{
-			{raiseTokens, args{"margin": store.LossMargin}},
-			{raiseLocks, args{"margin": store.LossMargin}},
+			{sqlrows.RaiseTokens, args{"margin": store.LossMargin}},
+			{sqlrows.RaiseLocks, args{"margin": store.LossMargin}},
 			{insertNodeSequence, nil},
-			{raiseNodes, args{"margin": store.LossNodes}},
-			{acceptLoss, nil},
+			{sqlrows.RaiseNodes, args{"margin": store.LossNodes}},
+			{sqlrows.AcceptLoss, nil},
 		} {
 			if err := s.Exec(ctx, step.name, step.args); err != nil {
 				return err

@@ -103,7 +103,7 @@ func (s *session) InsertVacancies(ctx context.Context, vacancies []rowwise.Vacan
 	for i, v := range vacancies {
 		rows[i] = newVacancy{v.Limit, v.DoneTo}
 	}
-	return s.Exec(ctx, insertVacancies, args{"vacancies": sqlrows.JSON(rows)})
+	return s.Exec(ctx, sqlrows.InsertVacancies, args{"vacancies": sqlrows.JSON(rows)})
 }
 
 // leaveLanes records that jobs give back their permits. again: the jobs are tried again, and keep the permits of strict limits.
@@ -127,11 +127,11 @@ func (s *session) MakeLanes(ctx context.Context, keys []store.LaneKey) (map[stor
 		names[i] = laneName(key)
 	}
 	a := args{"lanes": sqlrows.JSONList(names)}
-	if err := s.Exec(ctx, insertLanes, a); err != nil {
+	if err := s.Exec(ctx, sqlrows.InsertLanes, a); err != nil {
 		return nil, err
 	}
 	ids := make(map[store.LaneKey]int64, len(keys))
-	err := s.Each(ctx, findLaneKeys, a, func(r row) error {
+	err := s.Each(ctx, sqlrows.FindLaneKeys, a, func(r row) error {
 		var key store.LaneKey
 		var id int64
 		err := r.Scan(&key.Limit, &key.Key, &id)
@@ -143,7 +143,7 @@ func (s *session) MakeLanes(ctx context.Context, keys []store.LaneKey) (map[stor
 
 // LockLanes implements rowwise.LanesTx.
 func (s *session) LockLanes(ctx context.Context, ids []int64) (lanes []store.Lane, err error) {
-	err = s.Each(ctx, lockLanes, args{"ids": sqlrows.JSONList(ids)}, func(r row) error {
+	err = s.Each(ctx, sqlrows.LockLanes, args{"ids": sqlrows.JSONList(ids)}, func(r row) error {
 		var l store.Lane
 		err := r.Scan(&l.ID, &l.Limit, &l.Key, &l.Used, &l.Starts, &l.Waiting, sqlrows.IntoTime(&l.TAT), sqlrows.IntoTime(&l.NotBefore), sqlrows.IntoTime(&l.LookAt))
 		lanes = append(lanes, l)
@@ -194,7 +194,7 @@ func (s *session) SaveAllotments(ctx context.Context, allotments []store.Allotme
 			rows[i].State = sqlrows.InLane
 		}
 	}
-	return s.Exec(ctx, allotPermits, args{"jobs": sqlrows.JSON(rows), "now": sqlrows.Micros(now)})
+	return s.Exec(ctx, sqlrows.AllotPermits, args{"jobs": sqlrows.JSON(rows), "now": sqlrows.Micros(now)})
 }
 
 // UseStarts implements rowwise.LanesTx.
@@ -209,7 +209,7 @@ func (s *session) UseStarts(ctx context.Context, jobs []int64) (starts []rowwise
 	if err != nil || len(starts) == 0 {
 		return nil, err
 	}
-	return starts, s.Exec(ctx, useStarts, a)
+	return starts, s.Exec(ctx, sqlrows.UseStarts, a)
 }
 
 // scope are the parameters that have which jobs a limit concerns.
@@ -224,7 +224,7 @@ func (s *session) LockRunning(ctx context.Context, limit *store.Limit) ([]store.
 func (s *session) LockUnclaimed(ctx context.Context, limit *store.Limit, after int64, most int) ([]store.LaneJob, int64, error) {
 	a := scope(limit)
 	a["after_id"] = after
-	return s.holders(ctx, most, lockPermittedJobs, a)
+	return s.holders(ctx, most, sqlrows.LockPermittedJobs, a)
 }
 
 // LockHolders implements rowwise.LanesTx.
@@ -254,22 +254,22 @@ func (s *session) holders(ctx context.Context, most int, name statement, a args)
 
 // returnPausedPermits takes the permits from jobs of a subject that no node has claimed.
 func (s *session) returnPausedPermits(ctx context.Context, of store.PauseSubject, name string) error {
-	ids, err := s.Numbers(ctx, findPausedPermits, args{"subject": int16(of), "name": name})
+	ids, err := s.Numbers(ctx, sqlrows.FindPausedPermits, args{"subject": int16(of), "name": name})
 	if err != nil {
 		return err
 	}
 	if err := s.leaveLanes(ctx, ids, false); err != nil {
 		return err
 	}
-	return s.OnIDs(ctx, ids, clearPermits)
+	return s.OnIDs(ctx, ids, sqlrows.ClearPermits)
 }
 
 // DeleteLanes implements rowwise.LanesTx.
 func (s *session) DeleteLanes(ctx context.Context, ids []int64) error {
-	return s.OnIDs(ctx, ids, deleteLanes)
+	return s.OnIDs(ctx, ids, sqlrows.DeleteLanes)
 }
 
 // DeleteEndedLimits implements rowwise.LanesTx.
 func (s *session) DeleteEndedLimits(ctx context.Context) error {
-	return s.Exec(ctx, deleteEndedLimits, nil)
+	return s.Exec(ctx, sqlrows.DeleteEndedLimits, nil)
 }

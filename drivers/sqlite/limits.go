@@ -76,7 +76,7 @@ func (s *session) ListLimitWaits(ctx context.Context, req store.ListRequest) (ou
 
 // ReadLimits implements rowwise.LimitsTx.
 func (s *session) ReadLimits(ctx context.Context) (all store.Limits, err error) {
-	err = s.Each(ctx, readLimits, nil, func(r row) error {
+	err = s.Each(ctx, sqlrows.ReadLimits, nil, func(r row) error {
 		var l store.Limit
 		err := sqlrows.ScanLimit(r, &l)
 		all = append(all, l)
@@ -90,7 +90,7 @@ func (s *session) LockLimits(ctx context.Context) (store.Limits, error) { return
 
 // EndLimits implements rowwise.LimitsTx.
 func (s *session) EndLimits(ctx context.Context, ids []int64, now time.Time) error {
-	return s.Exec(ctx, endLimits, args{"ids": sqlrows.JSONList(ids), "now": sqlrows.Micros(now)})
+	return s.Exec(ctx, sqlrows.EndLimits, args{"ids": sqlrows.JSONList(ids), "now": sqlrows.Micros(now)})
 }
 
 // savedLimit is a limit on its way to upsert_limits.sql.
@@ -126,7 +126,7 @@ func (s *session) SaveLimits(ctx context.Context, limits []store.Limit, now time
 			Rate: l.Rate, Per: l.Per.Microseconds(), Burst: l.Burst, Weights: l.EncodeWeights(), Strict: l.Strict, CreatedAt: sqlrows.Micros(l.CreatedAt),
 		}
 	}
-	if err := s.Exec(ctx, upsertLimits, args{"limits": sqlrows.JSON(saved), "now": sqlrows.Micros(now)}); err != nil {
+	if err := s.Exec(ctx, sqlrows.UpsertLimits, args{"limits": sqlrows.JSON(saved), "now": sqlrows.Micros(now)}); err != nil {
 		return nil, err
 	}
 	return revisions, s.RaiseRevision(ctx, last)

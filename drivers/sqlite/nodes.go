@@ -60,10 +60,10 @@ func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (st
 		if out.Position, err = s.Position(ctx); err != nil {
 			return out, err
 		}
-		if err := s.One(ctx, findRelease, nil, &out.Releases); err != nil {
+		if err := s.One(ctx, sqlrows.FindRelease, nil, &out.Releases); err != nil {
 			return out, err
 		}
-		err = s.One(ctx, findNextExpiry, args{"node": req.Node}, sqlrows.IntoTime(&out.NextExpiry))
+		err = s.One(ctx, sqlrows.FindNextExpiry, args{"node": req.Node}, sqlrows.IntoTime(&out.NextExpiry))
 		return out, err
 	})
 }
@@ -106,16 +106,16 @@ func (s *session) LockLivingNodes(ctx context.Context, ids []int64) ([]store.Nod
 
 // EndNodes implements rowwise.Nodes.
 func (s *session) EndNodes(ctx context.Context, ids []int64, died bool, now time.Time) error {
-	if err := s.Exec(ctx, deleteNodePermits, args{"nodes": sqlrows.JSONList(ids)}); err != nil {
+	if err := s.Exec(ctx, sqlrows.DeleteNodePermits, args{"nodes": sqlrows.JSONList(ids)}); err != nil {
 		return err
 	}
-	return s.Exec(ctx, endNodes, args{"nodes": sqlrows.JSONList(ids), "died": died, "now": sqlrows.Micros(now)})
+	return s.Exec(ctx, sqlrows.EndNodes, args{"nodes": sqlrows.JSONList(ids), "died": died, "now": sqlrows.Micros(now)})
 }
 
 // LockHeldJobs implements rowwise.Nodes.
 func (s *session) LockHeldJobs(ctx context.Context, nodes []int64) ([]rowwise.HeldJob, error) {
 	var held []rowwise.HeldJob
-	err := s.Each(ctx, lockHeldJobs, args{"nodes": sqlrows.JSONList(nodes)}, func(r row) error {
+	err := s.Each(ctx, sqlrows.LockHeldJobs, args{"nodes": sqlrows.JSONList(nodes)}, func(r row) error {
 		h, err := sqlrows.ScanHeld(r)
 		held = append(held, h)
 		return err

@@ -57,14 +57,14 @@ func (b *Backend) SaveOutput(ctx context.Context, req store.SaveOutputRequest) (
 		if len(windows) == 0 {
 			return saved, nil
 		}
-		if err := s.Exec(ctx, cutOutput, args{"windows": sqlrows.JSON(windows)}); err != nil {
+		if err := s.Exec(ctx, sqlrows.CutOutput, args{"windows": sqlrows.JSON(windows)}); err != nil {
 			return saved, err
 		}
-		return saved, s.Exec(ctx, upsertOutput, args{"rows": sqlrows.JSON(rows), "bytes": pack.Parameter()})
+		return saved, s.Exec(ctx, sqlrows.UpsertOutput, args{"rows": sqlrows.JSON(rows), "bytes": pack.Parameter()})
 	})
 }
 
 // DeleteOutput implements rowwise.Claims.
 func (s *session) DeleteOutput(ctx context.Context, ids []int64) error {
-	return s.Exec(ctx, deleteOutput, args{"ids": sqlrows.JSONList(ids)})
+	return s.Exec(ctx, sqlrows.DeleteOutput, args{"ids": sqlrows.JSONList(ids)})
 }

@@ -32,7 +32,7 @@ func (b *Backend) Put(ctx context.Context, req store.PutRequest) (store.PutResul
 	parks := slices.ContainsFunc(req.Pauses, store.PutPause.Parks)
 	for n := pauseStep; parks && err == nil && n >= pauseStep; {
 		n, err = rowwise.InTxAt(b.withinAt(ctx, doing, nil, req.Now), func(s *session, now time.Time) (int, error) {
-			return s.Count(ctx, parkJobs, args{"now": sqlrows.Micros(now), "limit": pauseStep})
+			return s.Count(ctx, sqlrows.ParkJobs, args{"now": sqlrows.Micros(now), "limit": pauseStep})
 		})
 	}
 	return out, err
@@ -52,14 +52,14 @@ func (b *Backend) Delete(ctx context.Context, req store.DeleteRequest) error {
 
 // endPauses makes some parked jobs claimable whose pauses have ended, and returns how many.
 func (s *session) endPauses(ctx context.Context, now time.Time) (int, error) {
-	moved, err := s.Count(ctx, unparkJobs, args{"now": sqlrows.Micros(now), "limit": pauseStep})
+	moved, err := s.Count(ctx, sqlrows.UnparkJobs, args{"now": sqlrows.Micros(now), "limit": pauseStep})
 	if err != nil {
 		return 0, err
 	}
-	if err := s.Exec(ctx, insertLimitVacancies, args{"now": sqlrows.Micros(now)}); err != nil {
+	if err := s.Exec(ctx, sqlrows.InsertLimitVacancies, args{"now": sqlrows.Micros(now)}); err != nil {
 		return 0, err
 	}
-	return moved, s.Exec(ctx, deletePauses, args{"now": sqlrows.Micros(now)})
+	return moved, s.Exec(ctx, sqlrows.DeletePauses, args{"now": sqlrows.Micros(now)})
 }
 
 // TendPauses implements rowwise.ClaimTx.
@@ -67,7 +67,7 @@ func (s *session) TendPauses(ctx context.Context, now time.Time) (step store.Pau
 	if step.Released, err = s.endPauses(ctx, now); err != nil {
 		return step, err
 	}
-	step.Parked, err = s.Count(ctx, parkJobs, args{"now": sqlrows.Micros(now), "limit": pauseStep})
+	step.Parked, err = s.Count(ctx, sqlrows.ParkJobs, args{"now": sqlrows.Micros(now), "limit": pauseStep})
 	step.More = step.Parked >= pauseStep
 	return step, err
 }
@@ -75,7 +75,7 @@ func (s *session) TendPauses(ctx context.Context, now time.Time) (step store.Pau
 // LockPauses implements rowwise.PausesTx.
 func (s *session) LockPauses(ctx context.Context, subject store.PauseSubject, names []string) (map[string]store.Pause, error) {
 	pauses := map[string]store.Pause{}
-	err := s.Each(ctx, lockPauses, args{"subject": int16(subject), "names": sqlrows.JSONList(names)}, func(r row) error {
+	err := s.Each(ctx, sqlrows.LockPauses, args{"subject": int16(subject), "names": sqlrows.JSONList(names)}, func(r row) error {
 		p, err := sqlrows.ScanPause(r)
 		pauses[p.Name] = p
 		return err

@@ -51,5 +51,5 @@ func (s *session) SavePermits(ctx context.Context, rows []store.NodePermits) err
 	for i, row := range rows {
 		saved[i] = savedPermits(row)
 	}
-	return s.Exec(ctx, upsertPermits, args{"permits": sqlrows.JSON(saved)})
+	return s.Exec(ctx, sqlrows.UpsertPermits, args{"permits": sqlrows.JSON(saved)})
 }

@@ -33,7 +33,7 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 		if out.Slots, err = s.PruneRows(ctx, pruneSlots, req.Slots, req.Limit, now); err != nil {
 			return out, err
 		}
-		out.Nodes, err = s.PruneRows(ctx, pruneNodes, req.Nodes, req.Limit, now)
+		out.Nodes, err = s.PruneRows(ctx, sqlrows.PruneNodes, req.Nodes, req.Limit, now)
 		if err != nil {
 			return out, err
 		}
@@ -84,5 +84,5 @@ func (s *session) pruneJobsBefore(ctx context.Context, name statement, before ti
 	if err != nil {
 		return 0, err
 	}
-	return len(ids), s.OnIDs(ctx, ids, deleteAttempts, deleteProgress, sqlrows.DeleteSteps, deleteEdges)
+	return len(ids), s.OnIDs(ctx, ids, sqlrows.DeleteAttempts, sqlrows.DeleteProgress, sqlrows.DeleteSteps, sqlrows.DeleteEdges)
 }

@@ -24,7 +24,7 @@ func (b *Backend) RecountPermits(ctx context.Context, req store.RecountRequest) 
 // FindWrongLanes implements rowwise.RecountTx.
 func (s *session) FindWrongLanes(ctx context.Context, among []int64, most int) (map[int64]store.LaneCount, error) {
 	wrong := map[int64]store.LaneCount{}
-	err := s.Each(ctx, findWrongLanes, args{"lanes": sqlrows.JSONList(among), "limit": most}, func(r row) error {
+	err := s.Each(ctx, sqlrows.FindWrongLanes, args{"lanes": sqlrows.JSONList(among), "limit": most}, func(r row) error {
 		var id int64
 		var held store.LaneCount
 		err := r.Scan(&id, &held.Permits, &held.Starts)
@@ -43,10 +43,10 @@ func (s *session) ReturnIdlePermits(ctx context.Context, most int) (int, error) 
 	if err := s.leaveLanes(ctx, ids, false); err != nil {
 		return 0, err
 	}
-	return len(ids), s.OnIDs(ctx, ids, clearPermits)
+	return len(ids), s.OnIDs(ctx, ids, sqlrows.ClearPermits)
 }
 
 // DeleteGonePermits implements rowwise.RecountTx.
 func (s *session) DeleteGonePermits(ctx context.Context) (int, error) {
-	return s.Count(ctx, deleteGonePermits, nil)
+	return s.Count(ctx, sqlrows.DeleteGonePermits, nil)
 }

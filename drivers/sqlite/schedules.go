@@ -49,5 +49,5 @@ func (s *session) SaveSchedules(ctx context.Context, rows []*store.Schedule) err
 			Declared: r.PausedDeclared, CreatedAt: sqlrows.Micros(r.CreatedAt), UpdatedAt: sqlrows.Micros(r.UpdatedAt), DeletedAt: sqlrows.Micros(r.DeletedAt),
 		}
 	}
-	return s.Exec(ctx, upsertSchedules, args{"schedules": sqlrows.JSON(saved), "bytes": pack.Parameter()})
+	return s.Exec(ctx, sqlrows.UpsertSchedules, args{"schedules": sqlrows.JSON(saved), "bytes": pack.Parameter()})
 }

@@ -34,7 +34,7 @@ func (s *session) SaveKeyHolds(ctx context.Context, holds []store.KeyHold, _ tim
 	for i, h := range holds {
 		rows[i] = row{h.Kind, h.Unique, h.ID, h.Until.UnixMicro()}
 	}
-	return s.Exec(ctx, upsertKeyHolds, args{"holds": sqlrows.JSON(rows)})
+	return s.Exec(ctx, sqlrows.UpsertKeyHolds, args{"holds": sqlrows.JSON(rows)})
 }
 
 // ReplaceJobs implements rowwise.Jobs.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // Transactions begins the transactions of workers on an application's pool, which
@@ -130,7 +131,7 @@ func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (store.
 func (b *Backend) FindClaim(ctx context.Context, ref store.ClaimRef) (store.ClaimState, error) {
 	const doing = "look for a claim"
 	look := func(s *session) (state store.ClaimState, err error) {
-		err = s.One(ctx, findClaim, args{"id": ref.ID, "token": ref.Token}, &state)
+		err = s.One(ctx, sqlrows.FindClaim, args{"id": ref.ID, "token": ref.Token}, &state)
 		return state, err
 	}
 	if state, err := rowwise.InTx(b.read(ctx, doing), look); err != nil || state != store.ClaimHeld {

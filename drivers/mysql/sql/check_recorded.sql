@@ -1,4 +1,4 @@
--- statement checkRecorded, returns place state
+-- statement CheckRecorded, returns place state
 -- The states of jobs that history has with the token of a claim. An outcome with that
 -- state is a repetition.
 SELECT o.place, h.state

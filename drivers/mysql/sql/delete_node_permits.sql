@@ -1,2 +1,3 @@
+-- statement DeleteNodePermits
 -- Deletes the permits that nodes hold.
 DELETE FROM hourbell_node_permit WHERE node IN (:nodes)

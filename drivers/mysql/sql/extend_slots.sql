@@ -1,3 +1,4 @@
+-- statement ExtendSlots
 -- Extends records of slots.
 UPDATE JSON_TABLE(:slots, '$[*]' COLUMNS (id BIGINT PATH '$.id', last BIGINT PATH '$.last', count BIGINT PATH '$.count')) AS o
 STRAIGHT_JOIN hourbell_slot AS r FORCE INDEX (PRIMARY) ON r.id = o.id

@@ -1,4 +1,4 @@
--- statement findClaim, returns state
+-- statement FindClaim, returns state
 -- What became of a claim whose job is not live, or is locked: 1 a transaction has locked the job, 2 it was completed,
 -- or neither the job nor its history exists, 3 the claim was lost. A job that has just been completed is not live
 -- any more.

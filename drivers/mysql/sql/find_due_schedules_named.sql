@@ -1,4 +1,4 @@
--- statement findDueSchedulesNamed, returns sqlrows.ScheduleColumns
+-- statement FindDueSchedulesNamed, returns ScheduleColumns
 -- The named schedules that are due, earliest first.
 SELECT {schedule_columns},
        coalesce((SELECT f.failures FROM hourbell_failing AS f WHERE f.schedule_id = hourbell_schedule.id), 0) AS failures

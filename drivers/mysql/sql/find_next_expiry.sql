@@ -1,4 +1,4 @@
--- statement findNextExpiry, returns next_expiry
+-- statement FindNextExpiry, returns next_expiry
 -- When the first lease of another node expires, or when jobs that were left to open transactions are to be looked
 -- at again.
 SELECT MIN(o.next_expiry) AS next_expiry

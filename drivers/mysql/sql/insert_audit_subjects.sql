@@ -1,3 +1,4 @@
+-- statement InsertAuditSubjects
 -- Adds subjects to an entry of the audit.
 INSERT INTO hourbell_audit_subject (entry_id, place, kind, name)
 VALUES

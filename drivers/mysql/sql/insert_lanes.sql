@@ -1,3 +1,4 @@
+-- statement InsertLanes
 -- Inserts lanes that do not exist, unless another transaction has inserted them.
 INSERT INTO hourbell_lane (limit_id, `key`)
 VALUES

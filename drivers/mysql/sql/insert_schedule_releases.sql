@@ -1,3 +1,4 @@
+-- statement InsertScheduleReleases
 -- Notes that schedules did not start. The notes concern the schedules that follow them.
 INSERT INTO hourbell_release (on_id, schedule_id, ended_at, state, reason)
 VALUES

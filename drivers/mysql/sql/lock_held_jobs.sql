@@ -1,4 +1,4 @@
--- statement lockHeldJobs, returns sqlrows.HeldColumns
+-- statement LockHeldJobs, returns HeldColumns
 -- Locks the running jobs of a node, except jobs that other transactions have locked, and returns what a loss of these
 -- jobs depends on. Jobs are found without locks, and locked by their numbers, because a search of another index would lock entries
 -- of the jobs that it leaves out.

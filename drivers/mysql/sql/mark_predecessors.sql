@@ -1,3 +1,4 @@
+-- statement MarkPredecessors
 -- Lets the ends of jobs of schedules, and of schedules of hosts that are made from them, leave rows in hourbell_release, if a
 -- schedule follows them.
 UPDATE (

@@ -1,3 +1,4 @@
+-- statement MarkScheduleJobs
 -- Lets the ends of live jobs of such schedules leave rows in hourbell_release.
 UPDATE (
   SELECT a.id FROM hourbell_schedule AS a FORCE INDEX (hourbell_schedule_name) WHERE a.name IN (:names) AND a.releases = 1

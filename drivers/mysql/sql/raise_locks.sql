@@ -1,2 +1,3 @@
+-- statement RaiseLocks
 -- Raises the tokens of all locks.
 UPDATE hourbell_lock_state SET token = token + :margin

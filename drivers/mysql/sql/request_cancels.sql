@@ -1,3 +1,4 @@
+-- statement RequestCancels
 -- Requests to cancel running jobs. The reason of the first request stays.
 INSERT INTO hourbell_cancel_request (job_id, requested_at, reason)
 VALUES

@@ -1,3 +1,4 @@
+-- statement RequeueJobs
 -- Makes live jobs claimable again. Their tokens stay, and so do permits, unless a job snoozes.
 UPDATE JSON_TABLE(:jobs, '$[*]' COLUMNS (id BIGINT PATH '$.id', delay BIGINT PATH '$.delay', refund INT PATH '$.refund',
   counted BOOLEAN PATH '$.counted', lost BOOLEAN PATH '$.lost', well BOOLEAN PATH '$.well', snoozed BOOLEAN PATH '$.snoozed')) AS o

@@ -1,2 +1,3 @@
+-- statement UpdateFeed
 -- Sets for how long events are kept.
 UPDATE hourbell_feed SET keep = :keep

@@ -1,3 +1,4 @@
+-- statement UpsertPermits
 -- Sets the permits that nodes hold.
 INSERT INTO hourbell_node_permit (limit_id, node, permits, wants)
 VALUES

@@ -1,3 +1,4 @@
+-- statement BeginJobs
 -- Records that claims of a node may begin.
 UPDATE hourbell_job SET begun = 1
 WHERE id IN (SELECT value ->> 'id' FROM jsonb_each(:claims)) AND state = 2 AND node = :node

@@ -1,2 +1,3 @@
+-- statement DeleteEdges
 -- Deletes what jobs wait or waited for.
 DELETE FROM hourbell_edge WHERE job_id IN (SELECT value FROM json_each(:ids))

@@ -1,3 +1,4 @@
+-- statement DeleteGonePermits
 -- Deletes the permits of nodes that do not live and hold no jobs, and of limits that have ended.
 DELETE FROM hourbell_node_permit AS p
 WHERE NOT EXISTS (SELECT 1 FROM hourbell_node AS n WHERE n.id = p.node AND n.ended_at IS NULL)

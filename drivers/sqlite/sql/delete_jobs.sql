@@ -1,2 +1,3 @@
+-- statement DeleteJobs
 -- Deletes live jobs.
 DELETE FROM hourbell_job WHERE id IN (SELECT value FROM json_each(:ids))

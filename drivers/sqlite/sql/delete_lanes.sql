@@ -1,2 +1,3 @@
+-- statement DeleteLanes
 -- Deletes lanes.
 DELETE FROM hourbell_lane WHERE id IN (SELECT value FROM json_each(:ids))

@@ -1,2 +1,3 @@
+-- statement DeleteNodePermits
 -- Deletes the permits of nodes that have ended.
 DELETE FROM hourbell_node_permit WHERE node IN (SELECT value FROM json_each(:nodes))

@@ -1,2 +1,3 @@
+-- statement DeleteOutput
 -- Deletes the stored output of attempts that end.
 DELETE FROM hourbell_output WHERE job_id IN (SELECT value FROM json_each(:ids))

@@ -1,3 +1,4 @@
+-- statement DeletePauses
 -- Deletes pauses that have ended and have no parked jobs, unless another pause parks these. Only jobs
 -- of groups and keys are parked.
 DELETE FROM hourbell_pause

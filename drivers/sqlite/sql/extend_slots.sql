@@ -1,3 +1,4 @@
+-- statement ExtendSlots
 -- Extends records of slots.
 UPDATE hourbell_slot AS r
 SET last = o.last, count = r.count + o.count, recorded_at = :now

@@ -1,4 +1,4 @@
--- statement findClaim, returns state
+-- statement FindClaim, returns state
 -- What became of a claim: 0 the job still has the token, 2 it was completed, or neither
 -- the job nor its history exists, 3 the claim was lost.
 SELECT CASE

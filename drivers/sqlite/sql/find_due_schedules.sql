@@ -1,4 +1,4 @@
--- statement findDueSchedules, returns sqlrows.ScheduleColumns
+-- statement FindDueSchedules, returns ScheduleColumns
 -- Schedules that are due by :soon, earliest first, after a schedule of the page before.
 SELECT {schedule_columns},
        coalesce((SELECT f.failures FROM hourbell_failing AS f WHERE f.schedule_id = hourbell_schedule.id), 0) AS failures

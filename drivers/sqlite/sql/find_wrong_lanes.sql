@@ -1,4 +1,4 @@
--- statement findWrongLanes, returns id held starts
+-- statement FindWrongLanes, returns id held starts
 -- Lanes whose number of permits in use, or of starts that no claim has used, is not what jobs hold and what was given back, with the
 -- latter numbers, at most :limit; if :lanes is not empty, only of these lanes.
 SELECT abs(lane) AS id, sum(held AND lane > 0) AS held, sum(held AND lane < 0) AS starts

@@ -1,3 +1,4 @@
+-- statement InsertAttempts
 -- Records attempts, once for each claim; but a record of a lost attempt is replaced. One
 -- blob has all outputs.
 INSERT INTO hourbell_attempt (job_id, token, attempt, node, started_at, finished_at, outcome, error, trace, output, printed)

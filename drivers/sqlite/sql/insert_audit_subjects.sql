@@ -1,3 +1,4 @@
+-- statement InsertAuditSubjects
 -- Adds subjects to an entry of the audit, up to a number of subjects.
 INSERT INTO hourbell_audit_subject (entry_id, place, kind, name)
 SELECT :id, k.known + s.key, s.value ->> 'kind', s.value ->> 'name'

@@ -1,4 +1,4 @@
--- statement lockHeldJobs, returns sqlrows.HeldColumns
+-- statement LockHeldJobs, returns HeldColumns
 -- The running jobs of nodes, and what a loss of these jobs depends on.
 SELECT j.id, j.token, j.node, j.attempt, c.reason, j.headers, coalesce(j.schedule_id, 0) AS schedule_id,
        coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = j.schedule_id), '') AS schedule_name, j.slot, j.origin, j.losses, j.begun,

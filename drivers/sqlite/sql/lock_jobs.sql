@@ -1,4 +1,4 @@
--- statement lockJobs, returns sqlrows.TargetColumns
+-- statement LockJobs, returns TargetColumns
 -- Jobs by number, live and finished, with the marks of their schedules.
 SELECT j.id, max(j.state, 0) AS state, j.run_at, j.slot, coalesce(j.schedule_id, 0) AS schedule_id, j.origin, j.attempt, j.max_attempts, j.kind,
        coalesce(j.unique_key, '') AS unique_key, (SELECT s.mark FROM hourbell_schedule AS s WHERE s.id = j.schedule_id) AS mark

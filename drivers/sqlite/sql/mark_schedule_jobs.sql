@@ -1,3 +1,4 @@
+-- statement MarkScheduleJobs
 -- Lets the ends of live jobs of such schedules leave rows in hourbell_release.
 UPDATE hourbell_job SET releases = 1
 WHERE releases = 0 AND schedule_id IN (

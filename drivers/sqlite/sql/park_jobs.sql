@@ -1,3 +1,4 @@
+-- statement ParkJobs
 -- Parks due jobs of paused groups, also jobs that wait in lanes, and of paused keys: at most :limit jobs of each group and state, or key.
 UPDATE hourbell_job SET state = -1, lane = NULL
 WHERE id IN (

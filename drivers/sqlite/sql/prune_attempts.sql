@@ -1,3 +1,4 @@
+-- statement PruneAttempts
 -- Deletes the oldest records of attempts of each job, so that at most :most records are
 -- left after the next record is added.
 DELETE FROM hourbell_attempt WHERE rowid IN (

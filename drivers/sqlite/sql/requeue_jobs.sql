@@ -1,3 +1,4 @@
+-- statement RequeueJobs
 -- Makes live jobs claimable again. Their tokens stay, and so do the permits of a job that does not snooze, if one of its limits is
 -- strict and none has a rate.
 UPDATE hourbell_job AS j

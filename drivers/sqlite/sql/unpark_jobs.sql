@@ -1,3 +1,4 @@
+-- statement UnparkJobs
 -- Makes parked jobs of groups and keys whose pauses have ended claimable, unless another pause
 -- parks them: at most :limit jobs of each group and key.
 UPDATE hourbell_job SET state = 0

@@ -1,3 +1,4 @@
+-- statement UpdateEdges
 -- Decides edges.
 UPDATE hourbell_edge AS e SET state = o.value ->> 'state'
 FROM jsonb_each(:edges) AS o

@@ -1,3 +1,4 @@
+-- statement UpsertCalendars
 -- Creates or changes calendars.
 INSERT INTO hourbell_calendar (name, revision, definition, updated_at)
 SELECT value ->> 'name', :revision, coalesce(substr(:bytes, value ->> 'at', value ->> 'len'), x''), :now

@@ -1,3 +1,4 @@
+-- statement UpsertLimits
 -- Creates limits, or changes limits whose scope stays.
 INSERT INTO hourbell_job_limit (id, name, owner, revision, queue, kind, by_key, concurrency, rate, per, burst, weights, strict, created_at, updated_at)
 SELECT value ->> 'id', value ->> 'name', value ->> 'owner', value ->> 'revision', value ->> 'queue', value ->> 'kind', value ->> 'by_key',

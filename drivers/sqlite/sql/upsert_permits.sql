@@ -1,3 +1,4 @@
+-- statement UpsertPermits
 -- Sets the permits that nodes hold.
 INSERT INTO hourbell_node_permit (limit_id, node, permits, wants)
 SELECT value ->> 'limit', value ->> 'node', value ->> 'permits', value ->> 'wants' FROM json_each(:permits) WHERE true

@@ -1,3 +1,4 @@
+-- statement UpsertSchedules
 -- Creates or changes schedules.
 INSERT INTO hourbell_schedule (name, owner, revision, definition, group_name, anchor, mark, next_at, fired, paused_at, paused_until, group_paused_at, group_paused_until, paused_declared, created_at, updated_at, deleted_at)
 SELECT value ->> 'name', value ->> 'owner', value ->> 'revision',

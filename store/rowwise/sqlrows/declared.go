@@ -4,56 +4,104 @@ package sqlrows
 
 // The statements of the files in sql.
 const (
-	AddPermits Statement = iota
+	AcceptLoss Statement = iota
+	AddPermits
 	AdvanceSchedules
+	AllotPermits
 	AwaitChainEnds
+	BeginFailing
+	BeginJobs
 	CapRate
+	CheckRecorded
+	ClearPermits
 	CloseChainEnds
 	CountFailing
 	CountLosses
 	CountRunningJobs
+	CutOutput
+	DeleteAttempts
+	DeleteAuditSubjects
 	DeleteCalendarUses
 	DeleteCalendars
+	DeleteCancels
 	DeleteChain
 	DeleteCopy
+	DeleteEdges
+	DeleteEndedJobs
+	DeleteEndedLimits
 	DeleteFinishedJobs
+	DeleteGonePermits
 	DeleteHandlers
 	DeleteHostCopies
 	DeleteHostNodes
+	DeleteJobs
+	DeleteKeyHolds
+	DeleteLanes
+	DeleteNodePermits
+	DeleteOutput
+	DeletePauses
 	DeletePermits
+	DeleteProgress
 	DeleteReleases
 	DeleteSteps
 	EndFailing
+	EndLimits
+	EndNodes
+	ExtendSlots
 	FindAnswered
 	FindBatch
 	FindChain
+	FindClaim
 	FindDecidedEdges
 	FindDueEnds
 	FindDueLanes
+	FindDueSchedules
+	FindDueSchedulesNamed
 	FindEdges
 	FindFiredSlots
 	FindFollowedEnds
 	FindKept
+	FindLaneKeys
 	FindLaneWork
 	FindLanes
 	FindNewestSlots
 	FindNextDue
+	FindNextExpiry
+	FindNextSchedule
+	FindNotStarted
 	FindOccupiedLanes
 	FindOpenEdges
 	FindPauseWork
+	FindPausedPermits
 	FindPauses
 	FindPermits
+	FindRelease
 	FindReopenings
 	FindScheduleJobs
 	FindScheduleRelease
 	FindStep
 	FindSuspect
 	FindWaitingJobs
+	FindWrongLanes
 	ForgetSteps
+	InsertAttempts
+	InsertAudit
+	InsertAuditSubjects
 	InsertCalendarUses
 	InsertChain
+	InsertChainEnds
+	InsertDeletedReleases
+	InsertEdges
+	InsertEvents
+	InsertLanes
+	InsertLimitVacancies
+	InsertLinkReleases
+	InsertReleases
 	InsertRetries
+	InsertScheduleReleases
+	InsertSlots
 	InsertStep
+	InsertVacancies
 	ListAttempts
 	ListBatches
 	ListCalendars
@@ -77,40 +125,72 @@ const (
 	ListSlots
 	ListStats
 	ListSteps
+	LockBatchJob
 	LockCalendarUsers
+	LockCalendars
+	LockFailing
 	LockGroupSchedules
+	LockHeldJobs
 	LockHostNodes
 	LockIdleLanes
+	LockJobs
+	LockLanes
 	LockOwnedSchedules
+	LockPauses
+	LockPermittedJobs
 	LockSchedules
 	LockStepJob
+	MarkPredecessors
 	MarkReleases
+	MarkScheduleJobs
 	MatchJobs
+	ParkJobs
+	PruneAttempts
+	PruneNodes
 	PruneStats
 	RaiseCounter
+	RaiseLocks
+	RaiseNodes
+	RaiseTokens
 	ReadClock
+	ReadLimits
 	ReadOldestNode
 	ReadPosition
 	ReadPrinted
 	ReleaseJobs
+	ReopenEdges
 	ReopenJobs
 	ReportLoss
+	RequestCancels
+	RequeueJobs
 	ResetFailures
 	ReviseSchedules
 	ReviveJobs
 	TakeKeys
+	UnparkJobs
+	UpdateAudit
 	UpdateBatch
+	UpdateEdges
+	UpdateFeed
+	UpdateJobs
 	UpdateLanes
 	UpdateNext
 	UpdateRelease
 	UpdateWaits
+	UpsertCalendars
 	UpsertCopy
 	UpsertHandlers
+	UpsertKeyHolds
+	UpsertLimits
+	UpsertOutput
 	UpsertOwner
 	UpsertPauses
+	UpsertPermits
 	UpsertProgress
+	UpsertSchedules
 	UpsertStats
 	UpsertStep
+	UseStarts
 
 	// Shared is the number of these statements.
 	Shared
@@ -118,56 +198,104 @@ const (
 
 // shared has the source of each of these statements.
 var shared = [Shared]Source{
-	AddPermits:          {File: "add_permits"},
-	AdvanceSchedules:    {File: "advance_schedules"},
-	AwaitChainEnds:      {File: "await_chain_ends"},
-	CapRate:             {File: "cap_rate"},
-	CloseChainEnds:      {File: "close_chain_ends"},
-	CountFailing:        {File: "count_failing"},
-	CountLosses:         {File: "count_losses"},
-	CountRunningJobs:    {File: "count_running_jobs", Columns: "node jobs"},
-	DeleteCalendarUses:  {File: "delete_calendar_uses"},
-	DeleteCalendars:     {File: "delete_calendars"},
-	DeleteChain:         {File: "delete_chain"},
-	DeleteCopy:          {File: "delete_copy"},
-	DeleteFinishedJobs:  {File: "delete_finished_jobs"},
-	DeleteHandlers:      {File: "delete_handlers"},
-	DeleteHostCopies:    {File: "delete_host_copies"},
-	DeleteHostNodes:     {File: "delete_host_nodes"},
-	DeletePermits:       {File: "delete_permits"},
-	DeleteReleases:      {File: "delete_releases"},
-	DeleteSteps:         {File: "delete_steps"},
-	EndFailing:          {File: "end_failing"},
-	FindAnswered:        {File: "find_answered", Columns: "id"},
-	FindBatch:           {File: "find_batch", Columns: "finally_id finally_on finally_any"},
-	FindChain:           {File: "find_chain", Columns: "schedule predecessor"},
-	FindDecidedEdges:    {File: "find_decided_edges", Columns: "id matched missed state reason"},
-	FindDueEnds:         {File: "find_due_ends", Columns: "schedule_id slot predecessor job_id state ended_at reason paused"},
-	FindDueLanes:        {File: "find_due_lanes", Columns: "id"},
-	FindEdges:           {File: "find_edges", Columns: "on_id job_id delay on any_of at_end"},
-	FindFiredSlots:      {File: "find_fired_slots", Columns: "place"},
-	FindFollowedEnds:    {File: "find_followed_ends", Columns: "place"},
-	FindKept:            {File: "find_kept", Columns: "id until unlinked"},
-	FindLaneWork:        {File: "find_lane_work", Columns: "limited rated found next_look"},
-	FindLanes:           {File: "find_lanes", Columns: "id"},
-	FindNewestSlots:     {File: "find_newest_slots", Columns: "schedule_id id slot last outcome reason"},
-	FindNextDue:         {File: "find_next_due", Columns: "next_due"},
-	FindOccupiedLanes:   {File: "find_occupied_lanes", Columns: "id"},
-	FindOpenEdges:       {File: "find_edges", Given: "open", Columns: "on_id job_id delay on any_of at_end"},
-	FindPauseWork:       {File: "find_pause_work", Columns: "found"},
-	FindPauses:          {File: "find_pauses", Columns: "subject name"},
-	FindPermits:         {File: "find_permits", Columns: "limit_id node permits wants"},
-	FindReopenings:      {File: "find_reopenings", Columns: "job_id open_edges any_of at_end matched missed latest"},
-	FindScheduleJobs:    {File: "find_schedule_jobs", Columns: TargetColumns},
-	FindScheduleRelease: {File: "find_schedule_release", Columns: "found"},
-	FindStep:            {File: "find_step", Columns: "job_id name sort place version value waits until timed_out at"},
-	FindSuspect:         {File: "find_suspect", Columns: "found"},
-	FindWaitingJobs:     {File: "find_waiting_jobs", Columns: "id kind group_name origin"},
-	ForgetSteps:         {File: "forget_steps"},
-	InsertCalendarUses:  {File: "insert_calendar_uses"},
-	InsertChain:         {File: "insert_chain"},
-	InsertRetries:       {File: "insert_retries"},
-	InsertStep:          {File: "insert_step", Columns: "at"},
+	AcceptLoss:             {File: "accept_loss"},
+	AddPermits:             {File: "add_permits"},
+	AdvanceSchedules:       {File: "advance_schedules"},
+	AllotPermits:           {File: "allot_permits"},
+	AwaitChainEnds:         {File: "await_chain_ends"},
+	BeginFailing:           {File: "begin_failing"},
+	BeginJobs:              {File: "begin_jobs"},
+	CapRate:                {File: "cap_rate"},
+	CheckRecorded:          {File: "check_recorded", Columns: "place state"},
+	ClearPermits:           {File: "clear_permits"},
+	CloseChainEnds:         {File: "close_chain_ends"},
+	CountFailing:           {File: "count_failing"},
+	CountLosses:            {File: "count_losses"},
+	CountRunningJobs:       {File: "count_running_jobs", Columns: "node jobs"},
+	CutOutput:              {File: "cut_output"},
+	DeleteAttempts:         {File: "delete_attempts"},
+	DeleteAuditSubjects:    {File: "delete_audit_subjects"},
+	DeleteCalendarUses:     {File: "delete_calendar_uses"},
+	DeleteCalendars:        {File: "delete_calendars"},
+	DeleteCancels:          {File: "delete_cancels"},
+	DeleteChain:            {File: "delete_chain"},
+	DeleteCopy:             {File: "delete_copy"},
+	DeleteEdges:            {File: "delete_edges"},
+	DeleteEndedJobs:        {File: "delete_ended_jobs"},
+	DeleteEndedLimits:      {File: "delete_ended_limits"},
+	DeleteFinishedJobs:     {File: "delete_finished_jobs"},
+	DeleteGonePermits:      {File: "delete_gone_permits"},
+	DeleteHandlers:         {File: "delete_handlers"},
+	DeleteHostCopies:       {File: "delete_host_copies"},
+	DeleteHostNodes:        {File: "delete_host_nodes"},
+	DeleteJobs:             {File: "delete_jobs"},
+	DeleteKeyHolds:         {File: "delete_key_holds"},
+	DeleteLanes:            {File: "delete_lanes"},
+	DeleteNodePermits:      {File: "delete_node_permits"},
+	DeleteOutput:           {File: "delete_output"},
+	DeletePauses:           {File: "delete_pauses"},
+	DeletePermits:          {File: "delete_permits"},
+	DeleteProgress:         {File: "delete_progress"},
+	DeleteReleases:         {File: "delete_releases"},
+	DeleteSteps:            {File: "delete_steps"},
+	EndFailing:             {File: "end_failing"},
+	EndLimits:              {File: "end_limits"},
+	EndNodes:               {File: "end_nodes"},
+	ExtendSlots:            {File: "extend_slots"},
+	FindAnswered:           {File: "find_answered", Columns: "id"},
+	FindBatch:              {File: "find_batch", Columns: "finally_id finally_on finally_any"},
+	FindChain:              {File: "find_chain", Columns: "schedule predecessor"},
+	FindClaim:              {File: "find_claim", Columns: "state"},
+	FindDecidedEdges:       {File: "find_decided_edges", Columns: "id matched missed state reason"},
+	FindDueEnds:            {File: "find_due_ends", Columns: "schedule_id slot predecessor job_id state ended_at reason paused"},
+	FindDueLanes:           {File: "find_due_lanes", Columns: "id"},
+	FindDueSchedules:       {File: "find_due_schedules", Columns: ScheduleColumns},
+	FindDueSchedulesNamed:  {File: "find_due_schedules_named", Columns: ScheduleColumns},
+	FindEdges:              {File: "find_edges", Columns: "on_id job_id delay on any_of at_end"},
+	FindFiredSlots:         {File: "find_fired_slots", Columns: "place"},
+	FindFollowedEnds:       {File: "find_followed_ends", Columns: "place"},
+	FindKept:               {File: "find_kept", Columns: "id until unlinked"},
+	FindLaneKeys:           {File: "find_lane_keys", Columns: "limit_id key id"},
+	FindLaneWork:           {File: "find_lane_work", Columns: "limited rated found next_look"},
+	FindLanes:              {File: "find_lanes", Columns: "id"},
+	FindNewestSlots:        {File: "find_newest_slots", Columns: "schedule_id id slot last outcome reason"},
+	FindNextDue:            {File: "find_next_due", Columns: "next_due"},
+	FindNextExpiry:         {File: "find_next_expiry", Columns: "next_expiry"},
+	FindNextSchedule:       {File: "find_next_schedule", Columns: "next_at"},
+	FindNotStarted:         {File: "find_not_started", Columns: "id kind unique_key"},
+	FindOccupiedLanes:      {File: "find_occupied_lanes", Columns: "id"},
+	FindOpenEdges:          {File: "find_edges", Given: "open", Columns: "on_id job_id delay on any_of at_end"},
+	FindPauseWork:          {File: "find_pause_work", Columns: "found"},
+	FindPausedPermits:      {File: "find_paused_permits", Columns: "id"},
+	FindPauses:             {File: "find_pauses", Columns: "subject name"},
+	FindPermits:            {File: "find_permits", Columns: "limit_id node permits wants"},
+	FindRelease:            {File: "find_release", Columns: "found"},
+	FindReopenings:         {File: "find_reopenings", Columns: "job_id open_edges any_of at_end matched missed latest"},
+	FindScheduleJobs:       {File: "find_schedule_jobs", Columns: TargetColumns},
+	FindScheduleRelease:    {File: "find_schedule_release", Columns: "found"},
+	FindStep:               {File: "find_step", Columns: "job_id name sort place version value waits until timed_out at"},
+	FindSuspect:            {File: "find_suspect", Columns: "found"},
+	FindWaitingJobs:        {File: "find_waiting_jobs", Columns: "id kind group_name origin"},
+	FindWrongLanes:         {File: "find_wrong_lanes", Columns: "id held starts"},
+	ForgetSteps:            {File: "forget_steps"},
+	InsertAttempts:         {File: "insert_attempts"},
+	InsertAudit:            {File: "insert_audit"},
+	InsertAuditSubjects:    {File: "insert_audit_subjects"},
+	InsertCalendarUses:     {File: "insert_calendar_uses"},
+	InsertChain:            {File: "insert_chain"},
+	InsertChainEnds:        {File: "insert_chain_ends"},
+	InsertDeletedReleases:  {File: "insert_deleted_releases"},
+	InsertEdges:            {File: "insert_edges"},
+	InsertEvents:           {File: "insert_events"},
+	InsertLanes:            {File: "insert_lanes"},
+	InsertLimitVacancies:   {File: "insert_limit_vacancies"},
+	InsertLinkReleases:     {File: "insert_link_releases"},
+	InsertReleases:         {File: "insert_releases"},
+	InsertRetries:          {File: "insert_retries"},
+	InsertScheduleReleases: {File: "insert_schedule_releases"},
+	InsertSlots:            {File: "insert_slots"},
+	InsertStep:             {File: "insert_step", Columns: "at"},
+	InsertVacancies:        {File: "insert_vacancies"},
 	ListAttempts: {
 		File:    "list_attempts",
 		Columns: "job_id attempt token node started_at finished_at outcome error trace output printed",
@@ -203,38 +331,70 @@ var shared = [Shared]Source{
 	},
 	ListStats:          {File: "list_stats", Columns: "at writer data"},
 	ListSteps:          {File: "list_steps", Columns: "job_id name sort place version value waits until timed_out at"},
+	LockBatchJob:       {File: "lock_batch_job", Columns: "id"},
 	LockCalendarUsers:  {File: "lock_calendar_users", Columns: "calendar name next_at"},
+	LockCalendars:      {File: "lock_calendars", Columns: CalendarColumns},
+	LockFailing:        {File: "lock_failing", Columns: "schedule_id failures"},
 	LockGroupSchedules: {File: "lock_group_schedules", Columns: ScheduleColumns},
+	LockHeldJobs:       {File: "lock_held_jobs", Columns: HeldColumns},
 	LockHostNodes:      {File: "lock_host_nodes", Columns: "living ended copies"},
 	LockIdleLanes:      {File: "lock_idle_lanes", Columns: "id"},
+	LockJobs:           {File: "lock_jobs", Columns: TargetColumns},
+	LockLanes:          {File: "lock_lanes", Columns: "id limit_id key used starts waiting tat not_before look_at"},
 	LockOwnedSchedules: {File: "lock_owned_schedules", Columns: ScheduleColumns},
+	LockPauses:         {File: "lock_pauses", Columns: PauseColumns},
+	LockPermittedJobs:  {File: "lock_permitted_jobs", Columns: "id permits"},
 	LockSchedules:      {File: "lock_schedules", Columns: ScheduleColumns},
 	LockStepJob:        {File: "lock_step_job", Columns: "state token"},
+	MarkPredecessors:   {File: "mark_predecessors"},
 	MarkReleases:       {File: "mark_releases"},
+	MarkScheduleJobs:   {File: "mark_schedule_jobs"},
 	MatchJobs:          {File: "list_jobs", Given: "numbers", Columns: "id", Lists: true},
+	ParkJobs:           {File: "park_jobs"},
+	PruneAttempts:      {File: "prune_attempts"},
+	PruneNodes:         {File: "prune_nodes"},
 	PruneStats:         {File: "prune_stats"},
 	RaiseCounter:       {File: "raise_counter"},
+	RaiseLocks:         {File: "raise_locks"},
+	RaiseNodes:         {File: "raise_nodes"},
+	RaiseTokens:        {File: "raise_tokens"},
 	ReadClock:          {File: "read_clock", Columns: "now"},
+	ReadLimits:         {File: "read_limits", Columns: LimitColumns},
 	ReadOldestNode:     {File: "read_oldest_node", Columns: "node"},
 	ReadPosition:       {File: "read_position", Columns: "store token node accepted lost_at"},
 	ReadPrinted:        {File: "read_printed", Columns: "attempt printed output"},
 	ReleaseJobs:        {File: "release_jobs"},
+	ReopenEdges:        {File: "reopen_edges"},
 	ReopenJobs:         {File: "reopen_jobs"},
 	ReportLoss:         {File: "report_loss"},
+	RequestCancels:     {File: "request_cancels"},
+	RequeueJobs:        {File: "requeue_jobs"},
 	ResetFailures:      {File: "reset_failures"},
 	ReviseSchedules:    {File: "revise_schedules"},
 	ReviveJobs:         {File: "revive_jobs"},
 	TakeKeys:           {File: "take_keys"},
+	UnparkJobs:         {File: "unpark_jobs"},
+	UpdateAudit:        {File: "update_audit"},
 	UpdateBatch:        {File: "update_batch"},
+	UpdateEdges:        {File: "update_edges"},
+	UpdateFeed:         {File: "update_feed"},
+	UpdateJobs:         {File: "update_jobs"},
 	UpdateLanes:        {File: "update_lanes"},
 	UpdateNext:         {File: "update_next"},
 	UpdateRelease:      {File: "update_release"},
 	UpdateWaits:        {File: "update_waits"},
+	UpsertCalendars:    {File: "upsert_calendars"},
 	UpsertCopy:         {File: "upsert_copy"},
 	UpsertHandlers:     {File: "upsert_handlers"},
+	UpsertKeyHolds:     {File: "upsert_key_holds"},
+	UpsertLimits:       {File: "upsert_limits"},
+	UpsertOutput:       {File: "upsert_output"},
 	UpsertOwner:        {File: "upsert_owner"},
 	UpsertPauses:       {File: "upsert_pauses"},
+	UpsertPermits:      {File: "upsert_permits"},
 	UpsertProgress:     {File: "upsert_progress"},
+	UpsertSchedules:    {File: "upsert_schedules"},
 	UpsertStats:        {File: "upsert_stats"},
 	UpsertStep:         {File: "upsert_step"},
+	UseStarts:          {File: "use_starts"},
 }

@@ -106,3 +106,12 @@ func ReadMigrations(files fs.FS, dir string) ([]Migration, error) {
 	}
 	return steps, nil
 }
+
+// StatusOf returns which steps a database has whose newest step is have.
+func StatusOf(steps []Migration, have int) []MigrationStatus {
+	out := make([]MigrationStatus, len(steps))
+	for i, step := range steps {
+		out[i] = MigrationStatus{Migration: step, Applied: step.Version <= have}
+	}
+	return out
+}

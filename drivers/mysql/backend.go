@@ -144,7 +144,9 @@ func New(ctx context.Context, db *sql.DB) (*Backend, error) {
 func open(ctx context.Context, db *sql.DB, leases *leaseConns, writing *sql.TxOptions) (*Backend, error) {
 	const doing = "open MySQL"
 	b := &Backend{db: db, leases: leases, writing: writing, source: rand.Int64()}
-	b.calls = calls{Read: b.readIn, Write: b.within, WriteAt: b.withinAt}
+	b.calls = calls{
+		ReadOnly: b.read, WriteOnly: b.writeOnly, InCallers: b.inCallers, Commit: b.commit, Rollback: rollback, Release: b.CarryOut,
+	}
 	b.wakes = newWakes(b.raise)
 	var err error
 	if b.server, b.database, err = probe(ctx, db); err != nil {

@@ -3,9 +3,7 @@ package mysql
 import (
 	"context"
 	"slices"
-	"time"
 
-	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
@@ -38,53 +36,13 @@ func (s *session) LockJobs(ctx context.Context, ids []int64) (jobs []rowwise.Job
 
 // AlterJobs implements rowwise.Jobs.
 func (s *session) AlterJobs(ctx context.Context, jobs []rowwise.Altered) error {
-	ids := make([]int64, len(jobs))
-	for i, job := range jobs {
-		ids[i] = job.ID
-	}
-	if err := s.leaveLanes(ctx, ids, false); err != nil {
-		return err
-	}
-	return s.updateAfter(ctx, ids, s.Exec(ctx, sqlrows.UpdateJobs, args{"jobs": sqlrows.JSON(jobs)}))
-}
-
-// RequestCancels implements rowwise.Jobs. It changes no row that the end of a job changes, too, and so touches the jobs.
-func (s *session) RequestCancels(ctx context.Context, ids []int64, reason string, now time.Time) error {
-	rows := make([]args, len(ids))
-	for i, id := range ids {
-		rows[i] = args{"id": id, "now": sqlrows.Micros(now), "reason": reason}
-	}
-	if err := s.insertRows(ctx, sqlrows.RequestCancels, rows); err != nil {
-		return err
-	}
-	return s.touchJobs(ctx, ids)
+	return s.updateAfter(ctx, sqlrows.NumbersOf(jobs, func(job *rowwise.Altered) int64 { return job.ID }), s.Session.AlterJobs(ctx, jobs))
 }
 
 // DeleteJobs implements rowwise.Jobs.
 func (s *session) DeleteJobs(ctx context.Context, ids []int64) error {
-	now, err := s.Now(ctx, s.Asked)
-	if err != nil {
+	if err := s.OnIDs(ctx, ids, deleteRare); err != nil { // which looks at the jobs
 		return err
 	}
-	if err := s.NoteEnds(ctx, sqlrows.InsertDeletedReleases, args{"ids": ids, "now": sqlrows.Micros(now)}); err != nil {
-		return err
-	}
-	if err := s.leaveLanes(ctx, ids, false); err != nil {
-		return err
-	}
-	return s.OnIDs(ctx, ids, sqlrows.DeleteKeyHolds, deleteRare, sqlrows.DeleteJobs, sqlrows.DeleteFinishedJobs, sqlrows.DeleteAttempts, sqlrows.DeleteProgress, sqlrows.DeleteSteps, sqlrows.DeleteEdges)
-}
-
-// LockKeyHolders implements rowwise.Jobs.
-func (s *session) LockKeyHolders(ctx context.Context, finished []int64, now time.Time) (map[store.JobKey]int64, error) {
-	holders := map[store.JobKey]int64{}
-	err := s.Each(ctx, findKeyHolders, args{"ids": finished, "now": sqlrows.Micros(now)}, func(r row) error {
-		var key store.JobKey
-		var id int64
-		var live bool
-		err := r.Scan(&key.Kind, &key.Unique, &id, &live)
-		holders[key] = id
-		return err
-	})
-	return holders, err
+	return s.Session.DeleteJobs(ctx, ids)
 }

@@ -54,13 +54,13 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, way store.C
 	way.RowLocks = true
 	return rowwise.Claim(ctx, b.look(ctx, doing), func(do func(*session) error) error {
 		var tokens int64
-		if !b.server.galera { // where each claim writes the row of the tokens; see touchJobs
+		if !b.server.galera { // where each claim writes the row of the tokens; see TouchJobs
 			var err error
 			if tokens, err = b.takeTokens(ctx, doing, req.Limit); err != nil {
 				return err
 			}
 		}
-		return b.write(ctx, doing)(func(s *session) error {
+		return b.Write(ctx, doing, nil)(func(s *session) error {
 			s.claims, s.tokens = !way.Busy, tokens
 			return do(s)
 		})
@@ -74,19 +74,14 @@ func (s *session) LookAround(ctx context.Context, req store.ClaimRequest) (found
 	found.Jobs = &rowwise.DueJobs{}
 	var due int64
 	var first time.Time
-	targets := append(sqlrows.AroundTargets(&found), sqlrows.IntoTime(&found.Now), &due, sqlrows.IntoTime(&first), &found.Jobs.Suspects, sqlrows.IntoTime(&found.Jobs.NextDue))
+	targets := append(sqlrows.AroundTargets(&found), sqlrows.IntoTime(&found.Now), &due, sqlrows.IntoTime(&first), &found.Jobs.Suspects,
+		sqlrows.IntoTime(&found.Jobs.NextDue))
 	err = s.One(ctx, findWork, a, targets...)
 	for priority := range int16(10) {
 		if due&(1<<priority) != 0 {
 			found.Jobs.Due = append(found.Jobs.Due, rowwise.Stream{Priority: priority, First: first})
 		}
 	}
-	return found, err
-}
-
-// HoldNode implements rowwise.NodeHolder.
-func (s *session) HoldNode(ctx context.Context, node int64) (found rowwise.Around, err error) {
-	err = s.One(ctx, holdNode, args{"node": node}, sqlrows.AroundTargets(&found)...)
 	return found, err
 }
 
@@ -235,7 +230,7 @@ func (s *session) tokensFor(ctx context.Context, jobs []store.Claimed) (first in
 	return last - int64(len(jobs)) + 1, err
 }
 
-// sqlrows.RaiseTokens gives tokens to a number of jobs, and returns the last of them. Other transactions wait here until this transaction ends.
+// raiseTokens gives tokens to a number of jobs, and returns the last of them. Other transactions wait here until this transaction ends.
 func (s *session) raiseTokens(ctx context.Context, jobs int) (last int64, err error) {
 	return s.giveNumbers(ctx, "token", jobs)
 }
@@ -247,9 +242,4 @@ func (s *session) giveNumbers(ctx context.Context, counter string, count int) (l
 		return 0, err
 	}
 	return result.LastInsertId()
-}
-
-// BeginClaims implements rowwise.BeginTx.
-func (s *session) BeginClaims(ctx context.Context, node int64, claims []store.ClaimRef) error {
-	return s.Exec(ctx, sqlrows.BeginJobs, args{"claims": claimRefs(claims), "node": node})
 }

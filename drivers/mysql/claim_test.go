@@ -121,7 +121,7 @@ func TestClaimsThatParkDoNotWaitForEachOther(t *testing.T) {
 	tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	must(t, err)
 	defer tx.Rollback()
-	parked, err := b.newSession(tx).park(t.Context(), time.Now().Add(time.Minute))
+	parked, err := b.newSession(tx).ParkJobs(t.Context(), time.Now().Add(time.Minute))
 	must(t, err)
 	res := soon(t, b, store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10})
 	if parked != 1 || len(res.Jobs) != 1 || res.Jobs[0].ID != plain[0] {

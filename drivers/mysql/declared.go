@@ -16,11 +16,8 @@ const (
 	countUserConnections
 	deleteHeartbeats
 	deleteRare
-	deleteVacancies
 	deleteWakes
-	endJobs
 	endJobsAlike
-	endJobsWithResults
 	extendLease
 	findBusyDependents
 	findBusyGroups
@@ -35,15 +32,10 @@ const (
 	findIdleJobs
 	findIdleLanes
 	findJobNodes
-	findJobPermits
-	findKeyHolders
-	findLaneHolders
 	findLaneJobs
-	findLastEnds
 	findLeftNodes
 	findLimitWaits
 	findLiveJobs
-	findLiveNodes
 	findNewLaneJobs
 	findNodeNames
 	findOldAttempts
@@ -63,12 +55,10 @@ const (
 	findParkableOfKey
 	findParkedOfGroup
 	findParkedOfKey
-	findPermittedJobs
 	findPredecessors
 	findQueueRates
 	findRecount
 	findRunningLaneJobs
-	findScheduleNames
 	findStrictLanes
 	findTriggeredMarks
 	findUniqueJobs
@@ -76,8 +66,6 @@ const (
 	findWork
 	findWrongTables
 	giveNumbers
-	holdNode
-	insertBatch
 	insertHeartbeat
 	insertJobs
 	insertLeftReleases
@@ -85,25 +73,17 @@ const (
 	insertNode
 	insertOwner
 	insertRare
-	listAudit
-	listAuditSubjects
-	listEvents
 	listLanes
 	listLimits
-	listNewestEvents
-	lockAudit
 	lockClaim
 	lockClaimingNode
 	lockClaimingNodes
 	lockClaims
-	lockCounter
 	lockDependents
 	lockDueJobs
-	lockDueSchedules
 	lockEndedPauses
 	lockFeed
 	lockFinishedJobs
-	lockFollowers
 	lockFreeDependents
 	lockFreeDueSchedules
 	lockFreeFollowers
@@ -117,11 +97,8 @@ const (
 	lockLimitTable
 	lockLimitedDueJobs
 	lockLimitedSuspects
-	lockLiveJobs
-	lockLiveNodes
 	lockNewLaneJobs
 	lockNotStarted
-	lockOldAudit
 	lockOldJobs
 	lockOldWakes
 	lockOwner
@@ -137,20 +114,13 @@ const (
 	lockRunningLaneJobs
 	lockSerialGroupJobs
 	lockSuspects
-	lockTriggeredSchedules
 	lockUniqueJobs
 	lockUnnumberedEvents
 	lockUnparkedJobs
 	lockWaitingJobs
 	numberEvents
-	pruneAudit
-	pruneBatches
-	pruneChainEnds
-	pruneCopies
 	pruneEvents
 	pruneJobs
-	pruneKeyHolds
-	pruneSlots
 	raiseWake
 	readFeed
 	readHeartbeat
@@ -160,7 +130,6 @@ const (
 	readWakes
 	renewFailing
 	replaceJob
-	takeVacancies
 	touchJobs
 	touchLanes
 	touchLimits
@@ -184,11 +153,8 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	countUserConnections: {File: "count_user_connections", Columns: "connections"},
 	deleteHeartbeats:     {File: "delete_heartbeats"},
 	deleteRare:           {File: "delete_rare"},
-	deleteVacancies:      {File: "delete_vacancies"},
 	deleteWakes:          {File: "delete_wakes"},
-	endJobs:              {File: "end_jobs", Given: "each"},
 	endJobsAlike:         {File: "end_jobs", Given: "alike"},
-	endJobsWithResults:   {File: "end_jobs", Given: "each results kept"},
 	extendLease:          {File: "extend_lease"},
 	findBusyDependents:   {File: "find_busy_dependents", Columns: "id"},
 	findBusyGroups:       {File: "find_busy_groups", Columns: "place"},
@@ -203,18 +169,13 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	findIdleJobs:         {File: "find_idle_jobs", Columns: "id"},
 	findIdleLanes:        {File: "find_idle_lanes", Columns: "id"},
 	findJobNodes:         {File: "find_job_nodes", Columns: "id node"},
-	findJobPermits:       {File: "find_job_permits", Columns: "id permits"},
-	findKeyHolders:       {File: "find_key_holders", Columns: "kind unique_key id live"},
-	findLaneHolders:      {File: "find_lane_holders", Columns: "id"},
 	findLaneJobs:         {File: "find_lane_jobs", Columns: "id"},
-	findLastEnds:         {File: "find_last_ends", Columns: "schedule_id last"},
 	findLeftNodes:        {File: "find_left_nodes", Columns: "found"},
 	findLimitWaits: {
 		File:    "find_limit_waits",
 		Columns: "job_id limit_id key in_use starts tat not_before lane priority state run_at",
 	},
 	findLiveJobs:        {File: "lock_live_jobs", Columns: sqlrows.LiveColumns},
-	findLiveNodes:       {File: "lock_live_nodes", Columns: sqlrows.NodeColumns},
 	findNewLaneJobs:     {File: "find_new_lane_jobs", Columns: "id"},
 	findNodeNames:       {File: "find_node_names", Columns: "id name"},
 	findOldAttempts:     {File: "find_old_attempts", Columns: "job_id token"},
@@ -234,12 +195,10 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	findParkableOfKey:   {File: "find_parkable_jobs", Given: "of_key", Columns: "id"},
 	findParkedOfGroup:   {File: "find_parked_jobs", Given: "of_group", Columns: "id"},
 	findParkedOfKey:     {File: "find_parked_jobs", Given: "of_key", Columns: "id"},
-	findPermittedJobs:   {File: "find_permitted_jobs", Columns: "id"},
 	findPredecessors:    {File: "find_predecessors", Columns: "id"},
 	findQueueRates:      {File: "find_queue_rates", Columns: "id revision rate per burst tat not_before made"},
 	findRecount:         {File: "find_recount", Columns: "oldest permits"},
 	findRunningLaneJobs: {File: "find_running_lane_jobs", Columns: "id"},
-	findScheduleNames:   {File: "find_schedule_names", Columns: "id name"},
 	findStrictLanes:     {File: "find_strict_lanes", Columns: "id strict rated"},
 	findTriggeredMarks:  {File: "lock_triggered_schedules", Columns: "id mark"},
 	findUniqueJobs: {
@@ -250,8 +209,6 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	findWork:             {File: "find_work", Columns: "alive pauses handled limited permits now due first_at suspects next_due"},
 	findWrongTables:      {File: "find_wrong_tables", Columns: "name engine"},
 	giveNumbers:          {File: "give_numbers"},
-	holdNode:             {File: "hold_node", Given: "hold", Columns: sqlrows.AroundColumns},
-	insertBatch:          {File: "insert_batch"},
 	insertHeartbeat:      {File: "insert_heartbeat"},
 	insertJobs:           {File: "insert_jobs"},
 	insertLeftReleases:   {File: "insert_left_releases"},
@@ -259,29 +216,17 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	insertNode:           {File: "insert_node"},
 	insertOwner:          {File: "insert_owner"},
 	insertRare:           {File: "insert_rare", Given: "new"},
-	listAudit:            {File: "list_audit", Columns: "id at actor source action count detail", Lists: true},
-	listAuditSubjects:    {File: "list_audit_subjects", Columns: "entry_id kind name"},
-	listEvents:           {File: "list_events", Given: "oldest", Columns: "id at type subjects slots counts reasons"},
 	listLanes:            {File: "list_lanes", Columns: "id key used starts tat not_before"},
 	listLimits:           {File: "list_limits", Columns: sqlrows.LimitColumns, Lists: true},
-	listNewestEvents:     {File: "list_events", Given: "newest", Columns: "id at type subjects slots counts reasons"},
-	lockAudit:            {File: "lock_audit", Columns: "known"},
 	lockClaim:            {File: "lock_claim", Columns: "token"},
 	lockClaimingNode:     {File: "lock_claiming_nodes", Given: "one", Columns: "id"},
 	lockClaimingNodes:    {File: "lock_claiming_nodes", Columns: "id"},
-	lockClaims:           {File: "lock_claims", Columns: "place state reason schedule_id origin handled concerns rare"},
-	lockCounter:          {File: "lock_counter", Columns: "value"},
+	lockClaims:           {File: "lock_claims", Columns: sqlrows.HeldClaimColumns + " rare"},
 	lockDependents:       {File: "lock_dependents", Given: "waiting", Columns: "id waits run_at"},
 	lockDueJobs:          {File: "lock_due_jobs", Given: "unlimited", Columns: sqlrows.ClaimedColumns + " rare"},
-	lockDueSchedules:     {File: "lock_due_schedules", Given: "waiting", Columns: "id revision mark next_at paused_at releases"},
 	lockEndedPauses:      {File: "lock_ended_pauses", Columns: "subject name"},
 	lockFeed:             {File: "lock_feed", Columns: "keep"},
 	lockFinishedJobs:     {File: "lock_finished_jobs", Columns: sqlrows.TargetColumns},
-	lockFollowers: {
-		File:    "lock_followers",
-		Given:   "waiting",
-		Columns: "id mark next_at predecessor_id predecessor paused_at paused_until group_paused_at group_paused_until",
-	},
 	lockFreeDependents:   {File: "lock_dependents", Given: "free", Columns: "id waits run_at"},
 	lockFreeDueSchedules: {File: "lock_due_schedules", Given: "free", Columns: "id revision mark next_at paused_at releases"},
 	lockFreeFollowers: {
@@ -294,16 +239,13 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	lockFreeNotStarted:   {File: "lock_not_started", Given: "free", Columns: "id"},
 	lockFreePredecessors: {File: "lock_predecessors", Given: "free", Columns: "id"},
 	lockKeyHolds:         {File: "lock_key_holds", Columns: "place job_id"},
-	lockLaneJobs:         {File: "lock_lane_jobs", Given: "waiting lock", Columns: laneJobColumns},
+	lockLaneJobs:         {File: "lock_lane_jobs", Given: "waiting lock", Columns: sqlrows.LaneJobColumns},
 	lockLeftNodes:        {File: "lock_left_nodes", Columns: sqlrows.NodeColumns},
 	lockLimitTable:       {File: "lock_limit_table"},
 	lockLimitedDueJobs:   {File: "lock_due_jobs", Given: "limited", Columns: sqlrows.ClaimedColumns + " rare"},
 	lockLimitedSuspects:  {File: "lock_suspects", Given: "limited", Columns: sqlrows.ClaimedColumns + " rare"},
-	lockLiveJobs:         {File: "lock_live_jobs", Given: "waiting", Columns: sqlrows.LiveColumns},
-	lockLiveNodes:        {File: "lock_live_nodes", Given: "lock", Columns: sqlrows.NodeColumns},
-	lockNewLaneJobs:      {File: "lock_lane_jobs", Given: "fresh lock", Columns: laneJobColumns},
+	lockNewLaneJobs:      {File: "lock_lane_jobs", Given: "fresh lock", Columns: sqlrows.LaneJobColumns},
 	lockNotStarted:       {File: "lock_not_started", Given: "waiting", Columns: "id"},
-	lockOldAudit:         {File: "find_old_audit", Given: "lock", Columns: "id"},
 	lockOldJobs:          {File: "lock_old_jobs", Columns: "id"},
 	lockOldWakes:         {File: "lock_old_wakes", Columns: "source"},
 	lockOwner: {
@@ -319,10 +261,9 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	lockRateLanes:          {File: "lock_rate_lanes", Columns: "limit_id tat"},
 	lockReleases:           {File: "lock_releases", Columns: "id number on_id done_to schedule_id ended_at state reason held"},
 	lockRetriedSchedules:   {File: "lock_retried_schedules", Columns: "id"},
-	lockRunningLaneJobs:    {File: "lock_lane_jobs", Given: "running lock", Columns: laneJobColumns},
+	lockRunningLaneJobs:    {File: "lock_lane_jobs", Given: "running lock", Columns: sqlrows.LaneJobColumns},
 	lockSerialGroupJobs:    {File: "lock_serial_group_jobs", Columns: "id"},
 	lockSuspects:           {File: "lock_suspects", Given: "unlimited", Columns: sqlrows.ClaimedColumns + " rare"},
-	lockTriggeredSchedules: {File: "lock_triggered_schedules", Given: "locking", Columns: "id mark"},
 	lockUniqueJobs: {
 		File:    "find_unique_jobs",
 		Given:   "lock",
@@ -332,33 +273,38 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	lockUnparkedJobs:     {File: "lock_pausable_jobs", Given: "unparked", Columns: "id"},
 	lockWaitingJobs:      {File: "lock_waiting_jobs", Columns: "place id"},
 	numberEvents:         {File: "number_events"},
-	pruneAudit:           {File: "prune_audit"},
-	pruneBatches:         {File: "prune_batches", Given: "prune"},
-	pruneChainEnds:       {File: "prune_chain_ends", Given: "prune"},
-	pruneCopies:          {File: "prune_copies", Given: "prune"},
 	pruneEvents:          {File: "prune_events"},
 	pruneJobs:            {File: "prune_jobs"},
-	pruneKeyHolds:        {File: "prune_key_holds", Given: "prune"},
-	pruneSlots:           {File: "prune_slots", Given: "prune"},
 	raiseWake:            {File: "raise_wake"},
 	readFeed:             {File: "read_feed", Columns: "keep gone_id unnumbered"},
 	readHeartbeat:        {File: "read_heartbeat", Columns: "store token node accepted lost_at now releases next_expiry"},
 	readIncrement:        {File: "read_increment", Columns: "step"},
-	readLaneJobs:         {File: "lock_lane_jobs", Given: "waiting", Columns: laneJobColumns},
+	readLaneJobs:         {File: "lock_lane_jobs", Given: "waiting", Columns: sqlrows.LaneJobColumns},
 	readServer: {
 		File:    "read_server",
 		Columns: "version database_name user_name is_read_only flushes has_log syncs packet clock",
 	},
-	readWakes:       {File: "read_wakes", Columns: "source jobs schedules cancels"},
-	renewFailing:    {File: "renew_failing"},
-	replaceJob:      {File: "replace_job"},
-	takeVacancies:   {File: "take_vacancies", Columns: "id limit_id done_to lanes"},
-	touchJobs:       {File: "touch_jobs"},
-	touchLanes:      {File: "touch_lanes"},
-	touchLimits:     {File: "touch_limits"},
-	touchPause:      {File: "touch_pause"},
-	updateLeftNodes: {File: "update_left_nodes"},
-	updateNode:      {File: "update_node"},
-	updateRare:      {File: "update_rare"},
-	updateRateLanes: {File: "update_rate_lanes"},
+	readWakes:                      {File: "read_wakes", Columns: "source jobs schedules cancels"},
+	renewFailing:                   {File: "renew_failing"},
+	replaceJob:                     {File: "replace_job"},
+	touchJobs:                      {File: "touch_jobs"},
+	touchLanes:                     {File: "touch_lanes"},
+	touchLimits:                    {File: "touch_limits"},
+	touchPause:                     {File: "touch_pause"},
+	updateLeftNodes:                {File: "update_left_nodes"},
+	updateNode:                     {File: "update_node"},
+	updateRare:                     {File: "update_rare"},
+	updateRateLanes:                {File: "update_rate_lanes"},
+	sqlrows.EndJobs:                {File: "end_jobs", Given: "each"},
+	sqlrows.EndJobsWithResults:     {File: "end_jobs", Given: "each results kept"},
+	sqlrows.HoldNode:               {File: "hold_node", Given: "hold"},
+	sqlrows.LockDueSchedules:       {File: "lock_due_schedules", Given: "waiting"},
+	sqlrows.LockFollowers:          {File: "lock_followers", Given: "waiting"},
+	sqlrows.LockLiveJobs:           {File: "lock_live_jobs", Given: "waiting"},
+	sqlrows.LockTriggeredSchedules: {File: "lock_triggered_schedules", Given: "locking"},
+	sqlrows.PruneBatches:           {File: "prune_batches", Given: "prune"},
+	sqlrows.PruneChainEnds:         {File: "prune_chain_ends", Given: "prune"},
+	sqlrows.PruneCopies:            {File: "prune_copies", Given: "prune"},
+	sqlrows.PruneKeyHolds:          {File: "prune_key_holds", Given: "prune"},
+	sqlrows.PruneSlots:             {File: "prune_slots", Given: "prune"},
 })

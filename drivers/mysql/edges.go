@@ -21,7 +21,7 @@ func (b *Backend) CarryOut(ctx context.Context, req store.CarryOutRequest) error
 	for after, more := int64(0), true; more; {
 		run, tried := b.writeOnly(ctx, doing), int64(0)
 		if req.Tx != nil {
-			run = b.within(ctx, doing, req.Tx)
+			run = b.Write(ctx, doing, req.Tx)
 		}
 		did, err := rowwise.InTx(run, func(s *session) (did releaseStep, err error) {
 			now, err := s.Now(ctx, req.Now)
@@ -96,7 +96,7 @@ func (t *stepTx) LockPredecessors(ctx context.Context, ids []int64, _ time.Time)
 // LockFollowers implements rowwise.Chains.
 func (t *stepTx) LockFollowers(ctx context.Context, predecessors []int64) (followers []rowwise.Follower, err error) {
 	err = atOnce(ctx, func() (err error) {
-		followers, err = t.lockFollowers(ctx, lockFreeFollowers, predecessors)
+		followers, err = t.ReadFollowers(ctx, lockFreeFollowers, predecessors)
 		return err
 	})
 	return followers, err
@@ -111,8 +111,7 @@ func (t *stepTx) LeaveNotes(ctx context.Context, notes []rowwise.Note) error {
 			"ended_at": sqlrows.Micros(n.At), "state": int16(n.State), "reason": n.Reason,
 		}
 	}
-	err := t.insertRows(ctx, insertLeftReleases, rows)
-	return err
+	return t.InsertRows(ctx, insertLeftReleases, rows)
 }
 
 // LockPredecessors implements rowwise.Edges. It waits for transactions that end one of the jobs. A job
@@ -135,19 +134,18 @@ func (s *session) lockPredecessors(ctx context.Context, lock statement, ids []in
 			found = append(found, store.Ended{ID: id})
 			seen(id)
 		}
-		if err := s.touchJobs(ctx, live); err != nil {
+		if err := s.TouchJobs(ctx, live); err != nil {
 			return err
 		}
 		return s.OnIDs(ctx, live, sqlrows.MarkReleases)
 	}
 	readEnds := func() error {
-		return s.Each(ctx, findEnds, args{"ids": missing}, func(r row) error {
-			var e store.Ended
-			err := r.Scan(&e.ID, &e.State, sqlrows.IntoTime(&e.At), &e.Reason)
+		ends, err := s.ReadEnds(ctx, findEnds, missing)
+		for _, e := range ends {
 			found = append(found, e)
 			seen(e.ID)
-			return err
-		})
+		}
+		return err
 	}
 	for _, look := range []func() error{lockLive, readEnds, lockLive} {
 		if len(missing) == 0 {
@@ -165,58 +163,14 @@ func (s *session) KnownJobs(ctx context.Context, ids []int64) ([]int64, error) {
 	return s.Numbers(ctx, findPredecessors, args{"ids": ids})
 }
 
-// InsertLinkNotes implements rowwise.Edges.
-func (s *session) InsertLinkNotes(ctx context.Context, ids []int64, now time.Time) error {
-	s.Noted = true
-	rows := make([]args, len(ids))
-	for i, id := range ids {
-		rows[i] = args{"on_id": id, "now": sqlrows.Micros(now)}
-	}
-	err := s.insertRows(ctx, sqlrows.InsertLinkReleases, rows)
-	return err
-}
-
-// InsertEdges implements rowwise.Edges.
-func (s *session) InsertEdges(ctx context.Context, edges []rowwise.JobEdge) error {
-	rows := make([]args, len(edges))
-	for i, e := range edges {
-		rows[i] = args{
-			"on_id": e.Job, "id": e.ID, "delay": e.Delay.Microseconds(), "on": int16(e.On), "state": int16(e.State), "any": e.Any, "at_end": e.AtEnd,
-		}
-	}
-	err := s.insertRows(ctx, sqlrows.InsertEdges, rows)
-	return err
-}
-
-// changedEdge is an edge on its way to update_edges.sql and reopen_edges.sql.
-type changedEdge struct {
-	On    int64           `json:"on_id"`
-	ID    int64           `json:"id"`
-	State store.EdgeState `json:"state"`
-	Note  int64           `json:"note"`
-}
-
-func changedEdges(edges []rowwise.JobEdge) string {
-	rows := make([]changedEdge, len(edges))
-	for i, e := range edges {
-		rows[i] = changedEdge{e.Job, e.ID, e.State, e.Note}
-	}
-	return sqlrows.JSON(rows)
-}
-
 // SaveEdges implements rowwise.Edges. If another transaction has decided or opened some of the edges,
 // because a job was retried by hand, the transaction begins again.
 func (s *session) SaveEdges(ctx context.Context, edges []rowwise.JobEdge) error {
-	n, err := s.Count(ctx, sqlrows.UpdateEdges, args{"edges": changedEdges(edges)}) // each row changes, so that all servers count it
+	n, err := s.UpdateEdges(ctx, edges) // each row changes, so that all servers count it
 	if err == nil && n < len(edges) {
 		err = errMoved
 	}
 	return err
-}
-
-// EndWaiting implements rowwise.Edges.
-func (s *session) EndWaiting(ctx context.Context, ends []rowwise.End, now time.Time) error {
-	return s.EndJobs(ctx, ends, now)
 }
 
 // LockNotes implements rowwise.Edges.
@@ -228,22 +182,6 @@ func (s *session) LockNotes(ctx context.Context, after int64, limit int) (notes 
 		return err
 	})
 	return notes, len(notes) == limit, err
-}
-
-// FindNotStarted implements rowwise.Edges.
-func (s *session) FindNotStarted(ctx context.Context, ids []int64) (found []store.FinishedJob, err error) {
-	err = s.Each(ctx, sqlrows.FindNotStarted, args{"ids": ids}, func(r row) error {
-		var job store.FinishedJob
-		err := r.Scan(&job.ID, &job.Kind, &job.Unique)
-		found = append(found, job)
-		return err
-	})
-	return found, err
-}
-
-// ReopenEdges implements rowwise.Edges.
-func (s *session) ReopenEdges(ctx context.Context, edges []rowwise.JobEdge) error {
-	return s.Exec(ctx, sqlrows.ReopenEdges, args{"edges": changedEdges(edges)})
 }
 
 // LockWaiting implements rowwise.Edges. It waits for other transactions.
@@ -258,12 +196,11 @@ func (s *session) LockWaiting(ctx context.Context, ids []int64) (waiting []rowwi
 func (s *session) lockWaiting(ctx context.Context, lock, lockEnded statement, ids []int64) (waiting []rowwise.JobWait, missing []int64, err error) {
 	found := make(map[int64]bool, len(ids))
 	lockLive := func() error {
-		return s.Each(ctx, lock, args{"ids": missing}, func(r row) error {
-			var w rowwise.JobWait
-			err := r.Scan(&w.ID, &w.Open, sqlrows.IntoTime(&w.RunAt))
+		live, err := s.ReadWaits(ctx, lock, missing)
+		for _, w := range live {
 			waiting, found[w.ID] = append(waiting, w), true
-			return err
-		})
+		}
+		return err
 	}
 	lockFinished := func() error {
 		ended, err := s.Numbers(ctx, lockEnded, args{"ids": missing})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 const (
@@ -35,14 +36,14 @@ const (
 func (b *Backend) Examine(ctx context.Context) []store.Finding {
 	e := &examination{b: b}
 	if !e.server(ctx) {
-		return e.found
+		return e.Findings
 	}
 	e.distance(ctx)
 	if e.schema(ctx) && e.tables(ctx) && e.rights(ctx) {
 		e.claim(ctx)
 	}
 	e.transactions(ctx)
-	return e.found
+	return e.Findings
 }
 
 // ExamineLimits returns the findings of Examine about connections that are left, and about timeouts: what a node examines again and again,
@@ -50,24 +51,18 @@ func (b *Backend) Examine(ctx context.Context) []store.Finding {
 func (b *Backend) ExamineLimits(ctx context.Context) ([]store.Finding, error) {
 	e := &examination{b: b}
 	err := e.limits(ctx)
-	return e.found, err
+	return e.Findings, err
 }
 
 // examination collects findings.
 type examination struct {
-	b     *Backend
-	found []store.Finding
+	store.Examination
+	b *Backend
 }
-
-func (e *examination) add(check string, level store.FindingLevel, found, remedy string) {
-	e.found = append(e.found, store.Finding{Check: check, Level: level, Found: found, Remedy: remedy})
-}
-
-func (e *examination) ok(check, found string) { e.add(check, store.FindingOK, found, "") }
 
 // failed adds an error. Most errors contain the remedy.
 func (e *examination) failed(ctx context.Context, check string, err error) {
-	e.add(check, store.FindingError, e.b.explain(ctx, "examine the database", err).Error(), "")
+	e.Add(check, store.FindingError, e.b.explain(ctx, "examine the database", err).Error(), "")
 }
 
 // each runs a statement that finds rows.
@@ -76,8 +71,9 @@ func (e *examination) each(ctx context.Context, name statement, a args, scan fun
 	if err != nil {
 		return err
 	}
+	//nolint:rowserrcheck // EachRow returns rows.Err
 	rows, err := e.b.db.QueryContext(ctx, text)
-	return eachRow(rows, err, scan)
+	return sqlrows.EachRow(rows, err, scan)
 }
 
 // serverFacts are the columns of readServer.
@@ -110,18 +106,18 @@ func (e *examination) server(ctx context.Context) bool {
 	if e.b.server.mariaDB {
 		name = "MariaDB"
 	}
-	e.ok("connection", fmt.Sprintf("%s %s, database %s, user %s", name, s.version, s.database, s.user))
+	e.OK("connection", fmt.Sprintf("%s %s, database %s, user %s", name, s.version, s.database, s.user))
 	if s.readOnly != 0 {
-		e.add("server", store.FindingError, "the server is read-only, as replicas are", "name the primary server in the URL")
+		e.Add("server", store.FindingError, "the server is read-only, as replicas are", "name the primary server in the URL")
 	}
 	c, err := e.readCluster(ctx)
 	if err != nil {
 		e.failed(ctx, "cluster", err)
 		return true
 	}
-	e.found = append(e.found, durability(s, c))
+	e.Findings = append(e.Findings, durability(s, c))
 	if s.packet < smallPacket {
-		e.add("packet", store.FindingWarning, fmt.Sprintf("max_allowed_packet is %d bytes, so that batches of large jobs are "+
+		e.Add("packet", store.FindingWarning, fmt.Sprintf("max_allowed_packet is %d bytes, so that batches of large jobs are "+
 			"refused", s.packet), "set max_allowed_packet to 16M or more")
 	}
 	if e.b.server.galera {
@@ -140,8 +136,9 @@ func (e *examination) limits(ctx context.Context) error {
 		"SHOW VARIABLES WHERE Variable_name IN ('max_connections', 'max_user_connections', 'max_statement_time', 'max_execution_time')",
 		"SHOW GLOBAL STATUS WHERE Variable_name = 'Threads_connected'",
 	} {
+		//nolint:rowserrcheck // EachRow returns rows.Err
 		rows, err := e.b.db.QueryContext(ctx, show)
-		err = eachRow(rows, err, func(r row) error {
+		err = sqlrows.EachRow(rows, err, func(r row) error {
 			var name, value string
 			err := r.Scan(&name, &value)
 			set[name], _ = strconv.ParseFloat(value, 64)
@@ -155,7 +152,7 @@ func (e *examination) limits(ctx context.Context) error {
 	if err := e.each(ctx, countUserConnections, nil, func(r row) error { return r.Scan(&ofUser) }); err != nil {
 		return err
 	}
-	e.found = append(e.found, judgeLimits(set, ofUser)...)
+	e.Findings = append(e.Findings, judgeLimits(set, ofUser)...)
 	return nil
 }
 
@@ -214,8 +211,9 @@ func (e *examination) readCluster(ctx context.Context) (c clusterFacts, err erro
 	if !e.b.server.galera {
 		return c, nil
 	}
+	//nolint:rowserrcheck // EachRow returns rows.Err
 	rows, err := e.b.db.QueryContext(ctx, "SHOW STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_cluster_size', 'wsrep_local_state_comment')")
-	err = eachRow(rows, err, func(r row) error {
+	err = sqlrows.EachRow(rows, err, func(r row) error {
 		var name, value string
 		err := r.Scan(&name, &value)
 		switch name {
@@ -234,11 +232,11 @@ func (e *examination) readCluster(ctx context.Context) (c clusterFacts, err erro
 // cluster examines a node of a Galera cluster.
 func (e *examination) cluster(c clusterFacts) {
 	if c.ready != "ON" {
-		e.add("cluster", store.FindingError, "the server is no working part of its Galera cluster: "+c.state,
+		e.Add("cluster", store.FindingError, "the server is no working part of its Galera cluster: "+c.state,
 			"name another node of the cluster in the URL, or mend this node")
 		return
 	}
-	e.ok("cluster", fmt.Sprintf("the Galera cluster has the size %d", c.nodes))
+	e.OK("cluster", fmt.Sprintf("the Galera cluster has the size %d", c.nodes))
 }
 
 // distance measures the latency, and compares the server's clock with the clock of this machine. Hourbell
@@ -262,9 +260,9 @@ func (e *examination) distance(ctx context.Context) {
 	latency, slowest := trips[len(trips)/2], trips[len(trips)-1]
 	found := fmt.Sprintf("%.2f ms for a round trip, at most %.2f ms", latency.Seconds()*1000, slowest.Seconds()*1000)
 	if latency > slowTrip {
-		e.add("latency", store.FindingWarning, found, "a job takes some round trips: run nodes near the database")
+		e.Add("latency", store.FindingWarning, found, "a job takes some round trips: run nodes near the database")
 	} else {
-		e.ok("latency", found)
+		e.OK("latency", found)
 	}
 	side := "ahead of"
 	if gap < 0 {
@@ -272,9 +270,9 @@ func (e *examination) distance(ctx context.Context) {
 	}
 	found = fmt.Sprintf("the clock of the server is %.1f s %s the clock of this machine", gap.Abs().Seconds(), side)
 	if gap.Abs() > clockGap {
-		e.add("clock", store.FindingWarning, found, "jobs are not affected, because only the server's clock counts; set the clocks, because people compare logs")
+		e.Add("clock", store.FindingWarning, found, "jobs are not affected, because only the server's clock counts; set the clocks, because people compare logs")
 	} else {
-		e.ok("clock", found)
+		e.OK("clock", found)
 	}
 }
 
@@ -292,10 +290,10 @@ func (e *examination) schema(ctx context.Context) bool {
 		e.failed(ctx, "schema", err)
 		return false
 	case applied == 0:
-		e.ok("schema", "the database has no tables of Hourbell yet; `hourbell migrate up`, or the first node, makes them")
+		e.OK("schema", "the database has no tables of Hourbell yet; `hourbell migrate up`, or the first node, makes them")
 		return false
 	case applied < len(steps):
-		e.add("schema", store.FindingError, fmt.Sprintf("the schema is at step %d, and this release needs step %d", applied,
+		e.Add("schema", store.FindingError, fmt.Sprintf("the schema is at step %d, and this release needs step %d", applied,
 			len(steps)), "run `hourbell migrate up` as a user who may change tables")
 		return false
 	}
@@ -303,7 +301,7 @@ func (e *examination) schema(ctx context.Context) bool {
 		e.failed(ctx, "schema", err)
 		return false
 	}
-	e.ok("schema", fmt.Sprintf("the schema is at step %d, as this release needs it", applied))
+	e.OK("schema", fmt.Sprintf("the schema is at step %d, as this release needs it", len(steps)))
 	return true
 }
 
@@ -314,9 +312,9 @@ func (e *examination) tables(ctx context.Context) bool {
 	case err != nil:
 		e.failed(ctx, "tables", err)
 	case wrong.found != "":
-		e.add("tables", store.FindingError, wrong.found, wrong.remedy)
+		e.Add("tables", store.FindingError, wrong.found, wrong.remedy)
 	default:
-		e.ok("tables", "all in InnoDB")
+		e.OK("tables", "all in InnoDB")
 	}
 	return err == nil && wrong.found == ""
 }
@@ -341,8 +339,9 @@ func (e *examination) rights(ctx context.Context) bool {
 			"SELECT": "SELECT * FROM " + table, "INSERT": "INSERT INTO " + table + " (" + columns[i] + ") VALUES (NULL)",
 			"UPDATE": "UPDATE " + table + " SET " + columns[i] + " = NULL", "DELETE": "DELETE FROM " + table,
 		} {
+			//nolint:rowserrcheck // EachRow returns rows.Err
 			rows, err := e.b.db.QueryContext(ctx, "EXPLAIN "+text)
-			err = eachRow(rows, err, func(row) error { return nil })
+			err = sqlrows.EachRow(rows, err, func(row) error { return nil })
 			switch numberOf(err) {
 			case errTableAccessDenied, errColumnAccessDenied, errDatabaseDenied:
 				missing = append(missing, right+" on "+table)
@@ -350,7 +349,7 @@ func (e *examination) rights(ctx context.Context) bool {
 		}
 	}
 	if len(missing) == 0 {
-		e.ok("rights", "the user has all rights that a node needs")
+		e.OK("rights", "the user has all rights that a node needs")
 		return true
 	}
 	slices.Sort(missing)
@@ -359,23 +358,24 @@ func (e *examination) rights(ctx context.Context) bool {
 	if len(missing) > most {
 		shown += fmt.Sprintf("; and %d more", len(missing)-most)
 	}
-	e.add("rights", store.FindingError, "the user lacks "+shown, "GRANT SELECT, INSERT, UPDATE, DELETE on the tables hourbell_* to the user")
+	e.Add("rights", store.FindingError, "the user lacks "+shown, "GRANT SELECT, INSERT, UPDATE, DELETE on the tables hourbell_* to the user")
 	return false
 }
 
 // claim looks for the index with which nodes take jobs.
 func (e *examination) claim(ctx context.Context) {
 	const index = "hourbell_job_ready"
+	//nolint:rowserrcheck // EachRow returns rows.Err
 	rows, err := e.b.db.QueryContext(ctx, "EXPLAIN SELECT id FROM hourbell_job FORCE INDEX ("+index+") WHERE queue = '' "+
 		"AND state = 0 AND priority = 1 ORDER BY run_at, id LIMIT 1")
-	err = eachRow(rows, err, func(row) error { return nil })
+	err = sqlrows.EachRow(rows, err, func(row) error { return nil })
 	switch {
 	case numberOf(err) == errNoIndex:
-		e.add("claim", store.FindingError, "the index "+index+", by which jobs are found, is missing", "make it again; `hourbell migrate print` has its definition")
+		e.Add("claim", store.FindingError, "the index "+index+", by which jobs are found, is missing", "make it again; `hourbell migrate print` has its definition")
 	case err != nil:
 		e.failed(ctx, "claim", err)
 	default:
-		e.ok("claim", "jobs are found by the index "+index)
+		e.OK("claim", "jobs are found by the index "+index)
 	}
 }
 
@@ -385,15 +385,15 @@ func (e *examination) transactions(ctx context.Context) {
 	err := e.each(ctx, findOldTransaction, args{"seconds": int64(longTransaction / time.Second)}, func(r row) error { return r.Scan(&connection, &seconds) })
 	switch {
 	case numberOf(err) == errNoPrivilege:
-		e.ok("transactions", "not examined, because the user lacks the right PROCESS")
+		e.OK("transactions", "not examined, because the user lacks the right PROCESS")
 	case err != nil:
 		e.failed(ctx, "transactions", err)
 	case seconds > 0:
-		e.add("transactions", store.FindingWarning,
+		e.Add("transactions", store.FindingWarning,
 			fmt.Sprintf("a transaction of connection %d is open for %v, so that old versions of rows stay and statements become "+
 				"slow", connection, time.Duration(seconds)*time.Second),
 			fmt.Sprintf("end the transaction in its program, or KILL %d", connection))
 	default:
-		e.ok("transactions", fmt.Sprintf("none is open for more than %v", longTransaction))
+		e.OK("transactions", fmt.Sprintf("none is open for more than %v", longTransaction))
 	}
 }

@@ -10,40 +10,6 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
-// newEvents is a row of the feed on its way to insert_events.sql. Lists are JSON texts in it.
-type newEvents struct {
-	Type     store.EventType `json:"type"`
-	Subjects string          `json:"subjects"`
-	Slots    *string         `json:"slots"`
-	Counts   *string         `json:"counts"`
-	Reasons  *string         `json:"reasons"`
-}
-
-// InsertEvents implements rowwise.Feed. The rows get their numbers later; see numberEvents.
-func (s *session) InsertEvents(ctx context.Context, rows store.EventRows, now time.Time) error {
-	if len(rows) == 0 {
-		return nil
-	}
-	list := make([]newEvents, len(rows))
-	for i, row := range rows {
-		var slots []*int64
-		for _, slot := range row.Slots {
-			slots = append(slots, sqlrows.Micros(slot))
-		}
-		list[i] = newEvents{row.Type, sqlrows.JSONList(row.Subjects), listOrNull(slots), listOrNull(row.Counts), listOrNull(row.Reasons)}
-	}
-	return s.Exec(ctx, sqlrows.InsertEvents, args{"events": sqlrows.JSON(list), "now": sqlrows.Micros(now)})
-}
-
-// listOrNull is a list as JSON; nil for an empty list.
-func listOrNull[T any](list []T) *string {
-	if len(list) == 0 {
-		return nil
-	}
-	text := sqlrows.JSON(list)
-	return &text
-}
-
 // eventStep is how many rows of the feed one transaction numbers.
 const eventStep = 1000
 
@@ -56,7 +22,7 @@ func (b *Backend) numberEvents(ctx context.Context) error {
 		var err error
 		n, err = rowwise.InTx(b.writeOnly(ctx, "number events"), func(s *session) (int, error) {
 			var last int64
-			if err := s.One(ctx, lockCounter, args{"name": "event"}, &last); err != nil {
+			if err := s.One(ctx, sqlrows.LockCounter, args{"name": "event"}, &last); err != nil {
 				return 0, err
 			}
 			entries, err := s.Numbers(ctx, lockUnnumberedEvents, args{"limit": eventStep})
@@ -99,67 +65,13 @@ func (b *Backend) ListEvents(ctx context.Context, req store.ListEventsRequest) (
 // listEvents reads a page of the feed, or, unless all rows are to be numbered already, reports that rows have to be numbered
 // before.
 func (s *session) listEvents(ctx context.Context, req store.ListEventsRequest, numbered bool) (page store.ListEventsResult, unnumbered bool, err error) {
+	var keep time.Duration
 	var gone store.EventCursor
-	if err := s.One(ctx, readFeed, nil, sqlrows.IntoDuration(&page.Keep), &gone.ID, &unnumbered); err != nil || unnumbered && !numbered {
+	if err := s.One(ctx, readFeed, nil, sqlrows.IntoDuration(&keep), &gone.ID, &unnumbered); err != nil || unnumbered && !numbered {
 		return page, unnumbered, err
 	}
-	from, gap := store.EventsBegin(req, gone)
-	page.Gap = gap
-	name := listEvents
-	if req.Newest {
-		name = listNewestEvents
-	}
-	var rows []store.EventRow
-	err = s.Each(ctx, name, args{"from_id": from.ID, "limit": store.EventRowsRead(req)}, func(r row) error {
-		var e store.EventRow
-		slots := []int64{}
-		err := r.Scan(&e.Cursor.ID, sqlrows.IntoTime(&e.At), &e.Type, sqlrows.IntoList(&e.Subjects), sqlrows.IntoList(&slots),
-			sqlrows.IntoList(&e.Counts), sqlrows.IntoList(&e.Reasons))
-		for _, slot := range slots {
-			e.Slots = append(e.Slots, time.UnixMicro(slot).UTC())
-		}
-		rows = append(rows, e)
-		return err
-	})
-	if err != nil {
-		return page, false, err
-	}
-	if err := s.addNames(ctx, rows); err != nil {
-		return page, false, err
-	}
-	if req.Newest {
-		slices.Reverse(rows)
-	}
-	return store.EventsPage(req, rows, from, page), false, nil
-}
-
-// addNames reads the names of the schedules that events are about.
-func (s *session) addNames(ctx context.Context, rows []store.EventRow) error {
-	var ids []int64
-	for i := range rows {
-		if rows[i].Type.OfSchedule() {
-			ids = append(ids, rows[i].Subjects...)
-		}
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	names := map[int64]string{}
-	err := s.Each(ctx, findScheduleNames, args{"ids": slices.Compact(slices.Sorted(slices.Values(ids)))}, func(r row) error {
-		var id int64
-		var name string
-		err := r.Scan(&id, &name)
-		names[id] = name
-		return err
-	})
-	for i := range rows {
-		if rows[i].Type.OfSchedule() {
-			for _, id := range rows[i].Subjects {
-				rows[i].Names = append(rows[i].Names, names[id])
-			}
-		}
-	}
-	return err
+	page, err = s.ReadEvents(ctx, req, keep, gone)
+	return page, false, err
 }
 
 // KeepEvents sets for how long events are kept; see store.Feed. If none were stored until now, readers that continue
@@ -168,9 +80,9 @@ func (b *Backend) KeepEvents(ctx context.Context, req store.KeepEventsRequest) e
 	if err := b.numberEvents(ctx); err != nil {
 		return err
 	}
-	return b.withinAt(ctx, "keep events", nil, req.Now)(func(s *session, now time.Time) error {
+	return b.WriteAt(ctx, "keep events", nil, req.Now)(func(s *session, now time.Time) error {
 		var last int64
-		if err := s.One(ctx, lockCounter, args{"name": "event"}, &last); err != nil {
+		if err := s.One(ctx, sqlrows.LockCounter, args{"name": "event"}, &last); err != nil {
 			return err
 		}
 		var before time.Duration
@@ -191,8 +103,8 @@ func (b *Backend) KeepEvents(ctx context.Context, req store.KeepEventsRequest) e
 	})
 }
 
-// pruneEvents deletes rows of the feed that have been kept long enough, of the rows that have numbers.
-func (s *session) pruneEvents(ctx context.Context, limit int, now time.Time) (int, error) {
+// PruneEvents implements sqlrows.PruneTx, of the rows that have numbers.
+func (s *session) PruneEvents(ctx context.Context, limit int, now time.Time) (int, error) {
 	ids, err := s.Numbers(ctx, findOldEvents, args{"now": sqlrows.Micros(now), "limit": limit})
 	if err != nil || len(ids) == 0 {
 		return 0, err

@@ -18,7 +18,7 @@ func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesReques
 	const doing = "read due schedules"
 	run := b.look(ctx, doing)
 	if req.Tx != nil || len(req.Names) > 0 {
-		run = b.readIn(ctx, doing, req.Tx)
+		run = b.Read(ctx, doing, req.Tx)
 	}
 	return rowwise.InTx(run, func(s *session) (out store.DueSchedulesResult, err error) {
 		err = s.readDueSchedules(ctx, req, &out)
@@ -58,13 +58,13 @@ func (s *session) readDueSchedules(ctx context.Context, req store.DueSchedulesRe
 // locked, or whose live jobs they have locked, count as lost.
 func (b *Backend) Fire(ctx context.Context, req store.FireRequest) (store.FireResult, error) {
 	if req.Tx != nil {
-		return rowwise.InTxAt(b.withinAt(ctx, "fire schedules", req.Tx, req.Now), func(s *session, now time.Time) (store.FireResult, error) {
+		return rowwise.InTxAt(b.WriteAt(ctx, "fire schedules", req.Tx, req.Now), func(s *session, now time.Time) (store.FireResult, error) {
 			return rowwise.Fire(ctx, s, req, now)
 		})
 	}
 	var lost []int64
 	for len(req.Firings) > 0 {
-		out, err := rowwise.InTxAt(b.withinAt(ctx, "fire schedules", nil, req.Now), func(s *session, now time.Time) (store.FireResult, error) {
+		out, err := rowwise.InTxAt(b.WriteAt(ctx, "fire schedules", nil, req.Now), func(s *session, now time.Time) (store.FireResult, error) {
 			return rowwise.Fire(ctx, firing{s}, req, now)
 		})
 		var held heldSchedulesError
@@ -93,12 +93,12 @@ type firing struct{ *session }
 func (f firing) LockDueSchedules(ctx context.Context, ids []int64, until time.Time) (map[int64]rowwise.Due, error) {
 	rows := map[int64]rowwise.Due{}
 	_, err := lookFor(ctx, ids, func(ids []int64) ([]int64, error) {
-		some, err := f.dueSchedules(ctx, lockFreeDueSchedules, ids, until)
+		some, err := f.ReadDue(ctx, lockFreeDueSchedules, ids, until)
 		maps.Copy(rows, some)
 		if err != nil || len(some) == len(ids) {
 			return nil, err
 		}
-		due, err := f.dueSchedules(ctx, findDueOnes, ids, until)
+		due, err := f.ReadDue(ctx, findDueOnes, ids, until)
 		return without(slices.Collect(maps.Keys(due)), slices.Collect(maps.Keys(some))), err
 	})
 	return rows, err
@@ -108,11 +108,11 @@ func (f firing) LockDueSchedules(ctx context.Context, ids []int64, until time.Ti
 func (f firing) LockLiveJobs(ctx context.Context, schedules []int64, now time.Time) (map[int64][]store.LiveJob, error) {
 	live := map[int64][]store.LiveJob{}
 	held, err := lookFor(ctx, schedules, func(ids []int64) ([]int64, error) {
-		free, err := f.liveJobs(ctx, lockFreeLiveJobs, ids, now)
+		free, err := f.ReadLive(ctx, lockFreeLiveJobs, ids, now)
 		if err != nil {
 			return nil, err
 		}
-		all, err := f.liveJobs(ctx, findLiveJobs, ids, now)
+		all, err := f.ReadLive(ctx, findLiveJobs, ids, now)
 		if err != nil {
 			return nil, err
 		}
@@ -132,66 +132,10 @@ func (f firing) LockLiveJobs(ctx context.Context, schedules []int64, now time.Ti
 	return live, err
 }
 
-// LockDueSchedules implements rowwise.Slots.
-func (s *session) LockDueSchedules(ctx context.Context, ids []int64, until time.Time) (map[int64]rowwise.Due, error) {
-	return s.dueSchedules(ctx, lockDueSchedules, ids, until)
-}
-
-func (s *session) dueSchedules(ctx context.Context, name statement, ids []int64, until time.Time) (map[int64]rowwise.Due, error) {
-	rows := map[int64]rowwise.Due{}
-	err := s.Each(ctx, name, args{"ids": ids, "until": sqlrows.Micros(until)}, func(r row) error {
-		var id int64
-		var d rowwise.Due
-		err := r.Scan(&id, &d.Revision, sqlrows.IntoTime(&d.Mark), sqlrows.IntoTime(&d.NextAt), sqlrows.IntoTime(&d.PausedAt), &d.Releases)
-		rows[id] = d
-		return err
-	})
-	return rows, err
-}
-
-// LockLiveJobs implements rowwise.Slots.
-func (s *session) LockLiveJobs(ctx context.Context, schedules []int64, now time.Time) (map[int64][]store.LiveJob, error) {
-	return s.liveJobs(ctx, lockLiveJobs, schedules, now)
-}
-
-func (s *session) liveJobs(ctx context.Context, name statement, schedules []int64, now time.Time) (map[int64][]store.LiveJob, error) {
-	return s.ReadLive(ctx, name, args{"now": sqlrows.Micros(now), "ids": schedules})
-}
-
-// InsertSlots implements rowwise.Slots.
-func (s *session) InsertSlots(ctx context.Context, slots []*rowwise.Slot, now time.Time) error {
-	rows := make([]args, len(slots))
-	for i, r := range slots {
-		rows[i] = args{
-			"schedule": r.Schedule, "slot": sqlrows.Micros(r.Slot), "last": sqlrows.Micros(r.Last), "count": r.Count,
-			"outcome": int16(r.Outcome), "reason": r.Reason, "job": sqlrows.OrNull(r.Job), "now": sqlrows.Micros(now),
-		}
-	}
-	err := s.insertRows(ctx, sqlrows.InsertSlots, rows)
-	return err
-}
-
-// longerSlot is a record on its way to extend_slots.sql.
-type longerSlot struct {
-	ID    int64  `json:"id"`
-	Last  *int64 `json:"last"`
-	Count int64  `json:"count"`
-}
-
-// ExtendSlots implements rowwise.Slots.
-func (s *session) ExtendSlots(ctx context.Context, slots []*rowwise.Slot, now time.Time) error {
-	rows := make([]longerSlot, len(slots))
-	for i, r := range slots {
-		rows[i] = longerSlot{r.ID, sqlrows.Micros(r.Last), r.Added}
-	}
-	return s.Exec(ctx, sqlrows.ExtendSlots, args{"slots": sqlrows.JSON(rows), "now": sqlrows.Micros(now)})
-}
-
 // LockMarks implements rowwise.Schedules.
 func (s *session) LockMarks(ctx context.Context, ids []int64) (map[int64]time.Time, error) {
-	lock := lockTriggeredSchedules
 	if s.callers {
-		lock = findTriggeredMarks
+		return s.ReadMarks(ctx, findTriggeredMarks, ids)
 	}
-	return s.ReadMarks(ctx, lock, args{"ids": ids})
+	return s.Session.LockMarks(ctx, ids)
 }

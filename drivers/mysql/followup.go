@@ -9,18 +9,6 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
-// LockFailing implements rowwise.FollowUps.
-func (s *session) LockFailing(ctx context.Context, schedules []int64) (map[int64]int64, error) {
-	s.failing = map[int64]int64{}
-	err := s.Each(ctx, sqlrows.LockFailing, args{"ids": schedules}, func(r row) error {
-		var id, failures int64
-		err := r.Scan(&id, &failures)
-		s.failing[id] = failures
-		return err
-	})
-	return s.failing, err
-}
-
 // BeginFailing implements rowwise.FollowUps. If another transaction has recorded one of the
 // schedules since LockFailing, and there are failures to be counted, the transaction begins again.
 func (s *session) BeginFailing(ctx context.Context, schedules []rowwise.Failing, now time.Time) error {
@@ -40,9 +28,15 @@ func (s *session) BeginFailing(ctx context.Context, schedules []rowwise.Failing,
 	if len(begun) == 0 {
 		return nil
 	}
-	inserted, err := s.Count(ctx, sqlrows.BeginFailing, args{"failing": sqlrows.JSON(begun), "now": sqlrows.Micros(now)})
+	inserted, err := s.InsertFailing(ctx, begun, now)
 	if err == nil && inserted < len(begun) && slices.ContainsFunc(begun, func(one rowwise.Failing) bool { return one.Failures > 0 }) {
 		err = errMoved
 	}
 	return err
+}
+
+// LockFailing implements rowwise.FollowUps.
+func (s *session) LockFailing(ctx context.Context, schedules []int64) (_ map[int64]int64, err error) {
+	s.failing, err = s.Session.LockFailing(ctx, schedules)
+	return s.failing, err
 }

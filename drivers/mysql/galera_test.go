@@ -18,6 +18,7 @@ import (
 
 	"github.com/hourbell/hourbell/internal/testserver"
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // galeraServers, in the environment, makes this test binary a process that works on the servers of a cluster, whose URLs are
@@ -156,8 +157,8 @@ func (c *galeraRun) await(server, jobs int) {
 
 // noteServer adds the counters of a server, which a kill sets to 0.
 func (c *galeraRun) noteServer(server int) {
-	rows, err := c.backends[server].db.Query("SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_local_cert_failures', 'wsrep_local_bf_aborts', 'Innodb_deadlocks')")
-	err = eachRow(rows, err, func(r row) error {
+	rows, err := c.backends[server].db.Query("SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_local_cert_failures', 'wsrep_local_bf_aborts', 'Innodb_deadlocks')") //nolint:rowserrcheck // EachRow returns rows.Err
+	err = sqlrows.EachRow(rows, err, func(r row) error {
 		var name string
 		var n int
 		err := r.Scan(&name, &n)
@@ -367,9 +368,9 @@ func TestKeysDoNotConflict(t *testing.T) {
 	b, db := fresh(t)
 	_, err := b.Insert(t.Context(), store.InsertRequest{Jobs: []store.NewJob{{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Priority: 5, MaxAttempts: 1, Group: "g"}}}})
 	must(t, err)
-	rows, err := db.QueryContext(t.Context(), "SELECT CONCAT(table_name, '.', index_name) FROM information_schema.statistics WHERE table_schema = DATABASE()"+
+	rows, err := db.QueryContext(t.Context(), "SELECT CONCAT(table_name, '.', index_name) FROM information_schema.statistics WHERE table_schema = DATABASE()"+ //nolint:rowserrcheck // EachRow returns rows.Err
 		" AND table_name LIKE 'hourbell\\_%' AND non_unique = 0 GROUP BY table_name, index_name HAVING COUNT(*) > 1 AND COUNT(DISTINCT nullable) > 1")
-	must(t, eachRow(rows, err, func(r row) error {
+	must(t, sqlrows.EachRow(rows, err, func(r row) error {
 		var name string
 		err := r.Scan(&name)
 		if name != "hourbell_slot.hourbell_slot_fired" { // whose rows are of one schedule, and so conflict anyway

@@ -134,53 +134,10 @@ func (s *session) ListLimitWaits(ctx context.Context, req store.ListRequest) (ou
 const limitSelect = "id, name, owner, revision, queue, kind, by_key, concurrency, rate, per, burst, weights, strict, " +
 	"{micros(created_at)} AS created_at, {micros(updated_at)} AS updated_at"
 
-// limits runs a statement that returns limits.
-func (s *session) limits(ctx context.Context, name statement, a args) (all store.Limits, err error) {
-	err = s.Each(ctx, name, a, func(r row) error {
-		var l store.Limit
-		err := sqlrows.ScanLimit(r, &l)
-		all = append(all, l)
-		return err
-	})
-	return all, err
-}
-
-// ReadLimits implements rowwise.LimitsTx.
-func (s *session) ReadLimits(ctx context.Context) (store.Limits, error) {
-	return s.limits(ctx, sqlrows.ReadLimits, nil)
-}
-
 // LockLimits implements rowwise.LimitsTx.
 func (s *session) LockLimits(ctx context.Context) (store.Limits, error) {
 	if err := s.Exec(ctx, lockLimitTable, nil); err != nil {
 		return nil, err
 	}
 	return s.ReadLimits(ctx)
-}
-
-// EndLimits implements rowwise.LimitsTx.
-func (s *session) EndLimits(ctx context.Context, ids []int64, now time.Time) error {
-	return s.Exec(ctx, sqlrows.EndLimits, args{"ids": ids, "now": sqlrows.Micros(now)})
-}
-
-// SaveLimits implements rowwise.LimitsTx.
-func (s *session) SaveLimits(ctx context.Context, limits []store.Limit, now time.Time) ([]int64, error) {
-	last, err := s.LockRevision(ctx)
-	if err != nil {
-		return nil, err
-	}
-	rows, revisions := make([]args, len(limits)), make([]int64, len(limits))
-	for i, l := range limits {
-		last++
-		revisions[i] = last
-		rows[i] = args{
-			"id": sqlrows.OrNull(l.ID), "name": l.Name, "owner": l.Owner, "revision": last, "queue": l.Queue, "kind": l.Kind, "by_key": l.ByKey,
-			"concurrency": l.Concurrency, "rate": l.Rate, "per": l.Per.Microseconds(), "burst": l.Burst, "weights": l.EncodeWeights(),
-			"strict": l.Strict, "created_at": sqlrows.Micros(l.CreatedAt), "now": sqlrows.Micros(now),
-		}
-	}
-	if err := s.insertRows(ctx, sqlrows.UpsertLimits, rows); err != nil {
-		return nil, err
-	}
-	return revisions, s.RaiseRevision(ctx, last)
 }

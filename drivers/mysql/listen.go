@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 const (
@@ -97,8 +98,8 @@ func (b *Backend) readWakes(ctx context.Context) (wakeRows, error) {
 		return nil, err
 	}
 	out := wakeRows{}
-	rows, err := b.db.QueryContext(ctx, text)
-	err = eachRow(rows, err, func(r row) error {
+	rows, err := b.db.QueryContext(ctx, text) //nolint:rowserrcheck // EachRow returns rows.Err
+	err = sqlrows.EachRow(rows, err, func(r row) error {
 		var source int64
 		var one wakeRow
 		if err := r.Scan(&source, &one.jobs, &one.schedules, &one.cancels); err != nil {
@@ -114,7 +115,7 @@ func (b *Backend) readWakes(ctx context.Context) (wakeRows, error) {
 
 // forgetWakes deletes rows of processes and connections that are probably gone.
 func (b *Backend) forgetWakes(ctx context.Context) error {
-	return b.write(ctx, "delete old wake-ups")(func(s *session) error {
+	return b.Write(ctx, "delete old wake-ups", nil)(func(s *session) error {
 		var old []int64
 		err := s.Each(ctx, lockOldWakes, args{"age": forgetAfter.Microseconds()}, func(r row) error {
 			var source int64

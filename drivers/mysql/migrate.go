@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 //go:embed migrations/*.sql
@@ -123,29 +124,14 @@ func doneBefore(err error) bool {
 	return false
 }
 
-// querier is a pool, a connection or a transaction.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
 // version reads the newest step that the database has; 0 where there is no schema.
 // Steps that are no steps of this release or of a later release are an error.
-func (b *Backend) version(ctx context.Context, q querier) (int, error) {
-	var have []store.Migration
-	rows, err := q.QueryContext(ctx, "SELECT version, name FROM hourbell_schema_version ORDER BY version")
-	err = eachRow(rows, err, func(r row) error {
-		var step store.Migration
-		err := r.Scan(&step.Version, &step.Name)
-		have = append(have, step)
-		return err
-	})
+func (b *Backend) version(ctx context.Context, q sqlrows.Querier) (int, error) {
+	have, err := sqlrows.ReadVersion(ctx, q, b.steps, "drop the tables whose names begin with hourbell_")
 	if numberOf(err) == errNoTable {
 		return 0, nil
 	}
-	if err != nil {
-		return 0, err
-	}
-	return store.Newest(have), store.CheckSteps(have, b.steps, "drop the tables whose names begin with hourbell_")
+	return have, err
 }
 
 // MigrateStatus returns which steps the database has; see store.Migrator. It
@@ -155,11 +141,7 @@ func (b *Backend) MigrateStatus(ctx context.Context) ([]store.MigrationStatus, e
 	if err != nil {
 		return nil, b.explain(ctx, "read the schema's version", err)
 	}
-	var out []store.MigrationStatus
-	for _, step := range b.steps {
-		out = append(out, store.MigrationStatus{Migration: step, Applied: step.Version <= have})
-	}
-	return out, nil
+	return store.StatusOf(b.steps, have), nil
 }
 
 // CheckSchema checks that this release can use the schema, and that all tables have transactions; its error wraps
@@ -185,7 +167,7 @@ func (b *Backend) checkVersion(ctx context.Context) error {
 }
 
 // checkTables returns an error if there are tables without transactions.
-func (b *Backend) checkTables(ctx context.Context, q querier) error {
+func (b *Backend) checkTables(ctx context.Context, q sqlrows.Querier) error {
 	wrong, err := b.wrongTables(ctx, q)
 	if err != nil || wrong.found == "" {
 		return err
@@ -198,14 +180,14 @@ func (b *Backend) checkTables(ctx context.Context, q querier) error {
 type wrongTables struct{ found, remedy string }
 
 // wrongTables looks for tables without transactions.
-func (b *Backend) wrongTables(ctx context.Context, q querier) (wrongTables, error) {
+func (b *Backend) wrongTables(ctx context.Context, q sqlrows.Querier) (wrongTables, error) {
 	text, err := b.texts[findWrongTables].complete(findWrongTables, nil)
 	if err != nil {
 		return wrongTables{}, err
 	}
 	var names, remedies []string
-	rows, err := q.QueryContext(ctx, text)
-	err = eachRow(rows, err, func(r row) error {
+	rows, err := q.QueryContext(ctx, text) //nolint:rowserrcheck // EachRow returns rows.Err
+	err = sqlrows.EachRow(rows, err, func(r row) error {
 		var name, engine string
 		err := r.Scan(&name, &engine)
 		names, remedies = append(names, name+" ("+engine+")"), append(remedies, "ALTER TABLE "+quoted(name)+" ENGINE = InnoDB")

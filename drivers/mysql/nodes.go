@@ -12,7 +12,7 @@ import (
 
 // Register enters a node; see store.Nodes.
 func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (store.RegisterResult, error) {
-	return rowwise.InTx(b.write(ctx, "register node"), func(s *session) (out store.RegisterResult, err error) {
+	return rowwise.InTx(b.Write(ctx, "register node", nil), func(s *session) (out store.RegisterResult, err error) {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return out, err
@@ -94,72 +94,6 @@ func (b *Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.
 	})
 }
 
-// Rescue declares nodes dead; see store.Nodes. It looks first without locks. It leaves jobs
-// that other transactions have locked, and comes back.
-func (b *Backend) Rescue(ctx context.Context, req store.RescueRequest) (out store.RescueResult, err error) {
-	const doing = "rescue"
-	some, err := rowwise.InTx(b.read(ctx, doing), func(s *session) (some bool, err error) {
-		now, err := s.Now(ctx, req.Now)
-		if err != nil {
-			return false, err
-		}
-		living, err := s.FindLivingNodes(ctx)
-		if some = len(store.Expired(living, req, now)) > 0; some || err != nil || !store.MayRescue(living, req, now) {
-			return some, err
-		}
-		err = s.One(ctx, findLeftNodes, args{"now": sqlrows.Micros(now)}, &some)
-		return some, err
-	})
-	if err != nil || !some {
-		return out, err
-	}
-	return rowwise.InTxAt(b.withinAt(ctx, doing, nil, req.Now), func(s *session, now time.Time) (store.RescueResult, error) {
-		return rowwise.Rescue(ctx, s, req, now)
-	})
-}
-
-// FindLivingNodes implements rowwise.Nodes.
-func (s *session) FindLivingNodes(ctx context.Context) ([]store.NodeInfo, error) {
-	return s.ReadNodes(ctx, findLiveNodes, args{})
-}
-
-// LockLivingNodes implements rowwise.Nodes.
-func (s *session) LockLivingNodes(ctx context.Context, ids []int64) ([]store.NodeInfo, error) {
-	return s.ReadNodes(ctx, lockLiveNodes, args{"nodes": ids})
-}
-
-// EndNodes implements rowwise.Nodes.
-func (s *session) EndNodes(ctx context.Context, ids []int64, died bool, now time.Time) error {
-	if err := s.Exec(ctx, sqlrows.DeleteNodePermits, args{"nodes": ids}); err != nil {
-		return err
-	}
-	if s.cluster { // as each claim does; see touchJobs
-		if _, err := s.raiseTokens(ctx, 1); err != nil {
-			return err
-		}
-	}
-	if err := s.Exec(ctx, sqlrows.EndNodes, args{"nodes": ids, "died": died, "now": sqlrows.Micros(now)}); err != nil {
-		return err
-	}
-	return s.Exec(ctx, deleteHeartbeats, args{"nodes": ids})
-}
-
-// LockHeldJobs implements rowwise.Nodes.
-func (s *session) LockHeldJobs(ctx context.Context, nodes []int64) ([]rowwise.HeldJob, error) {
-	var held []rowwise.HeldJob
-	scan := func(r row) error {
-		h, err := sqlrows.ScanHeld(r)
-		held = append(held, h)
-		return err
-	}
-	for _, node := range nodes {
-		if err := s.Each(ctx, sqlrows.LockHeldJobs, args{"node": node}, scan); err != nil {
-			return nil, err
-		}
-	}
-	return held, nil
-}
-
 // LockLeftNodes implements rowwise.LeftNodes.
 func (s *session) LockLeftNodes(ctx context.Context, now time.Time) ([]store.NodeInfo, error) {
 	return s.ReadNodes(ctx, lockLeftNodes, args{"now": sqlrows.Micros(now)})
@@ -178,4 +112,23 @@ func (s *session) SaveLeftNodes(ctx context.Context, nodes []int64, now time.Tim
 		return err
 	}
 	return s.Exec(ctx, updateLeftNodes, args{"now": sqlrows.Micros(now), "wait": store.LookAgain.Microseconds(), "left": left, "nodes": nodes})
+}
+
+// EndNodes implements rowwise.Nodes.
+func (s *session) EndNodes(ctx context.Context, ids []int64, died bool, now time.Time) error {
+	if s.cluster { // as each claim does; see TouchJobs
+		if _, err := s.raiseTokens(ctx, 1); err != nil {
+			return err
+		}
+	}
+	if err := s.Session.EndNodes(ctx, ids, died, now); err != nil {
+		return err
+	}
+	return s.Exec(ctx, deleteHeartbeats, args{"nodes": ids})
+}
+
+// HasLeftNodes implements sqlrows.Tx.
+func (s *session) HasLeftNodes(ctx context.Context, now time.Time) (some bool, err error) {
+	err = s.One(ctx, findLeftNodes, args{"now": sqlrows.Micros(now)}, &some)
+	return some, err
 }

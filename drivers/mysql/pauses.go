@@ -12,9 +12,6 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
-// pauseStep is how many jobs of a group or a key one transaction parks, or makes claimable.
-const pauseStep = 1000
-
 // Put creates or changes definitions; see store.Definitions.
 func (b *Backend) Put(ctx context.Context, req store.PutRequest) (store.PutResult, error) {
 	out, err := b.calls.Put(ctx, req)
@@ -32,7 +29,7 @@ func (b *Backend) clearPaused(ctx context.Context, req store.PutRequest) error {
 	if err := b.awaitClaims(ctx, doing); err != nil {
 		return err
 	}
-	err := b.write(ctx, doing)(func(s *session) error {
+	err := b.Write(ctx, doing, nil)(func(s *session) error {
 		s.wakes |= wakeCancels // claims that do not see the pause are committed now
 		for _, put := range req.Pauses {
 			if err := s.returnPausedPermits(ctx, put.Subject, put.Name); err != nil {
@@ -41,11 +38,10 @@ func (b *Backend) clearPaused(ctx context.Context, req store.PutRequest) error {
 		}
 		return nil
 	})
-	parks := slices.ContainsFunc(req.Pauses, store.PutPause.Parks)
-	for n := pauseStep; parks && err == nil && n >= pauseStep; {
-		n, err = rowwise.InTxAt(b.withinAt(ctx, doing, nil, req.Now), func(s *session, now time.Time) (int, error) { return s.park(ctx, now) })
+	if err != nil {
+		return err
 	}
-	return err
+	return b.Park(ctx, req)
 }
 
 // awaitedNodes is for how many nodes at a time awaitClaims waits.
@@ -72,22 +68,10 @@ func (b *Backend) awaitClaims(ctx context.Context, doing string) error {
 	}
 	waiting.Wait()
 	err = cmp.Or(errs...)
-	if err == nil && b.server.galera { // the claims of other servers; see touchJobs
+	if err == nil && b.server.galera { // the claims of other servers; see TouchJobs
 		_, err = b.takeTokens(ctx, doing, 1)
 	}
 	return err
-}
-
-// Delete deletes definitions; see store.Definitions. After the end of a pause it makes parked jobs claimable in steps. If a step fails,
-// claims go on.
-func (b *Backend) Delete(ctx context.Context, req store.DeleteRequest) error {
-	if err := b.calls.Delete(ctx, req); err != nil || req.Of != store.OfPauses {
-		return err
-	}
-	for moved, err := pauseStep, error(nil); err == nil && moved >= pauseStep; {
-		moved, err = rowwise.InTxAt(b.withinAt(ctx, req.String(), nil, req.Now), func(s *session, now time.Time) (int, error) { return s.endPauses(ctx, now) })
-	}
-	return nil
 }
 
 // pauseOf names a pause.
@@ -107,8 +91,8 @@ func (s *session) pausesOf(ctx context.Context, name statement, a args) (pauses 
 	return pauses, err
 }
 
-// endPauses makes some parked jobs claimable whose pauses have ended, and returns how many.
-func (s *session) endPauses(ctx context.Context, now time.Time) (int, error) {
+// EndPauses implements sqlrows.Tx.
+func (s *session) EndPauses(ctx context.Context, now time.Time) (int, error) {
 	ended, err := s.pausesOf(ctx, lockEndedPauses, args{"now": sqlrows.Micros(now)})
 	if err != nil {
 		return 0, err
@@ -121,7 +105,7 @@ func (s *session) endPauses(ctx context.Context, now time.Time) (int, error) {
 			find = findParkedOfKey
 			fallthrough
 		case store.SubjectGroup:
-			ids, err := s.Numbers(ctx, find, args{"name": p.name, "now": sqlrows.Micros(now), "limit": pauseStep})
+			ids, err := s.Numbers(ctx, find, args{"name": p.name, "now": sqlrows.Micros(now), "limit": sqlrows.PauseStep})
 			if err != nil {
 				return 0, err
 			}
@@ -133,7 +117,7 @@ func (s *session) endPauses(ctx context.Context, now time.Time) (int, error) {
 				return 0, err
 			}
 			moved, left = moved+len(free), len(ids)-len(free)
-			if len(ids) == pauseStep {
+			if len(ids) == sqlrows.PauseStep {
 				left++
 			}
 		default:
@@ -159,19 +143,19 @@ func (s *session) pausable(ctx context.Context, name statement, ids []int64) ([]
 	return s.Numbers(ctx, name, args{"ids": sqlrows.JSONList(slices.Sorted(slices.Values(ids)))})
 }
 
-// park parks due jobs of paused groups and keys, at most pauseStep jobs of each, and returns how many. The pauses do not end
+// ParkJobs implements sqlrows.Tx, with at most sqlrows.PauseStep jobs of each group and key. The pauses do not end
 // before the transaction does.
-func (s *session) park(ctx context.Context, now time.Time) (parked int, err error) {
+func (s *session) ParkJobs(ctx context.Context, now time.Time) (parked int, err error) {
 	lock := lockParkingPauses
 	if s.cluster {
 		lock = lockParkingPausesAlone
 	}
-	pauses, err := s.pausesOf(ctx, lock, args{"now": sqlrows.Micros(now), "limit": pauseStep})
+	pauses, err := s.pausesOf(ctx, lock, args{"now": sqlrows.Micros(now), "limit": sqlrows.PauseStep})
 	if err != nil {
 		return 0, err
 	}
 	for _, p := range pauses {
-		if s.cluster { // see touchJobs
+		if s.cluster { // see TouchJobs
 			if err := s.Exec(ctx, touchPause, args{"subject": int16(p.subject), "name": p.name}); err != nil {
 				return 0, err
 			}
@@ -180,7 +164,7 @@ func (s *session) park(ctx context.Context, now time.Time) (parked int, err erro
 		if p.subject == store.SubjectKey {
 			find = findParkableOfKey
 		}
-		ids, err := s.Numbers(ctx, find, args{"name": p.name, "now": sqlrows.Micros(now), "limit": pauseStep})
+		ids, err := s.Numbers(ctx, find, args{"name": p.name, "now": sqlrows.Micros(now), "limit": sqlrows.PauseStep})
 		if err != nil {
 			return 0, err
 		}
@@ -195,26 +179,15 @@ func (s *session) park(ctx context.Context, now time.Time) (parked int, err erro
 	return parked, nil
 }
 
-// TendPauses implements rowwise.ClaimTx.
-func (s *session) TendPauses(ctx context.Context, now time.Time) (step store.PauseStep, err error) {
-	if step.Released, err = s.endPauses(ctx, now); err != nil {
-		return step, err
-	}
-	step.Parked, err = s.park(ctx, now)
-	step.More = step.Parked >= pauseStep
-	return step, err
-}
-
 // LockPauses implements rowwise.PausesTx.
 func (s *session) LockPauses(ctx context.Context, subject store.PauseSubject, names []string) (map[string]store.Pause, error) {
 	if err := s.Exec(ctx, lockPauseTable, nil); err != nil {
 		return nil, err
 	}
-	pauses := map[string]store.Pause{}
-	err := s.Each(ctx, sqlrows.LockPauses, args{"subject": int16(subject), "names": names}, func(r row) error {
-		p, err := sqlrows.ScanPause(r)
-		pauses[p.Name] = p
-		return err
-	})
-	return pauses, err
+	return s.Session.LockPauses(ctx, subject, names)
+}
+
+// TendPauses implements rowwise.ClaimTx.
+func (s *session) TendPauses(ctx context.Context, now time.Time) (store.PauseStep, error) {
+	return sqlrows.TendPauses(ctx, s, now)
 }

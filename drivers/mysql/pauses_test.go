@@ -6,6 +6,7 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // TestClaimsParkInSteps checks that no transaction of a claim parks more than a step of the jobs that became due in a pause.
@@ -13,7 +14,7 @@ func TestClaimsParkInSteps(t *testing.T) {
 	b, _ := fresh(t)
 	node := register(t, b, time.Hour)
 	pause(t, b, store.PutPause{Subject: store.SubjectGroup, Name: "g"})
-	jobs := make([]store.NewJob, 2*pauseStep+1)
+	jobs := make([]store.NewJob, 2*sqlrows.PauseStep+1)
 	for i := range jobs {
 		jobs[i] = store.NewJob{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Group: "g", Args: []byte("{}"), Priority: 1, MaxAttempts: 5}}
 	}
@@ -28,7 +29,7 @@ func TestClaimsParkInSteps(t *testing.T) {
 	for step := 1; step <= 2; step++ {
 		done, err := b.claim(t.Context(), store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10}, store.ClaimWay{Last: true})
 		must(t, err)
-		if n := parked(); len(done.Jobs) > 0 || !done.Again || n != step*pauseStep {
+		if n := parked(); len(done.Jobs) > 0 || !done.Again || n != step*sqlrows.PauseStep {
 			t.Fatalf("step %d of a claim: %d jobs are claimed and %d parked, again: %v", step, len(done.Jobs), n, done.Again)
 		}
 	}

@@ -27,10 +27,10 @@ func (s *session) QueueRates(ctx context.Context, queue string, lock bool) (q st
 	if err != nil || !lock || len(q.Rates) == 0 {
 		return q, err
 	}
-	if err := s.insertRows(ctx, sqlrows.InsertLanes, missing); err != nil {
+	if err := s.InsertRows(ctx, sqlrows.InsertLanes, missing); err != nil {
 		return q, err
 	}
-	ids, tats := numbersOf(q.Rates, func(r *store.QueueRate) int64 { return r.Limit }), map[int64]time.Time{}
+	ids, tats := sqlrows.NumbersOf(q.Rates, func(r *store.QueueRate) int64 { return r.Limit }), map[int64]time.Time{}
 	err = s.Each(ctx, lockRateLanes, args{"limits": ids}, func(r row) error {
 		var id int64
 		var tat time.Time
@@ -54,13 +54,13 @@ func (s *session) AwaitClaims(ctx context.Context) error {
 	if _, err := s.Numbers(ctx, lockClaimingNodes, nil); err != nil || !s.cluster {
 		return err
 	}
-	_, err := s.raiseTokens(ctx, 1) // as each claim does; see touchJobs
+	_, err := s.raiseTokens(ctx, 1) // as each claim does; see TouchJobs
 	return err
 }
 
 // LockQueueLimits implements rowwise.PermitsTx.
 func (s *session) LockQueueLimits(ctx context.Context, queue string) (store.QueueLimits, error) {
-	all, err := s.limits(ctx, lockQueueLimits, args{"queue": queue})
+	all, err := s.LimitsOf(ctx, lockQueueLimits, args{"queue": queue})
 	if err != nil {
 		return nil, err
 	}
@@ -69,14 +69,4 @@ func (s *session) LockQueueLimits(ctx context.Context, queue string) (store.Queu
 		ids[i] = all[i].ID
 	}
 	return all.Of(queue), s.touch(ctx, touchLimits, ids)
-}
-
-// SavePermits implements rowwise.PermitsTx.
-func (s *session) SavePermits(ctx context.Context, rows []store.NodePermits) error {
-	saved := make([]args, len(rows))
-	for i, row := range rows {
-		saved[i] = args{"limit": row.Limit, "node": row.Node, "permits": row.Permits, "wants": row.Wants}
-	}
-	err := s.insertRows(ctx, sqlrows.UpsertPermits, saved)
-	return err
 }

@@ -35,8 +35,8 @@ func filled(t *testing.T, rows int) (*Backend, *sql.DB) {
 			SELECT id, run_at, schedule_id, priority, state, losses, id % 10, CONCAT('g', id % 10), CONCAT('k', id % 10) FROM hourbell_job WHERE rare = 1`,
 		`ANALYZE TABLE hourbell_job, hourbell_job_rare, hourbell_history, hourbell_schedule, hourbell_slot`,
 	} {
-		rows, err := conn.QueryContext(t.Context(), text)
-		must(t, eachRow(rows, err, func(row) error { return nil }))
+		rows, err := conn.QueryContext(t.Context(), text) //nolint:rowserrcheck // EachRow returns rows.Err
+		must(t, sqlrows.EachRow(rows, err, func(row) error { return nil }))
 	}
 	return b, db
 }
@@ -71,7 +71,7 @@ func planOf(t *testing.T, b *Backend, s statement, a args) (plan []step) {
 	}
 	names, err := rows.Columns()
 	must(t, err)
-	must(t, eachRow(rows, nil, func(r row) error {
+	must(t, sqlrows.EachRow(rows, nil, func(r row) error {
 		values := make([]sql.NullString, len(names))
 		targets := make([]any, len(names))
 		for i := range values {
@@ -96,10 +96,10 @@ func TestPlans(t *testing.T) {
 	b, _ := filled(t, 3000)
 	for _, s := range []statement{
 		lockDueJobs, findWork, findDuePriorities, sqlrows.FindNextDue, claimJobs, claimJobsMixed, sqlrows.FindSuspect, lockSuspects, sqlrows.BeginJobs, insertRare, updateRare, deleteRare, lockSerialGroupJobs, sqlrows.LockBatchJob,
-		findParkableOfGroup, findParkableOfKey, findParkedOfGroup, findParkedOfKey, findLaneJobs, findIdleHeads, lockClaims, sqlrows.CheckRecorded, endJobs, endJobsAlike, endJobsWithResults,
-		sqlrows.DeleteEndedJobs, sqlrows.RequeueJobs, sqlrows.InsertAttempts, sqlrows.InsertReleases, findUniqueJobs, findKeyHolders, sqlrows.LockHeldJobs, findHoldingNodes, sqlrows.ListClaims, sqlrows.ListCancelledClaims, sqlrows.ListNodes,
-		sqlrows.FindDueSchedules, sqlrows.FindNextSchedule, findFirstSchedule, readHeartbeat, findOldSlots, findOldChainEnds, findOldKeyHolds, findOldBatches, lockDueSchedules, lockLiveJobs, sqlrows.AdvanceSchedules, sqlrows.FindFiredSlots, lockWaitingJobs, sqlrows.ReleaseJobs, sqlrows.FindNewestSlots,
-		sqlrows.InsertStep, extendLease, holdNode, sqlrows.FindClaim, lockClaim, sqlrows.ListStats, sqlrows.PruneStats,
+		findParkableOfGroup, findParkableOfKey, findParkedOfGroup, findParkedOfKey, findLaneJobs, findIdleHeads, lockClaims, sqlrows.CheckRecorded, sqlrows.EndJobs, endJobsAlike, sqlrows.EndJobsWithResults,
+		sqlrows.DeleteEndedJobs, sqlrows.RequeueJobs, sqlrows.InsertAttempts, sqlrows.InsertReleases, findUniqueJobs, sqlrows.FindKeyHolders, sqlrows.LockHeldJobs, findHoldingNodes, sqlrows.ListClaims, sqlrows.ListCancelledClaims, sqlrows.ListNodes,
+		sqlrows.FindDueSchedules, sqlrows.FindNextSchedule, findFirstSchedule, readHeartbeat, findOldSlots, findOldChainEnds, findOldKeyHolds, findOldBatches, sqlrows.LockDueSchedules, sqlrows.LockLiveJobs, sqlrows.AdvanceSchedules, sqlrows.FindFiredSlots, lockWaitingJobs, sqlrows.ReleaseJobs, sqlrows.FindNewestSlots,
+		sqlrows.InsertStep, extendLease, sqlrows.HoldNode, sqlrows.FindClaim, lockClaim, sqlrows.ListStats, sqlrows.PruneStats,
 	} {
 		a := args{}
 		for name, value := range claimArgs(10) {
@@ -146,8 +146,8 @@ func (b *Backend) large(name string, s statement) bool {
 func readsOf(t *testing.T, b *Backend, tx *sql.Tx, s statement) (found, reads int) {
 	t.Helper()
 	counted := func() (sum int) {
-		rows, err := tx.QueryContext(t.Context(), "SHOW SESSION STATUS LIKE 'Handler_read%'")
-		must(t, eachRow(rows, err, func(r row) error {
+		rows, err := tx.QueryContext(t.Context(), "SHOW SESSION STATUS LIKE 'Handler_read%'") //nolint:rowserrcheck // EachRow returns rows.Err
+		must(t, sqlrows.EachRow(rows, err, func(r row) error {
 			var name string
 			var n int
 			err := r.Scan(&name, &n)
@@ -159,8 +159,8 @@ func readsOf(t *testing.T, b *Backend, tx *sql.Tx, s statement) (found, reads in
 	before := counted()
 	text, err := b.texts[s].complete(s, claimArgsOf(b, s))
 	must(t, err)
-	rows, err := tx.QueryContext(t.Context(), text)
-	must(t, eachRow(rows, err, func(row) error { found++; return nil }))
+	rows, err := tx.QueryContext(t.Context(), text) //nolint:rowserrcheck // EachRow returns rows.Err
+	must(t, sqlrows.EachRow(rows, err, func(row) error { found++; return nil }))
 	return found, counted() - before
 }
 
@@ -187,8 +187,8 @@ func TestAClaimReadsWhatItTakes(t *testing.T) {
 func TestAClaimReadsNoBacklog(t *testing.T) {
 	b, db := fresh(t)
 	insertPlain(t, b, 5000)
-	rows, err := db.QueryContext(t.Context(), "ANALYZE TABLE hourbell_job") // which makes the server expect many jobs of a priority
-	must(t, eachRow(rows, err, func(row) error { return nil }))
+	rows, err := db.QueryContext(t.Context(), "ANALYZE TABLE hourbell_job") // which makes the server expect many jobs of a priority //nolint:rowserrcheck // EachRow returns rows.Err
+	must(t, sqlrows.EachRow(rows, err, func(row) error { return nil }))
 	tx, err := b.db.BeginTx(t.Context(), nil)
 	must(t, err)
 	defer tx.Rollback()

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // server is what differs between servers. All that is decided by it is in this file.
@@ -119,8 +121,8 @@ func probe(ctx context.Context, db *sql.DB) (s server, database string, err erro
 
 // inGalera reports whether the server is a node of a Galera cluster.
 func inGalera(ctx context.Context, db conn) (galera bool, err error) {
-	rows, err := db.QueryContext(ctx, "SHOW GLOBAL VARIABLES LIKE 'wsrep_on'")
-	err = eachRow(rows, err, func(r row) error {
+	rows, err := db.QueryContext(ctx, "SHOW GLOBAL VARIABLES LIKE 'wsrep_on'") //nolint:rowserrcheck // EachRow returns rows.Err
+	err = sqlrows.EachRow(rows, err, func(r row) error {
 		var name, on string
 		err := r.Scan(&name, &on)
 		galera = on == "ON"

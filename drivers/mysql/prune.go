@@ -22,56 +22,7 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 	if err := b.numberEvents(ctx); err != nil {
 		return store.PruneResult{}, err
 	}
-	return rowwise.InTx(b.write(ctx, "prune"), func(s *session) (out store.PruneResult, err error) {
-		now, err := s.Now(ctx, req.Now)
-		if err != nil {
-			return out, err
-		}
-		completed, err := s.pruneJobs(ctx, req.Completed, req.Limit, now, store.StateCompleted, store.StateCancelled)
-		if err != nil {
-			return out, err
-		}
-		failed, err := s.pruneJobs(ctx, req.Failed, req.Limit, now, store.StateFailed, store.StateNotStarted)
-		if err != nil {
-			return out, err
-		}
-		old, err := s.oldJobs(ctx, findOldKeptJobs, args{"before": sqlrows.Micros(now), "now": sqlrows.Micros(now), "limit": req.Limit})
-		if err != nil {
-			return out, err
-		}
-		kept, err := s.pruneOld(ctx, old)
-		if err != nil {
-			return out, err
-		}
-		out.Jobs = completed + failed + kept
-		if out.Slots, err = s.PruneRows(ctx, pruneSlots, req.Slots, req.Limit, now); err != nil {
-			return out, err
-		}
-		if out.Nodes, err = s.pruneNodes(ctx, req.Nodes, req.Limit, now); err != nil {
-			return out, err
-		}
-		if out.Events, err = s.pruneEvents(ctx, req.Limit, now); err != nil {
-			return out, err
-		}
-		if out.Audit, err = s.pruneAudit(ctx, req.Audit, req.Limit, now); err != nil {
-			return out, err
-		}
-		held, err := s.Count(ctx, pruneKeyHolds, args{"now": sqlrows.Micros(now), "limit": req.Limit})
-		if err != nil {
-			return out, err
-		}
-		ends, err := s.PruneRows(ctx, pruneChainEnds, req.Slots, req.Limit, now)
-		if err != nil {
-			return out, err
-		}
-		copies, err := s.PruneRows(ctx, pruneCopies, req.Nodes, req.Limit, now)
-		if err != nil {
-			return out, err
-		}
-		batches, err := s.PruneRows(ctx, pruneBatches, req.BatchAge(), req.Limit, now)
-		out.More = max(completed, failed, kept, out.Slots, out.Nodes, out.Events, out.Audit, held, ends, batches, copies) >= req.Limit
-		return out, err
-	})
+	return b.calls.Prune(ctx, req)
 }
 
 // findOld reports, by one statement, whether Prune would find anything to delete or to number.
@@ -106,16 +57,22 @@ func (s *session) findOld(ctx context.Context, req store.PruneRequest) (some boo
 	return s.findsAny(ctx, each)
 }
 
-// sqlrows.PruneNodes deletes nodes that ended before the time to keep, which 0 switches off. It locks no node that lives.
-func (s *session) pruneNodes(ctx context.Context, keep time.Duration, limit int, now time.Time) (int, error) {
-	if keep == 0 {
-		return 0, nil
-	}
+// PruneNodes implements sqlrows.PruneTx. It locks no node that lives.
+func (s *session) PruneNodes(ctx context.Context, keep time.Duration, limit int, now time.Time) (int, error) {
 	ids, err := s.Numbers(ctx, findOldNodes, args{"before": sqlrows.Micros(now.Add(-keep)), "limit": limit})
 	if err != nil {
 		return 0, err
 	}
 	return len(ids), s.OnIDs(ctx, ids, sqlrows.PruneNodes)
+}
+
+// PruneKept implements sqlrows.PruneTx.
+func (s *session) PruneKept(ctx context.Context, limit int, now time.Time) (int, error) {
+	old, err := s.oldJobs(ctx, findOldKeptJobs, args{"before": sqlrows.Micros(now), "now": sqlrows.Micros(now), "limit": limit})
+	if err != nil {
+		return 0, err
+	}
+	return s.pruneOld(ctx, old)
 }
 
 // oldJob is a finished job that has been kept long enough.
@@ -134,10 +91,11 @@ func (s *session) oldJobs(ctx context.Context, name statement, a args) (jobs []o
 	return jobs, err
 }
 
-// pruneJobs deletes finished jobs of some states that are older than keep, which 0 switches off.
-func (s *session) pruneJobs(ctx context.Context, keep time.Duration, limit int, now time.Time, states ...store.State) (int, error) {
-	if keep == 0 {
-		return 0, nil
+// PruneJobs implements sqlrows.PruneTx.
+func (s *session) PruneJobs(ctx context.Context, failed bool, keep time.Duration, limit int, now time.Time) (int, error) {
+	states := []store.State{store.StateCompleted, store.StateCancelled}
+	if failed {
+		states = []store.State{store.StateFailed, store.StateNotStarted}
 	}
 	var old []oldJob
 	for _, state := range states {
@@ -165,5 +123,8 @@ func (s *session) pruneOld(ctx context.Context, old []oldJob) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return len(ids), s.OnIDs(ctx, ids, pruneJobs, sqlrows.DeleteAttempts, sqlrows.DeleteProgress, sqlrows.DeleteSteps, sqlrows.DeleteEdges)
+	if err := s.OnIDs(ctx, ids, pruneJobs); err != nil {
+		return 0, err
+	}
+	return s.DeleteOfJobs(ctx, ids)
 }

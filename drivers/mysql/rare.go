@@ -6,6 +6,7 @@ import (
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // The table hourbell_job_rare has copies of columns of the jobs that have what few jobs have, with the indexes that find jobs by it
@@ -46,7 +47,7 @@ func (s *session) ReleaseJobs(ctx context.Context, ids []int64) error {
 
 // SaveWaits implements rowwise.Edges.
 func (s *session) SaveWaits(ctx context.Context, waits []rowwise.JobWait) error {
-	return s.updateAfter(ctx, numbersOf(waits, func(w *rowwise.JobWait) int64 { return w.ID }), s.Session.SaveWaits(ctx, waits))
+	return s.updateAfter(ctx, sqlrows.NumbersOf(waits, func(w *rowwise.JobWait) int64 { return w.ID }), s.Session.SaveWaits(ctx, waits))
 }
 
 // ReopenJobs implements rowwise.Edges.
@@ -54,7 +55,7 @@ func (s *session) ReopenJobs(ctx context.Context, jobs []rowwise.JobWait, now ti
 	if err := s.Session.ReopenJobs(ctx, jobs, now); err != nil {
 		return err
 	}
-	return s.OnIDs(ctx, numbersOf(jobs, func(w *rowwise.JobWait) int64 { return w.ID }), insertRare)
+	return s.OnIDs(ctx, sqlrows.NumbersOf(jobs, func(w *rowwise.JobWait) int64 { return w.ID }), insertRare)
 }
 
 // ReviveJobs implements rowwise.Jobs.
@@ -62,14 +63,5 @@ func (s *session) ReviveJobs(ctx context.Context, jobs []rowwise.Revived) error 
 	if err := s.Session.ReviveJobs(ctx, jobs); err != nil {
 		return err
 	}
-	return s.OnIDs(ctx, numbersOf(jobs, func(job *rowwise.Revived) int64 { return job.ID }), insertRare)
-}
-
-// numbersOf returns the numbers of jobs.
-func numbersOf[T any](jobs []T, number func(*T) int64) []int64 {
-	ids := make([]int64, len(jobs))
-	for i := range jobs {
-		ids[i] = number(&jobs[i])
-	}
-	return ids
+	return s.OnIDs(ctx, sqlrows.NumbersOf(jobs, func(job *rowwise.Revived) int64 { return job.ID }), insertRare)
 }

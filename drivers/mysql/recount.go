@@ -23,23 +23,9 @@ func (b *Backend) RecountPermits(ctx context.Context, req store.RecountRequest) 
 	if err != nil || !there.permits || req.Node != 0 && req.Node != there.oldest {
 		return out, err
 	}
-	return rowwise.InTx(b.write(ctx, doing), func(s *session) (store.RecountResult, error) {
+	return rowwise.InTx(b.Write(ctx, doing, nil), func(s *session) (store.RecountResult, error) {
 		return rowwise.RecountPermits(ctx, s, req)
 	})
-}
-
-// FindWrongLanes implements rowwise.RecountTx.
-func (s *session) FindWrongLanes(ctx context.Context, among []int64, most int) (map[int64]store.LaneCount, error) {
-	wrong := map[int64]store.LaneCount{}
-	a := args{"all": len(among) == 0, "lanes": among, "limit": most}
-	err := s.Each(ctx, sqlrows.FindWrongLanes, a, func(r row) error {
-		var id int64
-		var held store.LaneCount
-		err := r.Scan(&id, &held.Permits, &held.Starts)
-		wrong[id] = held
-		return err
-	})
-	return wrong, err
 }
 
 // ReturnIdlePermits implements rowwise.RecountTx.
@@ -81,24 +67,6 @@ func (s *session) served(ctx context.Context) ([]string, error) {
 		}
 	}
 	return served, err
-}
-
-// takePermits takes the permits from jobs that no node has claimed, as a vacancy, without jobs that other transactions have
-// locked, and returns from how many.
-func (s *session) takePermits(ctx context.Context, ids []int64) (int, error) {
-	held, err := s.permitsOf(ctx, sqlrows.LockPermittedJobs, ids)
-	if err != nil || len(held) == 0 {
-		return 0, err
-	}
-	var v rowwise.Vacancy
-	var locked []int64
-	for i := range held {
-		v.Lanes, locked = append(v.Lanes, held[i].Lanes...), append(locked, held[i].ID)
-	}
-	if err := s.InsertVacancies(ctx, []rowwise.Vacancy{v}); err != nil {
-		return 0, err
-	}
-	return len(locked), s.OnIDs(ctx, locked, sqlrows.ClearPermits, updateRare)
 }
 
 // idleHeads locks jobs at the heads of lanes that no living node runs.
@@ -146,4 +114,10 @@ func (s *session) DeleteGonePermits(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	return s.Count(ctx, sqlrows.DeleteGonePermits, args{"permits": sqlrows.JSON(gone)})
+}
+
+// takePermits takes the permits from jobs that no node has claimed; see sqlrows.Session.TakePermits. It returns from how many.
+func (s *session) takePermits(ctx context.Context, ids []int64) (int, error) {
+	taken, err := s.TakePermits(ctx, ids)
+	return len(taken), s.updateAfter(ctx, taken, err)
 }

@@ -130,13 +130,13 @@ func (r *rowsText) complete(name statement, rows, most int, row func(i int) args
 	return all.String(), n, nil
 }
 
-// insertRows inserts rows by a statement that has a line VALUES, in as many messages as are needed.
-func (s *session) insertRows(ctx context.Context, name statement, rows []args) error {
+// InsertRows implements sqlrows.Runner, by a statement that has a line VALUES, in as many messages as are needed.
+func (s *session) InsertRows(ctx context.Context, name statement, rows []args) error {
 	_, err := s.insertEach(ctx, name, len(rows), 1, func(i int) args { return rows[i] })
 	return err
 }
 
-// insertEach is insertRows for a number of rows; the next call of row may change what it returned. It returns the numbers of the rows,
+// insertEach is InsertRows for a number of rows; the next call of row may change what it returned. It returns the numbers of the rows,
 // which are so many apart as readStep has returned before; they mean nothing where the table does not number its rows, or where rows were
 // not inserted.
 func (s *session) insertEach(ctx context.Context, name statement, rows int, step int64, row func(i int) args) ([]int64, error) {

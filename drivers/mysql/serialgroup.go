@@ -37,7 +37,7 @@ func (s *session) LockGroups(ctx context.Context, groups []store.SerialGroup) (m
 	if err != nil || len(states) == 0 {
 		return states, err
 	}
-	if err := s.touchJobs(ctx, heads); err != nil {
+	if err := s.TouchJobs(ctx, heads); err != nil {
 		return nil, err
 	}
 	err = s.Each(ctx, findBusyGroups, a, func(r row) error {
@@ -69,16 +69,16 @@ func (s *session) lockSerialGroups(ctx context.Context, jobs []store.NewJob) err
 	if err != nil {
 		return err
 	}
-	return s.touchJobs(ctx, live)
+	return s.TouchJobs(ctx, live)
 }
 
-// touchJobs changes jobs on whose rows, which are locked, the transaction depends, where locks exclude only the
+// TouchJobs implements sqlrows.Dialect: it changes jobs on whose rows, which are locked, the transaction depends, where locks exclude only the
 // transactions of one server of a cluster. Of two transactions that change a row the cluster lets one commit.
-func (s *session) touchJobs(ctx context.Context, ids []int64) error {
+func (s *session) TouchJobs(ctx context.Context, ids []int64) error {
 	return s.touch(ctx, touchJobs, ids)
 }
 
-// touch changes locked rows by number; see touchJobs.
+// touch changes locked rows by number; see TouchJobs.
 func (s *session) touch(ctx context.Context, name statement, ids []int64) error {
 	if !s.cluster {
 		return nil

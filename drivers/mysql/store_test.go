@@ -10,6 +10,7 @@ import (
 	"github.com/hourbell/hourbell/internal/clienttest"
 	"github.com/hourbell/hourbell/internal/testserver"
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 	"github.com/hourbell/hourbell/store/storetest"
 )
 
@@ -101,7 +102,7 @@ func checkRares(t *testing.T, b *Backend) {
 		SELECT j.id, 'is missing' FROM hourbell_job AS j
 		WHERE NOT EXISTS (SELECT 1 FROM hourbell_job_rare AS r WHERE r.job_id = j.id) AND (j.rare = 1 OR j.schedule_id IS NOT NULL OR j.batch IS NOT NULL
 			OR j.lane IS NOT NULL OR j.losses > 0 OR j.group_name IS NOT NULL OR j.job_key IS NOT NULL OR j.unique_key IS NOT NULL)`)
-	must(t, eachRow(rows, err, func(r row) error {
+	must(t, sqlrows.EachRow(rows, err, func(r row) error {
 		var id int64
 		var what string
 		err := r.Scan(&id, &what)
@@ -113,8 +114,8 @@ func checkRares(t *testing.T, b *Backend) {
 // tablesOf names the tables of a backend that hold what calls write.
 func tablesOf(t testing.TB, b *Backend) (names []string) {
 	t.Helper()
-	rows, err := b.db.QueryContext(t.Context(), "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND LEFT(table_name, 9) = 'hourbell_'")
-	must(t, eachRow(rows, err, func(r row) error {
+	rows, err := b.db.QueryContext(t.Context(), "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND LEFT(table_name, 9) = 'hourbell_'") //nolint:rowserrcheck // EachRow returns rows.Err
+	must(t, sqlrows.EachRow(rows, err, func(r row) error {
 		var name string
 		err := r.Scan(&name)
 		switch name {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/hourbell/hourbell/internal/testserver"
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // TestOwnTransactionsLockNoGaps: the transactions of a Backend are READ COMMITTED, also on connections whose
@@ -28,8 +29,8 @@ func TestOwnTransactionsLockNoGaps(t *testing.T) {
 	defer on.Close()
 	for name, b := range map[string]*Backend{"Open": own, "New": on} {
 		must(t, b.writeOnly(t.Context(), name)(func(s *session) error {
-			rows, err := s.tx.QueryContext(t.Context(), "SELECT id FROM hourbell_job FORCE INDEX (hourbell_job_ready) WHERE queue = 'q' AND state = 0 FOR UPDATE")
-			if err := eachRow(rows, err, func(row) error { return nil }); err != nil {
+			rows, err := s.tx.QueryContext(t.Context(), "SELECT id FROM hourbell_job FORCE INDEX (hourbell_job_ready) WHERE queue = 'q' AND state = 0 FOR UPDATE") //nolint:rowserrcheck // EachRow returns rows.Err
+			if err := sqlrows.EachRow(rows, err, func(row) error { return nil }); err != nil {
 				return err
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -94,7 +95,7 @@ func TestTheSchema(t *testing.T) {
 		FROM information_schema.columns AS c JOIN information_schema.tables AS t ON t.table_schema = c.table_schema AND t.table_name = c.table_name
 		WHERE c.table_schema = DATABASE()`)
 	columns := 0
-	must(t, eachRow(rows, err, func(r row) error {
+	must(t, sqlrows.EachRow(rows, err, func(r row) error {
 		var name, kind, collation, engine string
 		var precision int
 		err := r.Scan(&name, &kind, &precision, &collation, &engine)

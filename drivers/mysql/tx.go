@@ -34,14 +34,14 @@ type conn interface {
 type session struct {
 	sqlrows.Session
 	tx       conn
+	backend  *Backend
 	texts    texts
 	rowBytes int                      // of one insert of many rows
 	callers  bool                     // the transaction is the program's
 	claims   bool                     // the transaction is a claim, which does not wait for lanes
 	tokens   int64                    // of a claim: the first of the tokens that were taken for it; 0: none were taken
-	cluster  bool                     // the server is a node of a cluster; see touchJobs
+	cluster  bool                     // the server is a node of a cluster; see TouchJobs
 	wakes    wakeSet                  // what the writes of the transaction wake
-	apart    map[int64]bool           // jobs that LockClaims locked last, whose ends concern no dependents and no limits
 	plain    map[int64]bool           // jobs that LockClaims locked last, which have no row in hourbell_job_rare
 	failing  map[int64]int64          // what LockFailing returned last
 	again    bool                     // a row of another transaction prevented it before
@@ -50,8 +50,8 @@ type session struct {
 
 // newSession returns a session in a transaction, or on a pool.
 func (b *Backend) newSession(tx conn) *session {
-	s := &session{tx: tx, texts: b.texts, rowBytes: b.rowBytes, cluster: b.server.galera}
-	s.Runner = s
+	s := &session{tx: tx, backend: b, texts: b.texts, rowBytes: b.rowBytes, cluster: b.server.galera}
+	s.Dialect = s
 	return s
 }
 
@@ -190,18 +190,6 @@ func readWithin[T any](ctx context.Context, b *Backend, within time.Duration, do
 	return out, err
 }
 
-// write runs work in a writing transaction, and again if the server gives the transaction up,
-// so that work sets all of its results each time. Then it releases the dependents of jobs that have ended.
-func (b *Backend) write(ctx context.Context, doing string) rowwise.Transaction[*session] {
-	return func(work func(*session) error) error {
-		s, err := rowwise.InTx(b.writeOnly(ctx, doing), func(s *session) (*session, error) { return s, work(s) })
-		if err == nil && s.Noted {
-			_ = b.CarryOut(ctx, store.CarryOutRequest{Now: s.Asked}) // after an error the nodes do it
-		}
-		return err
-	}
-}
-
 // writeOnly runs work in a writing transaction.
 func (b *Backend) writeOnly(ctx context.Context, doing string) rowwise.Transaction[*session] {
 	return func(work func(*session) error) error {
@@ -221,59 +209,6 @@ func (b *Backend) writeOnly(ctx context.Context, doing string) rowwise.Transacti
 			b.wake(s.wakes)
 			return nil
 		}))
-	}
-}
-
-// within runs work in the caller's transaction if there is one, else in one of
-// our own.
-func (b *Backend) within(ctx context.Context, doing string, tx store.Tx) rowwise.Transaction[*session] {
-	return func(work func(*session) error) error {
-		if tx == nil {
-			return b.write(ctx, doing)(work)
-		}
-		s, err := b.callers(ctx, doing, tx)
-		if err != nil {
-			return err
-		}
-		for n := 1; ; n++ {
-			err := s.inSavepoint(ctx, func(s *session) error {
-				if err := work(s); err != nil {
-					return err
-				}
-				return s.wakeInTx(ctx)
-			})
-			if !errors.Is(err, errMoved) && numberOf(err) != errDuplicate || n == tries {
-				return b.explainIn(ctx, doing, err)
-			}
-			s.again = true
-		}
-	}
-}
-
-// withinAt is within for a change that needs the instant of the call; see sqlrows.Session.
-func (b *Backend) withinAt(ctx context.Context, doing string, tx store.Tx, asked time.Time) rowwise.TransactionAt[*session] {
-	return func(change func(*session, time.Time) error) error {
-		return b.within(ctx, doing, tx)(func(s *session) error {
-			now, err := s.Now(ctx, asked)
-			if err != nil {
-				return err
-			}
-			return change(s, now)
-		})
-	}
-}
-
-// readIn calls work in the caller's transaction or, if tx is nil, does what read does.
-func (b *Backend) readIn(ctx context.Context, doing string, tx store.Tx) rowwise.Transaction[*session] {
-	return func(work func(*session) error) error {
-		if tx == nil {
-			return b.read(ctx, doing)(work)
-		}
-		s, err := b.callers(ctx, doing, tx)
-		if err != nil {
-			return err
-		}
-		return b.explainIn(ctx, doing, work(s))
 	}
 }
 
@@ -383,8 +318,8 @@ func (s *session) unite(ctx context.Context, name statement, each []args, scan f
 			}
 			all.WriteString("(" + one + ")")
 		}
-		rows, err := s.query(ctx, all.String())
-		if err := eachRow(rows, err, scan); err != nil {
+		rows, err := s.query(ctx, all.String()) //nolint:rowserrcheck // EachRow returns rows.Err
+		if err := sqlrows.EachRow(rows, err, scan); err != nil {
 			return err
 		}
 	}
@@ -410,8 +345,8 @@ func (s *session) findsAny(ctx context.Context, each []query) (found bool, err e
 		}
 		all.WriteString("SELECT 1 FROM (" + one + ") AS q")
 	}
-	rows, err := s.query(ctx, all.String())
-	err = eachRow(rows, err, func(row) error { found = true; return nil })
+	rows, err := s.query(ctx, all.String()) //nolint:rowserrcheck // EachRow returns rows.Err
+	err = sqlrows.EachRow(rows, err, func(row) error { found = true; return nil })
 	return found, err
 }
 
@@ -433,16 +368,55 @@ func (s *session) onEach(ctx context.Context, name statement, each []args) error
 	return nil
 }
 
-// eachRow hands rows to scan, and closes them.
-func eachRow(rows *sql.Rows, err error, scan func(row) error) error {
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
+// inCallers runs work in the caller's transaction, between savepoints if it writes.
+func (b *Backend) inCallers(ctx context.Context, doing string, tx store.Tx, writes bool) rowwise.Transaction[*session] {
+	return func(work func(*session) error) error {
+		s, err := b.callers(ctx, doing, tx)
+		if err != nil {
 			return err
 		}
+		if !writes {
+			return b.explainIn(ctx, doing, work(s))
+		}
+		for n := 1; ; n++ {
+			err := s.inSavepoint(ctx, func(s *session) error {
+				if err := work(s); err != nil {
+					return err
+				}
+				return s.wakeInTx(ctx)
+			})
+			if !errors.Is(err, errMoved) && numberOf(err) != errDuplicate || n == tries {
+				return b.explainIn(ctx, doing, err)
+			}
+			s.again = true
+		}
 	}
-	return rows.Err()
 }
+
+// InSavepoint implements sqlrows.Tx: inCallers has made the savepoint.
+func (s *session) InSavepoint(_ context.Context, work func() error) error { return work() }
+
+// AfterCommit implements sqlrows.Tx: the wake-ups are sent after the commit.
+func (s *session) AfterCommit() func() {
+	wakes := s.wakes
+	s.wakes = 0
+	return func() { s.backend.wake(wakes) }
+}
+
+// within is Write.
+func (b *Backend) within(ctx context.Context, doing string, tx store.Tx) rowwise.Transaction[*session] {
+	return b.Write(ctx, doing, tx)
+}
+
+// withinAt is WriteAt.
+func (b *Backend) withinAt(ctx context.Context, doing string, tx store.Tx, asked time.Time) rowwise.TransactionAt[*session] {
+	return b.WriteAt(ctx, doing, tx, asked)
+}
+
+// commit commits a caller's transaction.
+func (b *Backend) commit(ctx context.Context, doing string, tx store.Tx) error {
+	return b.explain(ctx, doing, perhaps(tx.(callersTx).tx.Commit()))
+}
+
+// rollback rolls a caller's transaction back.
+func rollback(tx store.Tx) { _ = tx.(callersTx).tx.Rollback() }

@@ -47,7 +47,7 @@ func (s *session) LockKeys(ctx context.Context, keys []store.JobKey, now time.Ti
 			ids = append(ids, h.ID)
 		}
 		slices.Sort(ids)
-		if err := s.touchJobs(ctx, ids); err != nil { // the jobs may have ended on other servers
+		if err := s.TouchJobs(ctx, ids); err != nil { // the jobs may have ended on other servers
 			return nil, err
 		}
 	}
@@ -110,9 +110,8 @@ const keyText = 60
 // SaveKeyHolds implements rowwise.Jobs. While a key is free, nothing prevents that another transaction inserts a job with the
 // same key before this transaction does. Such a job may have ended already, and holds the key; then the transaction begins again.
 func (s *session) SaveKeyHolds(ctx context.Context, holds []store.KeyHold, now time.Time) error {
-	rows, keys := make([]args, len(holds)), make([]uniqueKey, len(holds))
+	keys := make([]uniqueKey, len(holds))
 	for i, h := range holds {
-		rows[i] = args{"kind": h.Kind, "unique": h.Unique, "id": h.ID, "until": sqlrows.Micros(h.Until)}
 		keys[i] = uniqueKey{i, h.Kind, h.Unique}
 	}
 	taken, err := s.lockHolds(ctx, keys, now)
@@ -122,8 +121,7 @@ func (s *session) SaveKeyHolds(ctx context.Context, holds []store.KeyHold, now t
 	if len(taken) > 0 {
 		return errMoved
 	}
-	err = s.insertRows(ctx, sqlrows.UpsertKeyHolds, rows)
-	return err
+	return s.Session.SaveKeyHolds(ctx, holds, now)
 }
 
 // lockHolds locks the holds of some keys that have not expired, and returns their jobs by the places of the keys.
@@ -157,7 +155,7 @@ func (s *session) ReplaceJobs(ctx context.Context, jobs []rowwise.Replaced) erro
 		ids[i], each[i] = jobs[i].ID, args{"id": jobs[i].ID, "args": sqlrows.NotNull(jobs[i].Args), "headers": jobs[i].Headers}
 		sqlrows.AddSpec(each[i], &jobs[i].JobSpec)
 	}
-	if err := s.leaveLanes(ctx, ids, false); err != nil {
+	if err := s.LeaveLanes(ctx, ids, false); err != nil {
 		return err
 	}
 	return s.updateAfter(ctx, ids, s.onEach(ctx, replaceJob, each))

@@ -22,13 +22,16 @@ const (
 // wakesOf has what a statement wakes. Statements that only move what a node has claimed or
 // fired wake nothing.
 var wakesOf = [statementCount]wakeSet{
-	insertJobs: wakeJobs, replaceJob: wakeJobs, sqlrows.RequeueJobs: wakeJobs, sqlrows.ReleaseJobs: wakeJobs, sqlrows.ReviveJobs: wakeJobs, sqlrows.UpdateJobs: wakeJobs,
-	sqlrows.UpdateWaits: wakeJobs, sqlrows.UnparkJobs: wakeJobs, sqlrows.AllotPermits: wakeJobs, sqlrows.UpsertLimits: wakeJobs, sqlrows.EndLimits: wakeJobs, sqlrows.InsertLimitVacancies: wakeJobs,
+	insertJobs: wakeJobs, replaceJob: wakeJobs,
+	sqlrows.RequeueJobs: wakeJobs, sqlrows.ReleaseJobs: wakeJobs, sqlrows.ReviveJobs: wakeJobs, sqlrows.UpdateJobs: wakeJobs,
+	sqlrows.UpdateWaits: wakeJobs, sqlrows.UnparkJobs: wakeJobs, sqlrows.AllotPermits: wakeJobs,
+	sqlrows.UpsertLimits: wakeJobs, sqlrows.EndLimits: wakeJobs, sqlrows.InsertLimitVacancies: wakeJobs,
 	sqlrows.UpsertSchedules: wakeSchedules, sqlrows.UpdateNext: wakeSchedules,
 	sqlrows.UpsertPauses: wakeJobs | wakeSchedules | wakeCancels, sqlrows.DeletePauses: wakeJobs | wakeSchedules,
 	sqlrows.RequestCancels: wakeCancels,
 	// The nodes release the dependents of ended jobs.
-	sqlrows.InsertReleases: wakeCancels, sqlrows.InsertDeletedReleases: wakeCancels, sqlrows.InsertLinkReleases: wakeCancels, sqlrows.InsertScheduleReleases: wakeCancels,
+	sqlrows.InsertReleases: wakeCancels, sqlrows.InsertDeletedReleases: wakeCancels, sqlrows.InsertLinkReleases: wakeCancels,
+	sqlrows.InsertScheduleReleases: wakeCancels,
 }
 
 // noteWakes notes what a statement of the transaction wakes.

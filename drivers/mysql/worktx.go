@@ -45,42 +45,6 @@ func (transactions) GaveUp(err error) bool {
 // Pool implements store.Transactions.
 func (t transactions) Pool() (any, int) { return t.db, t.db.Stats().MaxOpenConnections }
 
-// finishIn is Finish in a transaction of the program.
-func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (store.FinishResult, error) {
-	const doing = "finish a job"
-	type finished struct {
-		out   store.FinishResult
-		noted bool
-		wakes wakeSet
-	}
-	did, err := rowwise.InTx(b.within(ctx, doing, req.Tx), func(s *session) (did finished, err error) {
-		now, err := s.Now(ctx, req.Now)
-		if err != nil {
-			return did, err
-		}
-		did.out, err = rowwise.Finish(ctx, s, req, now)
-		did.noted = s.Noted
-		if req.Commit { // then the wake-ups are sent after the commit
-			did.wakes, s.wakes = s.wakes, 0
-		}
-		return did, err
-	})
-	switch {
-	case err != nil:
-		return store.FinishResult{}, err
-	case len(did.out.Refused) > 0:
-		_ = req.Tx.(callersTx).tx.Rollback() // within accepts no other type
-	case req.Commit:
-		if err = b.explain(ctx, doing, perhaps(req.Tx.(callersTx).tx.Commit())); err == nil {
-			b.wake(did.wakes)
-			if did.noted {
-				_ = b.CarryOut(ctx, store.CarryOutRequest{Now: req.Now}) // after an error the nodes do it
-			}
-		}
-	}
-	return did.out, err
-}
-
 // FindClaim reports what became of a claim; see store.Jobs. It waits for no lock: a job
 // that another transaction has locked may be about to be completed.
 func (b *Backend) FindClaim(ctx context.Context, ref store.ClaimRef) (store.ClaimState, error) {

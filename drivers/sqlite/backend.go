@@ -289,7 +289,9 @@ func newBackend(path string) (*Backend, error) {
 		path: path, texts: texts, steps: steps,
 		turns: newTurns(), prepared: map[*sql.DB]*prepared{},
 	}
-	b.calls = calls{Read: b.readIn, Write: b.within, WriteAt: b.withinAt}
+	b.calls = calls{
+		ReadOnly: b.read, WriteOnly: b.writeOnly, InCallers: b.inCallers, Commit: b.commit, Rollback: rollback,
+	}
 	return b, nil
 }
 
@@ -365,12 +367,6 @@ func synchronousAtLeast(mode string) func(string) bool {
 	return atLeast("2")
 }
 
-// querier is a pool, a connection or a transaction.
-type querier interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
 // pragma reads one of SQLite's settings; name is one of ours, never input.
 func pragma(ctx context.Context, q querier, name string) (string, error) {
 	var value string
@@ -397,4 +393,10 @@ func (b *Backend) Close() error {
 		return explain("close the SQLite file", err)
 	}
 	return nil
+}
+
+// querier is a pool, a connection or a transaction.
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }

@@ -35,7 +35,7 @@ func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.Clai
 // claim makes one step of a claim, of exact jobs only of jobs with digests.
 func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, last bool) (rowwise.ClaimStep, error) {
 	const doing = "claim jobs"
-	return rowwise.Claim(ctx, b.read(ctx, doing), b.write(ctx, doing), req, store.ClaimWay{Last: last, Digests: true})
+	return rowwise.Claim(ctx, b.read(ctx, doing), b.Write(ctx, doing, nil), req, store.ClaimWay{Last: last, Digests: true})
 }
 
 // kindStreams are all jobs of some kinds.
@@ -122,12 +122,6 @@ func (s *session) dueStreams(ctx context.Context, queue string, streams []rowwis
 	return due, err
 }
 
-// HoldNode implements rowwise.NodeHolder.
-func (s *session) HoldNode(ctx context.Context, node int64) (found rowwise.Around, err error) {
-	err = s.One(ctx, holdNode, args{"node": node}, sqlrows.AroundTargets(&found)...)
-	return found, err
-}
-
 // LookAround implements rowwise.ClaimTx.
 func (s *session) LookAround(ctx context.Context, req store.ClaimRequest) (rowwise.Around, error) {
 	return s.HoldNode(ctx, req.Node)
@@ -191,9 +185,4 @@ func claimStatement(req *store.ClaimRequest, due []rowwise.Stream, permitted boo
 		name = limitedName
 	}
 	return name, a
-}
-
-// BeginClaims implements rowwise.BeginTx.
-func (s *session) BeginClaims(ctx context.Context, node int64, claims []store.ClaimRef) error {
-	return s.Exec(ctx, sqlrows.BeginJobs, args{"claims": claimRefs(claims), "node": node})
 }

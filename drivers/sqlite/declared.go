@@ -13,22 +13,16 @@ const (
 	claimStreams
 	claimSuspects
 	countJobs
-	endJobs
-	endJobsWithResults
 	extendLease
 	findDueStreams
 	findIdlePermits
-	findKeyHolders
 	findLimitWaits
 	findOvertakingJobs
 	findPredecessors
 	findQueueRates
-	findStarts
 	findUndigested
 	findUniqueJobs
 	findWaiting
-	holdNode
-	insertBatch
 	insertJob
 	insertJobVacancies
 	insertJobs
@@ -42,41 +36,24 @@ const (
 	limitedJobs
 	limitedStreams
 	limitedSuspects
-	listAudit
-	listEvents
 	listLanes
 	listLimits
-	listNewestEvents
 	listReleases
 	lockClaims
-	lockDueSchedules
 	lockFile
-	lockFollowers
-	lockLaneHolders
 	lockLaneJobs
-	lockLiveJobs
-	lockLiveNodes
 	lockNewLaneJobs
 	lockNewLaneSuspects
 	lockRunningLaneJobs
-	lockTriggeredSchedules
 	lockWaitingJobs
-	pruneAudit
-	pruneBatches
-	pruneChainEnds
 	pruneCompletedJobs
-	pruneCopies
 	pruneEvents
 	pruneFailedJobs
 	pruneKeptJobs
-	pruneKeyHolds
-	pruneSlots
 	raiseEvents
 	readChanges
-	readCounter
 	readFeed
 	replaceJobs
-	takeVacancies
 	updateDigests
 	updateGoneEvents
 	updateNode
@@ -93,25 +70,19 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	claimStreams:         {File: "claim_jobs", Given: "several by_priority", Columns: sqlrows.ClaimedColumns},
 	claimSuspects:        {File: "claim_suspects", Columns: sqlrows.ClaimedColumns},
 	countJobs:            {File: "list_jobs", Given: "numbers count", Columns: "count", Lists: true},
-	endJobs:              {File: "end_jobs"},
-	endJobsWithResults:   {File: "end_jobs", Given: "results kept"},
 	extendLease:          {File: "extend_lease", Columns: "beats"},
 	findDueStreams:       {File: "find_due_streams", Columns: "stream"},
 	findIdlePermits:      {File: "find_idle_permits", Columns: "id"},
-	findKeyHolders:       {File: "find_key_holders", Columns: "kind unique_key id"},
 	findLimitWaits:       {File: "find_limit_waits", Columns: "job_id limit_id key in_use starts tat not_before before"},
-	findOvertakingJobs:   {File: "find_overtaking_jobs", Columns: laneJobColumns},
+	findOvertakingJobs:   {File: "find_overtaking_jobs", Columns: sqlrows.LaneJobColumns},
 	findPredecessors:     {File: "find_predecessors", Columns: "id state ended_at reason"},
 	findQueueRates:       {File: "find_queue_rates", Columns: "id revision rate per burst tat not_before"},
-	findStarts:           {File: "find_starts", Columns: "job_id lane"},
 	findUndigested:       {File: "find_undigested", Columns: "id args"},
 	findUniqueJobs: {
 		File:    "find_unique_jobs",
 		Columns: "place id live begun running in_batch holds queue priority run_at created_at",
 	},
 	findWaiting:        {File: "find_waiting", Columns: "id waits run_at"},
-	holdNode:           {File: "hold_node", Columns: sqlrows.AroundColumns},
-	insertBatch:        {File: "insert_batch", Columns: "id"},
 	insertJob:          {File: "insert_job"},
 	insertJobVacancies: {File: "insert_job_vacancies"},
 	insertJobs:         {File: "insert_jobs"},
@@ -130,49 +101,29 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 		Given:   "digested several by_priority limited_digested limited_several",
 		Columns: sqlrows.ClaimedColumns,
 	},
-	limitedJobs:      {File: "claim_jobs", Given: "one limited_one", Columns: sqlrows.ClaimedColumns},
-	limitedStreams:   {File: "claim_jobs", Given: "several by_priority limited_several", Columns: sqlrows.ClaimedColumns},
-	limitedSuspects:  {File: "claim_suspects", Given: "limited", Columns: sqlrows.ClaimedColumns},
-	listAudit:        {File: "list_audit", Columns: "id at actor source action count detail subjects", Lists: true},
-	listEvents:       {File: "list_events", Given: "oldest", Columns: "id at type subjects names slots counts reasons"},
-	listLanes:        {File: "list_lanes", Columns: "key used waiting starts tat not_before"},
-	listLimits:       {File: "list_limits", Columns: sqlrows.LimitColumns + " in_use waiting keys", Lists: true},
-	listNewestEvents: {File: "list_events", Given: "newest", Columns: "id at type subjects names slots counts reasons"},
-	listReleases:     {File: "list_releases", Columns: "id on_id done_to schedule_id ended_at state reason"},
-	lockClaims:       {File: "lock_claims", Columns: "place state reason schedule_id origin handled"},
-	lockDueSchedules: {File: "lock_due_schedules", Columns: "id revision mark next_at paused_at releases"},
-	lockFile:         {File: "lock_file"},
-	lockFollowers: {
-		File:    "lock_followers",
-		Columns: "id mark next_at last predecessor_id predecessor paused_at paused_until group_paused_at group_paused_until",
-	},
-	lockLaneHolders:        {File: "lock_lane_holders", Columns: "id permits"},
-	lockLaneJobs:           {File: "lock_lane_jobs", Columns: laneJobColumns},
-	lockLiveJobs:           {File: "lock_live_jobs", Columns: sqlrows.LiveColumns},
-	lockLiveNodes:          {File: "lock_live_nodes", Columns: sqlrows.NodeColumns},
-	lockNewLaneJobs:        {File: "lock_new_lane_jobs", Columns: laneJobColumns},
-	lockNewLaneSuspects:    {File: "lock_new_lane_suspects", Columns: laneJobColumns},
-	lockRunningLaneJobs:    {File: "lock_running_lane_jobs", Columns: laneJobColumns},
-	lockTriggeredSchedules: {File: "lock_triggered_schedules", Columns: "id mark"},
-	lockWaitingJobs:        {File: "lock_waiting_jobs", Columns: "place id busy"},
-	pruneAudit:             {File: "prune_audit", Columns: "id"},
-	pruneBatches:           {File: "prune_batches"},
-	pruneChainEnds:         {File: "prune_chain_ends"},
-	pruneCompletedJobs:     {File: "prune_jobs", Given: "completed", Columns: "id"},
-	pruneCopies:            {File: "prune_copies"},
-	pruneEvents:            {File: "prune_events", Columns: "id"},
-	pruneFailedJobs:        {File: "prune_jobs", Given: "failed", Columns: "id"},
-	pruneKeptJobs:          {File: "prune_jobs", Given: "kept", Columns: "id"},
-	pruneKeyHolds:          {File: "prune_key_holds"},
-	pruneSlots:             {File: "prune_slots"},
-	raiseEvents:            {File: "raise_events"},
-	readChanges:            {File: "read_changes", Columns: "changes"},
-	readCounter:            {File: "read_counter", Columns: "value"},
-	readFeed:               {File: "read_feed", Columns: "keep gone_id"},
-	replaceJobs:            {File: "replace_jobs"},
-	takeVacancies:          {File: "take_vacancies", Columns: "limit_id done_to lanes"},
-	updateDigests:          {File: "update_digests"},
-	updateGoneEvents:       {File: "update_gone_events"},
-	updateNode:             {File: "update_node", Columns: "id"},
-	upsertRateLane:         {File: "upsert_rate_lane"},
+	limitedJobs:         {File: "claim_jobs", Given: "one limited_one", Columns: sqlrows.ClaimedColumns},
+	limitedStreams:      {File: "claim_jobs", Given: "several by_priority limited_several", Columns: sqlrows.ClaimedColumns},
+	limitedSuspects:     {File: "claim_suspects", Given: "limited", Columns: sqlrows.ClaimedColumns},
+	listLanes:           {File: "list_lanes", Columns: "key used waiting starts tat not_before"},
+	listLimits:          {File: "list_limits", Columns: sqlrows.LimitColumns + " in_use waiting keys", Lists: true},
+	listReleases:        {File: "list_releases", Columns: "id on_id done_to schedule_id ended_at state reason"},
+	lockClaims:          {File: "lock_claims", Columns: sqlrows.HeldClaimColumns},
+	lockFile:            {File: "lock_file"},
+	lockLaneJobs:        {File: "lock_lane_jobs", Columns: sqlrows.LaneJobColumns},
+	lockNewLaneJobs:     {File: "lock_new_lane_jobs", Columns: sqlrows.LaneJobColumns},
+	lockNewLaneSuspects: {File: "lock_new_lane_suspects", Columns: sqlrows.LaneJobColumns},
+	lockRunningLaneJobs: {File: "lock_running_lane_jobs", Columns: sqlrows.LaneJobColumns},
+	lockWaitingJobs:     {File: "lock_waiting_jobs", Columns: "place id busy"},
+	pruneCompletedJobs:  {File: "prune_jobs", Given: "completed", Columns: "id"},
+	pruneEvents:         {File: "prune_events", Columns: "id"},
+	pruneFailedJobs:     {File: "prune_jobs", Given: "failed", Columns: "id"},
+	pruneKeptJobs:       {File: "prune_jobs", Given: "kept", Columns: "id"},
+	raiseEvents:         {File: "raise_events"},
+	readChanges:         {File: "read_changes", Columns: "changes"},
+	readFeed:            {File: "read_feed", Columns: "keep gone_id"},
+	replaceJobs:         {File: "replace_jobs"},
+	updateDigests:       {File: "update_digests"},
+	updateGoneEvents:    {File: "update_gone_events"},
+	updateNode:          {File: "update_node", Columns: "id"},
+	upsertRateLane:      {File: "upsert_rate_lane"},
 })

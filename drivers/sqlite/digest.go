@@ -42,7 +42,7 @@ func (b *Backend) digestDue(ctx context.Context, req store.ClaimRequest, rounds 
 		if err != nil || len(read.digests) == 0 {
 			return 0, err
 		}
-		err = b.write(ctx, doing)(func(s *session) error {
+		err = b.Write(ctx, doing, nil)(func(s *session) error {
 			return s.Exec(ctx, updateDigests, args{"digests": sqlrows.JSONList(read.digests)})
 		})
 		if err != nil || !read.more {

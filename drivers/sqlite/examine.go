@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 	"github.com/hourbell/hourbell/store/sqltext"
 )
 
@@ -35,7 +36,7 @@ func (b *Backend) Examine(ctx context.Context) []store.Finding {
 		e.claim(ctx)
 		e.content(ctx)
 	}
-	return e.found
+	return e.Findings
 }
 
 // ExamineLimits finds nothing: a file has neither connections nor statements that a server limits.
@@ -43,19 +44,8 @@ func (*Backend) ExamineLimits(context.Context) ([]store.Finding, error) { return
 
 // examination collects findings.
 type examination struct {
-	b     *Backend
-	found []store.Finding
-}
-
-func (e *examination) add(check string, level store.FindingLevel, found, remedy string) {
-	e.found = append(e.found, store.Finding{Check: check, Level: level, Found: found, Remedy: remedy})
-}
-
-func (e *examination) ok(check, found string) { e.add(check, store.FindingOK, found, "") }
-
-// failed adds an error. Most errors contain the remedy.
-func (e *examination) failed(check string, err error) {
-	e.add(check, store.FindingError, err.Error(), "")
+	store.Examination
+	b *Backend
 }
 
 // file examines the file and its folder, and reports whether the file can be read and written.
@@ -65,11 +55,11 @@ func (e *examination) file() bool {
 	missing := errors.Is(err, fs.ErrNotExist)
 	switch {
 	case missing:
-		e.ok("file", fmt.Sprintf("%s does not exist yet; `hourbell migrate up`, or the first node, makes it", e.b.path))
+		e.OK("file", fmt.Sprintf("%s does not exist yet; `hourbell migrate up`, or the first node, makes it", e.b.path))
 	case err != nil:
-		e.failed("file", err)
+		e.Failed("file", err)
 	default:
-		e.ok("file", fmt.Sprintf("%s, %d bytes, rights %04o", e.b.path, info.Size(), info.Mode().Perm()))
+		e.OK("file", fmt.Sprintf("%s, %d bytes, rights %04o", e.b.path, info.Size(), info.Mode().Perm()))
 	}
 	writable := err == nil || missing
 	for _, path := range []string{folder, e.b.path, e.b.path + "-wal", e.b.path + "-shm"} {
@@ -79,18 +69,18 @@ func (e *examination) file() bool {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		e.add("rights", store.FindingError, "this user may not write to "+path,
+		e.Add("rights", store.FindingError, "this user may not write to "+path,
 			"give the user rights to the file, and to its folder, in which SQLite keeps two more files")
 		writable = false
 	}
 	switch sort := fileSystem(folder); {
 	case networks[sort]:
-		e.add("file system", store.FindingError, "the file is on a network share ("+sort+"), where the locks of SQLite do "+
+		e.Add("file system", store.FindingError, "the file is on a network share ("+sort+"), where the locks of SQLite do "+
 			"not work", "put the file on a disk of this machine, or use PostgreSQL")
 	case sort == "tmpfs":
-		e.add("file system", store.FindingWarning, "the file is in memory (tmpfs), and is gone after a restart of the machine", "put the file on a disk")
+		e.Add("file system", store.FindingWarning, "the file is in memory (tmpfs), and is gone after a restart of the machine", "put the file on a disk")
 	case sort != "":
-		e.ok("file system", "a file system of this machine")
+		e.OK("file system", "a file system of this machine")
 	}
 	return writable && !missing
 }
@@ -101,28 +91,14 @@ var networks = map[string]bool{"nfs": true, "cifs": true, "smb": true, "ceph": t
 // schema examines the tables, and reports whether they can be examined further.
 func (e *examination) schema(ctx context.Context) bool {
 	steps, err := e.b.MigrateStatus(ctx)
-	applied := 0
-	for _, step := range steps {
-		if step.Applied {
-			applied++
-		}
-	}
-	switch {
-	case err != nil:
-		e.failed("schema", err)
-		return false
-	case applied == 0:
-		e.ok("schema", "the file has no tables of Hourbell yet; `hourbell migrate up`, or the first node, makes them")
-		return false
-	case applied < len(steps):
-		e.add("schema", store.FindingError, fmt.Sprintf("the schema is at step %d, and this release needs step %d", applied, len(steps)), "run `hourbell migrate up`")
+	if !e.Steps(steps, err, "the file", "run `hourbell migrate up`") {
 		return false
 	}
 	if err := e.b.CheckSchema(ctx); err != nil { // too new, or not in WAL mode
-		e.failed("schema", err)
+		e.Failed("schema", err)
 		return false
 	}
-	e.ok("schema", fmt.Sprintf("the schema is at step %d, as this release needs it, and the file is in WAL mode", applied))
+	e.OK("schema", fmt.Sprintf("the schema is at step %d, as this release needs it, and the file is in WAL mode", len(steps)))
 	return true
 }
 
@@ -133,14 +109,14 @@ func (e *examination) lock(ctx context.Context) {
 	err := e.takeLock(ctx)
 	switch took := time.Since(began).Round(time.Millisecond); {
 	case err != nil:
-		e.add("lock", store.FindingError, e.b.explain(ctx, "take the write lock", err).Error(), remedy)
+		e.Add("lock", store.FindingError, e.b.explain(ctx, "take the write lock", err).Error(), remedy)
 	case took > slowLock:
-		e.add("lock", store.FindingWarning, fmt.Sprintf("the write lock was free only after %v", took), remedy)
+		e.Add("lock", store.FindingWarning, fmt.Sprintf("the write lock was free only after %v", took), remedy)
 	default:
-		e.ok("lock", fmt.Sprintf("the write lock was free after %v", took))
+		e.OK("lock", fmt.Sprintf("the write lock was free after %v", took))
 	}
 	if wal, err := os.Stat(e.b.path + "-wal"); err == nil && wal.Size() > longWAL {
-		e.add("wal", store.FindingWarning, fmt.Sprintf("%s-wal has %d bytes, because a reader keeps it from being emptied", e.b.path, wal.Size()), remedy)
+		e.Add("wal", store.FindingWarning, fmt.Sprintf("%s-wal has %d bytes, because a reader keeps it from being emptied", e.b.path, wal.Size()), remedy)
 	}
 }
 
@@ -166,8 +142,8 @@ func (e *examination) claim(ctx context.Context) {
 		nothing = append(nothing, sql.Named(name, nil))
 	}
 	var plan strings.Builder
-	rows, err := e.b.reader.QueryContext(ctx, "EXPLAIN QUERY PLAN "+text, nothing...)
-	err = eachRow(rows, err, func(r row) error {
+	rows, err := e.b.reader.QueryContext(ctx, "EXPLAIN QUERY PLAN "+text, nothing...) //nolint:rowserrcheck // EachRow returns rows.Err
+	err = sqlrows.EachRow(rows, err, func(r row) error {
 		var id, parent, unused int
 		var detail string
 		err := r.Scan(&id, &parent, &unused, &detail)
@@ -176,11 +152,11 @@ func (e *examination) claim(ctx context.Context) {
 	})
 	switch {
 	case err != nil:
-		e.failed("claim", e.b.explain(ctx, "examine the plan of the claim", err))
+		e.Failed("claim", e.b.explain(ctx, "examine the plan of the claim", err))
 	case strings.Contains(plan.String(), " INDEX "+index+" "):
-		e.ok("claim", "jobs are found by the index "+index)
+		e.OK("claim", "jobs are found by the index "+index)
 	default:
-		e.add("claim", store.FindingError, "jobs are not found by the index "+index+", so that claims read all jobs",
+		e.Add("claim", store.FindingError, "jobs are not found by the index "+index+", so that claims read all jobs",
 			"see that the index exists; `hourbell migrate print` has its statement")
 	}
 }
@@ -192,13 +168,13 @@ func (e *examination) content(ctx context.Context) {
 	result, err := pragma(limited, e.b.reader, "quick_check(1)")
 	switch {
 	case limited.Err() != nil && ctx.Err() == nil:
-		e.ok("content", fmt.Sprintf("not damaged as far as it was read in %v; PRAGMA quick_check reads all", checkTime))
+		e.OK("content", fmt.Sprintf("not damaged as far as it was read in %v; PRAGMA quick_check reads all", checkTime))
 	case err != nil:
-		e.failed("content", e.b.explain(ctx, "check the content", err))
+		e.Failed("content", e.b.explain(ctx, "check the content", err))
 	case result != "ok":
-		e.add("content", store.FindingError, "the file is damaged: "+result,
+		e.Add("content", store.FindingError, "the file is damaged: "+result,
 			"stop all nodes, and restore a backup; .recover of the sqlite3 program saves what can be read")
 	default:
-		e.ok("content", "not damaged")
+		e.OK("content", "not damaged")
 	}
 }

@@ -81,8 +81,8 @@ func TestExamineFindsWhatIsWrong(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
 		e := &examination{b: b}
-		if e.lock(ctx); len(e.found) != 1 || e.found[0].Level != store.FindingError || e.found[0].Remedy == "" {
-			t.Errorf("found %+v", e.found)
+		if e.lock(ctx); len(e.Findings) != 1 || e.Findings[0].Level != store.FindingError || e.Findings[0].Remedy == "" {
+			t.Errorf("found %+v", e.Findings)
 		}
 	})
 	t.Run("rights", func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"modernc.org/sqlite"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 	"github.com/hourbell/hourbell/store/storetest"
 	"github.com/hourbell/hourbell/store/storetest/faultsql"
 )
@@ -47,13 +48,14 @@ func empty(t *testing.T, b *Backend) {
 	tx, err := b.writer.BeginTx(t.Context(), nil)
 	must(t, err)
 	defer tx.Rollback()
+	//nolint:rowserrcheck // EachRow returns rows.Err
 	rows, err := tx.QueryContext(t.Context(), `SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'hourbell\_%' ESCAPE '\'
 		AND name NOT IN ('hourbell_counter', 'hourbell_feed', 'hourbell_timeline', 'hourbell_schema_version')`)
 	statements := []string{
 		"UPDATE hourbell_feed SET keep = 86400000000",
 		"UPDATE hourbell_timeline SET accepted = 0, lost_at = NULL, seen_token = 0, seen_node = 0, seen_accepted = 0",
 	}
-	must(t, eachRow(rows, err, func(r row) error {
+	must(t, sqlrows.EachRow(rows, err, func(r row) error {
 		var name string
 		err := r.Scan(&name)
 		statements = append(statements, "DELETE FROM "+name)

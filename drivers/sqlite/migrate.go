@@ -142,21 +142,11 @@ func (b *Backend) applyStep(ctx context.Context, conn *sql.Conn, step store.Migr
 // version reads the newest step that the database has; 0 where there is no schema.
 // Steps that are no steps of this release or of a later release are an error.
 func (b *Backend) version(ctx context.Context, q querier) (int, error) {
-	var have []store.Migration
-	rows, err := q.QueryContext(ctx, "SELECT version, name FROM hourbell_schema_version ORDER BY version")
-	err = eachRow(rows, err, func(r row) error {
-		var step store.Migration
-		err := r.Scan(&step.Version, &step.Name)
-		have = append(have, step)
-		return err
-	})
-	if err != nil {
-		if strings.Contains(err.Error(), "no such table: hourbell_schema_version") {
-			return 0, nil
-		}
-		return 0, err
+	have, err := sqlrows.ReadVersion(ctx, q, b.steps, "drop the tables whose names begin with hourbell_, or remove the file with its -wal and -shm files")
+	if err != nil && strings.Contains(err.Error(), "no such table: hourbell_schema_version") {
+		return 0, nil
 	}
-	return store.Newest(have), store.CheckSteps(have, b.steps, "drop the tables whose names begin with hourbell_, or remove the file with its -wal and -shm files")
+	return have, err
 }
 
 // haveVersion is version, and 0 for a file that does not exist.
@@ -174,11 +164,7 @@ func (b *Backend) MigrateStatus(ctx context.Context) ([]store.MigrationStatus, e
 	if err != nil {
 		return nil, b.explain(ctx, "read the schema's version", err)
 	}
-	var out []store.MigrationStatus
-	for _, step := range b.steps {
-		out = append(out, store.MigrationStatus{Migration: step, Applied: step.Version <= have})
-	}
-	return out, nil
+	return store.StatusOf(b.steps, have), nil
 }
 
 // CheckSchema checks that this release can use the schema in the file, and that

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 func TestMigrateAtOnce(t *testing.T) {
@@ -153,8 +154,8 @@ func TestMigrationIsATransaction(t *testing.T) {
 
 func TestMigrationsArePrefixed(t *testing.T) {
 	b := openFile(t, newFile(t))
-	rows, err := b.reader.QueryContext(t.Context(), "SELECT name FROM sqlite_schema")
-	if err := eachRow(rows, err, func(r row) error {
+	rows, err := b.reader.QueryContext(t.Context(), "SELECT name FROM sqlite_schema") //nolint:rowserrcheck // EachRow returns rows.Err
+	if err := sqlrows.EachRow(rows, err, func(r row) error {
 		var name string
 		err := r.Scan(&name)
 		if !strings.HasPrefix(name, "hourbell_") && !strings.HasPrefix(name, "sqlite_") {

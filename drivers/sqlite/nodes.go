@@ -2,8 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"slices"
-	"time"
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
@@ -12,7 +10,7 @@ import (
 
 // Register enters a node; see store.Nodes.
 func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (store.RegisterResult, error) {
-	return rowwise.InTx(b.write(ctx, "register node"), func(s *session) (out store.RegisterResult, err error) {
+	return rowwise.InTx(b.Write(ctx, "register node", nil), func(s *session) (out store.RegisterResult, err error) {
 		now, err := s.Now(ctx, req.Now)
 		if err != nil {
 			return out, err
@@ -71,54 +69,4 @@ func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (st
 // Claims lists what a node holds; see store.Nodes.
 func (b *Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.ClaimRef, error) {
 	return rowwise.InTx(b.read(ctx, "read claims"), func(s *session) ([]store.ClaimRef, error) { return s.ListClaims(ctx, req) })
-}
-
-// Rescue declares nodes dead; see store.Nodes. It looks first without the
-// write lock.
-func (b *Backend) Rescue(ctx context.Context, req store.RescueRequest) (out store.RescueResult, err error) {
-	const doing = "rescue"
-	some, err := rowwise.InTx(b.read(ctx, doing), func(s *session) (bool, error) {
-		now, err := s.Now(ctx, req.Now)
-		if err != nil {
-			return false, err
-		}
-		living, err := s.FindLivingNodes(ctx)
-		return len(store.Expired(living, req, now)) > 0, err
-	})
-	if err != nil || !some {
-		return out, err
-	}
-	return rowwise.InTxAt(b.withinAt(ctx, doing, nil, req.Now), func(s *session, now time.Time) (store.RescueResult, error) {
-		return rowwise.Rescue(ctx, s, req, now)
-	})
-}
-
-// FindLivingNodes implements rowwise.Nodes.
-func (s *session) FindLivingNodes(ctx context.Context) ([]store.NodeInfo, error) {
-	return s.ReadNodes(ctx, lockLiveNodes, args{})
-}
-
-// LockLivingNodes implements rowwise.Nodes.
-func (s *session) LockLivingNodes(ctx context.Context, ids []int64) ([]store.NodeInfo, error) {
-	living, err := s.FindLivingNodes(ctx)
-	return slices.DeleteFunc(living, func(n store.NodeInfo) bool { return !slices.Contains(ids, n.ID) }), err
-}
-
-// EndNodes implements rowwise.Nodes.
-func (s *session) EndNodes(ctx context.Context, ids []int64, died bool, now time.Time) error {
-	if err := s.Exec(ctx, sqlrows.DeleteNodePermits, args{"nodes": sqlrows.JSONList(ids)}); err != nil {
-		return err
-	}
-	return s.Exec(ctx, sqlrows.EndNodes, args{"nodes": sqlrows.JSONList(ids), "died": died, "now": sqlrows.Micros(now)})
-}
-
-// LockHeldJobs implements rowwise.Nodes.
-func (s *session) LockHeldJobs(ctx context.Context, nodes []int64) ([]rowwise.HeldJob, error) {
-	var held []rowwise.HeldJob
-	err := s.Each(ctx, sqlrows.LockHeldJobs, args{"nodes": sqlrows.JSONList(nodes)}, func(r row) error {
-		h, err := sqlrows.ScanHeld(r)
-		held = append(held, h)
-		return err
-	})
-	return held, err
 }

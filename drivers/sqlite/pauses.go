@@ -2,16 +2,12 @@ package sqlite
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
-
-// pauseStep is how many jobs of a group or a key one transaction parks, or makes claimable.
-const pauseStep = 1000
 
 // Put creates or changes definitions; see store.Definitions. After a put of pauses it parks due jobs in steps, so that no claim has to
 // park many.
@@ -20,7 +16,7 @@ func (b *Backend) Put(ctx context.Context, req store.PutRequest) (store.PutResul
 		return b.calls.Put(ctx, req)
 	}
 	doing := req.String()
-	out, err := rowwise.InTxAt(b.withinAt(ctx, doing, nil, req.Now), func(s *session, now time.Time) (store.PutResult, error) {
+	out, err := rowwise.InTxAt(b.WriteAt(ctx, doing, nil, req.Now), func(s *session, now time.Time) (store.PutResult, error) {
 		out, err := rowwise.PutPauses(ctx, s, req, now)
 		for _, put := range req.Pauses {
 			if err == nil {
@@ -29,30 +25,20 @@ func (b *Backend) Put(ctx context.Context, req store.PutRequest) (store.PutResul
 		}
 		return out, err
 	})
-	parks := slices.ContainsFunc(req.Pauses, store.PutPause.Parks)
-	for n := pauseStep; parks && err == nil && n >= pauseStep; {
-		n, err = rowwise.InTxAt(b.withinAt(ctx, doing, nil, req.Now), func(s *session, now time.Time) (int, error) {
-			return s.Count(ctx, sqlrows.ParkJobs, args{"now": sqlrows.Micros(now), "limit": pauseStep})
-		})
+	if err == nil {
+		err = b.Park(ctx, req)
 	}
 	return out, err
 }
 
-// Delete deletes definitions; see store.Definitions. After the end of a pause it makes parked jobs claimable in steps. If a step fails,
-// claims go on.
-func (b *Backend) Delete(ctx context.Context, req store.DeleteRequest) error {
-	if err := b.calls.Delete(ctx, req); err != nil || req.Of != store.OfPauses {
-		return err
-	}
-	for moved, err := pauseStep, error(nil); err == nil && moved >= pauseStep; {
-		moved, err = rowwise.InTxAt(b.withinAt(ctx, req.String(), nil, req.Now), func(s *session, now time.Time) (int, error) { return s.endPauses(ctx, now) })
-	}
-	return nil
+// ParkJobs implements sqlrows.Tx.
+func (s *session) ParkJobs(ctx context.Context, now time.Time) (int, error) {
+	return s.Count(ctx, sqlrows.ParkJobs, args{"now": sqlrows.Micros(now), "limit": sqlrows.PauseStep})
 }
 
-// endPauses makes some parked jobs claimable whose pauses have ended, and returns how many.
-func (s *session) endPauses(ctx context.Context, now time.Time) (int, error) {
-	moved, err := s.Count(ctx, sqlrows.UnparkJobs, args{"now": sqlrows.Micros(now), "limit": pauseStep})
+// EndPauses implements sqlrows.Tx.
+func (s *session) EndPauses(ctx context.Context, now time.Time) (int, error) {
+	moved, err := s.Count(ctx, sqlrows.UnparkJobs, args{"now": sqlrows.Micros(now), "limit": sqlrows.PauseStep})
 	if err != nil {
 		return 0, err
 	}
@@ -63,22 +49,6 @@ func (s *session) endPauses(ctx context.Context, now time.Time) (int, error) {
 }
 
 // TendPauses implements rowwise.ClaimTx.
-func (s *session) TendPauses(ctx context.Context, now time.Time) (step store.PauseStep, err error) {
-	if step.Released, err = s.endPauses(ctx, now); err != nil {
-		return step, err
-	}
-	step.Parked, err = s.Count(ctx, sqlrows.ParkJobs, args{"now": sqlrows.Micros(now), "limit": pauseStep})
-	step.More = step.Parked >= pauseStep
-	return step, err
-}
-
-// LockPauses implements rowwise.PausesTx.
-func (s *session) LockPauses(ctx context.Context, subject store.PauseSubject, names []string) (map[string]store.Pause, error) {
-	pauses := map[string]store.Pause{}
-	err := s.Each(ctx, sqlrows.LockPauses, args{"subject": int16(subject), "names": sqlrows.JSONList(names)}, func(r row) error {
-		p, err := sqlrows.ScanPause(r)
-		pauses[p.Name] = p
-		return err
-	})
-	return pauses, err
+func (s *session) TendPauses(ctx context.Context, now time.Time) (store.PauseStep, error) {
+	return sqlrows.TendPauses(ctx, s, now)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // TestClaimsParkInSteps checks that no transaction of a claim parks more than a step of the jobs that became due in a pause.
@@ -12,7 +13,7 @@ func TestClaimsParkInSteps(t *testing.T) {
 	b := openFile(t, newFile(t))
 	node := register(t, b, time.Hour)
 	pause(t, b, store.PutPause{Subject: store.SubjectGroup, Name: "g"})
-	jobs := make([]store.NewJob, 2*pauseStep+1)
+	jobs := make([]store.NewJob, 2*sqlrows.PauseStep+1)
 	for i := range jobs {
 		jobs[i] = store.NewJob{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Group: "g", Args: []byte("{}"), Priority: 1, MaxAttempts: 5}}
 	}
@@ -27,7 +28,7 @@ func TestClaimsParkInSteps(t *testing.T) {
 	for step := 1; step <= 2; step++ {
 		out, err := b.claim(t.Context(), store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10}, true)
 		must(t, err)
-		if n := parked(); len(out.Jobs) > 0 || !out.Again || n != step*pauseStep {
+		if n := parked(); len(out.Jobs) > 0 || !out.Again || n != step*sqlrows.PauseStep {
 			t.Fatalf("step %d of a claim: %d jobs are claimed and %d parked, again: %v", step, len(out.Jobs), n, out.Again)
 		}
 	}

@@ -27,29 +27,3 @@ func (s *session) QueueRates(ctx context.Context, queue string, _ bool) (q store
 func (s *session) SaveRate(ctx context.Context, limit int64, tat time.Time) error {
 	return s.Exec(ctx, upsertRateLane, args{"limit": limit, "tat": sqlrows.Micros(tat)})
 }
-
-// AwaitClaims implements rowwise.PermitsTx: a transaction that writes has waited for all others.
-func (s *session) AwaitClaims(context.Context) error { return nil }
-
-// LockQueueLimits implements rowwise.PermitsTx.
-func (s *session) LockQueueLimits(ctx context.Context, queue string) (store.QueueLimits, error) {
-	all, err := s.ReadLimits(ctx)
-	return all.Of(queue), err
-}
-
-// savedPermits are the permits of a node on their way to upsert_permits.sql.
-type savedPermits struct {
-	Limit   int64 `json:"limit"`
-	Node    int64 `json:"node"`
-	Permits int   `json:"permits"`
-	Wants   int   `json:"wants"`
-}
-
-// SavePermits implements rowwise.PermitsTx.
-func (s *session) SavePermits(ctx context.Context, rows []store.NodePermits) error {
-	saved := make([]savedPermits, len(rows))
-	for i, row := range rows {
-		saved[i] = savedPermits(row)
-	}
-	return s.Exec(ctx, sqlrows.UpsertPermits, args{"permits": sqlrows.JSON(saved)})
-}

@@ -71,7 +71,7 @@ var plans = []struct {
 		"SEARCH u USING COVERING INDEX hourbell_key_hold_job (job_id=? AND until>?)", "SEARCH j USING INTEGER PRIMARY KEY (rowid=?)",
 		"SEARCH e EXISTS USING PRIMARY KEY (on_id=?)",
 	}},
-	{statement: findKeyHolders, want: []string{
+	{statement: sqlrows.FindKeyHolders, want: []string{
 		"SEARCH h USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH j USING COVERING INDEX hourbell_job_unique (kind=? AND unique_key=?)",
 	}},
 	{statement: sqlrows.ReviveJobs, want: []string{"SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
@@ -83,8 +83,8 @@ var plans = []struct {
 	}},
 	{statement: lockClaims, want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: sqlrows.CheckRecorded, want: []string{"SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: endJobs, want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: endJobsWithResults, want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: sqlrows.EndJobs, want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: sqlrows.EndJobsWithResults, want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: sqlrows.DeleteEndedJobs, want: []string{"SEARCH hourbell_job USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: sqlrows.DeleteCancels, want: []string{"SEARCH hourbell_cancel_request USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: sqlrows.RequeueJobs, want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
@@ -112,8 +112,8 @@ var plans = []struct {
 	{statement: sqlrows.FindDueSchedules, want: []string{"SEARCH hourbell_schedule USING INDEX hourbell_schedule_due (next_at>? AND next_at<?)"}},
 	{statement: sqlrows.FindDueSchedulesNamed, want: []string{"SEARCH hourbell_schedule USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}, sorts: true},
 	{statement: sqlrows.FindNextSchedule, want: []string{"SEARCH hourbell_schedule USING COVERING INDEX hourbell_schedule_due (next_at>?)"}},
-	{statement: lockDueSchedules, want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: lockLiveJobs, want: []string{"SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?)"}, sorts: true},
+	{statement: sqlrows.LockDueSchedules, want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: sqlrows.LockLiveJobs, want: []string{"SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?)"}, sorts: true},
 	{statement: sqlrows.FindFiredSlots, want: []string{"SEARCH r USING COVERING INDEX hourbell_slot_fired (schedule_id=? AND slot=?)"}},
 	{statement: sqlrows.FindNewestSlots, want: []string{"SEARCH n USING COVERING INDEX hourbell_slot_schedule (schedule_id=?)"}},
 	{statement: sqlrows.AdvanceSchedules, want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},
@@ -127,7 +127,7 @@ var plans = []struct {
 	{statement: pruneCompletedJobs, want: []string{"SEARCH h USING INDEX hourbell_history_finished (state=? AND <expr>=? AND finished_at<?)"}},
 	{statement: pruneFailedJobs, want: []string{"SEARCH h USING INDEX hourbell_history_finished (state=? AND <expr>=? AND finished_at<?)"}},
 	{statement: pruneKeptJobs, want: []string{"SEARCH h USING INDEX hourbell_history_keep (keep_until<?)"}},
-	{statement: pruneSlots, want: []string{"SEARCH hourbell_slot USING COVERING INDEX hourbell_slot_recorded (recorded_at<?)"}},
+	{statement: sqlrows.PruneSlots, want: []string{"SEARCH hourbell_slot USING COVERING INDEX hourbell_slot_recorded (recorded_at<?)"}},
 	{statement: sqlrows.ListStats, want: []string{"SEARCH hourbell_stats USING PRIMARY KEY (span=? AND at>? AND at<?)"}},
 	{statement: sqlrows.PruneStats, want: []string{"SEARCH hourbell_stats USING PRIMARY KEY (span=? AND at<?)"}},
 	{statement: sqlrows.ListJobs, want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid<?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid<?)"}},
@@ -159,28 +159,30 @@ var plans = []struct {
 	{statement: countJobs, given: "states finished_since", want: []string{"SEARCH h USING COVERING INDEX hourbell_history_finished (state=? AND <expr>=? AND finished_at>?)"}, walks: true},
 	{statement: sqlrows.ListAttempts, want: []string{"SEARCH a USING INDEX sqlite_autoindex_hourbell_attempt_1 (job_id=?)"}, sorts: true},
 	{statement: sqlrows.ListSchedules, given: "living", want: []string{"SEARCH hourbell_schedule USING INDEX sqlite_autoindex_hourbell_schedule_1 (name>?)", "SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: lockFollowers, want: []string{"SEARCH p USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH c USING PRIMARY KEY (predecessor=?)", "SEARCH d USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH e USING PRIMARY KEY (schedule_id=?)"}, sorts: true},
+	{statement: sqlrows.LockFollowers, want: []string{"SEARCH p USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH c USING PRIMARY KEY (predecessor=?)", "SEARCH d USING INTEGER PRIMARY KEY (rowid=?)"}, sorts: true},
+	{statement: sqlrows.FindLastEnds, want: []string{"SEARCH e USING PRIMARY KEY (schedule_id=?)"}},
 	{statement: sqlrows.UpdateNext, want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: sqlrows.FindDueEnds, want: []string{"SEARCH e USING INDEX hourbell_chain_end_open (schedule_id=?)"}, sorts: true},
 	{statement: sqlrows.FindFollowedEnds, want: []string{"SEARCH e USING COVERING INDEX hourbell_chain_end_job (schedule_id=? AND job_id=?)", "SEARCH r USING COVERING INDEX hourbell_slot_fired (schedule_id=? AND slot=?)"}},
 	{statement: sqlrows.CloseChainEnds, want: []string{"SEARCH e USING INDEX hourbell_chain_end_open (schedule_id=?)", "SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: sqlrows.AwaitChainEnds, want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH e USING COVERING INDEX hourbell_chain_end_open (schedule_id=?)"}},
-	{statement: pruneChainEnds, want: []string{"hourbell_chain_end_slot (slot<?)"}},
+	{statement: sqlrows.PruneChainEnds, want: []string{"hourbell_chain_end_slot (slot<?)"}},
 	{statement: sqlrows.FindChain, want: []string{"SEARCH d USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)", "SEARCH c USING COVERING INDEX hourbell_chain_schedule (schedule_id=?)"}},
 	{statement: sqlrows.DeleteChain, want: []string{"hourbell_chain_schedule (schedule_id=?)"}},
 	{statement: sqlrows.MarkPredecessors, want: []string{"SEARCH hourbell_schedule USING INTEGER PRIMARY KEY (rowid=?)", "sqlite_autoindex_hourbell_schedule_1 (name=?)", "(name>? AND name<?)", "SEARCH c USING PRIMARY KEY (predecessor=?)"}},
 	{statement: sqlrows.MarkScheduleJobs, want: []string{"SEARCH hourbell_job USING INDEX hourbell_job_schedule (schedule_id=?)", "SEARCH s USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)", "(name>? AND name<?)"}},
 	{statement: sqlrows.FindScheduleRelease, want: []string{"SEARCH p USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH c USING PRIMARY KEY (predecessor=?)", "SEARCH d USING INTEGER PRIMARY KEY (rowid=?)"}, walks: true},
-	{statement: listEvents, want: []string{"SEARCH e USING INTEGER PRIMARY KEY (rowid>?)"}},
-	{statement: listNewestEvents, want: []string{"SEARCH e USING INTEGER PRIMARY KEY (rowid>?)"}},
+	{statement: sqlrows.ListEvents, want: []string{"SEARCH e USING INTEGER PRIMARY KEY (rowid>?)"}},
+	{statement: sqlrows.ListNewestEvents, want: []string{"SEARCH e USING INTEGER PRIMARY KEY (rowid>?)"}},
 	{statement: pruneEvents, want: []string{"SCAN hourbell_event"}, walks: true},
-	{statement: listAudit, want: []string{"SCAN a USING INDEX hourbell_audit_at", "SEARCH s USING PRIMARY KEY (entry_id=?)"}},
-	{statement: listAudit, given: "since", want: []string{"SEARCH a USING INDEX hourbell_audit_at (at>?)"}},
-	{statement: listAudit, given: "before", want: []string{"SEARCH a USING INDEX hourbell_audit_at (at<?)"}},
-	{statement: listAudit, given: "actor", want: []string{"SEARCH a USING INDEX hourbell_audit_actor (actor=?)"}},
-	{statement: listAudit, given: "action", want: []string{"SEARCH a USING INDEX hourbell_audit_action (action=?)"}},
-	{statement: listAudit, given: "subject", want: []string{"SEARCH a USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH s USING COVERING INDEX hourbell_audit_subject_name (kind=? AND name=?)"}, sorts: true},
-	{statement: pruneAudit, want: []string{"SEARCH hourbell_audit USING COVERING INDEX hourbell_audit_at (at<?)"}},
+	{statement: sqlrows.ListAudit, want: []string{"SCAN a USING INDEX hourbell_audit_at"}},
+	{statement: sqlrows.ListAuditSubjects, want: []string{"SEARCH hourbell_audit_subject USING PRIMARY KEY (entry_id=?)"}},
+	{statement: sqlrows.ListAudit, given: "since", want: []string{"SEARCH a USING INDEX hourbell_audit_at (at>?)"}},
+	{statement: sqlrows.ListAudit, given: "before", want: []string{"SEARCH a USING INDEX hourbell_audit_at (at<?)"}},
+	{statement: sqlrows.ListAudit, given: "actor", want: []string{"SEARCH a USING INDEX hourbell_audit_actor (actor=?)"}},
+	{statement: sqlrows.ListAudit, given: "action", want: []string{"SEARCH a USING INDEX hourbell_audit_action (action=?)"}},
+	{statement: sqlrows.ListAudit, given: "subject", want: []string{"SEARCH a USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH s USING COVERING INDEX hourbell_audit_subject_name (kind=? AND name=?)"}, sorts: true},
+	{statement: sqlrows.LockOldAudit, want: []string{"SEARCH hourbell_audit USING COVERING INDEX hourbell_audit_at (at<?)"}},
 	{statement: sqlrows.UpdateAudit, want: []string{"SEARCH hourbell_audit USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: sqlrows.DeleteAuditSubjects, want: []string{"SEARCH hourbell_audit_subject USING PRIMARY KEY (entry_id=?)"}},
 	{statement: sqlrows.ListSchedules, given: "failed", want: []string{"SCAN x USING INDEX hourbell_history_failed", "SEARCH hourbell_schedule USING INTEGER PRIMARY KEY (rowid=?)"}, sorts: true},
@@ -299,9 +301,9 @@ func explainPlan(t *testing.T, b *Backend, text string) []string {
 	for _, name := range sqltext.Parameters(text) {
 		a[name] = "[1]"
 	}
-	rows, err := b.reader.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+text, named(a)...)
+	rows, err := b.reader.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+text, named(a)...) //nolint:rowserrcheck // EachRow returns rows.Err
 	var lines []string
-	err = eachRow(rows, err, func(r row) error {
+	err = sqlrows.EachRow(rows, err, func(r row) error {
 		var id, parent, unused int
 		var detail string
 		err := r.Scan(&id, &parent, &unused, &detail)

@@ -16,31 +16,18 @@ func (b *Backend) RecountPermits(ctx context.Context, req store.RecountRequest) 
 	}); err != nil || req.Node != 0 && req.Node != oldest {
 		return out, err
 	}
-	return rowwise.InTx(b.write(ctx, doing), func(s *session) (store.RecountResult, error) {
+	return rowwise.InTx(b.Write(ctx, doing, nil), func(s *session) (store.RecountResult, error) {
 		return rowwise.RecountPermits(ctx, s, req)
 	})
-}
-
-// FindWrongLanes implements rowwise.RecountTx.
-func (s *session) FindWrongLanes(ctx context.Context, among []int64, most int) (map[int64]store.LaneCount, error) {
-	wrong := map[int64]store.LaneCount{}
-	err := s.Each(ctx, sqlrows.FindWrongLanes, args{"lanes": sqlrows.JSONList(among), "limit": most}, func(r row) error {
-		var id int64
-		var held store.LaneCount
-		err := r.Scan(&id, &held.Permits, &held.Starts)
-		wrong[id] = held
-		return err
-	})
-	return wrong, err
 }
 
 // ReturnIdlePermits implements rowwise.RecountTx.
 func (s *session) ReturnIdlePermits(ctx context.Context, most int) (int, error) {
 	ids, err := s.Numbers(ctx, findIdlePermits, args{"limit": most})
-	if err != nil || len(ids) == 0 {
+	if err != nil {
 		return 0, err
 	}
-	if err := s.leaveLanes(ctx, ids, false); err != nil {
+	if err := s.LeaveLanes(ctx, ids, false); err != nil {
 		return 0, err
 	}
 	return len(ids), s.OnIDs(ctx, ids, sqlrows.ClearPermits)

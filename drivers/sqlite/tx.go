@@ -50,7 +50,7 @@ type session struct {
 // newSession returns a session in a transaction.
 func (b *Backend) newSession(tx *sql.Tx, prepared *prepared) *session {
 	s := &session{tx: tx, texts: b.texts, prepared: prepared}
-	s.Runner = s
+	s.Dialect = s
 	return s
 }
 
@@ -81,19 +81,6 @@ func readWithin[T any](ctx context.Context, b *Backend, within time.Duration, do
 		return out, fmt.Errorf("%s: %w", doing, store.ErrSlow)
 	}
 	return out, err
-}
-
-// write runs work in a writing transaction, which has the write lock before
-// work reads anything. The writers of this process queue here, not at SQLite. Then it
-// releases the dependents of jobs that have ended.
-func (b *Backend) write(ctx context.Context, doing string) rowwise.Transaction[*session] {
-	return func(work func(*session) error) error {
-		s, err := rowwise.InTx(b.writeOnly(ctx, doing), func(s *session) (*session, error) { return s, work(s) })
-		if err == nil && s.Noted {
-			_ = b.CarryOut(ctx, store.CarryOutRequest{Now: s.Asked}) // after an error the nodes do it
-		}
-		return err
-	}
 }
 
 // writeOnly runs work in a writing transaction.
@@ -149,7 +136,7 @@ func (b *Backend) writeReturning(ctx context.Context, doing string, name stateme
 		} else {
 			rows, err = b.writer.QueryContext(ctx, b.texts[name].SQL, values...)
 		}
-		return eachRow(rows, err, scan)
+		return sqlrows.EachRow(rows, err, scan)
 	})
 }
 
@@ -210,59 +197,6 @@ func (b *Backend) beginOnce(ctx context.Context, prepared *prepared) (*session, 
 	return s, nil
 }
 
-// within runs work in the caller's transaction if there is one, else in one of
-// our own. A caller's transaction that has only begun takes the write lock before work reads, so that
-// no other connection writes in between.
-func (b *Backend) within(ctx context.Context, doing string, tx store.Tx) rowwise.Transaction[*session] {
-	return func(work func(*session) error) error {
-		if tx == nil {
-			return b.write(ctx, doing)(work)
-		}
-		s, err := b.callers(ctx, doing, tx)
-		if err != nil {
-			return err
-		}
-		if err := s.Exec(ctx, lockFile, nil); err != nil {
-			return b.explain(ctx, doing, err)
-		}
-		return b.explain(ctx, doing, work(s))
-	}
-}
-
-// withinAt is within for a change that needs the instant of the call; see sqlrows.Session.
-// In the caller's transaction it is inside a savepoint.
-func (b *Backend) withinAt(ctx context.Context, doing string, tx store.Tx, asked time.Time) rowwise.TransactionAt[*session] {
-	return func(change func(*session, time.Time) error) error {
-		return b.within(ctx, doing, tx)(func(s *session) error {
-			work := func(s *session) error {
-				now, err := s.Now(ctx, asked)
-				if err != nil {
-					return err
-				}
-				return change(s, now)
-			}
-			if tx == nil {
-				return work(s)
-			}
-			return s.inSavepoint(ctx, work)
-		})
-	}
-}
-
-// readIn calls work in the caller's transaction or, if tx is nil, does what read does.
-func (b *Backend) readIn(ctx context.Context, doing string, tx store.Tx) rowwise.Transaction[*session] {
-	return func(work func(*session) error) error {
-		if tx == nil {
-			return b.read(ctx, doing)(work)
-		}
-		s, err := b.callers(ctx, doing, tx)
-		if err != nil {
-			return err
-		}
-		return b.explain(ctx, doing, work(s))
-	}
-}
-
 // callers returns a session in the caller's transaction.
 func (b *Backend) callers(ctx context.Context, doing string, tx store.Tx) (*session, error) {
 	callers, ok := tx.(callersTx)
@@ -275,13 +209,12 @@ func (b *Backend) callers(ctx context.Context, doing string, tx store.Tx) (*sess
 	return b.newSession(callers.tx, nil), nil
 }
 
-// inSavepoint runs work in a caller's transaction. After an error the transaction is as
-// before, and can go on.
-func (s *session) inSavepoint(ctx context.Context, work func(*session) error) error {
+// InSavepoint implements sqlrows.Tx.
+func (s *session) InSavepoint(ctx context.Context, work func() error) error {
 	if _, err := s.tx.ExecContext(ctx, "SAVEPOINT hourbell"); err != nil {
 		return err
 	}
-	err := work(s)
+	err := work()
 	if err == nil {
 		_, err = s.tx.ExecContext(ctx, "RELEASE hourbell")
 		return err
@@ -370,42 +303,37 @@ func parameter(name string, value any) any {
 	return sql.Named(name, value)
 }
 
-// Exec is Session.Exec. Exec, Each and One do not go through the interface Runner, where the args of each call would
-// have to be allocated.
-func (s *session) Exec(ctx context.Context, name statement, a args) error {
-	_, err := s.Run(ctx, name, a)
-	return err
-}
-
-// Each is Session.Each.
-func (s *session) Each(ctx context.Context, name statement, a args, scan func(row) error) error {
-	rows, err := s.Query(ctx, name, a)
-	return eachRow(rows, err, scan)
-}
-
-// One is Session.One.
-func (s *session) One(ctx context.Context, name statement, a args, dest ...any) error {
-	found := false
-	err := s.Each(ctx, name, a, func(r row) error {
-		found = true
-		return r.Scan(dest...)
-	})
-	if err == nil && !found {
-		return fmt.Errorf("statement %v returned no row", sources[name])
-	}
-	return err
-}
-
-// eachRow hands rows to scan, and closes them.
-func eachRow(rows *sql.Rows, err error, scan func(row) error) error {
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
+// inCallers runs work in the caller's transaction. A transaction that has only begun takes the write lock before work reads, so that no
+// other connection writes in between.
+func (b *Backend) inCallers(ctx context.Context, doing string, tx store.Tx, writes bool) rowwise.Transaction[*session] {
+	return func(work func(*session) error) error {
+		s, err := b.callers(ctx, doing, tx)
+		if err != nil {
 			return err
 		}
+		if writes {
+			if err := s.Exec(ctx, lockFile, nil); err != nil {
+				return b.explain(ctx, doing, err)
+			}
+		}
+		return b.explain(ctx, doing, work(s))
 	}
-	return rows.Err()
 }
+
+// within is Write.
+func (b *Backend) within(ctx context.Context, doing string, tx store.Tx) rowwise.Transaction[*session] {
+	return b.Write(ctx, doing, tx)
+}
+
+// withinAt is WriteAt.
+func (b *Backend) withinAt(ctx context.Context, doing string, tx store.Tx, asked time.Time) rowwise.TransactionAt[*session] {
+	return b.WriteAt(ctx, doing, tx, asked)
+}
+
+// commit commits a caller's transaction.
+func (b *Backend) commit(ctx context.Context, doing string, tx store.Tx) error {
+	return b.explain(ctx, doing, tx.(callersTx).tx.Commit())
+}
+
+// rollback rolls a caller's transaction back.
+func rollback(tx store.Tx) { _ = tx.(callersTx).tx.Rollback() }

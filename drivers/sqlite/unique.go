@@ -24,19 +24,6 @@ func (s *session) LockKeys(ctx context.Context, keys []store.JobKey, now time.Ti
 	return holders, err
 }
 
-// SaveKeyHolds implements rowwise.Jobs.
-func (s *session) SaveKeyHolds(ctx context.Context, holds []store.KeyHold, _ time.Time) error {
-	type row struct {
-		Kind, Unique string
-		ID, Until    int64
-	}
-	rows := make([]row, len(holds))
-	for i, h := range holds {
-		rows[i] = row{h.Kind, h.Unique, h.ID, h.Until.UnixMicro()}
-	}
-	return s.Exec(ctx, sqlrows.UpsertKeyHolds, args{"holds": sqlrows.JSON(rows)})
-}
-
 // ReplaceJobs implements rowwise.Jobs.
 func (s *session) ReplaceJobs(ctx context.Context, jobs []rowwise.Replaced) error {
 	var pack sqlrows.Packer
@@ -51,7 +38,7 @@ func (s *session) ReplaceJobs(ctx context.Context, jobs []rowwise.Replaced) erro
 	for i := range jobs {
 		ids[i] = jobs[i].ID
 	}
-	if err := s.leaveLanes(ctx, ids, false); err != nil {
+	if err := s.LeaveLanes(ctx, ids, false); err != nil {
 		return err
 	}
 	return s.Exec(ctx, replaceJobs, args{"jobs": string(text), "bytes": pack.Parameter()})

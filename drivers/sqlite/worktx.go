@@ -96,35 +96,6 @@ func (transactions) GaveUp(err error) bool { return isBusy(err) }
 // Pool implements store.Transactions.
 func (t transactions) Pool() (any, int) { return t.db, t.db.Stats().MaxOpenConnections }
 
-// finishIn is Finish in a transaction of the application.
-func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (store.FinishResult, error) {
-	const doing = "finish a job"
-	type finished struct {
-		out   store.FinishResult
-		noted bool
-	}
-	did, err := rowwise.InTx(b.within(ctx, doing, req.Tx), func(s *session) (did finished, err error) {
-		now, err := s.Now(ctx, req.Now)
-		if err != nil {
-			return did, err
-		}
-		did.out, err = rowwise.Finish(ctx, s, req, now)
-		did.noted = s.Noted
-		return did, err
-	})
-	switch {
-	case err != nil:
-		return store.FinishResult{}, err
-	case len(did.out.Refused) > 0:
-		_ = req.Tx.(callersTx).tx.Rollback() // within accepts no other type
-	case req.Commit:
-		if err = b.explain(ctx, doing, req.Tx.(callersTx).tx.Commit()); err == nil && did.noted {
-			_ = b.CarryOut(ctx, store.CarryOutRequest{Now: req.Now}) // after an error the nodes do it
-		}
-	}
-	return did.out, err
-}
-
 // FindClaim reports what became of a claim; see store.Jobs. If the job has not
 // ended, it looks again with the write lock, so that it sees what the transactions
 // did that wrote at that time.
@@ -137,5 +108,5 @@ func (b *Backend) FindClaim(ctx context.Context, ref store.ClaimRef) (store.Clai
 	if state, err := rowwise.InTx(b.read(ctx, doing), look); err != nil || state != store.ClaimHeld {
 		return state, err
 	}
-	return rowwise.InTx(b.write(ctx, doing), look)
+	return rowwise.InTx(b.Write(ctx, doing, nil), look)
 }

@@ -252,8 +252,8 @@ var sqliteFaults = []fault{
 	{"a dead node claims", "sql/hold_node.sql", "id = :node AND ended_at IS NULL", "id = :node"},
 	{"tokens grow per job only", "sql/claim_jobs.sql", "max((SELECT value FROM hourbell_counter WHERE name = 'token'), j.token) + due.place", "j.token + 1"},
 	{
-		"an insert commits before its caller", "tx.go", "return b.explain(ctx, doing, work(s))\n	}\n}\n\n// withinAt",
-		"defer func() { _ = s.tx.Commit() }()\n		return b.explain(ctx, doing, work(s))\n	}\n}\n\n// withinAt",
+		"an insert commits before its caller", "tx.go", "return b.explain(ctx, doing, work(s))\n	}\n}\n\n// within is",
+		"defer func() { _ = s.tx.Commit() }()\n		return b.explain(ctx, doing, work(s))\n	}\n}\n\n// within is",
 	},
 	{"two jobs share a key", shared + "spec.go", "return TextOrNull(s.Unique) }", "return TextOrNull(s.Unique[:0]) }"},
 	{"an outcome counts with any token", "sql/lock_claims.sql", " AND j.token = o.value ->> 'token'", ""},

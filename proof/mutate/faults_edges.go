@@ -54,7 +54,7 @@ var sqliteEdgeFaults = []fault{
 	{
 		"a retry reaches only the next jobs", shared + "edges.go",
 		"if err := s.noteRetries(ctx, ids, now); err != nil {\n\t\treturn err\n\t}\n\treturn s.OnIDs(ctx, ids, " +
-			"DeleteFinishedJobs)", "return s.OnIDs(ctx, ids, DeleteFinishedJobs)",
+			"deleteFinishedJobs)", "return s.OnIDs(ctx, ids, deleteFinishedJobs)",
 	},
 	{"the dependents of a dead node's jobs wait for ever", "sql/find_release.sql", "EXISTS (SELECT 1 FROM hourbell_release) AS found", "0 AS found"},
 	{"the end of a job leaves no note", "sql/mark_releases.sql", "SET releases = 1", "SET releases = 0"},

@@ -18,10 +18,10 @@ var postgresHistoryFaults = []fault{
 var sqliteHistoryFaults = []fault{
 	{"a zombie completes a job with any token", "sql/lock_claims.sql", " AND j.token = o.value ->> 'token'", ""},
 	{
-		"effects are committed before the completion", "worktx.go", "	const doing = \"finish a job\"\n",
+		"effects are committed before the completion", shared + "calls.go", "	const doing = \"finish a job\"\n",
 		"	const doing = \"finish a job\"\n" +
-			"	if req.Commit { _ = req.Tx.(callersTx).tx.Commit(); pause, stop := context.WithTimeout(ctx, store.LossDelay(1) / " +
-			"5); <-pause.Done(); stop(); req.Tx = nil; return b.Finish(ctx, req) }\n",
+			"	if req.Commit { _ = c.Commit(ctx, doing, req.Tx); pause, stop := context.WithTimeout(ctx, store.LossDelay(1) / " +
+			"5); <-pause.Done(); stop(); req.Tx = nil; return c.Finish(ctx, req) }\n",
 	},
 	{
 		"a node is declared dead by the age of its jobs", "sql/lock_live_nodes.sql", "started_at, seen_at, ended_at",

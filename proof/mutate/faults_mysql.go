@@ -31,7 +31,7 @@ var mysqlFaults = []fault{
 	{"a claim leaves the copy of a rare job as it was", "claim.go", "s.OnIDs(ctx, rares, updateRare)", "s.OnIDs(ctx, rares[:0], updateRare)"},
 
 	// Outcomes.
-	{"a job that waits for its next attempt is a running job in its copy", "finish.go", "append(again, snoozed...)", "append(again[:0], snoozed...)"},
+	{"a job that waits for its next attempt is a running job in its copy", "finish.go", "NumbersOf(jobs, func(job *rowwise.Requeue)", "NumbersOf(jobs[:0], func(job *rowwise.Requeue)"},
 	{"the copy of an ended job stays", "finish.go", "return s.plain[id] })", "return s.plain[id] || id > 0 })"},
 	{"a lost job is not found as a suspect", "finish.go", "if job.LossCounts {", "if job.LossCounts && job.ID < 0 {"},
 	{"an outcome counts with any token", "sql/lock_claims.sql", "WHERE j.token = o.token", "WHERE j.token >= 0 * o.token"},
@@ -106,7 +106,7 @@ var mysqlFaults = []fault{
 	{"a commit without an answer counts as refused", "errors.go", "return fmt.Errorf(\"%w: %w\", store.ErrUnknown, err)", "return err"},
 	{"a completion that was committed counts as lost", "sql/find_claim.sql", "hourbell_history WHERE id = :id) THEN 2", "hourbell_history WHERE id = :id) THEN 3"},
 	{"a look at a claim waits for its job", "sql/lock_claim.sql", " FOR UPDATE SKIP LOCKED", " FOR UPDATE"},
-	{"a refused completion is committed", "worktx.go", "tx.Rollback() // within", "tx.Commit() // within"},
+	{"a refused completion is committed", "tx.go", "{ _ = tx.(callersTx).tx.Rollback() }", "{ _ = tx.(callersTx).tx.Commit() }"},
 	{
 		"a worker is not called again after a deadlock", "worktx.go",
 		"case errDeadlock, errRecordChanged, errLockWaitTimeout:\n		return true",
@@ -172,7 +172,7 @@ var mysqlEdgeFaults = []fault{
 	{
 		"a retry reaches only the next jobs", shared + "edges.go",
 		"	if err := s.noteRetries(ctx, ids, now); err != nil {\n		return err\n	}\n	return s.OnIDs(ctx, ids, " +
-			"DeleteFinishedJobs)", "	return s.OnIDs(ctx, ids, DeleteFinishedJobs)",
+			"deleteFinishedJobs)", "	return s.OnIDs(ctx, ids, deleteFinishedJobs)",
 	},
 	{"the dependents of a dead node's jobs wait for ever", "sql/find_release.sql", "EXISTS (SELECT 1 FROM hourbell_release) AS found", "0 AS found"},
 	{"the end of a job leaves no note", "sql/mark_releases.sql", "SET j.releases = 1", "SET j.releases = 0"},
@@ -215,12 +215,11 @@ var mysqlLaneFaults = []fault{
 			"s.OnIDs(ctx, rares, updateRare)",
 	},
 	{
-		"an ended job keeps its permit", "finish.go", "	if err := s.leaveLanes(ctx, ids, false); err != nil {",
-		"	if err := s.leaveLanes(ctx, nil, false); err != nil {",
+		"an ended job keeps its permit", shared + "finish.go", "s.Dialect.LeaveLanes(ctx, ids, false)", "s.Dialect.LeaveLanes(ctx, nil, false)",
 	},
-	{"a retried job keeps its permit", "finish.go", "s.leaveLanes(ctx, again, true)", "s.leaveLanes(ctx, nil, true)"},
+	{"a retried job keeps its permit", shared + "finish.go", "s.Dialect.LeaveLanes(ctx, again, true)", "s.Dialect.LeaveLanes(ctx, nil, true)"},
 	{"a job that is moved keeps its permit", "sql/update_jobs.sql", "j.lane = NULL, j.permits = NULL,", "j.lane = NULL,"},
 	{"permits are given without a lock of their lanes", "sql/lock_lanes.sql", "FOR UPDATE\nNOWAIT -- if nowait", "LIMIT 1000000 -- if nowait"},
 	{"a claim takes jobs that hold no permit", "statements.go", "($1.permits IS NOT NULL OR NOT EXISTS", "(1 OR NOT EXISTS"},
-	{"permits that were given back are taken twice", "lanes.go", "return vacancies, s.OnIDs(ctx, ids, deleteVacancies)", "return vacancies, nil"},
+	{"permits that were given back are taken twice", shared + "lanes.go", "return vacancies, s.OnIDs(ctx, ids, deleteVacancies)", "return vacancies, nil"},
 }

@@ -290,7 +290,8 @@ func (h *house) twins(one, other string) (lines, bodies int) {
 			set := map[string]int{}
 			for line := range strings.Lines(string(f.text)) {
 				line = strings.TrimSpace(line)
-				if len(strings.Trim(line, "(){}[],;")) > 0 && !strings.HasPrefix(line, "//") && !strings.HasPrefix(line, `"`) && !strings.HasPrefix(line, "package ") {
+				if len(strings.Trim(line, "(){}[],;")) > 0 && !strings.HasPrefix(line, "//") && !strings.HasPrefix(line, `"`) &&
+					!strings.HasPrefix(line, "package ") && !strings.HasPrefix(line, "import ") {
 					set[line]++
 				}
 			}

@@ -1,4 +1,4 @@
--- statement CutOutput
+-- shared statement cutOutput
 -- Deletes the stored output of jobs that is of other tokens or outside the windows.
 DELETE p
 FROM JSON_TABLE(:windows, '$[*]' COLUMNS (id BIGINT PATH '$.id', token BIGINT PATH '$.token', first_block BIGINT PATH '$.first', last_block BIGINT PATH '$.last')) AS w

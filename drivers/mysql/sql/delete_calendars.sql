@@ -1,3 +1,3 @@
--- statement DeleteCalendars
+-- shared statement deleteCalendars
 -- Deletes calendars.
 DELETE FROM hourbell_calendar WHERE name IN (:names)

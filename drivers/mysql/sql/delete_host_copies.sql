@@ -1,3 +1,3 @@
--- statement DeleteHostCopies
+-- shared statement deleteHostCopies
 -- Deletes the copies of a host.
 DELETE FROM hourbell_copy WHERE host = :host

@@ -1,4 +1,4 @@
--- statement DeleteSteps
+-- shared statement deleteSteps
 -- Deletes the steps of jobs.
 DELETE t FROM JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) AS o
 STRAIGHT_JOIN hourbell_step AS t FORCE INDEX (PRIMARY) ON t.job_id = o.id

@@ -1,6 +1,6 @@
--- statement endJobs, given each
+-- statement EndJobs, given each
 -- statement endJobsAlike, given alike
--- statement endJobsWithResults, given each results kept
+-- statement EndJobsWithResults, given each results kept
 -- Copies jobs to history; delete_ended_jobs then takes them from the hot table. Most jobs end alike: with one state, and
 -- without a reason.
 INSERT INTO hourbell_history (

@@ -1,5 +1,5 @@
--- statement FindEdges, returns on_id job_id delay on any_of at_end
--- statement FindOpenEdges, given open, returns on_id job_id delay on any_of at_end
+-- shared statement findEdges, returns on_id job_id delay on any_of at_end
+-- shared statement findOpenEdges, given open, returns on_id job_id delay on any_of at_end
 -- The edges on jobs, each from a dependent on; of one note ordered by dependent: the open edges
 -- that notes of ends concern, or all edges.
 SELECT e.on_id, e.job_id, e.delay, e.`on`, e.any_of, e.at_end

@@ -1,4 +1,4 @@
--- statement findKeyHolders, returns kind unique_key id live
+-- statement FindKeyHolders, returns kind unique_key id live
 -- The keys of finished jobs that a live job of their kind has, or that another job holds
 -- after its end, and that job. A live job comes last.
 SELECT u.kind, u.unique_key, u.job_id AS id, 0 AS live

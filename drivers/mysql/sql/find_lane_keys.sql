@@ -1,4 +1,4 @@
--- statement FindLaneKeys, returns limit_id key id
+-- shared statement findLaneKeys, returns limit_id key id
 -- The numbers of lanes.
 SELECT l.limit_id, l.`key`, l.id
 FROM JSON_TABLE(:lanes, '$[*]' COLUMNS (limit_id BIGINT PATH '$.limit', lane_key VARCHAR(200) CHARACTER SET utf8mb4 COLLATE {bin} PATH '$.key')) AS o

@@ -1,4 +1,4 @@
--- statement FindReopenings, returns job_id open_edges any_of at_end matched missed latest
+-- shared statement findReopenings, returns job_id open_edges any_of at_end matched missed latest
 -- What is known of all edges of jobs. The end of a predecessor counts if its edge has a delay,
 -- because without a delay the end is not later than now.
 SELECT e.job_id, sum(e.state = 0) AS open_edges, max(e.any_of) AS any_of, max(e.at_end) AS at_end,

@@ -1,4 +1,4 @@
--- statement FindScheduleJobs, returns TargetColumns
+-- shared statement findScheduleJobs, returns TargetColumns
 -- Locks the live jobs of a schedule, in the order of their numbers.
 SELECT j.id, greatest(j.state, 0) AS state, {micros(j.run_at)} AS run_at, {micros(j.slot)} AS slot, j.schedule_id, j.origin, j.attempt, j.max_attempts, j.kind, coalesce(j.unique_key, _utf8mb4'') AS unique_key, NULL AS mark
 FROM (

@@ -1,3 +1,3 @@
--- statement findScheduleNames, returns id name
+-- shared statement findScheduleNames, returns id name
 -- The names of schedules, also of deleted schedules.
 SELECT id, name FROM hourbell_schedule WHERE id IN (:ids)

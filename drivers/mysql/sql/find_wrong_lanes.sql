@@ -1,4 +1,4 @@
--- statement FindWrongLanes, returns id held starts
+-- shared statement findWrongLanes, returns id held starts
 -- Lanes whose number of permits in use, or of starts that no claim has used, is not what jobs hold and what was given back, with the
 -- latter numbers, at most :limit; all lanes or only :lanes. Jobs are read only if there are lanes.
 SELECT x.lane AS id, sum(x.held) AS held, sum(x.held_starts) AS starts

@@ -1,4 +1,4 @@
--- statement InsertAuditSubjects
+-- shared statement insertAuditSubjects
 -- Adds subjects to an entry of the audit.
 INSERT INTO hourbell_audit_subject (entry_id, place, kind, name)
 VALUES

@@ -1,4 +1,4 @@
--- statement listAudit, returns id at actor source action count detail, a listing
+-- statement ListAudit, returns id at actor source action count detail, a listing
 -- Entries of the audit, newest first.
 SELECT a.id, {micros(a.at)} AS at, a.actor, a.source, a.action, a.count, a.detail
 FROM hourbell_audit AS a

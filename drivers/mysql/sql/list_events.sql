@@ -1,5 +1,5 @@
--- statement listEvents, given oldest, returns id at type subjects slots counts reasons
--- statement listNewestEvents, given newest, returns id at type subjects slots counts reasons
+-- statement ListEvents, given oldest, returns id at type subjects slots counts reasons
+-- statement ListNewestEvents, given newest, returns id at type subjects slots counts reasons
 -- Rows of the feed.
 SELECT id, {micros(at)} AS at, type, subjects, slots, counts, reasons
 FROM hourbell_event

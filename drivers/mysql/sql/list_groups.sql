@@ -1,4 +1,4 @@
--- statement ListGroups, returns groupColumns, a listing
+-- shared statement listGroups, returns groupColumns, a listing
 -- The groups that a schedule or a live job has, with what they have.
 SELECT name, sum(schedules) AS schedules, sum(ready) AS ready, sum(scheduled) AS scheduled, sum(running) AS running, sum(waiting) AS waiting
 FROM (

@@ -1,4 +1,4 @@
--- statement ListOwners, returns name revision digest host synced_at copy_host copy_path copy_digest copy_revision changed_at, a listing
+-- shared statement listOwners, returns name revision digest host synced_at copy_host copy_path copy_digest copy_revision changed_at, a listing
 -- Owners of schedules with the copies of hosts, by name, then by host.
 SELECT o.name, o.revision, o.digest, o.host, {micros(o.synced_at)} AS synced_at, c.host AS copy_host, c.path AS copy_path, c.digest AS copy_digest,
   c.revision AS copy_revision, {micros(c.changed_at)} AS changed_at

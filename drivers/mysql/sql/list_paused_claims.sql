@@ -1,4 +1,4 @@
--- statement ListPausedClaims, returns id token
+-- shared statement listPausedClaims, returns id token
 -- The claims of a node whose jobs pauses concern.
 SELECT j.id, j.token FROM hourbell_job AS j FORCE INDEX (hourbell_job_ready)
 WHERE j.state = 2 AND j.node = :node AND EXISTS (

@@ -1,4 +1,4 @@
--- statement ListProgress, returns job_id token done total note at stuck
+-- shared statement listProgress, returns job_id token done total note at stuck
 -- The progress of jobs.
 SELECT job_id, token, done, total, note, {micros(at)} AS at, {micros(stuck)} AS stuck
 FROM hourbell_progress

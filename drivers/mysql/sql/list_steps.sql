@@ -1,4 +1,4 @@
--- statement ListSteps, returns job_id name sort place version value waits until timed_out at
+-- shared statement listSteps, returns job_id name sort place version value waits until timed_out at
 -- The steps of jobs.
 SELECT job_id, name, sort, place, version, value, waits, {micros(until)} AS until, timed_out, {micros(at)} AS at
 FROM hourbell_step FORCE INDEX (PRIMARY) WHERE job_id IN (:ids)

@@ -1,4 +1,4 @@
--- statement lockClaims, returns place state reason schedule_id origin handled concerns rare
+-- statement lockClaims, returns sqlrows.HeldClaimColumns rare
 -- Locks the live jobs that still have the tokens of these claims, and returns the cancel requests for
 -- them, whether there are handlers, whether the ends of the jobs concern dependents or limits, and which jobs are in hourbell_job_rare.
 SELECT o.place, j.state, (SELECT c.reason FROM hourbell_cancel_request AS c WHERE c.job_id = j.id {share}) AS reason,

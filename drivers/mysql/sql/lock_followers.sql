@@ -1,5 +1,5 @@
 -- statement lockFreeFollowers, given free, returns id mark next_at predecessor_id predecessor paused_at paused_until group_paused_at group_paused_until
--- statement lockFollowers, given waiting, returns id mark next_at predecessor_id predecessor paused_at paused_until group_paused_at group_paused_until
+-- statement LockFollowers, given waiting, returns id mark next_at predecessor_id predecessor paused_at paused_until group_paused_at group_paused_until
 -- Locks the schedules that follow these schedules, in the order of their numbers, and returns
 -- them once for each of these.
 SELECT d.id, {micros(d.mark)} AS mark, {micros(d.next_at)} AS next_at,

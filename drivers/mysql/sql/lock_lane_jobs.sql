@@ -1,7 +1,7 @@
--- statement readLaneJobs, given waiting, returns laneJobColumns
--- statement lockLaneJobs, given waiting lock, returns laneJobColumns
--- statement lockNewLaneJobs, given fresh lock, returns laneJobColumns
--- statement lockRunningLaneJobs, given running lock, returns laneJobColumns
+-- statement readLaneJobs, given waiting, returns sqlrows.LaneJobColumns
+-- statement lockLaneJobs, given waiting lock, returns sqlrows.LaneJobColumns
+-- statement lockNewLaneJobs, given fresh lock, returns sqlrows.LaneJobColumns
+-- statement lockRunningLaneJobs, given running lock, returns sqlrows.LaneJobColumns
 -- Jobs that need permits, by number; with locks, without jobs that others have locked.
 SELECT j.id, coalesce(j.lane, 0) AS lane, j.state = -3 AS first,                                                        -- if waiting
 SELECT j.id, 0 AS lane, j.token > 0 AS first,                                                                           -- if fresh

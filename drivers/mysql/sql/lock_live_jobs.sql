@@ -1,6 +1,6 @@
 -- statement findLiveJobs, returns sqlrows.LiveColumns
 -- statement lockFreeLiveJobs, given free, returns sqlrows.LiveColumns
--- statement lockLiveJobs, given waiting, returns sqlrows.LiveColumns
+-- statement LockLiveJobs, given waiting, returns LiveColumns
 -- Locks the live jobs of schedules, without backfilled jobs, in the order of their numbers. Jobs are
 -- locked by their numbers, because a lock on an entry of another index would stay where a locked job
 -- is left out, and the transaction that has locked the job would wait for it.

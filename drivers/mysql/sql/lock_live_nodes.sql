@@ -1,5 +1,5 @@
--- statement findLiveNodes, returns sqlrows.NodeColumns
--- statement lockLiveNodes, given lock, returns sqlrows.NodeColumns
+-- shared statement findLiveNodes, returns NodeColumns
+-- shared statement lockLiveNodes, given lock, returns NodeColumns
 -- The nodes that have not ended. With locks, only some nodes: no other node has to wait. The row of a node is locked before its
 -- heartbeat, so that heartbeats go on while the statement waits for a claim.
 SELECT n.id, n.name, n.version, n.host, n.labels, n.queues, n.kinds, n.zones, n.problems, n.lease, {micros(n.started_at)} AS started_at,

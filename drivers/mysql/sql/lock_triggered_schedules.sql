@@ -1,5 +1,5 @@
 -- statement findTriggeredMarks, returns id mark
--- statement lockTriggeredSchedules, given locking, returns id mark
+-- statement LockTriggeredSchedules, given locking, returns id mark
 -- Locks the schedules of triggered jobs, in the order of their numbers, so that they do not fire
 -- concurrently, and returns their marks: up to them, slots may have fired early. A caller's
 -- transaction does not lock them, because they could not fire until it ends.

@@ -1,4 +1,4 @@
--- statement pruneBatches, given prune
+-- statement PruneBatches, given prune
 -- statement findOldBatches, given look, returns id
 -- Deletes batches whose jobs are gone, the oldest first.
 SELECT id FROM hourbell_batch -- if look

@@ -1,4 +1,4 @@
--- statement pruneChainEnds, given prune
+-- statement PruneChainEnds, given prune
 -- statement findOldChainEnds, given look, returns job_id
 -- Deletes the oldest ends for which dependents have accounted.
 SELECT job_id FROM hourbell_chain_end -- if look

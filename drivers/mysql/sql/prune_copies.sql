@@ -1,4 +1,4 @@
--- statement pruneCopies, given prune
+-- statement PruneCopies, given prune
 -- statement findOldCopies, given look, returns owner
 -- Deletes old copies of hosts without a known node.
 SELECT owner FROM hourbell_copy -- if look

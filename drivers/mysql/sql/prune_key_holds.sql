@@ -1,4 +1,4 @@
--- statement pruneKeyHolds, given prune
+-- statement PruneKeyHolds, given prune
 -- statement findOldKeyHolds, given look, returns job_id
 -- Deletes holds of keys that have expired.
 SELECT job_id FROM hourbell_key_hold -- if look

@@ -1,4 +1,4 @@
--- statement pruneSlots, given prune
+-- statement PruneSlots, given prune
 -- statement findOldSlots, given look, returns id
 -- Deletes the oldest records of slots.
 SELECT id FROM hourbell_slot -- if look

@@ -1,4 +1,4 @@
--- statement ReportLoss
+-- shared statement reportLoss
 -- Records that a node has seen greater numbers than the store has, unless the loss has been
 -- accepted since the node read them.
 UPDATE hourbell_timeline

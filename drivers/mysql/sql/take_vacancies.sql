@@ -1,3 +1,3 @@
--- statement takeVacancies, returns id limit_id done_to lanes
+-- shared statement takeVacancies, returns id limit_id done_to lanes
 -- The oldest rows of permits that were given back and of limits that were changed. Rows that other transactions have locked are left.
 SELECT id, coalesce(limit_id, 0) AS limit_id, done_to, lanes FROM hourbell_vacancy FORCE INDEX (PRIMARY) ORDER BY id LIMIT :limit FOR UPDATE SKIP LOCKED

@@ -1,4 +1,4 @@
--- statement UpdateLanes
+-- shared statement updateLanes
 -- Changes lanes.
 UPDATE JSON_TABLE(:lanes, '$[*]' COLUMNS (id BIGINT PATH '$.id', used BIGINT PATH '$.used', starts BIGINT PATH '$.starts', waiting SMALLINT PATH '$.waiting',
   tat BIGINT PATH '$.tat', not_before BIGINT PATH '$.not_before', look_at BIGINT PATH '$.look_at')) AS o

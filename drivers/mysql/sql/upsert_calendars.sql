@@ -1,4 +1,4 @@
--- statement UpsertCalendars
+-- shared statement upsertCalendars
 -- Creates or changes calendars. The counter of revisions is locked, so that no other transaction creates them.
 INSERT INTO hourbell_calendar (name, revision, definition, updated_at)
 VALUES

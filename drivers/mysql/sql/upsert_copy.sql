@@ -1,4 +1,4 @@
--- statement UpsertCopy
+-- shared statement upsertCopy
 -- Stores the copy that a host declares.
 INSERT INTO hourbell_copy (owner, host, path, digest, revision, changed_at)
 VALUES (:owner, :host, :path, :digest, :revision, {at(:changed_at)})

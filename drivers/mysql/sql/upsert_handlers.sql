@@ -1,4 +1,4 @@
--- statement UpsertHandlers
+-- shared statement upsertHandlers
 -- Stores a handler.
 INSERT INTO hourbell_handler (name, events, kind, group_name, job, updated_at)
 VALUES (:name, :events, :kind, :group_name, :job, {at(:now)})

@@ -1,4 +1,4 @@
--- statement UpsertOutput
+-- shared statement upsertOutput
 -- Stores blocks of the output of running jobs.
 INSERT INTO hourbell_output (job_id, token, block, data)
 VALUES

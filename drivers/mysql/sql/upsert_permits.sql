@@ -1,4 +1,4 @@
--- statement UpsertPermits
+-- shared statement upsertPermits
 -- Sets the permits that nodes hold.
 INSERT INTO hourbell_node_permit (limit_id, node, permits, wants)
 VALUES

@@ -1,4 +1,4 @@
--- statement UpsertProgress
+-- shared statement upsertProgress
 -- Stores the progress of claims of jobs that still have the tokens of the claims, also of
 -- finished jobs.
 INSERT INTO hourbell_progress (job_id, token, at, done, total, note, stuck)

@@ -1,4 +1,4 @@
--- statement CutOutput
+-- shared statement cutOutput
 -- Deletes the stored output of jobs that is of other tokens or outside the windows.
 DELETE FROM hourbell_output
 WHERE (job_id, token, block) IN (

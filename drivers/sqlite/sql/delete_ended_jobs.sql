@@ -1,3 +1,3 @@
 -- statement DeleteEndedJobs
 -- Deletes live jobs that end_jobs has copied to history.
-DELETE FROM hourbell_job WHERE id IN (SELECT value ->> 'id' FROM jsonb_each(:ends))
+DELETE FROM hourbell_job WHERE id IN (SELECT value FROM json_each(:ids))

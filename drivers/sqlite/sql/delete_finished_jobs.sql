@@ -1,3 +1,3 @@
--- statement DeleteFinishedJobs
+-- shared statement deleteFinishedJobs
 -- Deletes finished jobs.
 DELETE FROM hourbell_history WHERE id IN (SELECT value FROM json_each(:ids))

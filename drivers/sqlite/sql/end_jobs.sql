@@ -1,5 +1,5 @@
--- statement endJobs
--- statement endJobsWithResults, given results kept
+-- statement EndJobs
+-- statement EndJobsWithResults, given results kept
 -- Copies jobs to history; delete_ended_jobs then takes them from the hot table.
 INSERT INTO hourbell_history (
                               result,                -- if results

@@ -1,4 +1,4 @@
--- statement findOvertakingJobs, returns laneJobColumns
+-- statement findOvertakingJobs, returns sqlrows.LaneJobColumns
 -- As lock_new_lane_jobs, jobs in whose lanes no job waits: they get permits before jobs that come before them and would have to wait.
 -- It reads all due jobs of the streams, at worst.
 SELECT j.id, 0 AS lane, j.token > 0 AS first, j.run_at, j.queue, j.kind, coalesce(j.job_key, '') AS job_key, j.priority

@@ -1,4 +1,4 @@
--- statement FindPauseWork, returns found
+-- shared statement findPauseWork, returns found
 -- Reports whether a pause has ended, or a due job of a paused group or key is not parked.
 SELECT EXISTS (SELECT 1 FROM hourbell_pause WHERE until <= :now)
   OR EXISTS (SELECT 1 FROM hourbell_pause AS p CROSS JOIN hourbell_job AS j

@@ -1,4 +1,4 @@
--- statement holdNode, returns sqlrows.AroundColumns
+-- statement HoldNode, returns AroundColumns
 -- Reports whether a node is alive, which it stays in a writing transaction, and whether there
 -- are pauses, handlers of starts, limits, and limits whose permits jobs hold.
 SELECT EXISTS (SELECT 1 FROM hourbell_node WHERE id = :node AND ended_at IS NULL) AS alive,

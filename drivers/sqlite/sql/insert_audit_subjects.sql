@@ -1,6 +1,4 @@
--- statement InsertAuditSubjects
--- Adds subjects to an entry of the audit, up to a number of subjects.
+-- shared statement insertAuditSubjects
+-- Adds subjects to an entry of the audit.
 INSERT INTO hourbell_audit_subject (entry_id, place, kind, name)
-SELECT :id, k.known + s.key, s.value ->> 'kind', s.value ->> 'name'
-FROM (SELECT count(*) AS known FROM hourbell_audit_subject WHERE entry_id = :id) AS k, jsonb_each(:subjects) AS s
-WHERE k.known + s.key < :most
+SELECT value ->> 'id', value ->> 'place', value ->> 'kind', value ->> 'name' FROM jsonb_each(:rows)

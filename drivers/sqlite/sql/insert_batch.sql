@@ -1,3 +1,3 @@
--- statement insertBatch, returns id
+-- shared statement insertBatch
 -- Inserts a batch. :on is null for a batch without a last job.
-INSERT INTO hourbell_batch (created_at, finally_on, finally_any) VALUES (:now, :on, :any) RETURNING id
+INSERT INTO hourbell_batch (created_at, finally_on, finally_any) VALUES (:now, :on, :any)

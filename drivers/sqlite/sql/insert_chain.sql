@@ -1,4 +1,4 @@
--- statement InsertChain
+-- shared statement insertChain
 -- Records which schedules follow which.
 INSERT INTO hourbell_chain (predecessor, schedule_id)
 SELECT o.value ->> 'predecessor', s.id

@@ -1,4 +1,4 @@
--- statement InsertEvents
+-- shared statement insertEvents
 -- Stores rows of the feed, if events are kept.
 INSERT INTO hourbell_event (at, type, subjects, slots, counts, reasons)
 SELECT :now, value ->> 'type', value ->> 'subjects', value ->> 'slots', value ->> 'counts', value ->> 'reasons'

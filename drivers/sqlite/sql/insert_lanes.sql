@@ -1,5 +1,5 @@
 -- statement InsertLanes
 -- Inserts lanes that do not exist yet.
 INSERT INTO hourbell_lane (limit_id, key)
-SELECT value ->> 'limit', value ->> 'key' FROM jsonb_each(:lanes) WHERE true
+SELECT value ->> 'limit', value ->> 'key' FROM jsonb_each(:rows) WHERE true
 ON CONFLICT DO NOTHING

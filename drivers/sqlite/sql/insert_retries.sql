@@ -1,4 +1,4 @@
--- statement InsertRetries
+-- shared statement insertRetries
 -- Notes the retries of jobs that have dependents.
 INSERT INTO hourbell_release (on_id, ended_at, state, reason)
 SELECT o.value, :now, 1, '' FROM json_each(:ids) AS o

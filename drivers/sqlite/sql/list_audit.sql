@@ -1,7 +1,6 @@
--- statement listAudit, returns id at actor source action count detail subjects, a listing
+-- statement ListAudit, returns id at actor source action count detail, a listing
 -- Entries of the audit, newest first.
-SELECT a.id, a.at, a.actor, a.source, a.action, a.count, a.detail,
-       (SELECT json_group_array(json_object('kind', s.kind, 'name', s.name) ORDER BY s.place) FROM hourbell_audit_subject AS s WHERE s.entry_id = a.id) AS subjects
+SELECT a.id, a.at, a.actor, a.source, a.action, a.count, a.detail
 FROM hourbell_audit AS a
 WHERE true
   AND a.actor = :actor                                                                                          -- if actor

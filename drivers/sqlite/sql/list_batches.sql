@@ -1,4 +1,4 @@
--- statement ListBatches, returns id created_at finally_id finally_state state jobs, a listing
+-- shared statement listBatches, returns id created_at finally_id finally_state state jobs, a listing
 -- Batches, and how many of their jobs are in which state, without their last jobs: rows for
 -- the states, and for each batch one row or more without a state.
 WITH page AS (

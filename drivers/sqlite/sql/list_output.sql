@@ -1,4 +1,4 @@
--- statement ListOutput, returns job_id block data
+-- shared statement listOutput, returns job_id block data
 -- The stored output of the last claims of live jobs, from a block on.
 SELECT p.job_id, p.block, p.data
 FROM json_each(:ids) AS o

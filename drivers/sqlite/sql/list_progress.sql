@@ -1,4 +1,4 @@
--- statement ListProgress, returns job_id token done total note at stuck
+-- shared statement listProgress, returns job_id token done total note at stuck
 -- The progress of jobs.
 SELECT p.job_id, p.token, p.done, p.total, p.note, p.at, p.stuck
 FROM json_each(:ids) AS o

@@ -1,3 +1,3 @@
--- statement LockCalendars, returns CalendarColumns
+-- shared statement lockCalendars, returns CalendarColumns
 -- Calendars by name.
 SELECT name, revision, definition, updated_at FROM hourbell_calendar WHERE name IN (SELECT value FROM json_each(:names))

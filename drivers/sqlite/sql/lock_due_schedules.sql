@@ -1,4 +1,4 @@
--- statement lockDueSchedules, returns id revision mark next_at paused_at releases
+-- statement LockDueSchedules, returns id revision mark next_at paused_at releases
 -- Schedules that are due by :until, as they are now.
 SELECT s.id, s.revision, s.mark, s.next_at,
        max(coalesce(s.paused_at, s.group_paused_at), coalesce(s.group_paused_at, s.paused_at)) AS paused_at, s.releases

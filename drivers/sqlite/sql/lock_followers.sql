@@ -1,6 +1,6 @@
--- statement lockFollowers, returns id mark next_at last predecessor_id predecessor paused_at paused_until group_paused_at group_paused_until
+-- statement LockFollowers, returns id mark next_at predecessor_id predecessor paused_at paused_until group_paused_at group_paused_until
 -- The schedules that follow these schedules, once for each of these.
-SELECT d.id, d.mark, d.next_at, (SELECT max(e.slot) FROM hourbell_chain_end AS e WHERE e.schedule_id = d.id) AS last,
+SELECT d.id, d.mark, d.next_at,
        p.id AS predecessor_id, p.name AS predecessor, p.paused_at, p.paused_until, p.group_paused_at, p.group_paused_until
 FROM json_each(:ids) AS o
 CROSS JOIN hourbell_schedule AS p ON p.id = o.value

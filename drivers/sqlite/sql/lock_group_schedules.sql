@@ -1,4 +1,4 @@
--- statement LockGroupSchedules, returns ScheduleColumns
+-- shared statement lockGroupSchedules, returns ScheduleColumns
 -- The schedules of a group that are not deleted.
 SELECT {schedule_columns},
        coalesce((SELECT f.failures FROM hourbell_failing AS f WHERE f.schedule_id = hourbell_schedule.id), 0) AS failures

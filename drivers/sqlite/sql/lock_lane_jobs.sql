@@ -1,4 +1,4 @@
--- statement lockLaneJobs, returns laneJobColumns
+-- statement lockLaneJobs, returns sqlrows.LaneJobColumns
 -- The first jobs that wait in lanes and are not paused, of each lane so many.
 SELECT j.id, j.lane, j.state = -3 AS first, j.run_at, j.queue, j.kind, coalesce(j.job_key, '') AS job_key, j.priority
 FROM json_each(:lanes) AS o CROSS JOIN hourbell_job AS j ON j.id IN (

@@ -1,4 +1,4 @@
--- statement lockNewLaneJobs, returns laneJobColumns
+-- statement lockNewLaneJobs, returns sqlrows.LaneJobColumns
 -- Due ready jobs that limits concern, that hold no permits, and that a claim may take, in the order of claims. It reads the first :scan
 -- jobs of each stream and priority, because what lies behind them is not needed yet. Streams are as in claim_jobs.
 SELECT j.id, 0 AS lane, j.token > 0 AS first, j.run_at, j.queue, j.kind, coalesce(j.job_key, '') AS job_key, j.priority

@@ -1,4 +1,4 @@
--- statement lockNewLaneSuspects, returns laneJobColumns
+-- statement lockNewLaneSuspects, returns sqlrows.LaneJobColumns
 -- As lock_new_lane_jobs, of suspects, which are few. :exact has the args that lie in :bytes.
 SELECT j.id, 0 AS lane, j.token > 0 AS first, j.run_at, j.queue, j.kind, coalesce(j.job_key, '') AS job_key, j.priority
 FROM hourbell_job AS j INDEXED BY hourbell_job_suspect

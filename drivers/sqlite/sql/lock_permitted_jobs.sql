@@ -1,5 +1,4 @@
--- statement LockPermittedJobs, returns id permits
--- Jobs after a number that a limit concerns, that hold permits and that no node has claimed, also parked jobs.
-SELECT j.id, j.permits FROM hourbell_job AS j
-WHERE j.permits IS NOT NULL AND j.id > :after_id AND j.state IN (0, -1) AND {in_scope(:queue, :kind, :by_key, j)}
-ORDER BY j.id LIMIT +:limit
+-- shared statement lockPermittedJobs, returns id permits
+-- Jobs that hold permits and that no node has claimed.
+SELECT j.id, j.permits FROM json_each(:ids) AS o CROSS JOIN hourbell_job AS j ON j.id = o.value
+WHERE j.permits IS NOT NULL AND j.state IN (0, -1)

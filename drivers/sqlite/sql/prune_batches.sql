@@ -1,3 +1,4 @@
+-- statement PruneBatches
 -- Deletes batches whose jobs are gone, the oldest first.
 DELETE FROM hourbell_batch WHERE id IN (
   SELECT b.id FROM hourbell_batch AS b

@@ -1,3 +1,4 @@
+-- statement PruneCopies
 -- Deletes old copies of hosts without a known node.
 DELETE FROM hourbell_copy WHERE (owner, host) IN (
   SELECT c.owner, c.host FROM hourbell_copy AS c

@@ -1,3 +1,4 @@
+-- statement PruneSlots
 -- Deletes the oldest records of slots.
 DELETE FROM hourbell_slot WHERE id IN (
   SELECT id FROM hourbell_slot WHERE recorded_at < :before

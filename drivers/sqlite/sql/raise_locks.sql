@@ -1,3 +1,3 @@
--- statement RaiseLocks
+-- shared statement raiseLocks
 -- Raises the tokens of all locks.
 UPDATE hourbell_lock_state SET token = token + :margin

@@ -1,3 +1,3 @@
--- statement ReadPrinted, returns attempt printed output
+-- shared statement readPrinted, returns attempt printed output
 -- The output of an attempt that has ended.
 SELECT attempt, printed, output FROM hourbell_attempt WHERE job_id = :id AND token = :token

@@ -1,4 +1,4 @@
--- statement UpdateEdges
+-- shared statement updateEdges
 -- Decides edges.
 UPDATE hourbell_edge AS e SET state = o.value ->> 'state'
 FROM jsonb_each(:edges) AS o

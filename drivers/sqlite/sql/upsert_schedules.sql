@@ -5,7 +5,7 @@ SELECT value ->> 'name', value ->> 'owner', value ->> 'revision',
        coalesce(substr(:bytes, value ->> 'definition_at', value ->> 'definition_len'), x''), value ->> 'group_name',
        value ->> 'anchor', value ->> 'mark', value ->> 'next_at', value ->> 'fired', value ->> 'paused_at', value ->> 'paused_until', value ->> 'group_paused_at', value ->> 'group_paused_until', value ->> 'paused_declared', value ->> 'created_at',
        value ->> 'updated_at', value ->> 'deleted_at'
-FROM jsonb_each(:schedules)
+FROM jsonb_each(:rows)
 WHERE true -- so that ON is not parsed as a join condition
 ON CONFLICT (name) DO UPDATE SET
   owner = excluded.owner, revision = excluded.revision, definition = excluded.definition, group_name = excluded.group_name, anchor = excluded.anchor,

@@ -1,4 +1,4 @@
--- statement UpsertStep
+-- shared statement upsertStep
 -- Stores a step of a job.
 INSERT INTO hourbell_step (job_id, name, sort, place, version, value, waits, until, timed_out, at)
 VALUES (:job, :name, :sort, :place, :version, :value, :waits, :until, :timed_out, :at)

@@ -1,4 +1,3 @@
--- statement UseStarts
+-- shared statement useStarts
 -- Takes from jobs the starts that they hold.
-UPDATE hourbell_job SET permits = (SELECT json_group_array(p.value) FROM json_each(permits) AS p WHERE p.value > 0)
-WHERE id IN (SELECT value FROM json_each(:ids))
+UPDATE hourbell_job AS j SET permits = o.value ->> 'permits' FROM jsonb_each(:jobs) AS o WHERE j.id = o.value ->> 'id'

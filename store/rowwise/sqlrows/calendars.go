@@ -2,6 +2,7 @@ package sqlrows
 
 import (
 	"context"
+	"time"
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
@@ -15,6 +16,30 @@ func ScanCalendar(r Row) (c store.Calendar, err error) {
 
 // CalendarColumns are the columns that ScanCalendar scans.
 const CalendarColumns = "name revision definition updated_at"
+
+// LockCalendars implements rowwise.Calendars. It locks the counter of revisions first, so that no other transaction creates calendars
+// or schedules.
+func (s *Session) LockCalendars(ctx context.Context, names []string) (map[string]*store.Calendar, error) {
+	if _, err := s.Dialect.LockRevision(ctx); err != nil {
+		return nil, err
+	}
+	found := map[string]*store.Calendar{}
+	err := s.Each(ctx, lockCalendars, Args{"names": names}, func(r Row) error {
+		calendar, err := ScanCalendar(r)
+		found[calendar.Name] = &calendar
+		return err
+	})
+	return found, err
+}
+
+// SaveCalendars implements rowwise.Calendars.
+func (s *Session) SaveCalendars(ctx context.Context, calendars []store.PutCalendar, revision int64, now time.Time) error {
+	rows := make([]Args, len(calendars))
+	for i, put := range calendars {
+		rows[i] = Args{"name": put.Name, "definition": NotNull(put.Definition), "revision": revision, "now": Micros(now)}
+	}
+	return s.InsertRows(ctx, upsertCalendars, rows)
+}
 
 // LockCalendarUsers implements rowwise.Calendars.
 func (s *Session) LockCalendarUsers(ctx context.Context, calendars []string) (users []rowwise.CalendarUser, err error) {
@@ -34,7 +59,7 @@ func (s *Session) ReviseSchedules(ctx context.Context, schedules []string) error
 
 // DeleteCalendars implements rowwise.Calendars.
 func (s *Session) DeleteCalendars(ctx context.Context, names []string) error {
-	return s.Exec(ctx, DeleteCalendars, Args{"names": names})
+	return s.Exec(ctx, deleteCalendars, Args{"names": names})
 }
 
 // DeleteCalendarUses implements rowwise.Schedules.

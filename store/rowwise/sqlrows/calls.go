@@ -12,11 +12,25 @@ import (
 // Tx is a session of a driver: it embeds Session and has the rest.
 type Tx interface {
 	rowwise.BeginTx
+	PruneTx
 
-	// ListAudit, ListLimits and ListLimitWaits return the rows that a listing asks for.
-	ListAudit(ctx context.Context, req store.ListRequest) ([]store.AuditEntry, error)
+	// ListLimits and ListLimitWaits return the rows that a listing asks for.
 	ListLimits(ctx context.Context, req store.ListRequest) ([]store.LimitInfo, error)
 	ListLimitWaits(ctx context.Context, req store.ListRequest) ([]store.LimitWait, error)
+
+	// ParkJobs parks due jobs of paused groups and keys, and EndPauses makes some parked jobs claimable whose pauses have ended. Both
+	// return how many; PauseStep or more: there may be more.
+	ParkJobs(ctx context.Context, now time.Time) (int, error)
+	EndPauses(ctx context.Context, now time.Time) (int, error)
+
+	// InSavepoint runs work in a caller's transaction. After an error the transaction is as before, and can go on.
+	InSavepoint(ctx context.Context, work func() error) error
+
+	// AfterCommit returns what is to be done after the commit of a caller's transaction, and then is not done before.
+	AfterCommit() func()
+
+	// HasLeftNodes reports whether nodes that have ended hold jobs that are to be looked at again now; see rowwise.LeftNodes.
+	HasLeftNodes(ctx context.Context, now time.Time) (bool, error)
 
 	// Base returns the Session.
 	Base() *Session
@@ -25,16 +39,150 @@ type Tx interface {
 // Base returns the part of a driver's session that does not depend on the database.
 func (s *Session) Base() *Session { return s }
 
-// Calls are the calls of a store.Backend that are the same in each driver: one function in one transaction. A driver's Backend embeds them.
+// Calls are the calls of a store.Backend that are the same in each driver: one function in one transaction. A driver's Backend embeds
+// them. doing begins each error.
 type Calls[S Tx] struct {
-	// Read returns a transaction that only reads, or the caller's transaction unless it is nil. doing begins each error.
-	Read func(ctx context.Context, doing string, in store.Tx) rowwise.Transaction[S]
+	// ReadOnly returns a transaction that only reads, and WriteOnly a transaction that writes.
+	ReadOnly, WriteOnly func(ctx context.Context, doing string) rowwise.Transaction[S]
 
-	// Write returns a transaction that writes, or the caller's transaction unless it is nil.
-	Write func(ctx context.Context, doing string, in store.Tx) rowwise.Transaction[S]
+	// InCallers returns the caller's transaction, which may be one that only reads unless writes is true.
+	InCallers func(ctx context.Context, doing string, in store.Tx, writes bool) rowwise.Transaction[S]
 
-	// WriteAt is Write for work that needs the instant of the call: asked or, if it is zero, the store's clock.
-	WriteAt func(ctx context.Context, doing string, in store.Tx, asked time.Time) rowwise.TransactionAt[S]
+	// Commit commits the caller's transaction, and Rollback rolls it back. InCallers has accepted it before.
+	Commit   func(ctx context.Context, doing string, in store.Tx) error
+	Rollback func(in store.Tx)
+
+	// Release is CarryOut of a Backend that has its own; nil: CarryOut of Calls.
+	Release func(ctx context.Context, req store.CarryOutRequest) error
+}
+
+// release releases the dependents of jobs that have ended. After an error the nodes do it.
+func (c Calls[S]) release(ctx context.Context, now time.Time) {
+	carryOut := c.Release
+	if carryOut == nil {
+		carryOut = c.CarryOut
+	}
+	_ = carryOut(ctx, store.CarryOutRequest{Now: now})
+}
+
+// Read returns a transaction that only reads, or the caller's transaction unless it is nil.
+func (c Calls[S]) Read(ctx context.Context, doing string, in store.Tx) rowwise.Transaction[S] {
+	if in != nil {
+		return c.InCallers(ctx, doing, in, false)
+	}
+	return c.ReadOnly(ctx, doing)
+}
+
+// Write returns a transaction that writes, or the caller's transaction unless it is nil. After a transaction of its own it releases the
+// dependents of jobs that have ended.
+func (c Calls[S]) Write(ctx context.Context, doing string, in store.Tx) rowwise.Transaction[S] {
+	if in != nil {
+		return c.InCallers(ctx, doing, in, true)
+	}
+	return func(work func(S) error) error {
+		s, err := rowwise.InTx(c.WriteOnly(ctx, doing), func(s S) (S, error) { return s, work(s) })
+		if err == nil && s.Base().Noted {
+			c.release(ctx, s.Base().Asked)
+		}
+		return err
+	}
+}
+
+// WriteAt is Write for work that needs the instant of the call: asked or, if it is zero, the store's clock. After an error of the work,
+// the caller's transaction is as before.
+func (c Calls[S]) WriteAt(ctx context.Context, doing string, in store.Tx, asked time.Time) rowwise.TransactionAt[S] {
+	return func(change func(S, time.Time) error) error {
+		return c.Write(ctx, doing, in)(func(s S) error {
+			work := func() error {
+				now, err := s.Now(ctx, asked)
+				if err != nil {
+					return err
+				}
+				return change(s, now)
+			}
+			if in != nil {
+				return s.InSavepoint(ctx, work)
+			}
+			return work()
+		})
+	}
+}
+
+// Finish records outcomes; see store.Jobs.
+func (c Calls[S]) Finish(ctx context.Context, req store.FinishRequest) (out store.FinishResult, err error) {
+	if len(req.Outcomes) == 0 {
+		return out, nil
+	}
+	if req.Tx != nil {
+		return c.finishIn(ctx, req)
+	}
+	return rowwise.InTxAt(c.WriteAt(ctx, "finish jobs", nil, req.Now), func(s S, now time.Time) (store.FinishResult, error) {
+		return rowwise.Finish(ctx, s, req, now)
+	})
+}
+
+// finishIn is Finish in a transaction of the caller.
+func (c Calls[S]) finishIn(ctx context.Context, req store.FinishRequest) (store.FinishResult, error) {
+	const doing = "finish a job"
+	type finished struct {
+		out       store.FinishResult
+		noted     bool
+		committed func()
+	}
+	did, err := rowwise.InTx(c.Write(ctx, doing, req.Tx), func(s S) (did finished, err error) {
+		now, err := s.Now(ctx, req.Now)
+		if err != nil {
+			return did, err
+		}
+		did.out, err = rowwise.Finish(ctx, s, req, now)
+		did.noted = s.Base().Noted
+		if req.Commit {
+			did.committed = s.AfterCommit()
+		}
+		return did, err
+	})
+	switch {
+	case err != nil:
+		return store.FinishResult{}, err
+	case len(did.out.Refused) > 0:
+		c.Rollback(req.Tx)
+	case req.Commit:
+		if err = c.Commit(ctx, doing, req.Tx); err == nil {
+			did.committed()
+			if did.noted {
+				c.release(ctx, req.Now)
+			}
+		}
+	}
+	return did.out, err
+}
+
+// CarryOut implements store.Deferring: it carries out notes of ended jobs.
+func (c Calls[S]) CarryOut(ctx context.Context, req store.CarryOutRequest) error {
+	type step struct {
+		next int64 // where the next step begins
+		more bool
+	}
+	const doing = "release dependents"
+	for did := (step{more: true}); did.more; {
+		run := c.WriteOnly(ctx, doing)
+		if req.Tx != nil {
+			run = c.Write(ctx, doing, req.Tx)
+		}
+		var err error
+		did, err = rowwise.InTx(run, func(s S) (next step, err error) {
+			now, err := s.Now(ctx, req.Now)
+			if err != nil {
+				return next, err
+			}
+			next.next, next.more, err = rowwise.ReleaseDependents(ctx, s, did.next, now)
+			return next, err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Now reads the store's clock; see store.Maintenance.
@@ -50,7 +198,7 @@ func (c Calls[S]) Position(ctx context.Context) (store.Position, error) {
 // ReportLoss remembers that the store went back in time; see store.History.
 func (c Calls[S]) ReportLoss(ctx context.Context, req store.ReportLossRequest) (store.Position, error) {
 	return c.ChangeHistory(ctx, "report a loss of history", req.Now, func(s S, now time.Time) error {
-		return s.Base().Exec(ctx, ReportLoss, Args{
+		return s.Base().Exec(ctx, reportLoss, Args{
 			"now": Micros(now), "accepted": req.Accepted, "token": req.Seen.Token, "node": req.Seen.Node, "seen_accepted": req.Seen.Accepted,
 		})
 	})
@@ -86,7 +234,7 @@ func (c Calls[S]) SaveProgress(ctx context.Context, req store.SaveProgressReques
 		for i, c := range req.Claims {
 			rows[i] = newProgress{c.ID, c.Token, c.Done, c.Total, c.Note, Micros(c.StuckSince(now))}
 		}
-		return s.Base().Exec(ctx, UpsertProgress, Args{"claims": JSON(rows), "now": Micros(now)})
+		return s.Base().Exec(ctx, upsertProgress, Args{"claims": JSON(rows), "now": Micros(now)})
 	})
 }
 
@@ -139,11 +287,6 @@ func (c Calls[S]) Put(ctx context.Context, req store.PutRequest) (store.PutResul
 	return rowwise.InTxAt(c.WriteAt(ctx, req.String(), nil, req.Now), func(s S, now time.Time) (store.PutResult, error) {
 		return rowwise.Put(ctx, s, req, now)
 	})
-}
-
-// Delete deletes definitions; see store.Definitions.
-func (c Calls[S]) Delete(ctx context.Context, req store.DeleteRequest) error {
-	return c.WriteAt(ctx, req.String(), nil, req.Now)(func(s S, now time.Time) error { return rowwise.Delete(ctx, s, req, now) })
 }
 
 // CloseLanes lets nothing start in lanes for a while; see store.Permits.

@@ -2,7 +2,10 @@ package sqlrows
 
 import (
 	"context"
+	"slices"
+	"time"
 
+	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
 )
 
@@ -29,7 +32,77 @@ func (s *Session) SaveChain(ctx context.Context, schedules []string, edges []row
 	if err := s.Exec(ctx, DeleteChain, Args{"names": schedules}); err != nil || len(edges) == 0 {
 		return err
 	}
-	return s.Exec(ctx, InsertChain, Args{"edges": JSON(edges)})
+	return s.Exec(ctx, insertChain, Args{"edges": JSON(edges)})
+}
+
+// MarkPredecessors implements rowwise.Schedules.
+func (s *Session) MarkPredecessors(ctx context.Context, schedules []string) error {
+	owners := make([]string, len(schedules))
+	for i, name := range schedules {
+		owners[i] = store.EveryOwner(name)
+	}
+	a := Args{"names": schedules, "owners": owners}
+	marked, err := s.Count(ctx, MarkPredecessors, a)
+	if err != nil || marked == 0 {
+		return err
+	}
+	return s.Exec(ctx, MarkScheduleJobs, a)
+}
+
+// LockFollowers implements rowwise.Chains.
+func (s *Session) LockFollowers(ctx context.Context, predecessors []int64) ([]rowwise.Follower, error) {
+	return s.ReadFollowers(ctx, LockFollowers, predecessors)
+}
+
+// ReadFollowers returns the followers of schedules, which a statement locks. What may change until the lock is granted is read by
+// a second statement.
+func (s *Session) ReadFollowers(ctx context.Context, lock Statement, predecessors []int64) (followers []rowwise.Follower, err error) {
+	var ids []int64
+	err = s.Each(ctx, lock, Args{"ids": predecessors}, func(r Row) error {
+		var f rowwise.Follower
+		d, p := &f.Dependent, &f.Predecessor
+		err := r.Scan(&d.ID, IntoTime(&d.Mark), IntoTime(&d.NextAt), &p.ID, &p.Name, IntoTime(&p.PausedAt), IntoTime(&p.PausedUntil),
+			IntoTime(&p.GroupPausedAt), IntoTime(&p.GroupPausedUntil))
+		followers, ids = append(followers, f), append(ids, d.ID)
+		return err
+	})
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	last := map[int64]time.Time{}
+	err = s.Each(ctx, FindLastEnds, Args{"ids": slices.Compact(ids)}, func(r Row) error {
+		var id int64
+		var slot time.Time
+		err := r.Scan(&id, IntoTime(&slot))
+		last[id] = slot
+		return err
+	})
+	for i := range followers {
+		followers[i].Last = last[followers[i].Dependent.ID]
+	}
+	return followers, err
+}
+
+// InsertEnds implements rowwise.Chains.
+func (s *Session) InsertEnds(ctx context.Context, ends []store.ScheduleEnd) error {
+	rows := make([]Args, len(ends))
+	for i, e := range ends {
+		rows[i] = Args{
+			"schedule": e.Schedule, "slot": Micros(e.Slot), "job": e.ID, "ended_at": Micros(e.At), "state": int16(e.State),
+			"paused": e.Paused, "after": e.After, "reason": e.Reason,
+		}
+	}
+	return s.InsertRows(ctx, insertChainEnds, rows)
+}
+
+// InsertNotes implements rowwise.Slots.
+func (s *Session) InsertNotes(ctx context.Context, notes []rowwise.Note) error {
+	rows := make([]Args, len(notes))
+	for i, n := range notes {
+		rows[i] = Args{"on_id": n.Ended.ID, "schedule": n.Schedule, "ended_at": Micros(n.At), "state": int16(n.State), "reason": n.Reason}
+	}
+	s.Noted = true
+	return s.InsertRows(ctx, InsertScheduleReleases, rows)
 }
 
 // SaveNext implements rowwise.Chains.
@@ -54,7 +127,7 @@ func (s *Session) FollowedEnds(ctx context.Context, keys []rowwise.FollowKey) (f
 
 // TakeKeys implements rowwise.Jobs.
 func (s *Session) TakeKeys(ctx context.Context, ids []int64) error {
-	return s.OnIDs(ctx, ids, TakeKeys)
+	return s.OnIDs(ctx, ids, takeKeys)
 }
 
 // MarkReleases implements rowwise.Slots.

@@ -15,9 +15,14 @@ func (s *Session) MatchJobs(ctx context.Context, ids []int64, f store.JobFilter,
 	return s.Numbers(ctx, MatchJobs, a, given...)
 }
 
+// LockJobs implements rowwise.Jobs.
+func (s *Session) LockJobs(ctx context.Context, ids []int64) ([]rowwise.Job, error) {
+	return s.LockTargets(ctx, LockJobs, Args{"ids": ids})
+}
+
 // LockScheduleJobs implements rowwise.Jobs.
 func (s *Session) LockScheduleJobs(ctx context.Context, schedule string) ([]rowwise.Job, error) {
-	return s.LockTargets(ctx, FindScheduleJobs, Args{"schedule": schedule})
+	return s.LockTargets(ctx, findScheduleJobs, Args{"schedule": schedule})
 }
 
 // TargetColumns are the columns that LockTargets scans.
@@ -39,6 +44,55 @@ func (s *Session) LockTargets(ctx context.Context, name Statement, a Args) ([]ro
 	return jobs, err
 }
 
+// AlterJobs implements rowwise.Jobs.
+func (s *Session) AlterJobs(ctx context.Context, jobs []rowwise.Altered) error {
+	if err := s.Dialect.LeaveLanes(ctx, NumbersOf(jobs, func(job *rowwise.Altered) int64 { return job.ID }), false); err != nil {
+		return err
+	}
+	return s.Exec(ctx, UpdateJobs, Args{"jobs": JSON(jobs)})
+}
+
+// RequestCancels implements rowwise.Jobs. It changes no row that the end of a job changes, too, and so touches the jobs.
+func (s *Session) RequestCancels(ctx context.Context, ids []int64, reason string, now time.Time) error {
+	rows := make([]Args, len(ids))
+	for i, id := range ids {
+		rows[i] = Args{"id": id, "now": Micros(now), "reason": reason}
+	}
+	if err := s.InsertRows(ctx, RequestCancels, rows); err != nil {
+		return err
+	}
+	return s.Dialect.TouchJobs(ctx, ids)
+}
+
+// DeleteJobs implements rowwise.Jobs.
+func (s *Session) DeleteJobs(ctx context.Context, ids []int64) error {
+	now, err := s.Now(ctx, s.Asked)
+	if err != nil {
+		return err
+	}
+	if err := s.NoteEnds(ctx, InsertDeletedReleases, Args{"ids": ids, "now": Micros(now)}); err != nil {
+		return err
+	}
+	if err := s.Dialect.LeaveLanes(ctx, ids, false); err != nil {
+		return err
+	}
+	return s.OnIDs(ctx, ids, deleteKeyHolds, deleteJobs, deleteFinishedJobs, deleteAttempts, deleteProgress, deleteSteps, deleteEdges)
+}
+
+// LockKeyHolders implements rowwise.Jobs.
+func (s *Session) LockKeyHolders(ctx context.Context, finished []int64, now time.Time) (map[store.JobKey]int64, error) {
+	holders := map[store.JobKey]int64{}
+	err := s.Each(ctx, FindKeyHolders, Args{"ids": finished, "now": Micros(now)}, func(r Row) error {
+		var key store.JobKey
+		var id int64
+		var live bool
+		err := r.Scan(&key.Kind, &key.Unique, &id, &live)
+		holders[key] = id
+		return err
+	})
+	return holders, err
+}
+
 // ReviveJobs implements rowwise.Jobs.
 func (s *Session) ReviveJobs(ctx context.Context, jobs []rowwise.Revived) error {
 	if err := s.Exec(ctx, ReviveJobs, Args{"jobs": JSON(jobs)}); err != nil {
@@ -55,7 +109,7 @@ func (s *Session) ReviveJobs(ctx context.Context, jobs []rowwise.Revived) error 
 	if err := s.noteRetries(ctx, ids, now); err != nil {
 		return err
 	}
-	return s.OnIDs(ctx, ids, DeleteFinishedJobs)
+	return s.OnIDs(ctx, ids, deleteFinishedJobs)
 }
 
 // ReleaseJobs implements rowwise.Groups.

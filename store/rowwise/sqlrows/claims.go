@@ -29,15 +29,26 @@ func AroundTargets(found *rowwise.Around) []any {
 	return []any{&found.Alive, &found.Pauses, &found.Handled, &found.Limited, &found.Permits}
 }
 
+// HoldNode implements rowwise.NodeHolder.
+func (s *Session) HoldNode(ctx context.Context, node int64) (found rowwise.Around, err error) {
+	err = s.One(ctx, HoldNode, Args{"node": node}, AroundTargets(&found)...)
+	return found, err
+}
+
+// BeginClaims implements rowwise.BeginTx.
+func (s *Session) BeginClaims(ctx context.Context, node int64, claims []store.ClaimRef) error {
+	return s.Exec(ctx, BeginJobs, Args{"claims": claimRefs(claims), "node": node})
+}
+
 // FindPauseWork implements rowwise.ClaimTx.
 func (s *Session) FindPauseWork(ctx context.Context, now time.Time) (found bool, err error) {
-	err = s.One(ctx, FindPauseWork, Args{"now": Micros(now)}, &found)
+	err = s.One(ctx, findPauseWork, Args{"now": Micros(now)}, &found)
 	return found, err
 }
 
 // FindPauses implements rowwise.ClaimTx.
 func (s *Session) FindPauses(ctx context.Context, now time.Time) ([]store.Pause, error) {
-	return collect(ctx, s, FindPauses, nil, Args{"now": Micros(now)}, func(r Row) (p store.Pause, err error) {
+	return collect(ctx, s, findPauses, nil, Args{"now": Micros(now)}, func(r Row) (p store.Pause, err error) {
 		err = r.Scan(&p.Subject, &p.Name)
 		return p, err
 	})
@@ -45,7 +56,7 @@ func (s *Session) FindPauses(ctx context.Context, now time.Time) ([]store.Pause,
 
 // FindLaneWork implements rowwise.ClaimTx.
 func (s *Session) FindLaneWork(ctx context.Context, queue string, now time.Time) (work store.LaneWork, err error) {
-	err = s.One(ctx, FindLaneWork, Args{"queue": queue, "now": Micros(now)}, &work.Limited, &work.Rated, &work.Found, IntoTime(&work.Next))
+	err = s.One(ctx, findLaneWork, Args{"queue": queue, "now": Micros(now)}, &work.Limited, &work.Rated, &work.Found, IntoTime(&work.Next))
 	return work, err
 }
 

@@ -4,193 +4,224 @@ package sqlrows
 
 // The statements of the files in sql.
 const (
-	AcceptLoss Statement = iota
-	AddPermits
-	AdvanceSchedules
+	AdvanceSchedules Statement = iota
 	AllotPermits
 	AwaitChainEnds
-	BeginFailing
 	BeginJobs
-	CapRate
 	CheckRecorded
 	ClearPermits
 	CloseChainEnds
 	CountFailing
-	CountLosses
-	CountRunningJobs
-	CutOutput
-	DeleteAttempts
 	DeleteAuditSubjects
 	DeleteCalendarUses
-	DeleteCalendars
 	DeleteCancels
 	DeleteChain
-	DeleteCopy
-	DeleteEdges
 	DeleteEndedJobs
-	DeleteEndedLimits
-	DeleteFinishedJobs
 	DeleteGonePermits
-	DeleteHandlers
-	DeleteHostCopies
-	DeleteHostNodes
-	DeleteJobs
-	DeleteKeyHolds
-	DeleteLanes
-	DeleteNodePermits
-	DeleteOutput
 	DeletePauses
-	DeletePermits
-	DeleteProgress
-	DeleteReleases
-	DeleteSteps
 	EndFailing
+	EndJobs
+	EndJobsWithResults
 	EndLimits
-	EndNodes
 	ExtendSlots
-	FindAnswered
-	FindBatch
 	FindChain
 	FindClaim
 	FindDecidedEdges
 	FindDueEnds
-	FindDueLanes
 	FindDueSchedules
 	FindDueSchedulesNamed
-	FindEdges
 	FindFiredSlots
 	FindFollowedEnds
+	FindJobPermits
 	FindKept
-	FindLaneKeys
-	FindLaneWork
-	FindLanes
+	FindKeyHolders
+	FindLastEnds
 	FindNewestSlots
 	FindNextDue
 	FindNextExpiry
 	FindNextSchedule
-	FindNotStarted
-	FindOccupiedLanes
-	FindOpenEdges
-	FindPauseWork
-	FindPausedPermits
-	FindPauses
-	FindPermits
 	FindRelease
-	FindReopenings
-	FindScheduleJobs
 	FindScheduleRelease
-	FindStep
 	FindSuspect
-	FindWaitingJobs
-	FindWrongLanes
-	ForgetSteps
+	HoldNode
 	InsertAttempts
-	InsertAudit
-	InsertAuditSubjects
 	InsertCalendarUses
-	InsertChain
-	InsertChainEnds
 	InsertDeletedReleases
-	InsertEdges
-	InsertEvents
 	InsertLanes
 	InsertLimitVacancies
 	InsertLinkReleases
 	InsertReleases
-	InsertRetries
 	InsertScheduleReleases
-	InsertSlots
 	InsertStep
-	InsertVacancies
 	ListAttempts
-	ListBatches
-	ListCalendars
+	ListAudit
+	ListAuditSubjects
 	ListCancelledClaims
 	ListClaims
-	ListEdges
-	ListGroups
-	ListHandlers
+	ListEvents
 	ListJobs
 	ListJobsOldestFirst
 	ListKinds
 	ListLinks
+	ListNewestEvents
 	ListNodes
-	ListOutput
-	ListOwners
-	ListPausedClaims
-	ListPauses
-	ListProgress
 	ListQueues
 	ListSchedules
 	ListSlots
 	ListStats
-	ListSteps
 	LockBatchJob
 	LockCalendarUsers
-	LockCalendars
+	LockCounter
+	LockDueSchedules
 	LockFailing
-	LockGroupSchedules
+	LockFollowers
 	LockHeldJobs
-	LockHostNodes
-	LockIdleLanes
 	LockJobs
 	LockLanes
+	LockLiveJobs
+	LockOldAudit
 	LockOwnedSchedules
-	LockPauses
-	LockPermittedJobs
 	LockSchedules
-	LockStepJob
+	LockTriggeredSchedules
 	MarkPredecessors
 	MarkReleases
 	MarkScheduleJobs
 	MatchJobs
 	ParkJobs
 	PruneAttempts
+	PruneBatches
+	PruneChainEnds
+	PruneCopies
+	PruneKeyHolds
 	PruneNodes
+	PruneSlots
 	PruneStats
 	RaiseCounter
-	RaiseLocks
-	RaiseNodes
-	RaiseTokens
 	ReadClock
-	ReadLimits
-	ReadOldestNode
-	ReadPosition
-	ReadPrinted
 	ReleaseJobs
-	ReopenEdges
-	ReopenJobs
-	ReportLoss
 	RequestCancels
 	RequeueJobs
 	ResetFailures
 	ReviseSchedules
 	ReviveJobs
-	TakeKeys
 	UnparkJobs
 	UpdateAudit
-	UpdateBatch
-	UpdateEdges
 	UpdateFeed
 	UpdateJobs
-	UpdateLanes
 	UpdateNext
-	UpdateRelease
 	UpdateWaits
-	UpsertCalendars
-	UpsertCopy
-	UpsertHandlers
-	UpsertKeyHolds
 	UpsertLimits
-	UpsertOutput
-	UpsertOwner
 	UpsertPauses
-	UpsertPermits
-	UpsertProgress
 	UpsertSchedules
-	UpsertStats
-	UpsertStep
-	UseStarts
+	addPermits
+	beginFailing
+	capRate
+	countLosses
+	countRunningJobs
+	cutOutput
+	deleteAttempts
+	deleteCalendars
+	deleteCopy
+	deleteEdges
+	deleteEndedLimits
+	deleteFinishedJobs
+	deleteHandlers
+	deleteHostCopies
+	deleteHostNodes
+	deleteJobs
+	deleteKeyHolds
+	deleteLanes
+	deleteNodePermits
+	deleteOutput
+	deletePermits
+	deleteProgress
+	deleteReleases
+	deleteSteps
+	deleteVacancies
+	endLoss
+	endNodes
+	findAnswered
+	findBatch
+	findDueLanes
+	findEdges
+	findLaneHolders
+	findLaneKeys
+	findLaneWork
+	findLanes
+	findLiveNodes
+	findNotStarted
+	findOccupiedLanes
+	findOpenEdges
+	findPauseWork
+	findPausedPermits
+	findPauses
+	findPermits
+	findPermittedJobs
+	findReopenings
+	findScheduleJobs
+	findScheduleNames
+	findStep
+	findWaitingJobs
+	findWrongLanes
+	forgetSteps
+	insertAudit
+	insertAuditSubjects
+	insertBatch
+	insertChain
+	insertChainEnds
+	insertEdges
+	insertEvents
+	insertRetries
+	insertSlots
+	insertVacancies
+	listBatches
+	listCalendars
+	listEdges
+	listGroups
+	listHandlers
+	listOutput
+	listOwners
+	listPausedClaims
+	listPauses
+	listProgress
+	listSteps
+	lockAudit
+	lockCalendars
+	lockGroupSchedules
+	lockHostNodes
+	lockIdleLanes
+	lockLiveNodes
+	lockPauses
+	lockPermittedJobs
+	lockStepJob
+	pruneAudit
+	raiseLocks
+	raiseNodes
+	raiseTokens
+	readLimits
+	readOldestNode
+	readPosition
+	readPrinted
+	reopenEdges
+	reopenJobs
+	reportLoss
+	takeKeys
+	takeVacancies
+	updateBatch
+	updateEdges
+	updateLanes
+	updateRelease
+	upsertCalendars
+	upsertCopy
+	upsertHandlers
+	upsertKeyHolds
+	upsertOutput
+	upsertOwner
+	upsertPermits
+	upsertProgress
+	upsertStats
+	upsertStep
+	useStarts
 
 	// Shared is the number of these statements.
 	Shared
@@ -198,203 +229,237 @@ const (
 
 // shared has the source of each of these statements.
 var shared = [Shared]Source{
-	AcceptLoss:             {File: "accept_loss"},
-	AddPermits:             {File: "add_permits"},
 	AdvanceSchedules:       {File: "advance_schedules"},
 	AllotPermits:           {File: "allot_permits"},
 	AwaitChainEnds:         {File: "await_chain_ends"},
-	BeginFailing:           {File: "begin_failing"},
 	BeginJobs:              {File: "begin_jobs"},
-	CapRate:                {File: "cap_rate"},
 	CheckRecorded:          {File: "check_recorded", Columns: "place state"},
 	ClearPermits:           {File: "clear_permits"},
 	CloseChainEnds:         {File: "close_chain_ends"},
 	CountFailing:           {File: "count_failing"},
-	CountLosses:            {File: "count_losses"},
-	CountRunningJobs:       {File: "count_running_jobs", Columns: "node jobs"},
-	CutOutput:              {File: "cut_output"},
-	DeleteAttempts:         {File: "delete_attempts"},
 	DeleteAuditSubjects:    {File: "delete_audit_subjects"},
 	DeleteCalendarUses:     {File: "delete_calendar_uses"},
-	DeleteCalendars:        {File: "delete_calendars"},
 	DeleteCancels:          {File: "delete_cancels"},
 	DeleteChain:            {File: "delete_chain"},
-	DeleteCopy:             {File: "delete_copy"},
-	DeleteEdges:            {File: "delete_edges"},
 	DeleteEndedJobs:        {File: "delete_ended_jobs"},
-	DeleteEndedLimits:      {File: "delete_ended_limits"},
-	DeleteFinishedJobs:     {File: "delete_finished_jobs"},
 	DeleteGonePermits:      {File: "delete_gone_permits"},
-	DeleteHandlers:         {File: "delete_handlers"},
-	DeleteHostCopies:       {File: "delete_host_copies"},
-	DeleteHostNodes:        {File: "delete_host_nodes"},
-	DeleteJobs:             {File: "delete_jobs"},
-	DeleteKeyHolds:         {File: "delete_key_holds"},
-	DeleteLanes:            {File: "delete_lanes"},
-	DeleteNodePermits:      {File: "delete_node_permits"},
-	DeleteOutput:           {File: "delete_output"},
 	DeletePauses:           {File: "delete_pauses"},
-	DeletePermits:          {File: "delete_permits"},
-	DeleteProgress:         {File: "delete_progress"},
-	DeleteReleases:         {File: "delete_releases"},
-	DeleteSteps:            {File: "delete_steps"},
 	EndFailing:             {File: "end_failing"},
+	EndJobs:                {File: "end_jobs"},
+	EndJobsWithResults:     {File: "end_jobs", Given: "results kept"},
 	EndLimits:              {File: "end_limits"},
-	EndNodes:               {File: "end_nodes"},
 	ExtendSlots:            {File: "extend_slots"},
-	FindAnswered:           {File: "find_answered", Columns: "id"},
-	FindBatch:              {File: "find_batch", Columns: "finally_id finally_on finally_any"},
 	FindChain:              {File: "find_chain", Columns: "schedule predecessor"},
 	FindClaim:              {File: "find_claim", Columns: "state"},
 	FindDecidedEdges:       {File: "find_decided_edges", Columns: "id matched missed state reason"},
 	FindDueEnds:            {File: "find_due_ends", Columns: "schedule_id slot predecessor job_id state ended_at reason paused"},
-	FindDueLanes:           {File: "find_due_lanes", Columns: "id"},
 	FindDueSchedules:       {File: "find_due_schedules", Columns: ScheduleColumns},
 	FindDueSchedulesNamed:  {File: "find_due_schedules_named", Columns: ScheduleColumns},
-	FindEdges:              {File: "find_edges", Columns: "on_id job_id delay on any_of at_end"},
 	FindFiredSlots:         {File: "find_fired_slots", Columns: "place"},
 	FindFollowedEnds:       {File: "find_followed_ends", Columns: "place"},
+	FindJobPermits:         {File: "find_job_permits", Columns: "id permits"},
 	FindKept:               {File: "find_kept", Columns: "id until unlinked"},
-	FindLaneKeys:           {File: "find_lane_keys", Columns: "limit_id key id"},
-	FindLaneWork:           {File: "find_lane_work", Columns: "limited rated found next_look"},
-	FindLanes:              {File: "find_lanes", Columns: "id"},
+	FindKeyHolders:         {File: "find_key_holders", Columns: "kind unique_key id live"},
+	FindLastEnds:           {File: "find_last_ends", Columns: "schedule_id last"},
 	FindNewestSlots:        {File: "find_newest_slots", Columns: "schedule_id id slot last outcome reason"},
 	FindNextDue:            {File: "find_next_due", Columns: "next_due"},
 	FindNextExpiry:         {File: "find_next_expiry", Columns: "next_expiry"},
 	FindNextSchedule:       {File: "find_next_schedule", Columns: "next_at"},
-	FindNotStarted:         {File: "find_not_started", Columns: "id kind unique_key"},
-	FindOccupiedLanes:      {File: "find_occupied_lanes", Columns: "id"},
-	FindOpenEdges:          {File: "find_edges", Given: "open", Columns: "on_id job_id delay on any_of at_end"},
-	FindPauseWork:          {File: "find_pause_work", Columns: "found"},
-	FindPausedPermits:      {File: "find_paused_permits", Columns: "id"},
-	FindPauses:             {File: "find_pauses", Columns: "subject name"},
-	FindPermits:            {File: "find_permits", Columns: "limit_id node permits wants"},
 	FindRelease:            {File: "find_release", Columns: "found"},
-	FindReopenings:         {File: "find_reopenings", Columns: "job_id open_edges any_of at_end matched missed latest"},
-	FindScheduleJobs:       {File: "find_schedule_jobs", Columns: TargetColumns},
 	FindScheduleRelease:    {File: "find_schedule_release", Columns: "found"},
-	FindStep:               {File: "find_step", Columns: "job_id name sort place version value waits until timed_out at"},
 	FindSuspect:            {File: "find_suspect", Columns: "found"},
-	FindWaitingJobs:        {File: "find_waiting_jobs", Columns: "id kind group_name origin"},
-	FindWrongLanes:         {File: "find_wrong_lanes", Columns: "id held starts"},
-	ForgetSteps:            {File: "forget_steps"},
+	HoldNode:               {File: "hold_node", Columns: AroundColumns},
 	InsertAttempts:         {File: "insert_attempts"},
-	InsertAudit:            {File: "insert_audit"},
-	InsertAuditSubjects:    {File: "insert_audit_subjects"},
 	InsertCalendarUses:     {File: "insert_calendar_uses"},
-	InsertChain:            {File: "insert_chain"},
-	InsertChainEnds:        {File: "insert_chain_ends"},
 	InsertDeletedReleases:  {File: "insert_deleted_releases"},
-	InsertEdges:            {File: "insert_edges"},
-	InsertEvents:           {File: "insert_events"},
 	InsertLanes:            {File: "insert_lanes"},
 	InsertLimitVacancies:   {File: "insert_limit_vacancies"},
 	InsertLinkReleases:     {File: "insert_link_releases"},
 	InsertReleases:         {File: "insert_releases"},
-	InsertRetries:          {File: "insert_retries"},
 	InsertScheduleReleases: {File: "insert_schedule_releases"},
-	InsertSlots:            {File: "insert_slots"},
 	InsertStep:             {File: "insert_step", Columns: "at"},
-	InsertVacancies:        {File: "insert_vacancies"},
 	ListAttempts: {
 		File:    "list_attempts",
 		Columns: "job_id attempt token node started_at finished_at outcome error trace output printed",
 	},
-	ListBatches:         {File: "list_batches", Columns: "id created_at finally_id finally_state state jobs", Lists: true},
-	ListCalendars:       {File: "list_calendars", Columns: CalendarColumns, Lists: true},
+	ListAudit:           {File: "list_audit", Columns: "id at actor source action count detail", Lists: true},
+	ListAuditSubjects:   {File: "list_audit_subjects", Columns: "entry_id kind name"},
 	ListCancelledClaims: {File: "list_cancelled_claims", Columns: "id token"},
 	ListClaims:          {File: "list_claims", Columns: "id token"},
-	ListEdges:           {File: "list_edges", Columns: "job_id on_id delay on state"},
-	ListGroups:          {File: "list_groups", Columns: groupColumns, Lists: true},
-	ListHandlers:        {File: "list_handlers", Columns: "name events kind group_name job updated_at"},
+	ListEvents:          {File: "list_events", Given: "oldest", Columns: "id at type subjects slots counts reasons"},
 	ListJobs:            {File: "list_jobs", Given: "page newest", Columns: jobColumns, Lists: true},
 	ListJobsOldestFirst: {File: "list_jobs", Given: "page oldest", Columns: jobColumns, Lists: true},
 	ListKinds:           {File: "list_kinds", Columns: "kind ready scheduled running waiting oldest"},
 	ListLinks:           {File: "list_links", Columns: "job_id on_id delay on state"},
+	ListNewestEvents:    {File: "list_events", Given: "newest", Columns: "id at type subjects slots counts reasons"},
 	ListNodes:           {File: "list_nodes", Columns: NodeColumns},
-	ListOutput:          {File: "list_output", Columns: "job_id block data"},
-	ListOwners: {
-		File:    "list_owners",
-		Columns: "name revision digest host synced_at copy_host copy_path copy_digest copy_revision changed_at",
-		Lists:   true,
-	},
-	ListPausedClaims: {File: "list_paused_claims", Columns: "id token"},
-	ListPauses:       {File: "list_pauses", Columns: PauseColumns},
-	ListProgress:     {File: "list_progress", Columns: "job_id token done total note at stuck"},
-	ListQueues:       {File: "list_queues", Columns: "queue ready scheduled running waiting oldest"},
-	ListSchedules:    {File: "list_schedules", Columns: ScheduleColumns + " since", Lists: true},
+	ListQueues:          {File: "list_queues", Columns: "queue ready scheduled running waiting oldest"},
+	ListSchedules:       {File: "list_schedules", Columns: ScheduleColumns + " since", Lists: true},
 	ListSlots: {
 		File: "list_slots",
 		Columns: "id schedule_id schedule_name owner slot last count outcome reason job_id job_state recorded_at" +
 			" after_id after_schedule",
 		Lists: true,
 	},
-	ListStats:          {File: "list_stats", Columns: "at writer data"},
-	ListSteps:          {File: "list_steps", Columns: "job_id name sort place version value waits until timed_out at"},
-	LockBatchJob:       {File: "lock_batch_job", Columns: "id"},
-	LockCalendarUsers:  {File: "lock_calendar_users", Columns: "calendar name next_at"},
-	LockCalendars:      {File: "lock_calendars", Columns: CalendarColumns},
-	LockFailing:        {File: "lock_failing", Columns: "schedule_id failures"},
-	LockGroupSchedules: {File: "lock_group_schedules", Columns: ScheduleColumns},
-	LockHeldJobs:       {File: "lock_held_jobs", Columns: HeldColumns},
-	LockHostNodes:      {File: "lock_host_nodes", Columns: "living ended copies"},
-	LockIdleLanes:      {File: "lock_idle_lanes", Columns: "id"},
-	LockJobs:           {File: "lock_jobs", Columns: TargetColumns},
-	LockLanes:          {File: "lock_lanes", Columns: "id limit_id key used starts waiting tat not_before look_at"},
-	LockOwnedSchedules: {File: "lock_owned_schedules", Columns: ScheduleColumns},
-	LockPauses:         {File: "lock_pauses", Columns: PauseColumns},
-	LockPermittedJobs:  {File: "lock_permitted_jobs", Columns: "id permits"},
-	LockSchedules:      {File: "lock_schedules", Columns: ScheduleColumns},
-	LockStepJob:        {File: "lock_step_job", Columns: "state token"},
-	MarkPredecessors:   {File: "mark_predecessors"},
-	MarkReleases:       {File: "mark_releases"},
-	MarkScheduleJobs:   {File: "mark_schedule_jobs"},
-	MatchJobs:          {File: "list_jobs", Given: "numbers", Columns: "id", Lists: true},
-	ParkJobs:           {File: "park_jobs"},
-	PruneAttempts:      {File: "prune_attempts"},
-	PruneNodes:         {File: "prune_nodes"},
-	PruneStats:         {File: "prune_stats"},
-	RaiseCounter:       {File: "raise_counter"},
-	RaiseLocks:         {File: "raise_locks"},
-	RaiseNodes:         {File: "raise_nodes"},
-	RaiseTokens:        {File: "raise_tokens"},
-	ReadClock:          {File: "read_clock", Columns: "now"},
-	ReadLimits:         {File: "read_limits", Columns: LimitColumns},
-	ReadOldestNode:     {File: "read_oldest_node", Columns: "node"},
-	ReadPosition:       {File: "read_position", Columns: "store token node accepted lost_at"},
-	ReadPrinted:        {File: "read_printed", Columns: "attempt printed output"},
-	ReleaseJobs:        {File: "release_jobs"},
-	ReopenEdges:        {File: "reopen_edges"},
-	ReopenJobs:         {File: "reopen_jobs"},
-	ReportLoss:         {File: "report_loss"},
-	RequestCancels:     {File: "request_cancels"},
-	RequeueJobs:        {File: "requeue_jobs"},
-	ResetFailures:      {File: "reset_failures"},
-	ReviseSchedules:    {File: "revise_schedules"},
-	ReviveJobs:         {File: "revive_jobs"},
-	TakeKeys:           {File: "take_keys"},
-	UnparkJobs:         {File: "unpark_jobs"},
-	UpdateAudit:        {File: "update_audit"},
-	UpdateBatch:        {File: "update_batch"},
-	UpdateEdges:        {File: "update_edges"},
-	UpdateFeed:         {File: "update_feed"},
-	UpdateJobs:         {File: "update_jobs"},
-	UpdateLanes:        {File: "update_lanes"},
-	UpdateNext:         {File: "update_next"},
-	UpdateRelease:      {File: "update_release"},
-	UpdateWaits:        {File: "update_waits"},
-	UpsertCalendars:    {File: "upsert_calendars"},
-	UpsertCopy:         {File: "upsert_copy"},
-	UpsertHandlers:     {File: "upsert_handlers"},
-	UpsertKeyHolds:     {File: "upsert_key_holds"},
-	UpsertLimits:       {File: "upsert_limits"},
-	UpsertOutput:       {File: "upsert_output"},
-	UpsertOwner:        {File: "upsert_owner"},
-	UpsertPauses:       {File: "upsert_pauses"},
-	UpsertPermits:      {File: "upsert_permits"},
-	UpsertProgress:     {File: "upsert_progress"},
-	UpsertSchedules:    {File: "upsert_schedules"},
-	UpsertStats:        {File: "upsert_stats"},
-	UpsertStep:         {File: "upsert_step"},
-	UseStarts:          {File: "use_starts"},
+	ListStats:         {File: "list_stats", Columns: "at writer data"},
+	LockBatchJob:      {File: "lock_batch_job", Columns: "id"},
+	LockCalendarUsers: {File: "lock_calendar_users", Columns: "calendar name next_at"},
+	LockCounter:       {File: "lock_counter", Columns: "value"},
+	LockDueSchedules:  {File: "lock_due_schedules", Columns: "id revision mark next_at paused_at releases"},
+	LockFailing:       {File: "lock_failing", Columns: "schedule_id failures"},
+	LockFollowers: {
+		File:    "lock_followers",
+		Columns: "id mark next_at predecessor_id predecessor paused_at paused_until group_paused_at group_paused_until",
+	},
+	LockHeldJobs:           {File: "lock_held_jobs", Columns: HeldColumns},
+	LockJobs:               {File: "lock_jobs", Columns: TargetColumns},
+	LockLanes:              {File: "lock_lanes", Columns: "id limit_id key used starts waiting tat not_before look_at"},
+	LockLiveJobs:           {File: "lock_live_jobs", Columns: LiveColumns},
+	LockOldAudit:           {File: "lock_old_audit", Columns: "id"},
+	LockOwnedSchedules:     {File: "lock_owned_schedules", Columns: ScheduleColumns},
+	LockSchedules:          {File: "lock_schedules", Columns: ScheduleColumns},
+	LockTriggeredSchedules: {File: "lock_triggered_schedules", Columns: "id mark"},
+	MarkPredecessors:       {File: "mark_predecessors"},
+	MarkReleases:           {File: "mark_releases"},
+	MarkScheduleJobs:       {File: "mark_schedule_jobs"},
+	MatchJobs:              {File: "list_jobs", Given: "numbers", Columns: "id", Lists: true},
+	ParkJobs:               {File: "park_jobs"},
+	PruneAttempts:          {File: "prune_attempts"},
+	PruneBatches:           {File: "prune_batches"},
+	PruneChainEnds:         {File: "prune_chain_ends"},
+	PruneCopies:            {File: "prune_copies"},
+	PruneKeyHolds:          {File: "prune_key_holds"},
+	PruneNodes:             {File: "prune_nodes"},
+	PruneSlots:             {File: "prune_slots"},
+	PruneStats:             {File: "prune_stats"},
+	RaiseCounter:           {File: "raise_counter"},
+	ReadClock:              {File: "read_clock", Columns: "now"},
+	ReleaseJobs:            {File: "release_jobs"},
+	RequestCancels:         {File: "request_cancels"},
+	RequeueJobs:            {File: "requeue_jobs"},
+	ResetFailures:          {File: "reset_failures"},
+	ReviseSchedules:        {File: "revise_schedules"},
+	ReviveJobs:             {File: "revive_jobs"},
+	UnparkJobs:             {File: "unpark_jobs"},
+	UpdateAudit:            {File: "update_audit"},
+	UpdateFeed:             {File: "update_feed"},
+	UpdateJobs:             {File: "update_jobs"},
+	UpdateNext:             {File: "update_next"},
+	UpdateWaits:            {File: "update_waits"},
+	UpsertLimits:           {File: "upsert_limits"},
+	UpsertPauses:           {File: "upsert_pauses"},
+	UpsertSchedules:        {File: "upsert_schedules"},
+	addPermits:             {File: "add_permits"},
+	beginFailing:           {File: "begin_failing"},
+	capRate:                {File: "cap_rate"},
+	countLosses:            {File: "count_losses"},
+	countRunningJobs:       {File: "count_running_jobs", Columns: "node jobs"},
+	cutOutput:              {File: "cut_output"},
+	deleteAttempts:         {File: "delete_attempts"},
+	deleteCalendars:        {File: "delete_calendars"},
+	deleteCopy:             {File: "delete_copy"},
+	deleteEdges:            {File: "delete_edges"},
+	deleteEndedLimits:      {File: "delete_ended_limits"},
+	deleteFinishedJobs:     {File: "delete_finished_jobs"},
+	deleteHandlers:         {File: "delete_handlers"},
+	deleteHostCopies:       {File: "delete_host_copies"},
+	deleteHostNodes:        {File: "delete_host_nodes"},
+	deleteJobs:             {File: "delete_jobs"},
+	deleteKeyHolds:         {File: "delete_key_holds"},
+	deleteLanes:            {File: "delete_lanes"},
+	deleteNodePermits:      {File: "delete_node_permits"},
+	deleteOutput:           {File: "delete_output"},
+	deletePermits:          {File: "delete_permits"},
+	deleteProgress:         {File: "delete_progress"},
+	deleteReleases:         {File: "delete_releases"},
+	deleteSteps:            {File: "delete_steps"},
+	deleteVacancies:        {File: "delete_vacancies"},
+	endLoss:                {File: "accept_loss"},
+	endNodes:               {File: "end_nodes"},
+	findAnswered:           {File: "find_answered", Columns: "id"},
+	findBatch:              {File: "find_batch", Columns: "finally_id finally_on finally_any"},
+	findDueLanes:           {File: "find_due_lanes", Columns: "id"},
+	findEdges:              {File: "find_edges", Columns: "on_id job_id delay on any_of at_end"},
+	findLaneHolders:        {File: "find_lane_holders", Columns: "id"},
+	findLaneKeys:           {File: "find_lane_keys", Columns: "limit_id key id"},
+	findLaneWork:           {File: "find_lane_work", Columns: "limited rated found next_look"},
+	findLanes:              {File: "find_lanes", Columns: "id"},
+	findLiveNodes:          {File: "lock_live_nodes", Columns: NodeColumns},
+	findNotStarted:         {File: "find_not_started", Columns: "id kind unique_key"},
+	findOccupiedLanes:      {File: "find_occupied_lanes", Columns: "id"},
+	findOpenEdges:          {File: "find_edges", Given: "open", Columns: "on_id job_id delay on any_of at_end"},
+	findPauseWork:          {File: "find_pause_work", Columns: "found"},
+	findPausedPermits:      {File: "find_paused_permits", Columns: "id"},
+	findPauses:             {File: "find_pauses", Columns: "subject name"},
+	findPermits:            {File: "find_permits", Columns: "limit_id node permits wants"},
+	findPermittedJobs:      {File: "find_permitted_jobs", Columns: "id"},
+	findReopenings:         {File: "find_reopenings", Columns: "job_id open_edges any_of at_end matched missed latest"},
+	findScheduleJobs:       {File: "find_schedule_jobs", Columns: TargetColumns},
+	findScheduleNames:      {File: "find_schedule_names", Columns: "id name"},
+	findStep:               {File: "find_step", Columns: "job_id name sort place version value waits until timed_out at"},
+	findWaitingJobs:        {File: "find_waiting_jobs", Columns: "id kind group_name origin"},
+	findWrongLanes:         {File: "find_wrong_lanes", Columns: "id held starts"},
+	forgetSteps:            {File: "forget_steps"},
+	insertAudit:            {File: "insert_audit"},
+	insertAuditSubjects:    {File: "insert_audit_subjects"},
+	insertBatch:            {File: "insert_batch"},
+	insertChain:            {File: "insert_chain"},
+	insertChainEnds:        {File: "insert_chain_ends"},
+	insertEdges:            {File: "insert_edges"},
+	insertEvents:           {File: "insert_events"},
+	insertRetries:          {File: "insert_retries"},
+	insertSlots:            {File: "insert_slots"},
+	insertVacancies:        {File: "insert_vacancies"},
+	listBatches:            {File: "list_batches", Columns: "id created_at finally_id finally_state state jobs", Lists: true},
+	listCalendars:          {File: "list_calendars", Columns: CalendarColumns, Lists: true},
+	listEdges:              {File: "list_edges", Columns: "job_id on_id delay on state"},
+	listGroups:             {File: "list_groups", Columns: groupColumns, Lists: true},
+	listHandlers:           {File: "list_handlers", Columns: "name events kind group_name job updated_at"},
+	listOutput:             {File: "list_output", Columns: "job_id block data"},
+	listOwners: {
+		File:    "list_owners",
+		Columns: "name revision digest host synced_at copy_host copy_path copy_digest copy_revision changed_at",
+		Lists:   true,
+	},
+	listPausedClaims:   {File: "list_paused_claims", Columns: "id token"},
+	listPauses:         {File: "list_pauses", Columns: PauseColumns},
+	listProgress:       {File: "list_progress", Columns: "job_id token done total note at stuck"},
+	listSteps:          {File: "list_steps", Columns: "job_id name sort place version value waits until timed_out at"},
+	lockAudit:          {File: "lock_audit", Columns: "known"},
+	lockCalendars:      {File: "lock_calendars", Columns: CalendarColumns},
+	lockGroupSchedules: {File: "lock_group_schedules", Columns: ScheduleColumns},
+	lockHostNodes:      {File: "lock_host_nodes", Columns: "living ended copies"},
+	lockIdleLanes:      {File: "lock_idle_lanes", Columns: "id"},
+	lockLiveNodes:      {File: "lock_live_nodes", Given: "lock", Columns: NodeColumns},
+	lockPauses:         {File: "lock_pauses", Columns: PauseColumns},
+	lockPermittedJobs:  {File: "lock_permitted_jobs", Columns: "id permits"},
+	lockStepJob:        {File: "lock_step_job", Columns: "state token"},
+	pruneAudit:         {File: "prune_audit"},
+	raiseLocks:         {File: "raise_locks"},
+	raiseNodes:         {File: "raise_nodes"},
+	raiseTokens:        {File: "raise_tokens"},
+	readLimits:         {File: "read_limits", Columns: LimitColumns},
+	readOldestNode:     {File: "read_oldest_node", Columns: "node"},
+	readPosition:       {File: "read_position", Columns: "store token node accepted lost_at"},
+	readPrinted:        {File: "read_printed", Columns: "attempt printed output"},
+	reopenEdges:        {File: "reopen_edges"},
+	reopenJobs:         {File: "reopen_jobs"},
+	reportLoss:         {File: "report_loss"},
+	takeKeys:           {File: "take_keys"},
+	takeVacancies:      {File: "take_vacancies", Columns: "id limit_id done_to lanes"},
+	updateBatch:        {File: "update_batch"},
+	updateEdges:        {File: "update_edges"},
+	updateLanes:        {File: "update_lanes"},
+	updateRelease:      {File: "update_release"},
+	upsertCalendars:    {File: "upsert_calendars"},
+	upsertCopy:         {File: "upsert_copy"},
+	upsertHandlers:     {File: "upsert_handlers"},
+	upsertKeyHolds:     {File: "upsert_key_holds"},
+	upsertOutput:       {File: "upsert_output"},
+	upsertOwner:        {File: "upsert_owner"},
+	upsertPermits:      {File: "upsert_permits"},
+	upsertProgress:     {File: "upsert_progress"},
+	upsertStats:        {File: "upsert_stats"},
+	upsertStep:         {File: "upsert_step"},
+	useStarts:          {File: "use_starts"},
 }

@@ -34,9 +34,9 @@ func (s *Session) FiredSlots(ctx context.Context, slots []rowwise.SlotKey) (fire
 const LiveColumns = "schedule_id id slot running waiting attempt snoozed origin due starts_at limited queue kind group_name job_key"
 
 // ReadLive returns, by schedule, the live jobs of schedules that a statement reads.
-func (s *Session) ReadLive(ctx context.Context, name Statement, a Args) (map[int64][]store.LiveJob, error) {
+func (s *Session) ReadLive(ctx context.Context, name Statement, schedules []int64, now time.Time) (map[int64][]store.LiveJob, error) {
 	live := map[int64][]store.LiveJob{}
-	err := s.Each(ctx, name, a, func(r Row) error {
+	err := s.Each(ctx, name, Args{"ids": schedules, "now": Micros(now)}, func(r Row) error {
 		var schedule int64
 		var j store.LiveJob
 		err := r.Scan(&schedule, &j.ID, IntoTime(&j.Slot), &j.Running, &j.Waiting, &j.Attempt, &j.Snoozed, &j.Origin,
@@ -47,10 +47,72 @@ func (s *Session) ReadLive(ctx context.Context, name Statement, a Args) (map[int
 	return live, err
 }
 
+// ReadDue returns, by number, the schedules that a statement reads, as a firing is compared with them.
+func (s *Session) ReadDue(ctx context.Context, name Statement, ids []int64, until time.Time) (map[int64]rowwise.Due, error) {
+	rows := map[int64]rowwise.Due{}
+	err := s.Each(ctx, name, Args{"ids": ids, "until": Micros(until)}, func(r Row) error {
+		var id int64
+		var d rowwise.Due
+		err := r.Scan(&id, &d.Revision, IntoTime(&d.Mark), IntoTime(&d.NextAt), IntoTime(&d.PausedAt), &d.Releases)
+		rows[id] = d
+		return err
+	})
+	return rows, err
+}
+
+// InsertSlots implements rowwise.Slots.
+func (s *Session) InsertSlots(ctx context.Context, slots []*rowwise.Slot, now time.Time) error {
+	rows := make([]Args, len(slots))
+	for i, r := range slots {
+		rows[i] = Args{
+			"schedule": r.Schedule, "slot": Micros(r.Slot), "last": Micros(r.Last), "count": r.Count,
+			"outcome": int16(r.Outcome), "reason": r.Reason, "job": OrNull(r.Job), "now": Micros(now),
+		}
+	}
+	return s.InsertRows(ctx, insertSlots, rows)
+}
+
+// ExtendSlots implements rowwise.Slots.
+func (s *Session) ExtendSlots(ctx context.Context, slots []*rowwise.Slot, now time.Time) error {
+	type longer struct {
+		ID    int64  `json:"id"`
+		Last  *int64 `json:"last"`
+		Count int64  `json:"count"`
+	}
+	rows := make([]longer, len(slots))
+	for i, r := range slots {
+		rows[i] = longer{r.ID, Micros(r.Last), r.Added}
+	}
+	return s.Exec(ctx, ExtendSlots, Args{"slots": JSON(rows), "now": Micros(now)})
+}
+
+// LockFailing implements rowwise.FollowUps.
+func (s *Session) LockFailing(ctx context.Context, schedules []int64) (map[int64]int64, error) {
+	failing := map[int64]int64{}
+	err := s.Each(ctx, LockFailing, Args{"ids": schedules}, func(r Row) error {
+		var id, failures int64
+		err := r.Scan(&id, &failures)
+		failing[id] = failures
+		return err
+	})
+	return failing, err
+}
+
+// BeginFailing implements rowwise.FollowUps.
+func (s *Session) BeginFailing(ctx context.Context, schedules []rowwise.Failing, now time.Time) error {
+	_, err := s.InsertFailing(ctx, schedules, now)
+	return err
+}
+
+// InsertFailing records that schedules are failing, and returns how many rows it inserted.
+func (s *Session) InsertFailing(ctx context.Context, schedules []rowwise.Failing, now time.Time) (int, error) {
+	return s.Count(ctx, beginFailing, Args{"failing": JSON(schedules), "now": Micros(now)})
+}
+
 // ReadMarks returns, by number, the marks of schedules that a statement reads.
-func (s *Session) ReadMarks(ctx context.Context, name Statement, a Args) (map[int64]time.Time, error) {
+func (s *Session) ReadMarks(ctx context.Context, name Statement, ids []int64) (map[int64]time.Time, error) {
 	marks := map[int64]time.Time{}
-	err := s.Each(ctx, name, a, func(r Row) error {
+	err := s.Each(ctx, name, Args{"ids": ids}, func(r Row) error {
 		var id int64
 		var mark time.Time
 		err := r.Scan(&id, IntoTime(&mark))
@@ -105,4 +167,19 @@ func slotConditions(req store.ListRequest) (given []string, a Args) {
 		a["before_slot"], a["before_id"] = req.Before.At.UnixMicro(), req.Before.ID
 	}
 	return given, a
+}
+
+// LockDueSchedules implements rowwise.Slots.
+func (s *Session) LockDueSchedules(ctx context.Context, ids []int64, until time.Time) (map[int64]rowwise.Due, error) {
+	return s.ReadDue(ctx, LockDueSchedules, ids, until)
+}
+
+// LockLiveJobs implements rowwise.Slots.
+func (s *Session) LockLiveJobs(ctx context.Context, schedules []int64, now time.Time) (map[int64][]store.LiveJob, error) {
+	return s.ReadLive(ctx, LockLiveJobs, schedules, now)
+}
+
+// LockMarks implements rowwise.Schedules.
+func (s *Session) LockMarks(ctx context.Context, ids []int64) (map[int64]time.Time, error) {
+	return s.ReadMarks(ctx, LockTriggeredSchedules, ids)
 }

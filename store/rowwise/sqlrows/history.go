@@ -5,27 +5,38 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // Position reads how far the store has come; see store.History.
 func (s *Session) Position(ctx context.Context) (p store.Position, err error) {
-	err = s.One(ctx, ReadPosition, nil, &p.Store, &p.Token, &p.Node, &p.Accepted, IntoTime(&p.LostAt))
+	err = s.One(ctx, readPosition, nil, &p.Store, &p.Token, &p.Node, &p.Accepted, IntoTime(&p.LostAt))
 	if err == nil {
 		err = p.Check()
 	}
 	return p, err
 }
 
-// PruneRows deletes what is older than keep, which 0 switches off.
-func (s *Session) PruneRows(ctx context.Context, name Statement, keep time.Duration, limit int, now time.Time) (int, error) {
-	if keep == 0 {
-		return 0, nil
-	}
-	return s.Count(ctx, name, Args{"before": Micros(now.Add(-keep)), "limit": limit})
-}
-
 // OldestNode implements rowwise.RecountTx.
 func (s *Session) OldestNode(ctx context.Context) (node int64, err error) {
-	err = s.One(ctx, ReadOldestNode, nil, &node)
+	err = s.One(ctx, readOldestNode, nil, &node)
 	return node, err
+}
+
+// AcceptLoss ends the suspension; see store.History.
+func (c Calls[S]) AcceptLoss(ctx context.Context, req store.AcceptLossRequest) (store.Position, error) {
+	return c.ChangeHistory(ctx, "accept a loss of history", req.Now, func(s S, now time.Time) error { return AcceptLoss(ctx, s, req, now) })
+}
+
+// AcceptLoss is the change of Calls.AcceptLoss.
+func AcceptLoss(ctx context.Context, tx Tx, req store.AcceptLossRequest, now time.Time) error {
+	for name, margin := range map[Statement]int64{raiseTokens: store.LossMargin, raiseLocks: store.LossMargin, raiseNodes: store.LossNodes} {
+		if err := tx.Base().Exec(ctx, name, Args{"margin": margin}); err != nil {
+			return err
+		}
+	}
+	if err := tx.Base().Exec(ctx, endLoss, nil); err != nil {
+		return err
+	}
+	return rowwise.Record(ctx, tx, req.Entry(), now)
 }

@@ -168,7 +168,7 @@ func (s *Session) addAttempts(ctx context.Context, jobs []store.JobInfo) error {
 // addProgress reads the progress of the last claims of listed jobs into them.
 func (s *Session) addProgress(ctx context.Context, jobs []store.JobInfo) error {
 	ids, byID := rowwise.ByID(jobs)
-	return s.Each(ctx, ListProgress, Args{"ids": ids}, func(r Row) error {
+	return s.Each(ctx, listProgress, Args{"ids": ids}, func(r Row) error {
 		var ref store.ClaimRef
 		var p store.Progress
 		err := r.Scan(&ref.ID, &ref.Token, &p.Done, &p.Total, &p.Note, IntoTime(&p.At), IntoTime(&p.Stuck))
@@ -182,7 +182,7 @@ func (s *Session) addProgress(ctx context.Context, jobs []store.JobInfo) error {
 // addEdges reads what listed jobs wait for into them.
 func (s *Session) addEdges(ctx context.Context, jobs []store.JobInfo) error {
 	ids, byID := rowwise.ByID(jobs)
-	return s.Each(ctx, ListEdges, Args{"ids": ids}, func(r Row) error {
+	return s.Each(ctx, listEdges, Args{"ids": ids}, func(r Row) error {
 		var id int64
 		var e store.JobEdge
 		err := r.Scan(&id, &e.Job, IntoDuration(&e.Delay), &e.On, &e.State)
@@ -211,7 +211,7 @@ func (s *Session) ReadOutput(ctx context.Context, req store.ReadOutputRequest) (
 		}
 		return out, err
 	}
-	err = s.Each(ctx, ReadPrinted, Args{"id": req.ID, "token": out.Token}, func(r Row) error {
+	err = s.Each(ctx, readPrinted, Args{"id": req.ID, "token": out.Token}, func(r Row) error {
 		var total int64
 		var data []byte
 		err := r.Scan(&out.Attempt, &total, &data)
@@ -224,7 +224,7 @@ func (s *Session) ReadOutput(ctx context.Context, req store.ReadOutputRequest) (
 // StoredOutput implements rowwise.Claims.
 func (s *Session) StoredOutput(ctx context.Context, ids []int64, first int64) (map[int64][]store.StoredBlock, error) {
 	found := map[int64][]store.StoredBlock{}
-	err := s.Each(ctx, ListOutput, Args{"ids": ids, "first": first}, func(r Row) error {
+	err := s.Each(ctx, listOutput, Args{"ids": ids, "first": first}, func(r Row) error {
 		var id int64
 		var block store.StoredBlock
 		err := r.Scan(&id, &block.N, &block.Data)

@@ -2,6 +2,7 @@ package sqlrows
 
 import (
 	"context"
+	"time"
 
 	"github.com/hourbell/hourbell/store"
 )
@@ -27,9 +28,61 @@ func ScanLimit(r Row, l *store.Limit, more ...any) error {
 	return l.DecodeWeights(weights)
 }
 
+// ReadLimits implements rowwise.LimitsTx.
+func (s *Session) ReadLimits(ctx context.Context) (store.Limits, error) {
+	return s.LimitsOf(ctx, readLimits, nil)
+}
+
+// LimitsOf runs a statement that returns limits.
+func (s *Session) LimitsOf(ctx context.Context, name Statement, a Args) (all store.Limits, err error) {
+	err = s.Each(ctx, name, a, func(r Row) error {
+		var l store.Limit
+		err := ScanLimit(r, &l)
+		all = append(all, l)
+		return err
+	})
+	return all, err
+}
+
+// EndLimits implements rowwise.LimitsTx.
+func (s *Session) EndLimits(ctx context.Context, ids []int64, now time.Time) error {
+	return s.Exec(ctx, EndLimits, Args{"ids": ids, "now": Micros(now)})
+}
+
+// SaveLimits implements rowwise.LimitsTx.
+func (s *Session) SaveLimits(ctx context.Context, limits []store.Limit, now time.Time) ([]int64, error) {
+	last, err := s.Dialect.LockRevision(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, revisions := make([]Args, len(limits)), make([]int64, len(limits))
+	for i, l := range limits {
+		last++
+		revisions[i] = last
+		rows[i] = Args{
+			"id": OrNull(l.ID), "name": l.Name, "owner": l.Owner, "revision": last, "queue": l.Queue, "kind": l.Kind, "by_key": l.ByKey,
+			"concurrency": l.Concurrency, "rate": l.Rate, "per": l.Per.Microseconds(), "burst": l.Burst, "weights": l.EncodeWeights(),
+			"strict": l.Strict, "created_at": Micros(l.CreatedAt), "now": Micros(now),
+		}
+	}
+	if err := s.InsertRows(ctx, UpsertLimits, rows); err != nil {
+		return nil, err
+	}
+	return revisions, s.RaiseRevision(ctx, last)
+}
+
+// SavePermits implements rowwise.PermitsTx.
+func (s *Session) SavePermits(ctx context.Context, permits []store.NodePermits) error {
+	rows := make([]Args, len(permits))
+	for i, row := range permits {
+		rows[i] = Args{"limit": row.Limit, "node": row.Node, "permits": row.Permits, "wants": row.Wants}
+	}
+	return s.InsertRows(ctx, upsertPermits, rows)
+}
+
 // NodePermits implements rowwise.PermitsTx.
 func (s *Session) NodePermits(ctx context.Context, limits []int64) (rows []store.NodePermits, err error) {
-	err = s.Each(ctx, FindPermits, Args{"limits": limits}, func(r Row) error {
+	err = s.Each(ctx, findPermits, Args{"limits": limits}, func(r Row) error {
 		var n store.NodePermits
 		err := r.Scan(&n.Limit, &n.Node, &n.Permits, &n.Wants)
 		rows = append(rows, n)
@@ -40,13 +93,13 @@ func (s *Session) NodePermits(ctx context.Context, limits []int64) (rows []store
 
 // DropPermits implements rowwise.PermitsTx.
 func (s *Session) DropPermits(ctx context.Context, limits []int64) error {
-	return s.Exec(ctx, DeletePermits, Args{"limits": limits})
+	return s.Exec(ctx, deletePermits, Args{"limits": limits})
 }
 
 // RunningJobs implements rowwise.PermitsTx.
 func (s *Session) RunningJobs(ctx context.Context, queue string) (map[int64]int, error) {
 	running := map[int64]int{}
-	err := s.Each(ctx, CountRunningJobs, Args{"queue": queue}, func(r Row) error {
+	err := s.Each(ctx, countRunningJobs, Args{"queue": queue}, func(r Row) error {
 		var node int64
 		var jobs int
 		if err := r.Scan(&node, &jobs); err != nil {
@@ -56,4 +109,16 @@ func (s *Session) RunningJobs(ctx context.Context, queue string) (map[int64]int,
 		return nil
 	})
 	return running, err
+}
+
+// LockLimits implements rowwise.LimitsTx.
+func (s *Session) LockLimits(ctx context.Context) (store.Limits, error) { return s.ReadLimits(ctx) }
+
+// AwaitClaims implements rowwise.PermitsTx, where a transaction that writes has waited for all others.
+func (s *Session) AwaitClaims(context.Context) error { return nil }
+
+// LockQueueLimits implements rowwise.PermitsTx.
+func (s *Session) LockQueueLimits(ctx context.Context, queue string) (store.QueueLimits, error) {
+	all, err := s.ReadLimits(ctx)
+	return all.Of(queue), err
 }

@@ -15,7 +15,7 @@ func list(ctx context.Context, tx Tx, req store.ListRequest) (out store.Listing,
 	s := tx.Base()
 	switch req.Of {
 	case store.OfAudit:
-		out.Audit, err = tx.ListAudit(ctx, req)
+		out.Audit, err = s.listAudit(ctx, req)
 	case store.OfBatches:
 		out.Batches, err = s.listBatches(ctx, req)
 	case store.OfCalendars:
@@ -60,7 +60,7 @@ func (s *Session) listBatches(ctx context.Context, req store.ListRequest) (out [
 	if len(req.IDs) > 0 {
 		given, a["ids"] = []string{"ids"}, req.IDs
 	}
-	err = s.List(ctx, ListBatches, given, a, func(r Row) error {
+	err = s.List(ctx, listBatches, given, a, func(r Row) error {
 		var one store.Batch
 		var state sql.NullInt64
 		var jobs int64
@@ -94,7 +94,7 @@ func (s *Session) listCalendars(ctx context.Context, req store.ListRequest) ([]s
 	if len(req.Names) > 0 {
 		given, a["names"] = append(given, "names"), req.Names
 	}
-	return collect(ctx, s, ListCalendars, given, a, ScanCalendar)
+	return collect(ctx, s, listCalendars, given, a, ScanCalendar)
 }
 
 func (s *Session) listEnds(ctx context.Context, req store.ListRequest) ([]store.ScheduleEnd, error) {
@@ -118,7 +118,7 @@ func (s *Session) listGroups(ctx context.Context, req store.ListRequest) ([]stor
 	if name := req.Name(); name != "" {
 		given, a["name"] = append(given, "name"), name
 	}
-	return collect(ctx, s, ListGroups, given, a, func(r Row) (g store.GroupInfo, err error) {
+	return collect(ctx, s, listGroups, given, a, func(r Row) (g store.GroupInfo, err error) {
 		err = r.Scan(&g.Name, &g.Schedules, &g.Ready, &g.Scheduled, &g.Running, &g.Waiting)
 		return g, err
 	})
@@ -130,7 +130,7 @@ func (s *Session) ActivePauses(ctx context.Context, asked time.Time) ([]store.Pa
 	if err != nil {
 		return nil, err
 	}
-	return collect(ctx, s, ListPauses, nil, Args{"now": Micros(now)}, ScanPause)
+	return collect(ctx, s, listPauses, nil, Args{"now": Micros(now)}, ScanPause)
 }
 
 func (s *Session) listSchedules(ctx context.Context, req store.ListRequest) ([]store.Schedule, error) {
@@ -204,7 +204,7 @@ func (s *Session) ListClaims(ctx context.Context, req store.ClaimsRequest) ([]st
 		if err != nil {
 			return nil, err
 		}
-		name, a["now"] = ListPausedClaims, Micros(now)
+		name, a["now"] = listPausedClaims, Micros(now)
 	}
 	return collect(ctx, s, name, nil, a, func(r Row) (ref store.ClaimRef, err error) {
 		err = r.Scan(&ref.ID, &ref.Token)

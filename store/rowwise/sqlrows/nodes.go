@@ -2,6 +2,7 @@ package sqlrows
 
 import (
 	"context"
+	"time"
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
@@ -9,29 +10,29 @@ import (
 
 // CountLosses implements rowwise.Nodes.
 func (s *Session) CountLosses(ctx context.Context, ids []int64) error {
-	return s.OnIDs(ctx, ids, CountLosses)
+	return s.OnIDs(ctx, ids, countLosses)
 }
 
 // CountHost implements rowwise.Hosts.
 func (s *Session) CountHost(ctx context.Context, host string) (living, known int, err error) {
 	var copies int
-	err = s.One(ctx, LockHostNodes, Args{"host": host}, &living, &known, &copies)
+	err = s.One(ctx, lockHostNodes, Args{"host": host}, &living, &known, &copies)
 	return living, known + copies, err
 }
 
 // DeleteHost implements rowwise.Hosts.
 func (s *Session) DeleteHost(ctx context.Context, host string) error {
-	if err := s.Exec(ctx, DeleteHostNodes, Args{"host": host}); err != nil {
+	if err := s.Exec(ctx, deleteHostNodes, Args{"host": host}); err != nil {
 		return err
 	}
-	return s.Exec(ctx, DeleteHostCopies, Args{"host": host})
+	return s.Exec(ctx, deleteHostCopies, Args{"host": host})
 }
 
-// HeldColumns are the columns that ScanHeld scans.
+// HeldColumns are the columns that scanHeld scans.
 const HeldColumns = "id token node attempt reason headers schedule_id schedule_name slot origin losses begun {spec}"
 
-// ScanHeld scans a running job of a node that ends.
-func ScanHeld(r Row) (rowwise.HeldJob, error) {
+// scanHeld scans a running job of a node that ends.
+func scanHeld(r Row) (rowwise.HeldJob, error) {
 	var h rowwise.HeldJob
 	var why *string
 	l := &h.Loss
@@ -60,4 +61,65 @@ func (s *Session) ReadNodes(ctx context.Context, name Statement, a Args) ([]stor
 		return err
 	})
 	return out, err
+}
+
+// FindLivingNodes implements rowwise.Nodes.
+func (s *Session) FindLivingNodes(ctx context.Context) ([]store.NodeInfo, error) {
+	return s.ReadNodes(ctx, findLiveNodes, nil)
+}
+
+// LockLivingNodes implements rowwise.Nodes.
+func (s *Session) LockLivingNodes(ctx context.Context, ids []int64) ([]store.NodeInfo, error) {
+	return s.ReadNodes(ctx, lockLiveNodes, Args{"nodes": ids})
+}
+
+// EndNodes implements rowwise.Nodes.
+func (s *Session) EndNodes(ctx context.Context, ids []int64, died bool, now time.Time) error {
+	if err := s.Exec(ctx, deleteNodePermits, Args{"nodes": ids}); err != nil {
+		return err
+	}
+	return s.Exec(ctx, endNodes, Args{"nodes": ids, "died": died, "now": Micros(now)})
+}
+
+// LockHeldJobs implements rowwise.Nodes.
+func (s *Session) LockHeldJobs(ctx context.Context, nodes []int64) (held []rowwise.HeldJob, err error) {
+	for _, node := range nodes {
+		err := s.Each(ctx, LockHeldJobs, Args{"node": node}, func(r Row) error {
+			h, err := scanHeld(r)
+			held = append(held, h)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return held, nil
+}
+
+// HasLeftNodes implements Tx, where no lock lets LockHeldJobs leave out jobs.
+func (s *Session) HasLeftNodes(context.Context, time.Time) (bool, error) { return false, nil }
+
+// Rescue declares nodes dead; see store.Nodes. It looks first in a transaction that only reads.
+func (c Calls[S]) Rescue(ctx context.Context, req store.RescueRequest) (out store.RescueResult, err error) {
+	const doing = "rescue"
+	some, err := rowwise.InTx(c.Read(ctx, doing, nil), func(s S) (bool, error) {
+		now, err := s.Now(ctx, req.Now)
+		if err != nil {
+			return false, err
+		}
+		living, err := s.FindLivingNodes(ctx)
+		if err != nil || len(store.Expired(living, req, now)) > 0 {
+			return true, err
+		}
+		if !store.MayRescue(living, req, now) {
+			return false, nil
+		}
+		return s.HasLeftNodes(ctx, now)
+	})
+	if err != nil || !some {
+		return out, err
+	}
+	return rowwise.InTxAt(c.WriteAt(ctx, doing, nil, req.Now), func(s S, now time.Time) (store.RescueResult, error) {
+		return rowwise.Rescue(ctx, s, req, now)
+	})
 }

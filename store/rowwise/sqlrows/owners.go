@@ -8,21 +8,21 @@ import (
 
 // SaveOwner implements rowwise.OwnersTx.
 func (s *Session) SaveOwner(ctx context.Context, o store.Owner) error {
-	return s.Exec(ctx, UpsertOwner, Args{
+	return s.Exec(ctx, upsertOwner, Args{
 		"owner": o.Name, "revision": o.Revision, "digest": o.Version.Digest, "host": o.Version.Host, "synced_at": Micros(o.Version.At),
 	})
 }
 
 // SaveCopy implements rowwise.OwnersTx.
 func (s *Session) SaveCopy(ctx context.Context, owner string, c store.Copy) error {
-	return s.Exec(ctx, UpsertCopy, Args{
+	return s.Exec(ctx, upsertCopy, Args{
 		"owner": owner, "host": c.Host, "path": c.Path, "digest": c.Digest, "revision": c.Revision, "changed_at": Micros(c.ChangedAt),
 	})
 }
 
 // DeleteCopy implements rowwise.OwnersTx.
 func (s *Session) DeleteCopy(ctx context.Context, owner, host string) error {
-	return s.Exec(ctx, DeleteCopy, Args{"owner": owner, "host": host})
+	return s.Exec(ctx, deleteCopy, Args{"owner": owner, "host": host})
 }
 
 // ReadOwners reads owners in pages.
@@ -32,7 +32,7 @@ func (s *Session) ReadOwners(ctx context.Context, req store.ListRequest) (list [
 	if len(req.Names) > 0 {
 		given, a["names"] = append(given, "names"), req.Names
 	}
-	err = s.List(ctx, ListOwners, given, a, func(r Row) error {
+	err = s.List(ctx, listOwners, given, a, func(r Row) error {
 		o, err := ScanOwner(r)
 		list = store.AddOwner(list, o)
 		return err

@@ -6,9 +6,31 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
+// LockRevision implements rowwise.Schedules. The row of the counter is also what lets one transaction at a time change schedules,
+// calendars and handlers.
+func (s *Session) LockRevision(ctx context.Context) (last int64, err error) {
+	err = s.One(ctx, LockCounter, Args{"name": "revision"}, &last)
+	return last, err
+}
+
 // RaiseRevision implements rowwise.Schedules.
 func (s *Session) RaiseRevision(ctx context.Context, to int64) error {
 	return s.Exec(ctx, RaiseCounter, Args{"name": "revision", "value": to})
+}
+
+// SaveSchedules implements rowwise.Schedules. It finds rows by their names.
+func (s *Session) SaveSchedules(ctx context.Context, schedules []*store.Schedule) error {
+	rows := make([]Args, len(schedules))
+	for i, r := range schedules {
+		rows[i] = Args{
+			"name": r.Name, "owner": r.Owner, "revision": r.Revision, "definition": NotNull(r.Definition), "group_name": TextOrNull(r.Group),
+			"anchor": Micros(r.Anchor), "mark": Micros(r.Mark), "next_at": Micros(r.NextAt), "fired": r.Fired,
+			"paused_at": Micros(r.PausedAt), "paused_until": Micros(r.PausedUntil),
+			"group_paused_at": Micros(r.GroupPausedAt), "group_paused_until": Micros(r.GroupPausedUntil),
+			"paused_declared": r.PausedDeclared, "created_at": Micros(r.CreatedAt), "updated_at": Micros(r.UpdatedAt), "deleted_at": Micros(r.DeletedAt),
+		}
+	}
+	return s.InsertRows(ctx, UpsertSchedules, rows)
 }
 
 // LockSchedules implements rowwise.Schedules.

@@ -19,6 +19,29 @@ type Runner interface {
 
 	// Source returns where the text of a statement comes from.
 	Source(name Statement) Source
+
+	// InsertRows inserts or replaces rows, if there are any, by a statement whose parameters are of one row.
+	InsertRows(ctx context.Context, name Statement, rows []Args) error
+}
+
+// Dialect is what a driver's session has for the steps in which databases differ. Except for LeaveLanes and the methods of Runner, the
+// session may have the methods of Session.
+type Dialect interface {
+	Runner
+
+	// TouchJobs changes rows of jobs, which are locked, where locks do not exclude all other transactions.
+	TouchJobs(ctx context.Context, ids []int64) error
+
+	// LockRevision implements rowwise.Schedules.
+	LockRevision(ctx context.Context) (int64, error)
+
+	// LeaveLanes records that jobs, which are locked, give back their permits. again: the jobs are tried again, and keep their permits
+	// if one of them is of a strict limit and none of a limit with a rate.
+	LeaveLanes(ctx context.Context, ids []int64, again bool) error
+
+	// KeepEnded copies jobs that end, which are locked, to history, and RemoveEnded deletes them from the live jobs.
+	KeepEnded(ctx context.Context, jobs []Ended, now time.Time) error
+	RemoveEnded(ctx context.Context, ids []int64) error
 }
 
 // Row is what scan functions get.
@@ -27,15 +50,26 @@ type Row interface{ Scan(dest ...any) error }
 // Session is the part of a driver's session that does not depend on the database; a session embeds it. One goroutine uses a
 // Session at a time.
 type Session struct {
-	Runner
+	Dialect
 	Asked time.Time // of the request; see Now
 	Noted bool      // the end of a job with dependents is noted
+
+	apart map[int64]bool // jobs that ReadHeld locked last, whose ends concern no dependents and no limits
 }
 
 // Exec runs a statement for its effect.
 func (s *Session) Exec(ctx context.Context, name Statement, a Args) error {
 	_, err := s.Run(ctx, name, a)
 	return err
+}
+
+// Insert runs a statement that inserts one row, and returns its number.
+func (s *Session) Insert(ctx context.Context, name Statement, a Args) (int64, error) {
+	result, err := s.Run(ctx, name, a)
+	if err != nil {
+		return 0, err
+	}
+	return result.LastInsertId()
 }
 
 // Count runs a statement and returns how many rows it changed. What counts as an updated row depends on the database.
@@ -51,17 +85,17 @@ func (s *Session) Count(ctx context.Context, name Statement, a Args) (int, error
 // Each runs a statement and hands its rows to scan, which may run no other statement.
 func (s *Session) Each(ctx context.Context, name Statement, a Args, scan func(Row) error) error {
 	rows, err := s.Query(ctx, name, a)
-	return eachRow(rows, err, scan)
+	return EachRow(rows, err, scan)
 }
 
 // List runs a listing with the lines whose conditions are given, and hands its rows to scan, which may run no other statement.
 func (s *Session) List(ctx context.Context, name Statement, given []string, a Args, scan func(Row) error) error {
 	rows, err := s.Query(ctx, name, a, given...)
-	return eachRow(rows, err, scan)
+	return EachRow(rows, err, scan)
 }
 
-// eachRow hands the rows of a query, unless it failed with err, to scan, and closes them.
-func eachRow(rows *sql.Rows, err error, scan func(Row) error) error {
+// EachRow hands the rows of a query, unless it failed with err, to scan, and closes them.
+func EachRow(rows *sql.Rows, err error, scan func(Row) error) error {
 	if err != nil {
 		return err
 	}
@@ -138,3 +172,9 @@ func collect[T any](ctx context.Context, s *Session, name Statement, given []str
 	}
 	return out, nil
 }
+
+// TouchJobs implements Dialect, where the transaction excludes all others that write.
+func (s *Session) TouchJobs(context.Context, []int64) error { return nil }
+
+// AfterCommit implements Tx, where nothing has to be done.
+func (s *Session) AfterCommit() func() { return func() {} }

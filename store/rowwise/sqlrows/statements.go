@@ -36,9 +36,14 @@ type Text struct {
 type Sources []Source
 
 // WithShared adds the sources of the statements below Shared to the sources of a driver's own statements, whose places are their
-// numbers.
+// numbers. The driver may have other conditions for a shared statement.
 func WithShared(own []Source) Sources {
-	copy(own, shared[:])
+	for s, from := range shared {
+		if other := own[s]; other.File != "" {
+			from.Given = other.Given
+		}
+		own[s] = from
+	}
 	return own
 }
 

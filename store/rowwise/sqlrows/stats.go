@@ -18,7 +18,7 @@ func (c Calls[S]) AddStats(ctx context.Context, req store.AddStatsRequest) (stor
 func (s *Session) addStats(ctx context.Context, req store.AddStatsRequest, now time.Time) (out store.AddStatsResult, err error) {
 	for _, row := range req.Rows {
 		a := Args{"span": seconds(row.Span), "at": Instant(row.At).UnixMicro(), "writer": row.Writer, "bytes": row.Data}
-		if err := s.Exec(ctx, UpsertStats, a); err != nil {
+		if err := s.Exec(ctx, upsertStats, a); err != nil {
 			return out, err
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 // LockStepJob implements rowwise.Steps.
 func (s *Session) LockStepJob(ctx context.Context, id int64, now time.Time) (job *rowwise.StepJob, err error) {
-	err = s.Each(ctx, LockStepJob, Args{"job": id}, func(r Row) error {
+	err = s.Each(ctx, lockStepJob, Args{"job": id}, func(r Row) error {
 		job = &rowwise.StepJob{Now: now}
 		return r.Scan(&job.State, &job.Token)
 	})
@@ -19,7 +19,7 @@ func (s *Session) LockStepJob(ctx context.Context, id int64, now time.Time) (job
 
 // FindStep implements rowwise.Steps.
 func (s *Session) FindStep(ctx context.Context, job int64, name string) (*store.Step, error) {
-	found, err := collect(ctx, s, FindStep, nil, Args{"job": job, "name": name}, scanStep)
+	found, err := collect(ctx, s, findStep, nil, Args{"job": job, "name": name}, scanStep)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func NewStep(req store.SaveStepRequest) Args {
 
 // PutStep implements rowwise.Steps.
 func (s *Session) PutStep(ctx context.Context, step store.Step) error {
-	return s.Exec(ctx, UpsertStep, Args{
+	return s.Exec(ctx, upsertStep, Args{
 		"job": step.Job, "name": step.Name, "sort": int64(step.Sort), "place": int64(step.Place), "version": int64(step.Version), "value": string(step.Value),
 		"waits": step.Open, "until": Micros(step.Until), "timed_out": step.TimedOut, "at": Micros(step.At),
 	})
@@ -54,7 +54,7 @@ func (s *Session) ForgetSteps(ctx context.Context, steps []store.Step) error {
 	for i, step := range steps {
 		rows[i] = stepKey{step.Job, step.Name}
 	}
-	return s.Exec(ctx, ForgetSteps, Args{"steps": JSON(rows)})
+	return s.Exec(ctx, forgetSteps, Args{"steps": JSON(rows)})
 }
 
 // stepKey is a step as a statement gets it.
@@ -69,7 +69,7 @@ func (s *Session) FindAnswered(ctx context.Context, waits map[int64]string) (ids
 	for id, name := range waits {
 		rows = append(rows, stepKey{id, name})
 	}
-	err = s.Each(ctx, FindAnswered, Args{"waits": JSON(rows)}, func(r Row) error {
+	err = s.Each(ctx, findAnswered, Args{"waits": JSON(rows)}, func(r Row) error {
 		var id int64
 		err := r.Scan(&id)
 		ids = append(ids, id)
@@ -82,7 +82,7 @@ func (s *Session) listSteps(ctx context.Context, req store.ListRequest) ([]store
 	if len(req.IDs) == 0 {
 		return nil, nil
 	}
-	return collect(ctx, s, ListSteps, nil, Args{"ids": req.IDs}, scanStep)
+	return collect(ctx, s, listSteps, nil, Args{"ids": req.IDs}, scanStep)
 }
 
 func scanStep(r Row) (store.Step, error) {

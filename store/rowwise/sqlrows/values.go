@@ -36,6 +36,24 @@ func OrNull(n int64) *int64 {
 	return &n
 }
 
+// listOrNull is a list as JSON; nil for an empty list.
+func listOrNull[T any](list []T) *string {
+	if len(list) == 0 {
+		return nil
+	}
+	text := JSON(list)
+	return &text
+}
+
+// NumbersOf returns the numbers of rows.
+func NumbersOf[T any](rows []T, number func(*T) int64) []int64 {
+	ids := make([]int64, len(rows))
+	for i := range rows {
+		ids[i] = number(&rows[i])
+	}
+	return ids
+}
+
 // TextOrNull is a text as a parameter: NULL for an empty one.
 func TextOrNull(text string) sql.NullString { return sql.NullString{String: text, Valid: text != ""} }
 

@@ -199,7 +199,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	findQueueRates:      {File: "find_queue_rates", Columns: "id revision rate per burst tat not_before made"},
 	findRecount:         {File: "find_recount", Columns: "oldest permits"},
 	findRunningLaneJobs: {File: "find_running_lane_jobs", Columns: "id"},
-	findStrictLanes:     {File: "find_strict_lanes", Columns: "id strict rated"},
+	findStrictLanes:     {File: "find_strict_lanes", Columns: "id used name strict rated concurrency weights"},
 	findTriggeredMarks:  {File: "lock_triggered_schedules", Columns: "id mark"},
 	findUniqueJobs: {
 		File:    "find_unique_jobs",

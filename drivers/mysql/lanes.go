@@ -56,7 +56,8 @@ func (s *session) LeaveLanes(ctx context.Context, ids []int64, again bool) error
 }
 
 // vacate records that jobs give back their permits, and returns which of them held permits. strict: jobs with a permit of a
-// strict limit keep theirs.
+// strict limit keep theirs, unless one of their lanes has a rate, or more permits in use than it has, because the limit has begun or has
+// become less since its jobs began.
 func (s *session) vacate(ctx context.Context, ids []int64, strict bool) (vacated []int64, err error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -65,7 +66,7 @@ func (s *session) vacate(ctx context.Context, ids []int64, strict bool) (vacated
 	if err != nil || len(held) == 0 {
 		return nil, err
 	}
-	var strictLanes, ratedLanes []int64
+	var strictLanes, givingLanes []int64
 	if strict {
 		var lanes []int64
 		for i := range held {
@@ -76,13 +77,19 @@ func (s *session) vacate(ctx context.Context, ids []int64, strict bool) (vacated
 		}
 		err := s.Each(ctx, findStrictLanes, args{"ids": lanes}, func(r row) error {
 			var id int64
-			var strict, rated bool
-			err := r.Scan(&id, &strict, &rated)
-			if strict {
+			var used int
+			var key, weights string
+			var limit store.Limit
+			var rated bool
+			if err := r.Scan(&id, &used, &key, &limit.Strict, &rated, &limit.Concurrency, &weights); err != nil {
+				return err
+			}
+			if limit.Strict {
 				strictLanes = append(strictLanes, id)
 			}
-			if rated {
-				ratedLanes = append(ratedLanes, id)
+			err := limit.DecodeWeights(weights)
+			if width := limit.Width(key); rated || width > 0 && used > width {
+				givingLanes = append(givingLanes, id)
 			}
 			return err
 		})
@@ -96,7 +103,7 @@ func (s *session) vacate(ctx context.Context, ids []int64, strict bool) (vacated
 	var v rowwise.Vacancy
 	for i := range held {
 		permits := held[i].Lanes
-		if !slices.ContainsFunc(permits, among(strictLanes)) || slices.ContainsFunc(permits, among(ratedLanes)) {
+		if !slices.ContainsFunc(permits, among(strictLanes)) || slices.ContainsFunc(permits, among(givingLanes)) {
 			v.Lanes = append(v.Lanes, held[i].Lanes...)
 			vacated = append(vacated, held[i].ID)
 		}

@@ -50,7 +50,7 @@ var postgresLaneFaults = []fault{
 	},
 	{
 		"a retried job keeps its permit", "sql/requeue_jobs.sql",
-		"WHEN (SELECT bool_or(t.strict) AND NOT bool_or(t.rate > 0) FROM", "WHEN (SELECT bool_or(true) FROM",
+		"WHEN (SELECT bool_or(t.strict) AND NOT bool_or(t.rate > 0 OR t.concurrency > 0 AND l.used > t.concurrency * coalesce((nullif(t.weights, '')::json ->> l.key)::integer, 1)) FROM", "WHEN (SELECT bool_or(true) FROM",
 	},
 	{"a job that is moved keeps its permit", "sql/update_jobs.sql", "lane = NULL, permits = NULL,", "lane = NULL,"},
 	{
@@ -64,6 +64,7 @@ var postgresLaneFaults = []fault{
 var sqliteLaneFaults = []fault{
 	{"jobs of other keys wait for a backlog", "lanes.go", "!fresh.Left || !way.Last || req.Suspects {", "!fresh.Left || !way.Last || !req.Suspects {"},
 	{"an ended job keeps its permit", "sql/insert_job_vacancies.sql", "AND j.permits IS NOT NULL", "AND j.permits IS NULL"},
-	{"a retried job keeps its permit", "sql/requeue_jobs.sql", "WHEN (SELECT max(t.strict) AND NOT max(t.rate > 0) FROM", "WHEN (SELECT max(1) FROM"},
+	{"a retried job keeps its permit", "sql/requeue_jobs.sql", "WHEN (SELECT max(t.strict) AND NOT max(t.rate > 0 OR", "WHEN (SELECT max(1) AND NOT max("},
+	{"a job keeps its permit in a lane that has too many", "sql/requeue_jobs.sql", "t.concurrency > 0 AND l.used >", "t.concurrency < 0 AND l.used >"},
 	{"a job that is moved keeps its permit", "sql/update_jobs.sql", "lane = NULL, permits = NULL,", "lane = NULL,"},
 }

@@ -31,6 +31,7 @@ var mysqlFaults = []fault{
 	{"a claim leaves the copy of a rare job as it was", "claim.go", "s.OnIDs(ctx, rares, updateRare)", "s.OnIDs(ctx, rares[:0], updateRare)"},
 
 	// Outcomes.
+	{"a job keeps its permit in a lane that has too many", "lanes.go", "rated || width > 0 && used > width", "rated || width > 0 && used < 0"},
 	{"a job that waits for its next attempt is a running job in its copy", "finish.go", "NumbersOf(jobs, func(job *rowwise.Requeue)", "NumbersOf(jobs[:0], func(job *rowwise.Requeue)"},
 	{"the copy of an ended job stays", "finish.go", "return s.plain[id] })", "return s.plain[id] || id > 0 })"},
 	{"a lost job is not found as a suspect", "finish.go", "if job.LossCounts {", "if job.LossCounts && job.ID < 0 {"},

@@ -245,12 +245,13 @@ func (s *Store) startLimits(written []store.Limit, isNew map[int64]bool) {
 }
 
 // keepsPermits reports whether a job keeps its permits while it waits for its next attempt, because one of its limits is strict
-// and none has a rate.
+// and none has a rate, nor more permits in use than it has, as a limit that has begun, or has become less, since the job began.
 func (s *Store) keepsPermits(j *job) bool {
 	strict := false
+	used, _ := s.usedPermits()
 	for _, lane := range j.held {
 		if l := s.laneLimit(lane); l != nil {
-			if l.Rate > 0 {
+			if width := l.Width(lane.Key); l.Rate > 0 || width > 0 && used[lane] > width {
 				return false
 			}
 			strict = strict || l.Strict

@@ -20,6 +20,7 @@ var laneTests = []scenario{
 	{"RetryGoesFirst", lanesRetry},
 	{"Strict", lanesStrict},
 	{"NoLongerStrict", lanesNoLongerStrict},
+	{"StrictAndOverfull", lanesStrictOverfull},
 	{"ParkedWithItsPermit", lanesParked},
 	{"ParkedInAClosedLane", lanesParkedAndClosed},
 	{"ParkedAndPausedAgain", lanesParkedAndPaused},
@@ -295,6 +296,39 @@ func lanesNoLongerStrict(e *env) {
 	e.finishWell(outcome(jobs[0], store.Completed))
 	e.tick(10 * time.Minute)
 	e.wantClaimed(n, "and runs when it is due", ids[1])
+	e.want(e.recount(0), store.RecountResult{}, "all permits are counted")
+}
+
+// lanesStrictOverfull lets more jobs of a key run than a strict limit allows when it begins, or when it becomes less. Their next
+// attempts keep to the limit.
+func lanesStrictOverfull(e *env) {
+	n := e.node("a")
+	ids := e.insert(limited("x\""), limited("x\""), limited("x\""))
+	jobs := e.wantClaimed(n, "the jobs have no limit", ids...)
+	limit := perKey(1)
+	limit.Strict, limit.Weights = true, map[string]int{"x\"": 2}
+	e.putLimits(limit)
+	e.want(e.inUse("per key"), int64(3), "jobs that run hold permits of a new limit")
+	for _, job := range jobs {
+		e.finishWell(retryIn(job, 10*time.Second))
+	}
+	e.tick(10 * time.Second)
+	again := e.claim(n, 3)
+	e.want([]any{len(again), e.inUse("per key")}, []any{2, int64(2)}, "two of the next attempts run")
+	limit.Weights = nil
+	e.putLimits(limit)
+	e.finishWell(retryIn(again[0], 0))
+	e.want(len(e.claim(n, 3)), 0, "one runs, which is enough now")
+	e.finishWell(retryIn(again[1], 10*time.Second))
+	e.want(len(e.claim(n, 3)), 0, "it keeps its permit until its next attempt")
+	e.tick(10 * time.Second)
+	last := e.wantClaimed(n, "and has the permit then", again[1].ID)
+	for range 2 {
+		e.finishWell(outcome(last[0], store.Completed))
+		last = e.claim(n, 3)
+		e.want(len(last), 1, "then the others, one at a time")
+	}
+	e.finishWell(outcome(last[0], store.Completed))
 	e.want(e.recount(0), store.RecountResult{}, "all permits are counted")
 }
 

@@ -77,7 +77,7 @@ func TestStepsOfCommands(t *testing.T) {
 	if err := os.WriteFile(slow, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	first := b.serve("--commands", "any", "--name", "first", "--lease", "5s")
+	first := b.serve("--commands", "any", "--name", "first", "--lease", "10s")
 	first.awaits("node started", 1)
 	id := b.enqueueScript(dir, orderScript)
 	eventually(t, "the second step to run", func() bool { return lines(t, filepath.Join(dir, "mailed")) == 1 })
@@ -86,7 +86,7 @@ func TestStepsOfCommands(t *testing.T) {
 	if err := os.Remove(slow); err != nil {
 		t.Fatal(err)
 	}
-	second := b.serve("--commands", "any", "--name", "second", "--lease", "1m")
+	second := b.serve("--commands", "any", "--name", "second", "--lease", "10s")
 	second.awaits("node started", 1)
 	state := func() string { return fmt.Sprint(b.objects("jobs", "show", id, "--output", "ndjson")[0]["state"]) }
 	eventually(t, "the job to wait for its signal", func() bool { return state() == "parked" })

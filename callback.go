@@ -121,8 +121,8 @@ func readCallback(keys [][]byte, token string) (callback, error) {
 //	}
 //	payment, err := hourbell.Wait[Payment](ctx, job, "payment", 3*24*time.Hour)
 //
-// Config.Callbacks has to have the URL and a key; api.Callbacks answers there.  In a worker of a
-// test, which has no claim, the URL leads nowhere.
+// Config.Callbacks has to have the URL and a key; api.Callbacks answers there. In a worker of a test,
+// which has no claim, the URL leads nowhere.
 func (j *JobRow) CallbackURL(ctx context.Context, name string, valid time.Duration) (string, error) {
 	err := check.Join(check.Name("signal", name), between("validity", valid, time.Second, MaxDuration))
 	if err == nil && j.running().ID == 0 {

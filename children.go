@@ -100,9 +100,9 @@ func (j *JobRow) spawn(ctx context.Context, run *work.Run, name string, requests
 	return &saved.Step, err
 }
 
-// WaitChildren lets the job wait until all jobs have ended that it has made by Spawn before, also those that were added to their batches.
-// It returns an error, which the worker returns, and the job lies aside as with Sleep; when the children have ended, however each of them did,
-// the worker is called again, and WaitChildren returns nil.
+// WaitChildren lets the job wait until all its children have ended. The children are the jobs that the job has made by Spawn before, and the
+// jobs that were added to the batches of these jobs. WaitChildren returns an error, which the worker returns, and the job lies aside as with
+// Sleep. When the children have ended, completed or not, the worker is called again, and WaitChildren returns nil.
 func (j *JobRow) WaitChildren(ctx context.Context) error {
 	run := j.running()
 	for i := range run.Children {
@@ -150,7 +150,7 @@ func (j *JobRow) Children(ctx context.Context) (children []Predecessor, err erro
 			}
 			for _, job := range jobs {
 				if job.Kind != store.ChildrenKind {
-					children = append(children, Predecessor{job.ID, plan.Headers(job.Headers)[NameHeader], job.Kind, job.State, job.Reason, job.Result})
+					children = append(children, endOf(job, plan.Headers(job.Headers)[NameHeader]))
 				}
 			}
 			if len(jobs) < page.Limit {
@@ -162,7 +162,7 @@ func (j *JobRow) Children(ctx context.Context) (children []Predecessor, err erro
 	return children, nil
 }
 
-// claimed lists the kinds that a node with these workers claims, without those that are restricted.
+// claimed lists the kinds that a node with these workers claims, without the restricted kinds.
 func (w *Workers) claimed() []string {
 	if len(w.byKind) == 0 {
 		return nil

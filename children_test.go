@@ -74,7 +74,7 @@ func ended(job store.JobInfo) bool { return job.State.Finished() }
 
 func parked(job store.JobInfo) bool { return job.Parked }
 
-// children returns the children of a job, of which there are n.
+// children returns the children of a job. The job must have n children.
 func (f *family) children(parent int64, n int) []store.JobInfo {
 	f.t.Helper()
 	jobs, err := f.client.Jobs.List(f.t.Context(), hourbell.JobFilter{Kind: "part", Limit: 1000, Details: true})
@@ -149,7 +149,8 @@ func TestChildren(t *testing.T) {
 	}
 }
 
-// TestChildrenAreCancelled checks that children, and their children, are cancelled with their parent, but not those that outlive it.
+// TestChildrenAreCancelled checks that the children of a cancelled job are cancelled, and the children of these children. Children with
+// OutliveParent go on.
 func TestChildrenAreCancelled(t *testing.T) {
 	t.Parallel()
 	free := make(chan struct{})

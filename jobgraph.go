@@ -151,6 +151,11 @@ func (j *JobRow) Predecessors(ctx context.Context) ([]Predecessor, error) {
 	return predecessorsOf(ctx, j.run.ListJobs, j.ID)
 }
 
+// endOf returns how a job has ended, and its result.
+func endOf(job store.JobInfo, name string) Predecessor {
+	return Predecessor{job.ID, name, job.Kind, job.State, job.Reason, job.Result}
+}
+
 // predecessorsOf reads the predecessors of a job by list.
 func predecessorsOf(ctx context.Context, list func(context.Context, store.ListJobsRequest) ([]store.JobInfo, error), id int64) ([]Predecessor, error) {
 	read := func(ids []int64) ([]store.JobInfo, error) {
@@ -185,7 +190,7 @@ func predecessorsOf(ctx context.Context, list func(context.Context, store.ListJo
 			if name == "" && follows.Origin == store.OriginAfter {
 				name = job.ScheduleName
 			}
-			*place[job.ID] = Predecessor{job.ID, name, job.Kind, job.State, job.Reason, job.Result}
+			*place[job.ID] = endOf(job, name)
 		}
 	}
 	return out, nil

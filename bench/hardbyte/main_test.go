@@ -105,7 +105,7 @@ func (a *adapter) next(into any) {
 	}
 }
 
-// metrics are those that the contract requires, and those of the first process of a run.
+// metrics are the metrics that the contract requires, and the metrics of the first process of a run.
 var metrics = []string{
 	"claim_p50_ms", "claim_p95_ms", "claim_p99_ms", "enqueue_rate", "completion_rate", "queue_depth",
 	"producer_target_rate", "subscriber_p50_ms", "subscriber_p95_ms", "subscriber_p99_ms",
@@ -138,7 +138,7 @@ func (a *adapter) tick() map[string]float64 {
 	return values
 }
 
-// until reads samples until those of an instant are as they should be.
+// until reads samples until the samples of an instant are as they should be.
 func (a *adapter) until(what string, as func(values map[string]float64) bool) {
 	a.t.Helper()
 	var values map[string]float64

@@ -51,10 +51,7 @@ func (b *Backend) insertLinked(ctx context.Context, req store.InsertRequest) (ou
 				return out, err
 			}
 		}
-		out, err = rowwise.InsertLinked(ctx, edgesTx{b, tx}, req, links, now, func(jobs []store.NewJob) ([]store.Inserted, error) {
-			return b.insertionIn(tx, now).insert(ctx, jobs)
-		})
-		return out, err
+		return b.insertLinkedIn(ctx, tx, req, links, now)
 	})
 	if err != nil {
 		return store.InsertResult{}, err
@@ -63,6 +60,13 @@ func (b *Backend) insertLinked(ctx context.Context, req store.InsertRequest) (ou
 		b.releaseSoon(ctx, when(req.Now))
 	}
 	return out, nil
+}
+
+// insertLinkedIn inserts jobs in a transaction of the driver's own; links are the jobs as store.CheckLinks returned them.
+func (b *Backend) insertLinkedIn(ctx context.Context, tx querier, req store.InsertRequest, links []store.NewJob, now time.Time) (store.InsertResult, error) {
+	return rowwise.InsertLinked(ctx, edgesTx{b, tx}, req, links, now, func(jobs []store.NewJob) ([]store.Inserted, error) {
+		return b.insertionIn(tx, now).insert(ctx, jobs)
+	})
 }
 
 // instantOf returns the instant of a call.

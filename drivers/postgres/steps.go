@@ -103,9 +103,7 @@ func (t stepsTx) InsertBatchOf(ctx context.Context, req store.InsertRequest) (in
 	if err != nil {
 		return 0, err
 	}
-	out, err := rowwise.InsertLinked(ctx, edgesTx{t.b, t.tx}, req, links, req.Now, func(jobs []store.NewJob) ([]store.Inserted, error) {
-		return t.b.insertionIn(t.tx, req.Now).insert(ctx, jobs)
-	})
+	out, err := t.b.insertLinkedIn(ctx, t.tx, req, links, req.Now)
 	return out.Batch, err
 }
 

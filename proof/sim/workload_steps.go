@@ -55,8 +55,8 @@ func (p *plan) programs() map[string][]part {
 	return of
 }
 
-// drawsSteps reports whether the plan of a seed has jobs with steps: every thirteenth seed, none of which is in found
-// or was known to notice a fault, so that the other seeds keep their plans.
+// drawsSteps reports whether the plan of a seed has jobs with steps: every thirteenth seed. No such seed is in found
+// or was known to notice a fault, so the seeds that are keep their plans.
 func drawsSteps(seed uint64) bool { return seed%13 == 10 }
 
 // stepsPerHour is how many jobs with steps users enqueue in an hour.
@@ -120,7 +120,7 @@ func (w *workload) steps() {
 	}
 }
 
-// signalNames are the names of signals. Those of a job differ.
+// signalNames are the names of signals. The names of one job's signals differ.
 var signalNames = []string{"approval", "payment", "answer"}
 
 // program draws the steps of a job.

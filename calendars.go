@@ -221,12 +221,21 @@ func (s *CalendarService) list(ctx context.Context, req store.ListRequest) ([]Ca
 // Delete deletes calendars of the store, all or none. A calendar that a
 // schedule names cannot be deleted.
 func (s *CalendarService) Delete(ctx context.Context, names ...string) error {
+	return s.remove(ctx, names, 0)
+}
+
+// DeleteIf is Delete of one calendar, if it still has a revision (CalendarInfo.Revision); ErrConflict otherwise. 0: any revision.
+func (s *CalendarService) DeleteIf(ctx context.Context, name string, revision int64) error {
+	return s.remove(ctx, []string{name}, revision)
+}
+
+func (s *CalendarService) remove(ctx context.Context, names []string, ifRevision int64) error {
 	for _, name := range names {
 		if err := check.StoredName("name", name); err != nil {
 			return fmt.Errorf("delete calendar: %w", err)
 		}
 	}
-	err := s.client.backend.Delete(ctx, store.DeleteRequest{Of: store.OfCalendars, Names: names, By: s.client.actor(ctx)})
+	err := s.client.backend.Delete(ctx, store.DeleteRequest{Of: store.OfCalendars, Names: names, IfRevision: ifRevision, By: s.client.actor(ctx)})
 	if errors.Is(err, store.ErrInUse) {
 		err = cmp.Or(s.inUse(ctx, names), err)
 	}

@@ -253,12 +253,22 @@ func newLimitInfo(row store.LimitInfo) LimitInfo {
 
 // Delete deletes limits, all or none; ErrNotFound for a name that does not exist. Jobs that waited for a permit can start.
 func (s *LimitService) Delete(ctx context.Context, names ...string) error {
+	return s.remove(ctx, names, 0)
+}
+
+// DeleteIf is Delete of one limit, if it still has a revision (LimitInfo.Revision); ErrConflict otherwise. 0: any revision.
+func (s *LimitService) DeleteIf(ctx context.Context, name string, revision int64) error {
+	return s.remove(ctx, []string{name}, revision)
+}
+
+func (s *LimitService) remove(ctx context.Context, names []string, ifRevision int64) error {
 	for _, name := range names {
 		if err := check.StoredName("name", name); err != nil {
 			return fmt.Errorf("delete limit: %w", err)
 		}
 	}
-	return s.client.backend.Delete(ctx, store.DeleteRequest{Of: store.OfLimits, Names: names, By: s.client.actor(ctx)}) // it names the call
+	req := store.DeleteRequest{Of: store.OfLimits, Names: names, IfRevision: ifRevision, By: s.client.actor(ctx)}
+	return s.client.backend.Delete(ctx, req) // it names the call
 }
 
 // Limits gives Sync, SyncCopy and PutAll of schedules the limits of the owner, in the same transaction: Sync also deletes the owner's

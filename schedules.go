@@ -354,6 +354,12 @@ func (s *ScheduleService) Delete(ctx context.Context, names []string, options ..
 	return s.change(ctx, "delete", options, store.ChangeSchedulesRequest{Action: store.DeleteSchedules, Names: names})
 }
 
+// DeleteIf is Delete of one schedule, if its definition still has a revision (ScheduleInfo.Revision); ErrConflict otherwise. 0: any revision.
+func (s *ScheduleService) DeleteIf(ctx context.Context, name string, revision int64, options ...Option) error {
+	req := store.ChangeSchedulesRequest{Action: store.DeleteSchedules, Names: []string{name}, IfRevision: revision}
+	return s.change(ctx, "delete", options, req)
+}
+
 // Reset sets the marks of schedules to the present time of the store's clock:
 // the remedy for a mark in the future, after the clock was wrong. Slots that
 // are due otherwise are accounted for first.

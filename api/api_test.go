@@ -462,7 +462,6 @@ func TestSchedules(t *testing.T) {
 	for _, tag := range []string{"7", "W/\"7\"", "*", `"x"`, `"0"`, `"-1"`, `"1", "2"`, "`7`"} {
 		b.fails(422, "PUT", "/api/v1/schedules/nightly", simple, "If-Match", tag)
 	}
-	b.fails(422, "DELETE", "/api/v1/schedules/nightly", "", "If-Match", tag)
 
 	var id struct{ ID int64 }
 	b.ok(&id, "POST", "/api/v1/schedules/nightly/trigger", "")
@@ -777,6 +776,24 @@ func TestPutsThatOnlyCreate(t *testing.T) {
 			b.fails(422, method, target, cell.body, "If-Match", `"1"`)
 		}
 		b.ok(nil, method, target, cell.body)
+	}
+}
+
+func TestDeletesOfARevision(t *testing.T) {
+	b := newBench(t, Options{})
+	for target, bodies := range map[string][2]string{
+		"/api/v1/schedules/s": {`{"every":"1h","kind":"k"}`, `{"every":"2h","kind":"k"}`},
+		"/api/v1/calendars/c": {`{"dates":["12-25"]}`, `{"dates":["12-26"]}`},
+		"/api/v1/limits/l":    {`{"queue":"q","concurrency":1}`, `{"queue":"q","concurrency":2}`},
+	} {
+		old := b.ok(nil, "PUT", target, bodies[0]).Header().Get("ETag")
+		newest := b.ok(nil, "PUT", target, bodies[1]).Header().Get("ETag")
+		b.fails(412, "DELETE", target, "", "If-Match", old)
+		b.fails(422, "DELETE", target, "", "If-Match", strings.Trim(newest, `"`))
+		b.fails(422, "DELETE", target, "", "If-None-Match", "*")
+		b.ok(nil, "GET", target, "")
+		b.ok(nil, "DELETE", target, "", "If-Match", newest)
+		b.fails(404, "DELETE", target, "", "If-Match", newest)
 	}
 }
 

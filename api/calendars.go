@@ -73,7 +73,7 @@ type CalendarDefinition struct {
 
 func (h *handler) putCalendar(ctx context.Context, in *struct {
 	Named
-	IfMatch
+	Conditions
 	Body CalendarDefinition
 },
 ) (*calendarOutput, error) {
@@ -94,6 +94,10 @@ func (h *handler) putCalendar(ctx context.Context, in *struct {
 	return h.getCalendar(ctx, &in.Named)
 }
 
-func (h *handler) deleteCalendar(ctx context.Context, in *Named) (*noContent, error) {
-	return nil, h.client.Calendars.Delete(ctx, in.Name)
+func (h *handler) deleteCalendar(ctx context.Context, in *deletedInput) (*noContent, error) {
+	revision, err := in.revision()
+	if err != nil {
+		return nil, err
+	}
+	return nil, in.stale(h.client.Calendars.DeleteIf(ctx, in.Name, revision))
 }

@@ -66,7 +66,7 @@ type LimitDefinition struct {
 
 func (h *handler) putLimit(ctx context.Context, in *struct {
 	Named
-	IfMatch
+	Conditions
 	Body LimitDefinition
 },
 ) (*limitOutput, error) {
@@ -89,6 +89,10 @@ func (h *handler) putLimit(ctx context.Context, in *struct {
 	return h.getLimit(ctx, &in.Named)
 }
 
-func (h *handler) deleteLimit(ctx context.Context, in *Named) (*noContent, error) {
-	return nil, h.client.Limits.Delete(ctx, in.Name)
+func (h *handler) deleteLimit(ctx context.Context, in *deletedInput) (*noContent, error) {
+	revision, err := in.revision()
+	if err != nil {
+		return nil, err
+	}
+	return nil, in.stale(h.client.Limits.DeleteIf(ctx, in.Name, revision))
 }

@@ -82,23 +82,26 @@ func (n OnlyNew) refused(err error) error {
 	return err
 }
 
-// IfMatch are the headers of a put that must not undo a change by others.
+// IfMatch is the header of a change that must not undo a change by others.
 type IfMatch struct {
 	Match string `header:"If-Match" maxLength:"100" doc:"Only if the definition still has this revision: the ETag of the answer that was read." shape:"etag"`
+}
+
+// deletedInput are the parameters of a deletion of what has a name and a revision.
+type deletedInput struct {
+	Named
+	IfMatch
+}
+
+// Conditions are the headers of a put.
+type Conditions struct {
+	IfMatch
 	OnlyNew
 }
 
-// revision returns the revision that must be in place; 0: any; OnlyNew: none.
+// revision returns the revision that must be in place; 0: any.
 func (m IfMatch) revision() (int64, error) {
-	onlyNew, err := m.asked()
-	switch {
-	case err != nil:
-		return 0, err
-	case onlyNew && m.Match != "":
-		return 0, fieldError("If-None-Match", m.NoneMatch, "excludes If-Match", "send one of them")
-	case onlyNew:
-		return hourbell.OnlyNew, nil
-	case m.Match == "":
+	if m.Match == "" {
 		return 0, nil
 	}
 	text, err := strconv.Unquote(m.Match)
@@ -114,8 +117,25 @@ func (m IfMatch) stale(err error) error {
 	if m.Match != "" && errors.Is(err, hourbell.ErrConflict) {
 		return newProblem(http.StatusPreconditionFailed, err.Error()+"; read it again, and repeat the change with its present ETag")
 	}
-	return m.refused(err)
+	return err
 }
+
+// revision returns the revision that must be in place; 0: any; OnlyNew: none.
+func (c Conditions) revision() (int64, error) {
+	onlyNew, err := c.asked()
+	switch {
+	case err != nil:
+		return 0, err
+	case onlyNew && c.Match != "":
+		return 0, fieldError("If-None-Match", c.NoneMatch, "excludes If-Match", "send one of them")
+	case onlyNew:
+		return hourbell.OnlyNew, nil
+	}
+	return c.IfMatch.revision()
+}
+
+// stale turns a conflict into 412 if the caller gave a condition.
+func (c Conditions) stale(err error) error { return c.refused(c.IfMatch.stale(err)) }
 
 type listSchedulesInput struct {
 	Owner    string `query:"owner" doc:"Only schedules of this owner."`
@@ -305,7 +325,7 @@ func number[T int | int64](n T) string {
 
 type putScheduleInput struct {
 	Named
-	IfMatch
+	Conditions
 	Body Definition
 }
 
@@ -351,11 +371,12 @@ func (h *handler) stateOf(ctx context.Context, name string) (*scheduleOutput, er
 
 type noContent struct{}
 
-func (h *handler) deleteSchedule(ctx context.Context, in *Named) (*noContent, error) {
-	if err := h.client.Schedules.Delete(ctx, []string{in.Name}); err != nil {
+func (h *handler) deleteSchedule(ctx context.Context, in *deletedInput) (*noContent, error) {
+	revision, err := in.revision()
+	if err != nil {
 		return nil, err
 	}
-	return nil, nil
+	return nil, in.stale(h.client.Schedules.DeleteIf(ctx, in.Name, revision))
 }
 
 // Pause is how long a schedule is paused.

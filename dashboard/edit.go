@@ -508,5 +508,5 @@ func (p *pages) deleteSchedule(ctx context.Context, name string) (done, next str
 	if fixed := editDataOf(info).Fixed; fixed != "" && info.Problem == "" {
 		return "", "", &access.RefusedError{Status: http.StatusConflict, Problem: "the schedule was not deleted", Remedy: fixed}
 	}
-	return "The schedule " + name + " is deleted. Jobs that it has made stay.", "schedules", p.client.Schedules.Delete(ctx, []string{name})
+	return "The schedule " + name + " is deleted. Jobs that it has made stay.", "schedules", p.client.Schedules.DeleteIf(ctx, name, info.Revision)
 }

@@ -46,5 +46,5 @@ func (c *Calendar) CheckPut(put PutCalendar) error {
 	if c != nil {
 		revision = c.Revision
 	}
-	return checkRevision(put.IfRevision, revision)
+	return CheckRevision(put.IfRevision, revision)
 }

@@ -17,7 +17,7 @@ type Definitions interface {
 	Put(ctx context.Context, req PutRequest) (PutResult, error)
 
 	// Delete deletes definitions of one sort by name, or what is known of hosts, all or none. It refuses: ErrNotFound for a name that
-	// does not exist, ErrInUse for a calendar that a live schedule names.
+	// does not exist, ErrConflict for a wrong IfRevision, ErrInUse for a calendar that a live schedule names.
 	Delete(ctx context.Context, req DeleteRequest) error
 }
 
@@ -66,6 +66,8 @@ type DeleteRequest struct {
 	Now   time.Time
 	Names []string
 	By    Actor // recorded in the audit
+	// IfRevision, of calendars and limits, is the revision that each of them must have (ErrConflict). 0: any.
+	IfRevision int64
 	// Subject is the sort of subjects whose pauses end.
 	Subject PauseSubject
 }

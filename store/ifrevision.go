@@ -3,9 +3,9 @@ package store
 // OnlyNew is the IfRevision of a put that only creates: nothing may have its name (ErrExists).
 const OnlyNew int64 = -1
 
-// checkRevision returns why the IfRevision of a put refuses it, or nil. revision is the revision of what has the name; 0: nothing
-// has it.
-func checkRevision(ifRevision, revision int64) error {
+// CheckRevision returns why the IfRevision of a put or of a deletion refuses it, or nil. revision is the revision of what has the
+// name; 0: nothing has it.
+func CheckRevision(ifRevision, revision int64) error {
 	switch {
 	case ifRevision == 0, ifRevision == OnlyNew && revision == 0:
 		return nil

@@ -96,7 +96,7 @@ func (l *Limit) CheckPut(put *PutLimit) error {
 	if l != nil {
 		revision = l.Revision
 	}
-	switch err := checkRevision(put.IfRevision, revision); {
+	switch err := CheckRevision(put.IfRevision, revision); {
 	case errors.Is(err, ErrExists):
 		return fmt.Errorf("limit %q: %w", put.Limit.Name, err)
 	case err != nil:

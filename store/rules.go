@@ -33,7 +33,7 @@ func (s *Schedule) CheckPut(put PutSchedule, owner string, now time.Time) error 
 	if s.living() {
 		revision = s.Revision
 	}
-	switch err := checkRevision(put.IfRevision, revision); {
+	switch err := CheckRevision(put.IfRevision, revision); {
 	case err != nil:
 		return err
 	case s.living() && s.Owner != owner:
@@ -94,6 +94,9 @@ func (r ChangeSchedulesRequest) Plan(rows map[string]*Schedule, now time.Time) (
 	for _, name := range r.Names {
 		if !rows[name].living() {
 			return nil, fmt.Errorf("schedule %q: %w", name, ErrNotFound)
+		}
+		if err := CheckRevision(r.IfRevision, rows[name].Revision); err != nil {
+			return nil, fmt.Errorf("schedule %q: %w", name, err)
 		}
 	}
 	planned := map[string]bool{}

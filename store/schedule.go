@@ -220,7 +220,9 @@ type ChangeSchedulesRequest struct {
 	Names  []string
 	// Until is, for PauseSchedules, when the pause ends by itself; zero: never.
 	Until time.Time
-	By    Actor // recorded in the audit
+	// IfRevision is the revision that each of the schedules must have (ErrConflict). 0: any.
+	IfRevision int64
+	By         Actor // recorded in the audit
 }
 
 // ScheduleNames returns the names of rows.

@@ -135,6 +135,9 @@ func (b *Backend) deleteCalendars(ctx context.Context, req store.DeleteRequest) 
 			if rows[name] == nil {
 				return fmt.Errorf("calendar %q: %w", name, store.ErrNotFound)
 			}
+			if err := store.CheckRevision(req.IfRevision, rows[name].Revision); err != nil {
+				return fmt.Errorf("calendar %q: %w", name, err)
+			}
 		}
 		used, err := collect(ctx, tx, pgx.RowTo[string], b.q(findCalendarUser), req.Names)
 		if err != nil {

@@ -69,13 +69,16 @@ func (s *Store) missingCalendar(puts []store.PutSchedule) (name string, found bo
 	return "", false
 }
 
-func (s *Store) deleteCalendars(names []string) error {
+func (s *Store) deleteCalendars(names []string, ifRevision int64) error {
 	for _, name := range names {
 		switch {
 		case s.calendars[name] == nil:
 			return fmt.Errorf("delete calendar %q: %w", name, store.ErrNotFound)
 		case len(s.naming(name)) > 0:
 			return fmt.Errorf("delete calendar %q: %w", name, store.ErrInUse)
+		}
+		if err := store.CheckRevision(ifRevision, s.calendars[name].Revision); err != nil {
+			return fmt.Errorf("delete calendar %q: %w", name, err)
 		}
 	}
 	for _, name := range names {

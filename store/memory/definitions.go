@@ -33,7 +33,7 @@ func (s *Store) Delete(ctx context.Context, req store.DeleteRequest) error {
 	defer s.mu.Unlock()
 	switch req.Of {
 	case store.OfCalendars:
-		err = s.deleteCalendars(req.Names)
+		err = s.deleteCalendars(req.Names, req.IfRevision)
 	case store.OfHandlers:
 		err = s.deleteHandlers(req.Names)
 	case store.OfNodes:
@@ -41,7 +41,7 @@ func (s *Store) Delete(ctx context.Context, req store.DeleteRequest) error {
 	case store.OfPauses:
 		err = s.deletePauses(req.Subject, req.Names, now)
 	default:
-		err = s.deleteLimits(req.Names, now)
+		err = s.deleteLimits(req.Names, req.IfRevision, now)
 	}
 	if err == nil && len(req.Names) > 0 {
 		s.record(req.Entry(), 0, now)

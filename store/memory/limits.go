@@ -106,10 +106,14 @@ func (s *Store) limitsNotIn(req store.PutSchedulesRequest) (gone []string) {
 	return gone
 }
 
-func (s *Store) deleteLimits(names []string, now time.Time) error {
+func (s *Store) deleteLimits(names []string, ifRevision int64, now time.Time) error {
 	for _, name := range names {
-		if _, known := s.limits[name]; !known {
+		row, known := s.limits[name]
+		if !known {
 			return fmt.Errorf("delete limit %q: %w", name, store.ErrNotFound)
+		}
+		if err := store.CheckRevision(ifRevision, row.Revision); err != nil {
+			return fmt.Errorf("delete limit %q: %w", name, err)
 		}
 	}
 	s.putLimits(nil, names, now)

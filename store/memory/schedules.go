@@ -202,6 +202,9 @@ func (s *Store) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRe
 		if row == nil || !row.DeletedAt.IsZero() {
 			return fmt.Errorf("change schedule %q: %w", name, store.ErrNotFound)
 		}
+		if err := store.CheckRevision(req.IfRevision, row.Revision); err != nil {
+			return fmt.Errorf("change schedule %q: %w", name, err)
+		}
 		rows = append(rows, row)
 	}
 	for _, row := range rows {

@@ -97,6 +97,9 @@ func deleteCalendars(ctx context.Context, tx Tx, req store.DeleteRequest, now ti
 		case used[name]:
 			return fmt.Errorf("calendar %q: %w", name, store.ErrInUse)
 		}
+		if err := store.CheckRevision(req.IfRevision, known[name].Revision); err != nil {
+			return fmt.Errorf("calendar %q: %w", name, err)
+		}
 	}
 	if err := tx.DeleteCalendars(ctx, req.Names); err != nil {
 		return err

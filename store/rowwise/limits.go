@@ -266,6 +266,9 @@ func DeleteLimits(ctx context.Context, tx LimitsTx, req store.DeleteRequest, now
 		if row == nil {
 			return fmt.Errorf("limit %q: %w", name, store.ErrNotFound)
 		}
+		if err := store.CheckRevision(req.IfRevision, row.Revision); err != nil {
+			return fmt.Errorf("limit %q: %w", name, err)
+		}
 		change.End = append(change.End, *row)
 	}
 	if _, err := changeLimits(ctx, tx, change, 0, now); err != nil {

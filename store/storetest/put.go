@@ -17,6 +17,7 @@ var putTests = []scenario{
 	{"MarkNeverMovesBack", putMark},
 	{"RevisionsCountBySchedule", putRevisions},
 	{"IfRevision", putIfRevision},
+	{"IfRevisionDeletes", deleteIfRevision},
 	{"OtherOwner", putOwner},
 	{"PausedByDefinition", putPaused},
 	{"PauseByHandSurvivesAnEdit", putPausedByHand},
@@ -193,6 +194,47 @@ func putIfRevision(e *env) {
 	e.changeSchedules(store.DeleteSchedules, "s")
 	e.is(try("s", "4", row.Revision), store.ErrConflict, "a put with a revision of a schedule that was deleted must be refused")
 	e.is(try("s", "4", store.OnlyNew), nil, "a put that only creates must bring back a schedule that was deleted")
+}
+
+// deleteIfRevision is about schedules, calendars and limits: a deletion with a revision deletes only what has it.
+func deleteIfRevision(e *env) {
+	e.put("s", "1")
+	e.plan("s")
+	e.put("t", "1")
+	e.put("t", "2")
+	e.plan("t")
+	e.putCalendar("c", "1")
+	limit := e.putLimits(fullLimit("l"))[0]
+	deletions := map[string]struct {
+		revision int64
+		delete   func(revision int64) error
+	}{
+		"schedule": {e.schedule("s").Revision, func(revision int64) error {
+			return e.a.ChangeSchedules(e.ctx, store.ChangeSchedulesRequest{
+				Now: e.now, Action: store.DeleteSchedules, Names: []string{"s"}, IfRevision: revision,
+			})
+		}},
+		"calendar": {e.calendar("c").Revision, func(revision int64) error {
+			return e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfCalendars, Names: []string{"c"}, IfRevision: revision})
+		}},
+		"limit": {limit.Revision, func(revision int64) error {
+			return e.a.Delete(e.ctx, store.DeleteRequest{Of: store.OfLimits, Names: []string{"l"}, IfRevision: revision})
+		}},
+	}
+	schedules, calendars := e.schedules(store.ListRequest{Deleted: true}), e.calendars(store.ListRequest{})
+	for sort, one := range deletions {
+		e.is(one.delete(one.revision+1), store.ErrConflict, "a deletion with another revision than the row's must be refused: "+sort)
+	}
+	e.is(e.a.ChangeSchedules(e.ctx, store.ChangeSchedulesRequest{
+		Now: e.now, Action: store.DeleteSchedules, Names: []string{"s", "t"}, IfRevision: e.schedule("s").Revision,
+	}), store.ErrConflict, "a deletion must be refused if one of its schedules has another revision")
+	e.want(e.schedules(store.ListRequest{Deleted: true}), schedules, "a refused deletion must delete no schedule")
+	e.want(e.calendars(store.ListRequest{}), calendars, "a refused deletion must delete no calendar")
+	e.want(e.limits(), []store.Limit{limit}, "a refused deletion must delete no limit")
+	for sort, one := range deletions {
+		e.is(one.delete(one.revision), nil, "a deletion with the row's revision must succeed: "+sort)
+		e.is(one.delete(one.revision), store.ErrNotFound, "what was deleted must not be found: "+sort)
+	}
 }
 
 func putOwner(e *env) {

@@ -60,6 +60,12 @@ func TestEachChangeIsRecorded(t *testing.T) {
 		}
 		return []string{"s"}
 	}
+	stored, err := schedules.Put(t.Context(), daily("d", ""))
+	must(t, err)
+	easter, err := client.Calendars.Put(t.Context(), hourbell.Calendar{Name: "e"}, 0)
+	must(t, err)
+	most, err := client.Limits.Put(t.Context(), hourbell.Limit{Name: "m", Queue: "q", Concurrency: 1}, 0)
+	must(t, err)
 	two := func(_ any, err error) error { return err }
 	calls := []struct {
 		method, action string
@@ -98,12 +104,14 @@ func TestEachChangeIsRecorded(t *testing.T) {
 		{"GroupService.Trigger", store.AuditSchedulesTrigger, func() error { return two(client.Groups.Trigger(ctx, "g")) }},
 		{"GroupService.Cancel", store.AuditJobsCancel, func() error { return two(client.Groups.Cancel(ctx, "g")) }},
 		{"ScheduleService.Delete", store.AuditSchedulesDelete, func() error { return schedules.Delete(ctx, names()) }},
+		{"ScheduleService.DeleteIf", store.AuditSchedulesDelete, func() error { return schedules.DeleteIf(ctx, "d", stored.Revision) }},
 		{"CalendarService.Put", store.AuditCalendarsPut, func() error {
 			return two(client.Calendars.Put(ctx, hourbell.Calendar{Name: "holidays"}, 0))
 		}},
 		{"CalendarService.PutAll", store.AuditCalendarsPut, func() error {
 			return two(client.Calendars.PutAll(ctx, []hourbell.Calendar{{Name: "c"}, {Name: "d"}}))
 		}},
+		{"CalendarService.DeleteIf", store.AuditCalendarsDelete, func() error { return client.Calendars.DeleteIf(ctx, "e", easter.Revision) }},
 		{"CalendarService.Delete", store.AuditCalendarsDelete, func() error { return client.Calendars.Delete(ctx, "c", "d") }},
 		{"HandlerService.Put", store.AuditHandlersPut, func() error {
 			return two(client.Handlers.Put(ctx, hourbell.EventHandler{Name: "h", On: []string{hourbell.HookFailure}, Job: report{}}))
@@ -115,6 +123,7 @@ func TestEachChangeIsRecorded(t *testing.T) {
 		{"LimitService.Put", store.AuditLimitsPut, func() error {
 			return two(client.Limits.Put(ctx, hourbell.Limit{Name: "l", Kind: "k", Concurrency: 1}, 0))
 		}},
+		{"LimitService.DeleteIf", store.AuditLimitsDelete, func() error { return client.Limits.DeleteIf(ctx, "m", most.Revision) }},
 		{"LimitService.Delete", store.AuditLimitsDelete, func() error { return client.Limits.Delete(ctx, "l") }},
 		{"EventService.Keep", store.AuditEventsKeep, func() error { return client.Events.Keep(ctx, time.Hour) }},
 		{"NodeService.AcceptHistory", store.AuditHistoryAccept, func() error {

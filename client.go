@@ -83,7 +83,8 @@ type Client struct {
 
 	keeps atomic.Pointer[map[string]Keep] // see KeepKinds; nil: none
 
-	unserved sync.Map // the queues that warnUnserved has looked at
+	countAgain atomic.Int64 // when estimates may count again, in nanoseconds since 1970; see estimated
+	unserved   sync.Map     // the queues that warnUnserved has looked at
 }
 
 // New returns a client over a driver's backend. It returns every mistake in cfg

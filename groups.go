@@ -32,7 +32,7 @@ func (s *GroupService) List(ctx context.Context) ([]GroupInfo, error) {
 // very many jobs or schedules then answers with estimates (GroupInfo.Estimated), which are rough for
 // small groups. SQLite counts always.
 func (s *GroupService) Estimate(ctx context.Context) ([]GroupInfo, error) {
-	rows, err := store.List[store.GroupInfo](ctx, s.client.backend, store.ListRequest{Estimate: true, Within: EstimateTime / 2})
+	rows, err := estimated(ctx, s.client, func(g store.GroupInfo) bool { return g.Estimated })
 	if err != nil {
 		return nil, err
 	}

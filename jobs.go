@@ -211,7 +211,7 @@ const leastSearched = 16_384
 // How long calls look for jobs, unless JobFilter.Within is another time: JobService.Page, and JobService.Estimate and the other
 // estimates. A single read of the store can make a call a little longer.
 const (
-	PageTime     = 300 * time.Millisecond
+	PageTime     = time.Second
 	EstimateTime = 50 * time.Millisecond
 )
 

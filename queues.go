@@ -3,6 +3,8 @@ package hourbell
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/store"
@@ -31,7 +33,7 @@ func (s *QueueService) List(ctx context.Context) ([]QueueInfo, error) {
 // then answers with estimates (QueueInfo.Estimated), which are rough for queues with few jobs.
 // SQLite counts always.
 func (s *QueueService) Estimate(ctx context.Context) ([]QueueInfo, error) {
-	rows, err := store.List[store.QueueInfo](ctx, s.client.backend, store.ListRequest{Estimate: true, Within: EstimateTime / 2})
+	rows, err := estimated(ctx, s.client, func(q store.QueueInfo) bool { return q.Estimated })
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +116,7 @@ func (s *KindService) List(ctx context.Context) ([]KindInfo, error) {
 // then answers with estimates (KindInfo.Estimated), which are rough for kinds with few jobs, and may
 // lack such kinds. SQLite counts always.
 func (s *KindService) Estimate(ctx context.Context) ([]KindInfo, error) {
-	rows, err := store.List[store.KindInfo](ctx, s.client.backend, store.ListRequest{Estimate: true, Within: EstimateTime / 2})
+	rows, err := estimated(ctx, s.client, func(k store.KindInfo) bool { return k.Estimated })
 	if err != nil {
 		return nil, err
 	}
@@ -165,3 +167,19 @@ func (s *KindService) Resume(ctx context.Context, name string) (bool, error) {
 }
 
 func (s *KindService) pausing() pausing { return pausing{s.client, store.SubjectKind} }
+
+// estimateAgain is how long estimates do not try to count after a count has taken too long.
+const estimateAgain = 10 * time.Second
+
+// estimated lists what Estimate returns. isEstimate reports whether a row is not counted.
+func estimated[T store.Listed](ctx context.Context, c *Client, isEstimate func(T) bool) ([]T, error) {
+	req := store.ListRequest{Estimate: true}
+	if time.Now().UnixNano() >= c.countAgain.Load() {
+		req.Within = EstimateTime / 2
+	}
+	rows, err := store.List[T](ctx, c.backend, req)
+	if err == nil && req.Within > 0 && slices.ContainsFunc(rows, isEstimate) {
+		c.countAgain.Store(time.Now().Add(estimateAgain).UnixNano())
+	}
+	return rows, err
+}

@@ -75,6 +75,7 @@ type handler struct {
 	mux     *http.ServeMux
 	api     huma.API
 	streams chan struct{} // a place for each stream of events
+	reads   reads
 	roles   map[string]access.Role
 }
 
@@ -83,6 +84,7 @@ func newHandler(client *hourbell.Client, o Options) *handler {
 		o.Logger = slog.Default()
 	}
 	h := &handler{client: client, o: o, mux: http.NewServeMux(), streams: make(chan struct{}, mostStreams), roles: map[string]access.Role{}}
+	h.reads.addresses = map[readKey]*address{}
 	server := o.Prefix
 	if server == "" {
 		server = "/"

@@ -27,6 +27,9 @@ const (
 	streamWrite  = 10 * time.Second // how long a reader may take to receive an event
 )
 
+// eventsPath is the path of the stream of events.
+const eventsPath = "/api/v1/events"
+
 // Event is an event of this process.
 type Event struct {
 	Kind     string     `json:"kind" doc:"Such as job_failed, slot_missed or node_died."`
@@ -115,7 +118,7 @@ func (h *handler) start(ctx context.Context, in *eventsInput) (string, error) {
 }
 
 func (h *handler) addEvents() {
-	add(h, route{access.Viewer, http.MethodGet, "/api/v1/events", "stream-events", "Streams the events of the cluster as server-sent events", "events", 0, 0},
+	add(h, route{access.Viewer, http.MethodGet, eventsPath, "stream-events", "Streams the events of the cluster as server-sent events", "events", 0, 0},
 		func(ctx context.Context, in *eventsInput) (*huma.StreamResponse, error) {
 			var since string
 			if in.Of == ofCluster {
@@ -142,7 +145,7 @@ func (h *handler) addEvents() {
 				}
 			}}, nil
 		})
-	op := h.api.OpenAPI().Paths["/api/v1/events"].Get
+	op := h.api.OpenAPI().Paths[eventsPath].Get
 	schemas := h.api.OpenAPI().Components.Schemas
 	record, ofOne := schemas.Schema(reflect.TypeFor[view.EventRecord](), true, "EventRecord"), schemas.Schema(reflect.TypeFor[Event](), true, "Event")
 	op.Responses["200"] = &huma.Response{

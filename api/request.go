@@ -67,7 +67,11 @@ func (h *handler) guarded() http.Handler {
 		}
 		r = r.Clone(context.WithValue(r.Context(), exchangeKey{}, exchange{r, w}))
 		r.Header.Del("Accept") // answers are JSON, whatever the caller accepts
-		h.mux.ServeHTTP(w, r)
+		if r.Method == http.MethodGet && r.URL.Path != h.o.Prefix+eventsPath {
+			h.reads.serve(w, r, h.mux)
+		} else {
+			h.mux.ServeHTTP(w, r)
+		}
 	})
 }
 

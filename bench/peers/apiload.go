@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,7 +48,7 @@ func loadGoals() []goal {
 
 // loadPaths are what is read, in turns.
 var loadPaths = []string{
-	"/api/v1/jobs/{jobs}", "/api/v1/jobs?limit=20", "/api/v1/jobs?state=failed&limit=20", "/api/v1/schedules?limit=20", "/api/v1/schedules/" + storedSchedule,
+	"/api/v1/jobs/{jobs}", "/api/v1/jobs?limit=20", "/api/v1/jobs?state=failed&limit=20", "/api/v1/schedules?limit=20", "/api/v1/schedules/" + strings.ReplaceAll(storedSchedule, "/", "%2F"),
 	"/api/v1/slots?limit=20", "/api/v1/queues", "/api/v1/nodes", "/api/v1/batches?limit=20",
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell/check"
-	"github.com/hourbell/hourbell/cmd/hourbell/measure"
-	"github.com/hourbell/hourbell/cmd/hourbell/stores"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/measure"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/stores"
 	"github.com/hourbell/hourbell/internal/plain"
 )
 

@@ -16,7 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/hourbell/hourbell/cmd/hourbell/measure"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/measure"
 )
 
 // places lists the files in the directory of a SQLite store, or the schemas of

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hourbell/hourbell/cmd/hourbell/files"
-	"github.com/hourbell/hourbell/cmd/hourbell/files/filestest"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/files"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/files/filestest"
 )
 
 const checkedTab = `#hourbell-file: owner=ops revision=4 on_failure=https://x.example/?key=hunter2

@@ -18,8 +18,8 @@ import (
 	"github.com/hourbell/hourbell/access"
 	"github.com/hourbell/hourbell/api"
 	"github.com/hourbell/hourbell/check"
-	"github.com/hourbell/hourbell/cmd/hourbell/demo"
-	"github.com/hourbell/hourbell/cmd/hourbell/stores"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/demo"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/stores"
 	"github.com/hourbell/hourbell/dashboard"
 )
 

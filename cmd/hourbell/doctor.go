@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/cmd/hourbell/stores"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/stores"
 	"github.com/hourbell/hourbell/internal/findings"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/view"

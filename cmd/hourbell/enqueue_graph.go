@@ -12,8 +12,8 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
-	"github.com/hourbell/hourbell/cmd/hourbell/files"
-	"github.com/hourbell/hourbell/cmd/hourbell/files/schedulefile"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/files"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/files/schedulefile"
 	"github.com/hourbell/hourbell/internal/plain"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
-	"github.com/hourbell/hourbell/cmd/hourbell/files"
-	"github.com/hourbell/hourbell/cmd/hourbell/lockrun"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/files"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/lockrun"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell/check"
-	"github.com/hourbell/hourbell/cmd/hourbell/lockrun"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/lockrun"
 	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/recur"
 )

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/cmd/hourbell/files"
-	"github.com/hourbell/hourbell/cmd/hourbell/files/filestest"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/files"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/files/filestest"
 	"github.com/hourbell/hourbell/internal/declared"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hourbell/hourbell/cmd/hourbell/files/schedulefile"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/files/schedulefile"
 )
 
 // uncommented returns the file of init with its examples, which are the indented lines, and the keys without a blank, behind a #.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/cmd/hourbell/logline"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/logline"
 	"github.com/hourbell/hourbell/drivers/sqlite"
 	"github.com/hourbell/hourbell/store"
 )

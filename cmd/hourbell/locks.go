@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell/check"
-	"github.com/hourbell/hourbell/cmd/hourbell/stores"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/stores"
 	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/store"

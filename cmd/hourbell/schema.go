@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/hourbell/hourbell/cmd/hourbell/files/schedulefile"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/files/schedulefile"
 )
 
 func (p *program) schemaCommand() *cobra.Command {

@@ -10,7 +10,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/hourbell/hourbell/cmd/hourbell/files/schedulefile"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/files/schedulefile"
 	"github.com/hourbell/hourbell/internal/declared"
 )
 

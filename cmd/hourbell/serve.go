@@ -15,11 +15,11 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
-	"github.com/hourbell/hourbell/cmd/hourbell/files"
-	"github.com/hourbell/hourbell/cmd/hourbell/files/watch"
-	"github.com/hourbell/hourbell/cmd/hourbell/logline"
-	"github.com/hourbell/hourbell/cmd/hourbell/node"
-	"github.com/hourbell/hourbell/cmd/hourbell/stores"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/files"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/files/watch"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/logline"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/node"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/stores"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/plan"
 )

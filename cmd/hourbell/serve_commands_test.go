@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/hourbell/hourbell/cmd/hourbell/files/filestest"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/files/filestest"
 )
 
 // TestServeCommands checks that --commands selects which commands a node runs,

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/hourbell/hourbell/cmd/hourbell/replace"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/replace"
 )
 
 // notified is the socket of a service manager, and the messages that it has received.

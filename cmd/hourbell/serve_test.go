@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hourbell/hourbell/cmd/hourbell/files/watch"
-	"github.com/hourbell/hourbell/cmd/hourbell/node"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/files/watch"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/node"
 )
 
 // process is a real `hourbell serve`.

@@ -19,7 +19,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/access"
 	"github.com/hourbell/hourbell/check"
-	"github.com/hourbell/hourbell/cmd/hourbell/node"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/node"
 )
 
 // webFlags are the flags of serve about the pages and the API, and who may use them.

@@ -18,7 +18,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
-	"github.com/hourbell/hourbell/cmd/hourbell/lockrun"
+	"github.com/hourbell/hourbell/cmd/hourbell/internal/lockrun"
 	"github.com/hourbell/hourbell/internal/jsons"
 	"github.com/hourbell/hourbell/internal/steps"
 )

@@ -58,6 +58,8 @@ type Request struct {
 	Hold      bool // jobs run until the node stops
 	Steps     int  // each job takes so many steps
 	Own       bool // the process enqueues the jobs itself, as Insert would
+	Every     int  // milliseconds: latencies are reported each time this has passed, and forgotten; 0: at the end
+	Keep      int  // seconds for which completed jobs are kept; 0: the system's default
 	Warm      int  // this many jobs, with the least numbers, do not count for latencies
 	Schedules int  // the number of schedules in memory, for systems that cannot store schedules
 	Due       int  // how many of the schedules are due at At
@@ -118,6 +120,8 @@ type Event struct {
 	P50 float64 `json:"p50,omitempty"`
 	P99 float64 `json:"p99,omitempty"`
 	Max float64 `json:"max,omitempty"`
+	// Part is the number of jobs that started since the last event with latencies; see Request.Every.
+	Part int `json:"part,omitempty"`
 }
 
 // Args are the arguments of every job: about 60 bytes of JSON.
@@ -264,6 +268,25 @@ func work(ctx context.Context, system System, req Request) error {
 	}
 
 	told := int64(0)
+	report := func(e Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		slices.Sort(latencies)
+		e.P50, e.P99, e.Max = Quantile(latencies, 0.5), Quantile(latencies, 0.99), Quantile(latencies, 1)
+		if !e.Final {
+			if e.Part = len(latencies); e.Part == 0 {
+				return
+			}
+			latencies = latencies[:0]
+		}
+		tell(e)
+	}
+	var reports <-chan time.Time
+	if req.Every > 0 {
+		every := time.NewTicker(time.Duration(req.Every) * time.Millisecond)
+		defer every.Stop()
+		reports = every.C
+	}
 	ticker := time.NewTicker(5 * time.Millisecond)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
@@ -277,6 +300,8 @@ func work(ctx context.Context, system System, req Request) error {
 				return err
 			}
 		case <-ctx.Done():
+		case <-reports:
+			report(Event{})
 		case <-ticker.C:
 			if n := ended.Load(); n != told {
 				told = n
@@ -291,13 +316,7 @@ func work(ctx context.Context, system System, req Request) error {
 		}
 	case <-time.After(10 * time.Second):
 	}
-	mu.Lock()
-	defer mu.Unlock()
-	slices.Sort(latencies)
-	tell(Event{
-		Final: true, Ended: int(ended.Load()),
-		P50: Quantile(latencies, 0.5), P99: Quantile(latencies, 0.99), Max: Quantile(latencies, 1),
-	})
+	report(Event{Final: true, Ended: int(ended.Load())})
 	return nil
 }
 

@@ -65,6 +65,7 @@ func localCells(b *bench) []cell {
 		b.edgesCell(),
 		b.limitsCell(),
 		b.strangersCell(),
+		b.hoursCell(),
 		{
 			name: "snapshot", title: fmt.Sprintf("The same while another session holds a snapshot from before %s jobs were inserted and worked", thousands(b.env.dead)),
 			metrics: throughput, yardsticks: []string{undisturbed, "graphile-worker", "pg-boss"},

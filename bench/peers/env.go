@@ -21,7 +21,7 @@ type env struct {
 	rounds, from                 int
 	jobs, dead, inserts, backlog int
 	schedules, stored, strangers int
-	steps                        int
+	steps, hourSec               int
 	latencySeconds, leadSec      int
 	limit, delay                 time.Duration
 }
@@ -46,6 +46,7 @@ func (e env) sizes() map[string]string {
 		"BENCH_JOBS": strconv.Itoa(e.jobs), "BENCH_DEAD": strconv.Itoa(e.dead), "BENCH_INSERTS": strconv.Itoa(e.inserts),
 		"BENCH_BACKLOG": strconv.Itoa(e.backlog), "BENCH_SCHEDULES": strconv.Itoa(e.schedules), "BENCH_STORED": strconv.Itoa(e.stored),
 		"BENCH_STRANGERS": strconv.Itoa(e.strangers), "BENCH_STEPS": strconv.Itoa(e.steps),
+		"BENCH_HOUR":  strconv.Itoa(e.hourSec),
 		"BENCH_DELAY": e.delay.String(),
 	}
 }
@@ -77,6 +78,7 @@ func parseEnv(get func(string) string) (env, error) {
 		stored:    number("BENCH_STORED", 1_000_000),
 		strangers: number("BENCH_STRANGERS", 2_000_000),
 		steps:     number("BENCH_STEPS", 8000),
+		hourSec:   number("BENCH_HOUR", 3600),
 
 		latencySeconds: number("BENCH_SECONDS", 6),
 		leadSec:        number("BENCH_LEAD", 15),

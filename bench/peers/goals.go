@@ -188,7 +188,7 @@ var goals = append([]goal{
 		row: "hourbell, 100,000 jobs wait", metric: "MB", versus: []string{"hourbell, no jobs"}, most: 1.1,
 	},
 	{text: "2,000 running jobs, MB", cell: "memory", row: "hourbell, 2,000 jobs run", metric: "MB", most: 100},
-}, slices.Concat(mysqlGoals(), pageGoals(), strangersGoals(), stepsGoals())...)
+}, slices.Concat(mysqlGoals(), pageGoals(), strangersGoals(), stepsGoals(), hoursGoals())...)
 
 // reached reports whether a figure reaches the goal.
 func (g goal) reached(value float64) bool {

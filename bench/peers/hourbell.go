@@ -179,6 +179,9 @@ func (s *ours) Work(ctx context.Context, do func(child.Args)) error {
 	if s.req.Mode == historyNone {
 		config.Keep.Completed = hourbell.KeepNone
 	}
+	if s.req.Keep > 0 {
+		config.Keep.Completed = time.Duration(s.req.Keep) * time.Second
+	}
 	if s.req.Mode == hundredNodes {
 		return s.runHundred(ctx, config)
 	}

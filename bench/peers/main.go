@@ -18,6 +18,7 @@
 //	BENCH_STORED    jobs in the store of the cells pages, pages-drain and api-load (1,000,000), with a tenth as many schedules and ten times as many slots: about 4 GB of disk, and minutes to fill
 //	BENCH_STRANGERS jobs of the cell strangers whose kind no node has (2,000,000): about 2 GB of disk, and minutes to fill
 //	BENCH_STEPS     steps of the cell steps (8,000)
+//	BENCH_HOUR      seconds for which the rows of the cell hours insert jobs (3,600); the cell is measured only if BENCH_CELLS names it
 //	BENCH_SECONDS   length of a row of the latency cells (6)
 //	BENCH_LIMIT     seconds after which a drain is stopped; its rate until then is used (10)
 //	BENCH_LEAD      seconds from storing schedules until they are due (15)

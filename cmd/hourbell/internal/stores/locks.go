@@ -7,10 +7,8 @@ import (
 	"strings"
 
 	"github.com/hourbell/hourbell/check"
-	"github.com/hourbell/hourbell/drivers/mongodb"
 	"github.com/hourbell/hourbell/drivers/mysql"
 	"github.com/hourbell/hourbell/drivers/postgres"
-	"github.com/hourbell/hourbell/drivers/redis"
 	"github.com/hourbell/hourbell/drivers/sqlite"
 	"github.com/hourbell/hourbell/internal/redact"
 	"github.com/hourbell/hourbell/lock"
@@ -183,10 +181,10 @@ func (l LockLocation) Connect(ctx context.Context) (Locks, func(context.Context)
 		// not need them.
 		return closing{locks, locks, b.Close}, locks.CreateTables, nil
 	case strings.HasPrefix(scheme, "redis"):
-		locks, err := redis.Open(ctx, l.other, tableOption(l.environment, redis.Environment)...)
+		locks, err := l.openRedis(ctx)
 		return locks, nil, err
 	case strings.HasPrefix(scheme, "mongodb"):
-		locks, err := mongodb.Open(ctx, l.other, tableOption(l.table, mongodb.Collection)...)
+		locks, err := l.openMongoDB(ctx)
 		return locks, nil, err
 	}
 	locks, err := mysql.OpenLocks(l.other, tableOption(l.table, mysql.Table)...)

@@ -28,11 +28,15 @@ const (
 
 // hashPassword returns the argon2id hash of a password, in the usual text form.
 func hashPassword(password string) (string, error) {
+	remedy := ""
 	switch {
 	case len(password) < minPassword:
-		return "", &check.FieldError{Field: "password", Problem: fmt.Sprintf("has a length of %d", len(password)), Remedy: fmt.Sprintf("use at least %d bytes", minPassword)}
+		remedy = fmt.Sprintf("use at least %d bytes", minPassword)
 	case len(password) > maxPassword:
-		return "", &check.FieldError{Field: "password", Problem: fmt.Sprintf("has a length of %d", len(password)), Remedy: fmt.Sprintf("use at most %d bytes", maxPassword)}
+		remedy = fmt.Sprintf("use at most %d bytes", maxPassword)
+	}
+	if remedy != "" {
+		return "", &check.FieldError{Field: "password", Problem: fmt.Sprintf("has a length of %d", len(password)), Remedy: remedy}
 	}
 	salt := make([]byte, argonSalt)
 	rand.Read(salt)

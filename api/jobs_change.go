@@ -192,7 +192,8 @@ type changesOutput struct{ Body Changes }
 
 func (h *handler) changeJobs(ctx context.Context, change jobChange, in jobsToChange) (*changesOutput, error) {
 	filter, err := JobQuery{
-		State: in.State, Queue: in.Queue, Kind: in.Kind, Schedule: in.Schedule, Group: in.Group, Key: in.Key, Batch: in.Batch, Unique: in.Unique, Error: in.Error, Args: in.Args,
+		State: in.State, Queue: in.Queue, Kind: in.Kind, Schedule: in.Schedule, Group: in.Group, Key: in.Key,
+		Batch: in.Batch, Unique: in.Unique, Error: in.Error, Args: in.Args,
 		Since: in.Since, Until: in.Until, FinishedSince: in.FinishedSince, FinishedUntil: in.FinishedUntil,
 	}.filter(ctx, h.client)
 	if err != nil {

@@ -366,7 +366,8 @@ func takeFlash(w http.ResponseWriter, r *http.Request) string {
 	if err != nil {
 		return ""
 	}
-	http.SetCookie(w, &http.Cookie{Name: flashCookie, MaxAge: -1, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode}) //nolint:gosec // as setFlash
+	gone := http.Cookie{Name: flashCookie, MaxAge: -1, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode}
+	http.SetCookie(w, &gone) //nolint:gosec // as setFlash
 	text, err := base64.RawURLEncoding.DecodeString(sent.Value)
 	if err != nil {
 		return ""

@@ -244,7 +244,9 @@ func sectionsOf(form url.Values, rule recur.Spec, stored bool) []editSection {
 	if len(rule.Any) > 0 {
 		rules = []editField{{Name: "rule", About: "Several rules together, as “hourbell schedules show” has them", Lines: true}}
 	}
-	rules = append(rules, editField{Name: "after", About: "Or, instead of a rule, the schedules after whose jobs it starts, a line each, such as export:failure:5m", Lines: true})
+	rules = append(rules, editField{
+		Name: "after", Lines: true, About: "Or, instead of a rule, the schedules after whose jobs it starts, a line each, such as export:failure:5m",
+	})
 	hooks := editSection{Legend: "Hooks"}
 	for _, name := range declared.HookKeys() {
 		about := declared.HookAbout(name) + ": a job, with its kind and its arguments, such as mail {\"to\":\"ops\"}, on a line each"
@@ -270,7 +272,9 @@ func sectionsOf(form url.Values, rule recur.Spec, stored bool) []editSection {
 func fieldsOf(keys []declared.Key) (fields []editField) {
 	for _, key := range keys {
 		sort := key.Form.Type
-		fields = append(fields, editField{Name: key.Name, About: key.About, Words: key.Form.Words, Truth: sort == declared.IsTruth, Number: sort == declared.IsNumber})
+		fields = append(fields, editField{
+			Name: key.Name, About: key.About, Words: key.Form.Words, Truth: sort == declared.IsTruth, Number: sort == declared.IsNumber,
+		})
 	}
 	return fields
 }

@@ -102,7 +102,8 @@ func handlerKeys() []declared.Key {
 func formOfHandler(h hourbell.EventHandler) url.Values {
 	job := declared.Raw(h.Job)
 	form := url.Values{
-		"name": {h.Name}, "on": {strings.Join(h.On, ", ")}, "kind": {h.Kind}, "group": {h.Group}, "job": {job.Name}, "args": {indented(kinds.Redact(job.Name, job.JSON))},
+		"name": {h.Name}, "on": {strings.Join(h.On, ", ")}, "kind": {h.Kind}, "group": {h.Group}, "job": {job.Name},
+		"args": {indented(kinds.Redact(job.Name, job.JSON))},
 	}
 	options := hourbell.Schedule{Queue: h.Queue, Priority: h.Priority, MaxAttempts: h.MaxAttempts, OnLoss: h.OnLoss, Timeout: h.Timeout, Backoff: h.Backoff}
 	for _, key := range handlerKeys() {

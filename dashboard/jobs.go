@@ -56,7 +56,8 @@ func (p *pages) readFilter(ctx context.Context, filter url.Values) (hourbell.Job
 	selection, err := view.JobConditions{
 		States: filter["state"], Queue: given("queue"), Kind: given("kind"), Schedule: given("schedule"),
 		Group: given("group"), Key: given("key"), Unique: given("unique"),
-		Error: given("error"), Args: filter["args"], Since: given("since"), Until: given("until"), FinishedSince: given("finished-since"), FinishedUntil: given("finished-until"),
+		Error: given("error"), Args: filter["args"], Since: given("since"), Until: given("until"),
+		FinishedSince: given("finished-since"), FinishedUntil: given("finished-until"),
 		Batch: batch,
 	}.Select()
 	err = errors.Join(err, wrongBatch)

@@ -37,7 +37,8 @@ func (p *program) stepRunCommand() *cobra.Command {
 			"UTF-8, as the result of the step NAME of the job. If an earlier attempt has done the step, the program does not run,\n" +
 			"and the kept output is printed. It works without a store: the node of the job is reached by " + steps.Variable + ".\n\n" +
 			"Exit codes: the program's own (128 and the number of the signal if a signal ended it), and then nothing is kept;\n" +
-			"0 if the step was done; " + strconv.Itoa(steps.ExitParked) + " if the job lies aside after `hourbell wait`; 1 if the step could not be kept; 2 for a usage error.",
+			"0 if the step was done; " + strconv.Itoa(steps.ExitParked) + " if the job lies aside after `hourbell wait`; " +
+			"1 if the step could not be kept; 2 for a usage error.",
 		Example:               "  hourbell step run dump -- pg_dump --file /srv/dump app",
 		DisableFlagsInUseLine: true,
 		Args: func(c *cobra.Command, args []string) error {

@@ -125,8 +125,10 @@ var macros = map[string]string{
 	// The same of one job, by its number.
 	"has_error": `strpos((SELECT a.error FROM {schema}.attempt AS a WHERE a.job_id = $1 AND a.error <> '' ORDER BY a.token DESC LIMIT 1), $2) > 0`,
 	// Schedule.IsOrIsMadeFrom: the number of a schedule, and a name. The schedules of hosts have the name and @ as prefix.
-	"job_state":          `coalesce((SELECT h.state FROM {schema}.history AS h WHERE h.id = $1), (SELECT CASE WHEN j.running THEN 2 ELSE greatest(j.state, 0) END FROM {schema}.job AS j WHERE j.id = $1), -1)`,
-	"is_or_is_made_from": `$1 = ANY (ARRAY(SELECT id FROM {schema}.schedule WHERE name = $2 OR owner = 'every:' || $2 AND name >= $2 || '@' AND name < $2 || 'A'))`,
+	"job_state": `coalesce((SELECT h.state FROM {schema}.history AS h WHERE h.id = $1), ` +
+		`(SELECT CASE WHEN j.running THEN 2 ELSE greatest(j.state, 0) END FROM {schema}.job AS j WHERE j.id = $1), -1)`,
+	"is_or_is_made_from": `$1 = ANY (ARRAY(SELECT id FROM {schema}.schedule ` +
+		`WHERE name = $2 OR owner = 'every:' || $2 AND name >= $2 || '@' AND name < $2 || 'A'))`,
 }
 
 // schemaWords are what statements and migrations have in braces: {schema}, the quoted

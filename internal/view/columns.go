@@ -12,9 +12,12 @@ var (
 		"paused_until", "failing_since", "last_success", "LAST RUN", "last_run",
 		"locked_at", "lock_until", "granted_at",
 	}
-	numbers = []string{"ID", "JOB", "ATTEMPT", "TOKEN", "COUNT", "FIRED", "REVISION", "READY", "SCHEDULED", "RUNNING", "WAITING", "SCHEDULES", "TOOK", "MEDIAN", "FAILURES", "ELAPSED", "EXPECTED", "NEWEST"}
-	prose   = []string{"RESULT", "REASON", "ERROR", "PROGRESS", "DETAIL", "PAUSED", "FOUND", "RULE"}
-	states  = []string{"STATE", "OUTCOME", "RESULT", "state"}
+	numbers = []string{
+		"ID", "JOB", "ATTEMPT", "TOKEN", "COUNT", "FIRED", "REVISION", "READY", "SCHEDULED", "RUNNING", "WAITING",
+		"SCHEDULES", "TOOK", "MEDIAN", "FAILURES", "ELAPSED", "EXPECTED", "NEWEST",
+	}
+	prose  = []string{"RESULT", "REASON", "ERROR", "PROGRESS", "DETAIL", "PAUSED", "FOUND", "RULE"}
+	states = []string{"STATE", "OUTCOME", "RESULT", "state"}
 )
 
 // IsInstant reports whether a column or a fact has instants, as plain.Stamp formats them.

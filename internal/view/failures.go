@@ -69,7 +69,8 @@ func FailuresListing() Listing[Failures] {
 		Columns: []string{"COUNT", "LAST 24 HOURS", "SCHEDULE", "KIND", "NEWEST", "FINISHED AT", "ERROR"},
 		Row: func(f Failures) []string {
 			return []string{
-				fmt.Sprint(f.Count), f.Trend(), plain.Dash(f.Schedule), f.Kind, fmt.Sprint(f.Newest.ID), plain.Stamp(f.Newest.FinishedAt), plain.Dash(plain.OneLine(f.Error)),
+				fmt.Sprint(f.Count), f.Trend(), plain.Dash(f.Schedule), f.Kind, fmt.Sprint(f.Newest.ID), plain.Stamp(f.Newest.FinishedAt),
+				plain.Dash(plain.OneLine(f.Error)),
 			}
 		},
 	}

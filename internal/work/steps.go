@@ -16,7 +16,8 @@ import (
 var ErrStepsChanged = errors.New("the program takes other steps than an earlier attempt of this job")
 
 // errStepInTx is the error of a step of a worker that runs in a transaction.
-var errStepInTx = errors.New("a worker of RegisterTx is one step: its effects and its completion are committed together; use Register for a job of several steps")
+var errStepInTx = errors.New("a worker of RegisterTx is one step: its effects and its completion are committed together; " +
+	"use Register for a job of several steps")
 
 // remembered is what a run remembers of earlier attempts. It belongs to the goroutine of the worker. Its rule: steps that this version
 // of the program has stored are taken in the order in which they were stored. Of the steps of an earlier version only the names count, and
@@ -165,7 +166,9 @@ func (r *Run) NextChildren() string {
 
 // StepInTx calls do in a transaction, stores what it returns as the result of the step, and commits effect and step together. If
 // another attempt has stored the step in the meantime, the transaction is rolled back, and the stored result is returned.
-func StepInTx[T any](ctx context.Context, run *Run, txs store.Transactions[T], name string, do func(ctx context.Context, tx T) ([]byte, error)) ([]byte, error) {
+func StepInTx[T any](
+	ctx context.Context, run *Run, txs store.Transactions[T], name string, do func(ctx context.Context, tx T) ([]byte, error),
+) ([]byte, error) {
 	if run.runner == nil {
 		return nil, errNoClaim
 	}

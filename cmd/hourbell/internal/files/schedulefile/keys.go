@@ -113,7 +113,8 @@ var (
 	}
 
 	// hookKeys are the keys of a hook written as a mapping.
-	hookKeys = slices.Concat(workKeys.only("command", "shell", "shell_options"), httpKeys.only("url"), commandKeys.only("env", "dir", "user", "base", "detached"), httpKeys[1:])
+	hookKeys = slices.Concat(workKeys.only("command", "shell", "shell_options"), httpKeys.only("url"),
+		commandKeys.only("env", "dir", "user", "base", "detached"), httpKeys[1:])
 
 	// kindKeys are the keys of a kind, and keepKeys the keys of how long its jobs are kept.
 	kindKeys = keys{{"keep", "How long finished jobs are kept", keepKeys.schema("How long finished jobs are kept")}}

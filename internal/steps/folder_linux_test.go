@@ -3,10 +3,14 @@ package steps_test
 import (
 	"context"
 	"errors"
+	"io"
+	"net"
 	"os"
 	"runtime"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/hourbell/hourbell/internal/steps"
 )
@@ -59,4 +63,40 @@ func connect(path string) error {
 	}
 	defer syscall.Close(fd)
 	return syscall.Connect(fd, &syscall.SockaddrUnix{Name: path})
+}
+
+// TestTooManyOpenFiles connects while the process can open no file: the connection is served once it can.
+func TestTooManyOpenFiles(t *testing.T) {
+	folder, err := steps.Folder()
+	must(t, err)
+	defer os.RemoveAll(folder)
+	server, err := steps.Serve(context.Background(), folder, steps.Job{ID: "7"})
+	must(t, err)
+	defer server.Close()
+	connect := func(files uint64) (*net.UnixConn, error) {
+		var before syscall.Rlimit
+		must(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before))
+		last, err := syscall.Dup(0) // the least free number
+		must(t, err)
+		must(t, syscall.Close(last))
+		full := before
+		full.Cur = uint64(last) + files
+		must(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &full))
+		defer func() { must(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &before)) }()
+		conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: steps.Path(folder), Net: "unix"})
+		time.Sleep(100 * time.Millisecond) // the server tries to accept it
+		return conn, err
+	}
+	client, err := connect(1) // the client's end
+	for files := uint64(2); errors.Is(err, syscall.EMFILE) && files < 10; files++ {
+		client, err = connect(files) // the runtime has opened files of its own
+	}
+	must(t, err)
+	defer client.Close()
+	must(t, client.SetDeadline(time.Now().Add(time.Minute)))
+	_, err = io.WriteString(client, "{}\n")
+	must(t, err)
+	if answer, err := io.ReadAll(client); err != nil || !strings.Contains(string(answer), "error") {
+		t.Errorf("the answer is %q, %v", answer, err)
+	}
 }

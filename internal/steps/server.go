@@ -84,11 +84,20 @@ func (s *Server) Parked() error {
 	return s.parked
 }
 
+// acceptAgain is how long the server waits after a connection could not be accepted, as when the process has too many open files.
+const acceptAgain = 50 * time.Millisecond
+
+// accept serves connections until Close.
 func (s *Server) accept(ctx context.Context) {
 	for {
 		conn, err := s.listener.Accept()
 		if err != nil {
-			return
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(acceptAgain):
+				continue
+			}
 		}
 		s.serving.Go(func() {
 			defer conn.Close()

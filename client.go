@@ -13,6 +13,7 @@ import (
 	"github.com/hourbell/hourbell/internal/engine"
 	"github.com/hourbell/hourbell/internal/fire"
 	"github.com/hourbell/hourbell/internal/insert"
+	"github.com/hourbell/hourbell/internal/share"
 	"github.com/hourbell/hourbell/internal/timed"
 	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/store"
@@ -82,6 +83,8 @@ type Client struct {
 	changed limitsOfNode      // see SetWorkers
 
 	keeps atomic.Pointer[map[string]Keep] // see KeepKinds; nil: none
+
+	followers share.Group[string, followed] // of the feed, by their cursors
 
 	countAgain atomic.Int64 // when estimates may count again, in nanoseconds since 1970; see estimated
 	unserved   sync.Map     // the queues that warnUnserved has looked at

@@ -294,7 +294,7 @@ func (s *EventService) Follow(ctx context.Context, since string) iter.Seq2[FeedE
 			since = s.end(ctx, yield)
 		}
 		for since != "" && ctx.Err() == nil {
-			page, err := s.List(ctx, EventFilter{Since: since, Limit: mostFeedEvents})
+			page, err := s.follow(ctx, since)
 			var bad *check.FieldError
 			switch {
 			case ctx.Err() != nil:
@@ -311,10 +311,28 @@ func (s *EventService) Follow(ctx context.Context, since string) iter.Seq2[FeedE
 				since = page.Next
 			}
 			if !page.More {
-				rest(ctx, feedPoll)
+				rest(ctx, feedPoll-time.Duration(time.Now().UnixNano())%feedPoll) // all followers read at the same time
 			}
 		}
 	}
+}
+
+// followed is a read of the feed that followers share.
+type followed struct {
+	page EventPage
+	err  error
+}
+
+// follow reads the feed after a cursor. Followers that ask for the same at the same time share a read.
+func (s *EventService) follow(ctx context.Context, since string) (EventPage, error) {
+	read, ok := s.client.followers.Do(ctx, since, func() followed {
+		page, err := s.List(context.WithoutCancel(ctx), EventFilter{Since: since, Limit: mostFeedEvents})
+		return followed{page, err}
+	})
+	if !ok {
+		return EventPage{}, ctx.Err()
+	}
+	return read.page, read.err
 }
 
 // end returns the cursor of the newest event; empty: ctx has ended, or the caller has ended

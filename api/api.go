@@ -84,7 +84,6 @@ func newHandler(client *hourbell.Client, o Options) *handler {
 		o.Logger = slog.Default()
 	}
 	h := &handler{client: client, o: o, mux: http.NewServeMux(), streams: make(chan struct{}, mostStreams), roles: map[string]access.Role{}}
-	h.reads.addresses = map[readKey]*address{}
 	server := o.Prefix
 	if server == "" {
 		server = "/"

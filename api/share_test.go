@@ -46,14 +46,7 @@ func TestReadsAreShared(t *testing.T) {
 	}
 	inner := newHandler(client, Options{})
 	h := access.Protect(inner.guarded(), access.Options{Authorize: testAuthorize})
-	waiting := func() (requests int) {
-		inner.reads.mu.Lock()
-		defer inner.reads.mu.Unlock()
-		for _, a := range inner.reads.addresses {
-			requests += a.requests
-		}
-		return requests
-	}
+	waiting := inner.reads.answers.Callers
 	var all sync.WaitGroup
 	get := func(check func(w *httptest.ResponseRecorder), headers ...string) {
 		r := httptest.NewRequest(http.MethodGet, "http://example.com/api/v1/calendars?limit=20", http.NoBody)

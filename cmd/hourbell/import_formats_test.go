@@ -11,7 +11,7 @@ import (
 // TestImportFormats compares what import makes of a file of each format with a golden file, and reads the result by check.
 func TestImportFormats(t *testing.T) {
 	t.Setenv("TZ", "America/New_York") // has no influence
-	dir, err := filepath.Abs("imports/testdata")
+	dir, err := filepath.Abs("internal/imports/testdata")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,13 @@ type sourceOf struct {
 // listSources returns where the source of each module of a program is.
 func listSources(ctx context.Context, folder string, info *buildinfo.BuildInfo) (map[string]sourceOf, error) {
 	const format = `{{with .Module}}{{.Path}}{{"\t"}}{{.Dir}}{{"\t"}}{{$.Dir}}{{end}}`
-	list := exec.CommandContext(ctx, "go", "list", "-deps", "-f", format, ".")
+	args := []string{"list", "-deps", "-f", format}
+	for _, setting := range info.Settings {
+		if setting.Key == "-tags" {
+			args = append(args, "-tags="+setting.Value)
+		}
+	}
+	list := exec.CommandContext(ctx, "go", append(args, ".")...)
 	list.Dir, list.Env, list.Stderr = folder, os.Environ(), os.Stderr
 	for _, setting := range info.Settings {
 		if slices.Contains([]string{"GOOS", "GOARCH", "CGO_ENABLED"}, setting.Key) {

@@ -20,7 +20,7 @@ func TestProgram(t *testing.T) {
 	t.Setenv("GOWORK", "") // as scripts/release builds
 	const folder = "../../cmd/hourbell"
 	file, notices := filepath.Join(t.TempDir(), "hourbell"), filepath.Join(t.TempDir(), "notices")
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", file, ".")
+	build := exec.Command("go", "build", "-buildvcs=false", "-tags=lockstores", "-o", file, ".")
 	build.Dir = folder
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

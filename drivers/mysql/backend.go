@@ -14,8 +14,8 @@ import (
 
 	mysql "github.com/go-sql-driver/mysql"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // calls are the calls that need no code of this driver.

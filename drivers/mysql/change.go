@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // LockJobs implements rowwise.Jobs. A job that moves to history, or back, while it is looked for

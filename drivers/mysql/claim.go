@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // mostLaneSteps is how many steps of a claim give permits, or a place in a lane, to very many jobs before it takes jobs. The first of them

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // DueSchedules reads what is due; see store.Schedules. Without a transaction of the caller it is one statement if nothing is due.

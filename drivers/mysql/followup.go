@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // BeginFailing implements rowwise.FollowUps. If another transaction has recorded one of the

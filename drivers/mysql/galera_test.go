@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
 	"github.com/hourbell/hourbell/internal/testserver"
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // galeraServers, in the environment, makes this test binary a process that works on the servers of a cluster, whose URLs are

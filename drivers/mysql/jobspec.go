@@ -3,8 +3,8 @@ package mysql
 import (
 	"time"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // setJob sets the arguments of insert_jobs to a job; sqlrows.SpecColumns maps its description.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // appendLiteral appends a value as SQL. The driver writes values into its statements, so that

@@ -5,9 +5,9 @@ import (
 	"database/sql"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // Register enters a node; see store.Nodes.

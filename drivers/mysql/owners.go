@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // LockOwner implements rowwise.OwnersTx. An owner that was never synced is inserted, so that syncs of it

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/sqltext"
+	"github.com/hourbell/hourbell/store/sqltext"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // filled returns a store with many rows that no claim may take: jobs for later and finished jobs.

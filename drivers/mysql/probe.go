@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // server is what differs between servers. All that is decided by it is in this file.

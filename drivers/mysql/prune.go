@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // Prune deletes what is old, the oldest first; see store.Maintenance. Where nothing

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // The table hourbell_job_rare has copies of columns of the jobs that have what few jobs have, with the indexes that find jobs by it

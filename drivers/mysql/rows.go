@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hourbell/hourbell/internal/sqltext"
+	"github.com/hourbell/hourbell/store/sqltext"
 )
 
 // rowBytes is about how long the text of one insert of many rows may be, on servers that accept messages of

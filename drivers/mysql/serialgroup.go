@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // serialGroup is a serial group in the JSON of a parameter.

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
-	"github.com/hourbell/hourbell/internal/sqltext"
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
+	"github.com/hourbell/hourbell/store/sqltext"
 )
 
-//go:generate go run github.com/hourbell/hourbell/internal/sqltext/declare
+//go:generate go run github.com/hourbell/hourbell/store/sqltext/declare
 
 //go:embed sql/*.sql
 var sqlFiles embed.FS

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/sqltext"
-	"github.com/hourbell/hourbell/internal/sqltext/sqltexttest"
+	"github.com/hourbell/hourbell/store/sqltext"
+	"github.com/hourbell/hourbell/store/sqltext/sqltexttest"
 )
 
 // TestEveryStatementHasAFile compares the statements with the files in sql/; see sqltexttest.Files.
@@ -25,7 +25,7 @@ func TestEveryStatementHasAFile(t *testing.T) {
 // back, and compares its columns with what it declares, which its callers scan, and its parameters with what callers name.
 func TestStatementsFitTheirCallers(t *testing.T) {
 	b := freshBackend(t)
-	code := sqltexttest.Strings(t, ".", "../../internal/sqlrows")
+	code := sqltexttest.Strings(t, ".", "../../store/rowwise/sqlrows")
 	for s, text := range b.texts {
 		s, from := statement(s), sources[s]
 		sqltexttest.Given(t, from.String(), text.Params, code)

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/internal/clienttest"
-	"github.com/hourbell/hourbell/internal/sqlrows"
 	"github.com/hourbell/hourbell/internal/testserver"
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 	"github.com/hourbell/hourbell/store/storetest"
 )
 

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // wakeSet is a set of kinds of wake-ups.

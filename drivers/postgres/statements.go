@@ -8,11 +8,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/hourbell/hourbell/internal/sqltext"
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/sqltext"
 )
 
-//go:generate go run github.com/hourbell/hourbell/internal/sqltext/declare
+//go:generate go run github.com/hourbell/hourbell/store/sqltext/declare
 
 //go:embed sql/*.sql
 var sqlFiles embed.FS

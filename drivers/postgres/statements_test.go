@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/hourbell/hourbell/internal/sqltext/sqltexttest"
+	"github.com/hourbell/hourbell/store/sqltext/sqltexttest"
 )
 
 // TestEveryStatementHasAFile compares the statements with the files in sql/; see sqltexttest.Files.

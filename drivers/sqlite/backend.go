@@ -43,8 +43,8 @@ import (
 
 	_ "modernc.org/sqlite" // the driver "sqlite" of database/sql
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // calls are the calls that need no code of this driver.

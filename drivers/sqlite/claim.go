@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // mostLaneSteps is how many steps of a claim pass on permits before it takes jobs. If that was not enough, the claim takes the jobs that

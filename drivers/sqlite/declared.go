@@ -2,7 +2,7 @@
 
 package sqlite
 
-import "github.com/hourbell/hourbell/internal/sqlrows"
+import "github.com/hourbell/hourbell/store/rowwise/sqlrows"
 
 // The statements of the files in sql.
 const (

@@ -7,9 +7,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 const (

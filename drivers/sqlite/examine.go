@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
-	"github.com/hourbell/hourbell/internal/sqltext"
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
+	"github.com/hourbell/hourbell/store/sqltext"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 
 	"modernc.org/sqlite"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 	"github.com/hourbell/hourbell/store/storetest"
 	"github.com/hourbell/hourbell/store/storetest/faultsql"
 )

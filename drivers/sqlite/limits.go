@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // laneCandidates is how many lanes of a limit are compared by their waiting jobs.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
 	"github.com/hourbell/hourbell/lock/locksql"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 //go:embed sql/locks/*.sql

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 //go:embed migrations/*.sql

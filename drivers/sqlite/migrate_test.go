@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 func TestMigrateAtOnce(t *testing.T) {

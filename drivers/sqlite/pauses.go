@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // Put creates or changes definitions; see store.Definitions. After a put of pauses it parks due jobs in steps, so that no claim has to

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // TestClaimsParkInSteps checks that no transaction of a claim parks more than a step of the jobs that became due in a pause.

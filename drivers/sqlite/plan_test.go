@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
-	"github.com/hourbell/hourbell/internal/sqltext"
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
+	"github.com/hourbell/hourbell/store/sqltext"
 )
 
 // streamPlan is how claims of several streams find their rows.

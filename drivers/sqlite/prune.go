@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // PruneJobs implements sqlrows.PruneTx.

@@ -3,9 +3,9 @@ package sqlite
 import (
 	"context"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // RecountPermits is a step of the upkeep of limits; see store.Permits. Only the oldest node takes the write lock.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // InsertRows implements sqlrows.Runner. The rows are one parameter, a list of objects in JSON. The bytes of all rows are another, and the

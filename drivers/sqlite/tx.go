@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
-	"github.com/hourbell/hourbell/internal/sqltext"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
+	"github.com/hourbell/hourbell/store/sqltext"
 )
 
 // Tx makes a transaction of an application usable for Hourbell: what is

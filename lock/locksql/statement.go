@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hourbell/hourbell/internal/sqltext"
+	"github.com/hourbell/hourbell/store/sqltext"
 )
 
 // statement is one of the statements of a dialect.

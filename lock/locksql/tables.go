@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/hourbell/hourbell/check"
-	"github.com/hourbell/hourbell/internal/sqltext"
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/sqltext"
 )
 
 // stateSuffix makes the name of the state table from the name of the lock table.

@@ -28,7 +28,7 @@ const gates = "../../store/claim_gates.go"
 const rows = "../../store/rowwise/"
 
 // shared is the folder of what SQLite and MySQL have in common.
-const shared = "../../internal/sqlrows/"
+const shared = rows + "sqlrows/"
 
 // locks is the common part of lock providers in SQL.
 const locks = "../../lock/locksql/"

@@ -9,7 +9,7 @@ import (
 
 // TestStatementsAreDeclared compares declared.go of each driver, and of package sqlrows, with the files of statements.
 func TestStatementsAreDeclared(t *testing.T) {
-	for _, folder := range []string{"drivers/sqlite", "drivers/mysql", "drivers/postgres", "internal/sqlrows"} {
+	for _, folder := range []string{"drivers/sqlite", "drivers/mysql", "drivers/postgres", "store/rowwise/sqlrows"} {
 		path := "./" + folder
 		folder = filepath.Join("../../..", folder)
 		want, err := source(folder)

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // TestParametersComeBack: what a parameter function makes of a value, its scanner takes back, as a number or as text.

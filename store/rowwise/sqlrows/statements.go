@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hourbell/hourbell/internal/sqltext"
+	"github.com/hourbell/hourbell/store/sqltext"
 )
 
-//go:generate go run github.com/hourbell/hourbell/internal/sqltext/declare
+//go:generate go run github.com/hourbell/hourbell/store/sqltext/declare
 
 // Statement is one of the SQL statements that a driver sends. Numbers below Shared are the statements of this package, for which
 // each driver has a file; a driver numbers its own statements from Shared on.

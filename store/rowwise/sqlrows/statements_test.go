@@ -3,7 +3,7 @@ package sqlrows_test
 import (
 	"testing"
 
-	"github.com/hourbell/hourbell/internal/sqlrows"
+	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // TestSharedStatements: each statement below Shared has a source, whose name no other has, and a driver's own statements keep

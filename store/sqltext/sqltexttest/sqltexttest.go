@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hourbell/hourbell/internal/sqltext"
+	"github.com/hourbell/hourbell/store/sqltext"
 )
 
 // Statement is a statement of a driver.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hourbell/hourbell/internal/sqltext"
+	"github.com/hourbell/hourbell/store/sqltext"
 )
 
 var rules = sqltext.Rules{

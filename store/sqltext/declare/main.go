@@ -60,7 +60,7 @@ var sqlrowsDrivers = []string{"sqlite", "mysql"}
 func formOf(name, folder string) form {
 	f := form{
 		drivers: []string{folder},
-		imports: "import \"github.com/hourbell/hourbell/internal/sqlrows\"\n\n",
+		imports: "import \"github.com/hourbell/hourbell/store/rowwise/sqlrows\"\n\n",
 		first:   " = iota + sqlrows.Shared", last: "statementCount",
 		variable: "// sources has the source of each statement.\nvar sources", open: "sqlrows.WithShared([]sqlrows.Source{", end: "})",
 		keys: [5]string{"File", "Given", "", "Columns", "Lists"},
@@ -70,7 +70,7 @@ func formOf(name, folder string) form {
 		f.imports, f.first, f.open, f.end = "", " statement = iota", "[statementCount]source{", "}"
 		f.keys = [5]string{"file", "given", "params", "columns"}
 	case "sqlrows":
-		drivers := filepath.Join(folder, "..", "..", "drivers")
+		drivers := filepath.Join(folder, "..", "..", "..", "drivers")
 		f.drivers = nil
 		for _, driver := range sqlrowsDrivers {
 			f.drivers = append(f.drivers, filepath.Join(drivers, driver))

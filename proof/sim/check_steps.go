@@ -411,7 +411,8 @@ func parkedJobsHoldNothing(e *evidence) {
 		}
 	}
 	for _, l := range e.permits {
-		if l.InUse > 0 && len(e.atRest) > 0 {
+		// Permits of a whole queue are held by nodes, and an idle node that polls holds some for a moment.
+		if l.InUse > 0 && !l.WholeQueue() && len(e.atRest) > 0 {
 			e.fail("jobs that wait, such as %d, and no others are left, and %d permits of limit %q are in use", e.atRest[0].ID, l.InUse, l.Name)
 		}
 	}

@@ -104,7 +104,7 @@ func TestTheChecksOfStepsFindFaults(t *testing.T) {
 		},
 		"waits cost no attempt": func(f *witness) { next(f, parked, func(r *run) { r.Attempt++ }) },
 		"parked jobs hold nothing": func(f *witness) {
-			f.atRest, f.permits = []store.JobInfo{{JobSpec: store.JobSpec{Kind: kindSteps}}}, []store.LimitInfo{{InUse: 1}}
+			f.atRest, f.permits = []store.JobInfo{{JobSpec: store.JobSpec{Kind: kindSteps}}}, []store.LimitInfo{{Limit: store.Limit{Kind: kindSteps}, InUse: 1}}
 		},
 		"cursors are recent": func(f *witness) {
 			again(f, cursor, func(_ *run, t *taken) { t.Saves = []saved{{t.Began.Real, 0}} })

@@ -25,5 +25,6 @@ var found = []struct {
 	{684048935663, 10 * time.Minute, "the checker expects a node that claims in three parts to claim as seldom as a node that claims in one"},
 	{126309663352, 10 * time.Minute, "the simulator ends while a process is frozen, which then runs a job with an expired lease"},
 	{271524960055, 10 * time.Minute, "the simulator starts a node without end that was stopped before it was registered"},
+	{960864123021, 10 * time.Minute, "the checker takes permits that an idle node holds while it polls for permits of parked jobs"},
 	{780972417907, 10 * time.Minute, "the checker does not count an attempt that was lost before a worker began it"},
 }

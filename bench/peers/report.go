@@ -2,15 +2,16 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 )
@@ -85,10 +86,14 @@ func versions(ctx context.Context) []string {
 	return found
 }
 
-// The part of the page that is generated is between these lines.
+// A generated part of the page begins with the line figuresBegin, which names the parts it has (cells by their ids, the table of goals, and
+// where the figures were measured), and ends with the line figuresEnd. The page has as many of them as it has questions.
 const (
-	figuresBegin = "<!-- figures: written by `peers report` -->"
+	figuresBegin = "<!-- figures: "
+	figuresName  = " -->\n"
 	figuresEnd   = "<!-- end of figures -->"
+	partGoals    = "goals"
+	partHead     = "machine"
 )
 
 // report writes the figures of the result files into a page.
@@ -109,11 +114,16 @@ func report(page string, files []string) error {
 	if err != nil {
 		return err
 	}
-	before, rest, ok := bytes.Cut(text, []byte(figuresBegin))
-	_, after, ok2 := bytes.Cut(rest, []byte(figuresEnd))
-	if !ok || !ok2 {
-		return fmt.Errorf("%s has no lines %q and %q", page, figuresBegin, figuresEnd)
+	parts := partsOf(heads, samples)
+	filled, err := fill(string(text), parts)
+	if err != nil {
+		return fmt.Errorf("%s: %w", page, err)
 	}
+	return os.WriteFile(page, []byte(filled), 0o600)
+}
+
+// partsOf returns the parts of a page that the results have, by name.
+func partsOf(heads []head, samples []sample) map[string]string {
 	h := heads[len(heads)-1]
 	all := cells(&bench{env: envOf(h.Sizes)})
 	for _, h := range heads { // results over a network are in files of their own
@@ -122,13 +132,55 @@ func report(page string, files []string) error {
 			break
 		}
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "\n\nMeasured on %s: %s. %s. %s.\n", h.Date, h.Machine, h.Server, strings.Join(h.Versions, ", "))
-	for _, t := range tables(all, samples) {
-		fmt.Fprintf(&b, "\n### %s\n\n%s", t.title, t.markdown())
+	parts := map[string]string{
+		partHead: fmt.Sprintf("Measured on %s: %s. %s. %s.\n", h.Date, h.Machine, h.Server, strings.Join(h.Versions, ", ")),
 	}
-	b.WriteString("\n")
-	return os.WriteFile(page, []byte(string(before)+figuresBegin+b.String()+figuresEnd+string(after)), 0o600)
+	if t, ok := goalTable(samples); ok {
+		parts[partGoals] = t.markdown()
+	}
+	for _, c := range all {
+		if t, ok := cellTable(c, samples); ok {
+			parts[c.id()] = fmt.Sprintf("### %s\n\n%s", t.title, t.markdown())
+		}
+	}
+	return parts
+}
+
+// fill returns a page with the given parts in its generated parts. A generated part stays as it is if the results have none of its cells.
+// A cell that the page does not name is an error.
+func fill(page string, parts map[string]string) (string, error) {
+	var out strings.Builder
+	named := map[string]bool{}
+	for {
+		before, rest, found := strings.Cut(page, figuresBegin)
+		out.WriteString(before)
+		if !found {
+			break
+		}
+		names, rest, ok := strings.Cut(rest, figuresName)
+		old, after, ok2 := strings.Cut(rest, figuresEnd)
+		if !ok || !ok2 {
+			return "", fmt.Errorf("a line %q has no %q after its names, or no line %q follows", figuresBegin, figuresName, figuresEnd)
+		}
+		var made []string
+		for name := range strings.SplitSeq(names, "; ") {
+			named[name] = true
+			if text, ok := parts[name]; ok {
+				made = append(made, text)
+			}
+		}
+		if len(made) > 1 || len(made) == 1 && made[0] != parts[partHead] {
+			old = "\n" + strings.Join(made, "\n") + "\n"
+		}
+		out.WriteString(figuresBegin + names + figuresName + old + figuresEnd)
+		page = after
+	}
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		if !named[name] {
+			return "", fmt.Errorf("no line %q names %s", figuresBegin, name)
+		}
+	}
+	return out.String(), nil
 }
 
 // readResults reads a file of results; if a row has several results of a round,

@@ -95,7 +95,8 @@ func TestReport(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(page, []byte("before\n"+figuresBegin+"\nold\n"+figuresEnd+"\nafter\n"), 0o600); err != nil {
+	if err := os.WriteFile(page, []byte("before\n"+figuresBegin+"goals; drain"+figuresName+"\nold\n"+figuresEnd+"\nafter\n"+
+		figuresBegin+"machine; insert"+figuresName+"measured long ago\n"+figuresEnd+"\nend\n"+figuresBegin+"machine; drain, far; drain"+figuresName+figuresEnd+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -108,14 +109,24 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"before\n", "\nafter\n", "a machine", "Drain 5,000 no-op jobs", "| drain, compared with river | ≥ 4.0 × | 3.0 | missed |",
-		"| river ¹ | 1,000 |", "| pg-boss | skipped: for a reason |",
+		"before\n", "\nafter\n", "measured long ago\n", "\nend\n", "a machine", "| drain, compared with river | ≥ 4.0 × | 3.0 | missed |",
 	} {
 		if strings.Count(string(text), want) != 1 {
 			t.Errorf("the page does not have once: %s", want)
 		}
 	}
-	if strings.Contains(string(text), "old") {
-		t.Error("the page still has what stood there before")
+	for _, want := range []string{"| river ¹ | 1,000 |", "| pg-boss | skipped: for a reason |"} {
+		if strings.Count(string(text), want) != 2 {
+			t.Errorf("the page does not have twice: %s", want)
+		}
+	}
+	if strings.Contains(string(text), "old") || strings.Count(string(text), "Drain 5,000 no-op jobs") != 2 {
+		t.Errorf("a generated part has something else than its cells:\n%s", text)
+	}
+	if err := appendLine(results, sample{Cell: "memory", Row: "hourbell, no jobs", Round: 1, Metrics: metrics{"MB": 1}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := report(page, []string{results}); err == nil || !strings.Contains(err.Error(), "memory") {
+		t.Errorf("a cell that the page does not name: %v", err)
 	}
 }

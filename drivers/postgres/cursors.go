@@ -62,7 +62,8 @@ type cursors [priorities]cursor
 // its reach. See recentScan.
 //
 // Removing the cursors costs 31 % of BenchmarkDrainUnderSnapshot; removing the catch-up scans alone, so that
-// each full scan is a claim, costs 14 % (medians of eleven alternating rounds).
+// each full scan is a claim, costs 14 % (medians of eleven alternating rounds), and lets some starts wait for 4 to
+// 12 s instead of 0.7 s at 1,000 jobs a second with 500,000 dead entries.
 //
 // It is safe for concurrent use.
 type claimScan struct {

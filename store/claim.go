@@ -10,12 +10,12 @@ import (
 
 // ClaimRequest asks for due jobs: of one of Kinds, or equal to one of Exact.
 type ClaimRequest struct {
-	Now   time.Time
+	Now   time.Time // the instant of the claim, in a test; zero: the store's clock
 	Node  int64
 	Queue string
 	Kinds []string
 	Exact []ExactJob
-	Limit int
+	Limit int // how many jobs are returned at most
 	// Ahead is how many of Limit jobs are claimed ahead: the first Limit - Ahead
 	// of the returned jobs, in their order, may begin at once, and each of the
 	// others only after a BeginJobs that names it.
@@ -30,8 +30,8 @@ type ClaimRequest struct {
 	// takes no suspects.
 	Suspects bool
 	// DueFor, if not 0, is for a claim of aged jobs: it takes only jobs that have been due for DueFor or longer, and of
-	// them the jobs that have been due for longest, whatever their priority. The jobs that it takes start in the order
-	// of every claim. Not with Suspects.
+	// them the jobs that have been due for longest, whatever their priority. It returns them in the order of CompareClaimed.
+	// Not with Suspects.
 	DueFor time.Duration
 	// Polled, if not empty, is the note of a shared poll; see Connection.SharedPolls.
 	Polled string
@@ -39,7 +39,7 @@ type ClaimRequest struct {
 	// of whole queues are the limits of Within.
 	Within string
 	// Permits is the last answer to ExchangePermits for the queue that has the limits; zero:
-	// none. If its Revision is not the present one, the claim takes no job, whatever else there is.
+	// none. The claim takes no job if its Revision is not the greatest revision of these limits; 0: there are none.
 	// If it is Rated, the claim takes no more jobs than may start, and all of them may begin at once.
 	Permits QueuePermits
 	// Starts means that the caller starts all jobs of the claim at once, as a rate of a kind or of keys requires
@@ -55,7 +55,7 @@ func (r *ClaimRequest) Limited() string {
 	return r.Queue
 }
 
-// DueBy returns the instant by which jobs must be due that the claim takes, at the instant now.
+// DueBy returns the latest run_at that a job of the claim may have, at the instant now.
 func (r *ClaimRequest) DueBy(now time.Time) time.Time { return now.Add(-r.DueFor) }
 
 // ExactJob allows jobs of a kind with exactly these arguments, byte for byte.
@@ -81,10 +81,10 @@ type ClaimResult struct {
 	// Again, if not 0, means that the claim may have left out due jobs (ClaimRequest.Part), and is the time after which the claim has
 	// to be repeated to reach them. It is not given if Limit jobs were returned.
 	Again time.Duration
-	// NextDue is, if fewer than Limit jobs were returned, the earliest run_at
-	// after now among ready jobs of the queue, of any kind, except suspects, and
-	// Until after now of pauses; only the latter while the queue is paused; zero: none, or
-	// a claim of suspects.
+	// NextDue is, if the claim returned fewer jobs than rates let start, when the next claim may find more: the
+	// earliest run_at after now among ready jobs of the queue, of any kind, except suspects; Until after now of any pause; and when a
+	// lane may have permits again, which is now if work was left to the next claim. While the queue is paused, only pauses
+	// count. Zero: there is no such instant, or the claim was of suspects.
 	NextDue time.Time
 	// LimitRevision is the greatest revision of the limits of the whole queue; 0: there are none.
 	LimitRevision int64

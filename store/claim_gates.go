@@ -8,9 +8,9 @@ import (
 )
 
 // What the gates of a claim decide, without reads and writes. A claim passes them one after the other; package rowwise has the
-// sequence. The gate of the limits of a whole queue is QueueRates.
+// sequence. QueueRates has what the gate of the limits of a whole queue decides.
 
-// NodeGone is the answer to a claim of a node that is not alive by the books.
+// NodeGone returns the error of a claim of a node that the store does not have as alive.
 func NodeGone(node int64) error { return fmt.Errorf("node %d: %w", node, ErrNodeGone) }
 
 // Unpaused returns the claim without the kinds that are paused, and whether its queue is paused. Of pauses, which are active, only
@@ -47,7 +47,8 @@ func (r *ClaimRequest) WantsNextDue(jobs int) bool { return jobs < r.Limit && !r
 
 // ClaimWay is how a step of a claim is made by a driver that decides row by row.
 type ClaimWay struct {
-	// Last means that the step takes what it can, although more jobs may have to be parked, or may need permits.
+	// Last means that the step takes jobs although new jobs may still be without permits and without places in lanes. A step does not take
+	// jobs while there is more to park, or, with RowLocks, more permits to pass on.
 	Last bool
 	// Busy means that the step passes on no permits, because another transaction has locked lanes.
 	Busy bool
@@ -55,7 +56,7 @@ type ClaimWay struct {
 	Claimable int
 	// RowLocks means that transactions lock rows. Otherwise one transaction writes at a time, so that a step must not take long.
 	RowLocks bool
-	// Digests means that the driver finds exact jobs by digests, which jobs get between the steps.
+	// Digests means that the driver finds exact jobs by digests, which the driver computes between the steps.
 	Digests bool
 }
 
@@ -72,7 +73,8 @@ func (s PauseStep) Again(way ClaimWay, req ClaimRequest) bool {
 	return s.More || way.Digests && s.Released > 0 && len(req.Exact) > 0 || way.RowLocks && !way.Last && s.Parked+s.Released > 0
 }
 
-// LaneWork is what a claim finds of limits whose permits jobs hold.
+// LaneWork is what a claim finds of limits of kinds and keys. A job needs a permit of each of them that concerns the job. Jobs of one limit, or of
+// one key, form a lane: a job without a permit waits in the lane until another job gives its permit back.
 type LaneWork struct {
 	Limited bool      // such a limit concerns the queue
 	Rated   bool      // such a limit with a rate does
@@ -85,18 +87,18 @@ func (w LaneWork) Refuses(req ClaimRequest) bool { return w.Rated && !req.Starts
 
 // LaneStep is what a step has done about permits before a claim.
 type LaneStep struct {
-	Left     bool // there may be more due jobs that have neither permits nor wait
+	Left     bool // there may be more due jobs that hold no permits and wait in no lane
 	More     bool // there are more permits to be passed on
 	Released bool // jobs that have waited can be claimed
 
 	Claimable int // jobs that can be claimed and could not before
 	// Looked is how many of the first due jobs the step has looked at, whatever they need, unless there are fewer; 0: it is not known. Waits
-	// is how many of them wait from now on.
+	// is how many of them wait from now on. If enough of them do not wait, the claim takes these, and the jobs that are left come later.
 	Looked, Waits int
 }
 
-// Again reports whether the claim has to come back in another transaction before it takes jobs. soon: it has not, although something is
-// left to do, so that the next claim has to follow at once.
+// Again reports whether the claim has to come back in another transaction before it takes jobs. soon reports whether the claim takes jobs now
+// although something is left to do, so that the next claim has to follow at once.
 func (s LaneStep) Again(way ClaimWay, req ClaimRequest) (again, soon bool) {
 	if way.RowLocks {
 		inOrder := s.Looked > 0 && s.Looked-s.Waits >= req.Limit // the jobs that are left come after the jobs of the claim
@@ -108,13 +110,13 @@ func (s LaneStep) Again(way ClaimWay, req ClaimRequest) (again, soon bool) {
 	return !way.Last && (left || way.Digests && s.Released && len(req.Exact) > 0), left && way.Last
 }
 
-// CompareClaimed compares claimed jobs in the order in which they start.
+// CompareClaimed compares claimed jobs in the order in which they start: by priority, the lowest number first, then by RunAt, then by ID.
 func CompareClaimed(a, b Claimed) int {
 	return cmp.Or(cmp.Compare(a.Priority, b.Priority), a.RunAt.Compare(b.RunAt), cmp.Compare(a.ID, b.ID))
 }
 
 // LongestDue returns the jobs that have been due for longest, at most a number, whatever their priority; see ClaimRequest.DueFor.
-// It changes the order of jobs if there are more.
+// It changes the order of jobs if there are more; otherwise, as for each claim without DueFor, it returns jobs.
 func LongestDue(jobs []Claimed, most int) []Claimed {
 	if len(jobs) <= most {
 		return jobs

@@ -286,7 +286,7 @@ func (r *Room) settle(stays bool) {
 	}
 }
 
-// OfJobs returns the limits whose permits jobs hold.
+// OfJobs returns the limits of kinds and keys, whose permits jobs hold.
 func (l Limits) OfJobs() Limits {
 	return slices.DeleteFunc(slices.Clone(l), func(limit Limit) bool { return limit.WholeQueue() })
 }

@@ -34,7 +34,7 @@ type Permits interface {
 	// with the permits that jobs hold, and repairs what differs, which should never happen. It deletes the permits of
 	// nodes that do not exist any more. And it takes permits back from jobs that no living node runs, because no living
 	// node has their queue and their kind, and lets such jobs at the head of a lane leave it: they get permits again
-	// before a claim that may take them. It does the latter only while there is a limit whose permits jobs hold. Nodes
+	// before a claim that may take them. It does the latter only while there is a limit of a kind or of keys. Nodes
 	// call it about once a minute; only the oldest living node finds something to do.
 	RecountPermits(ctx context.Context, req RecountRequest) (RecountResult, error)
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
-// mostLaneSteps is how many steps of a claim give permits, or a place in a lane, to very many jobs before it takes jobs. The first of them
-// lets jobs wait, so that the second finds out which lanes these are.
+// mostLaneSteps is how many steps a claim has at most because of limits of kinds and keys. The first step gives jobs permits or places in lanes.
+// The second step takes jobs, also from lanes in which no job waits.
 const mostLaneSteps = 2
 
 // Claim takes due jobs; see store.Jobs. Batches have no number here.
@@ -61,7 +61,7 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, way store.C
 			}
 		}
 		return b.Write(ctx, doing, nil)(func(s *session) error {
-			s.claims, s.tokens = !way.Busy, tokens
+			s.impatient, s.firstToken = !way.Busy, tokens
 			return do(s)
 		})
 	}, req, way)
@@ -77,7 +77,7 @@ func (s *session) LookAround(ctx context.Context, req store.ClaimRequest) (found
 	targets := append(sqlrows.AroundTargets(&found), sqlrows.IntoTime(&found.Now), &due, sqlrows.IntoTime(&first), &found.Jobs.Suspects,
 		sqlrows.IntoTime(&found.Jobs.NextDue))
 	err = s.One(ctx, findWork, a, targets...)
-	for priority := range int16(10) {
+	for priority := int16(store.FirstPriority); priority <= store.LastPriority; priority++ {
 		if due&(1<<priority) != 0 {
 			found.Jobs.Due = append(found.Jobs.Due, rowwise.Stream{Priority: priority, First: first})
 		}
@@ -147,8 +147,8 @@ func (s *session) giveJobs(ctx context.Context, ids []int64, a args) error {
 	return s.Exec(ctx, claimJobsMixed, a)
 }
 
-// lockClaimable locks jobs that a claim takes, and leaves out jobs that other transactions have locked, and with permitted jobs
-// that need permits and hold none. rares are the numbers of all locked jobs that have rows in hourbell_job_rare.
+// lockClaimable locks jobs that a claim takes, and leaves out jobs that other transactions have locked. If permitted is set, it also leaves out
+// jobs that need permits and hold none. rares are the numbers of all locked jobs that have rows in hourbell_job_rare.
 func (s *session) lockClaimable(ctx context.Context, req store.ClaimRequest, due []rowwise.Stream, permitted bool,
 	now time.Time,
 ) (jobs []store.Claimed, rares []int64, err error) {
@@ -222,9 +222,9 @@ func (b *Backend) takeTokens(ctx context.Context, doing string, jobs int) (first
 // tokensFor returns the first of the tokens of a claim of locked jobs. The tokens that were taken before are used unless one of the jobs
 // has got such a token, or a greater token, since.
 func (s *session) tokensFor(ctx context.Context, jobs []store.Claimed) (first int64, err error) {
-	stale := func(j store.Claimed) bool { return j.Token >= s.tokens }
-	if s.tokens > 0 && !slices.ContainsFunc(jobs, stale) {
-		return s.tokens, nil
+	stale := func(j store.Claimed) bool { return j.Token >= s.firstToken }
+	if s.firstToken > 0 && !slices.ContainsFunc(jobs, stale) {
+		return s.firstToken, nil
 	}
 	last, err := s.raiseTokens(ctx, len(jobs))
 	return last - int64(len(jobs)) + 1, err

@@ -19,7 +19,7 @@ func openClaim(t *testing.T, b *Backend, db *sql.DB, req store.ClaimRequest) []s
 	must(t, err)
 	t.Cleanup(func() { _ = tx.Rollback() })
 	s := b.newSession(tx)
-	s.claims, s.tokens = true, tokens
+	s.impatient, s.firstToken = true, tokens
 	open := func(do func(*session) error) error { return do(s) }
 	out, err := rowwise.Claim(t.Context(), b.look(t.Context(), "claim jobs"), open, req, store.ClaimWay{Last: true, RowLocks: true})
 	must(t, err)
@@ -66,7 +66,7 @@ func TestAClaimUsesNoStaleTokens(t *testing.T) {
 	must(t, err)
 	defer tx.Rollback()
 	s := b.newSession(tx)
-	s.tokens = stale
+	s.firstToken = stale
 	jobs, _, err := s.TakeJobs(t.Context(), store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 1}, []rowwise.Stream{{Priority: 1, First: time.Now().Add(-time.Minute)}}, false, time.Now().Add(time.Minute))
 	must(t, err)
 	if len(jobs) != 1 || jobs[0].ID != claimed[0].ID || jobs[0].Token <= claimed[0].Token {

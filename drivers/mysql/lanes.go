@@ -21,7 +21,7 @@ func (s *session) HasNewLaneJobs(ctx context.Context, req store.ClaimRequest, no
 func (s *session) LockNewLaneJobs(ctx context.Context, req store.ClaimRequest, work store.LaneWork, way store.ClaimWay,
 	now time.Time,
 ) (fresh rowwise.FreshJobs, err error) {
-	s.claims = !work.Rated // a start under a rate that comes late is lost, so that these claims wait for each other
+	s.impatient = !work.Rated // a start under a rate that comes late is lost, so that these claims wait for each other
 	ids, err := s.freshJobs(ctx, findNewLaneJobs, req, rowwise.FreshRows, now)
 	if err != nil || len(ids) == 0 && !work.Found {
 		return fresh, err
@@ -144,11 +144,11 @@ var errBusyLanes = errors.New("another transaction has locked lanes")
 // LockLanes implements rowwise.LanesTx. In a claim its error is errBusyLanes if it would have to wait.
 func (s *session) LockLanes(ctx context.Context, ids []int64) ([]store.Lane, error) {
 	lock := sqlrows.LockLanes
-	if s.claims {
+	if s.impatient {
 		lock = lockFreeLanes
 	}
 	lanes, err := s.ReadLanes(ctx, lock, ids)
-	if number := numberOf(err); s.claims && (number == errLockWaitTimeout || number == errLockedNow) {
+	if number := numberOf(err); s.impatient && (number == errLockWaitTimeout || number == errLockedNow) {
 		return nil, errBusyLanes
 	}
 	if err != nil {

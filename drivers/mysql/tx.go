@@ -33,19 +33,19 @@ type conn interface {
 // session runs statements in one transaction. It implements rowwise.Tx.
 type session struct {
 	sqlrows.Session
-	tx       conn
-	backend  *Backend
-	texts    texts
-	rowBytes int                      // of one insert of many rows
-	callers  bool                     // the transaction is the program's
-	claims   bool                     // the transaction is a claim, which does not wait for lanes
-	tokens   int64                    // of a claim: the first of the tokens that were taken for it; 0: none were taken
-	cluster  bool                     // the server is a node of a cluster; see TouchJobs
-	wakes    wakeSet                  // what the writes of the transaction wake
-	plain    map[int64]bool           // jobs that LockClaims locked last, which have no row in hourbell_job_rare
-	failing  map[int64]int64          // what LockFailing returned last
-	again    bool                     // a row of another transaction prevented it before
-	bound    func(text string) string // makes the server give up a slow statement; nil: no bound
+	tx         conn
+	backend    *Backend
+	texts      texts
+	rowBytes   int                      // of one insert of many rows
+	callers    bool                     // the transaction is the program's
+	impatient  bool                     // the transaction is a claim, which does not wait for lanes
+	firstToken int64                    // of a claim: the first of the tokens that were taken for it; 0: none were taken
+	cluster    bool                     // the server is a node of a cluster; see TouchJobs
+	wakes      wakeSet                  // what the writes of the transaction wake
+	plain      map[int64]bool           // jobs that LockClaims locked last, which have no row in hourbell_job_rare
+	failing    map[int64]int64          // what LockFailing returned last
+	again      bool                     // a row of another transaction prevented it before
+	bound      func(text string) string // makes the server give up a slow statement; nil: no bound
 }
 
 // newSession returns a session in a transaction, or on a pool.

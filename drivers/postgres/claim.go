@@ -25,7 +25,7 @@ func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.Clai
 	return b.claimPart(ctx, req)
 }
 
-// claimed is what a claim returns.
+// claimed is the result of a claim, and what the next claim has to know of it.
 type claimed struct {
 	store.ClaimResult
 	pauses   rowwise.PauseMark
@@ -35,8 +35,8 @@ type claimed struct {
 	left time.Duration
 }
 
-// claim makes one claim with cursors. Most claims are one statement. A claim passes the gates of package rowwise instead if limits concern its
-// queue whose permits jobs hold, or the queue has a rate, if it takes suspects or aged jobs, and from time to time while there are pauses.
+// claim makes one claim with cursors. Most claims are one statement. A claim passes the gates of package rowwise instead if limits of kinds or keys
+// concern its queue, or the queue has a rate, if it takes suspects or aged jobs, and from time to time while there are pauses.
 func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, from cursors) (claimed, error) {
 	if !req.Suspects && req.DueFor == 0 && !req.Permits.Rated() && !b.gated.has(req.Queue) {
 		if out, gated, err := b.claimPlain(ctx, req, from); err != nil || !gated {
@@ -46,7 +46,7 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, from cursor
 	return b.claimGated(ctx, req, from)
 }
 
-// claimPlain claims jobs of a queue that no limit concerns whose permits jobs hold, in one round trip where the connection allows it. If it is
+// claimPlain claims jobs of a queue that no limit of kinds or keys concerns, in one round trip where the connection allows it. If it is
 // gated, because there is such a limit, or because a pause has ended, it has no jobs.
 func (b *Backend) claimPlain(ctx context.Context, req store.ClaimRequest, from cursors) (claimed, bool, error) {
 	made, err := rowwise.InTx(b.pipeline(ctx, nodeConns, "claim jobs"), func(s sender) (made plainClaim, err error) {

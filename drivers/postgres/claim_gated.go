@@ -20,8 +20,8 @@ const (
 	// lanes may overtake the jobs that still have to wait.
 	mostLaneSteps = 50
 	fewLaneSteps  = 4
-	// A claim lets jobs wait for at most parkingShare times as long as the claim before has looked for jobs that overtake them.
-	parkingShare = 4
+	// A claim spends at most laneShare times the duration of the last search for overtaking jobs on putting jobs into lanes.
+	laneShare = 4
 	// A claim whose step met lanes that another transaction had locked comes back after busyLanes.
 	busyLanes = 100 * time.Millisecond
 )
@@ -30,7 +30,7 @@ const (
 // which goes on where this claim has left off.
 func (b *Backend) claimGated(ctx context.Context, req store.ClaimRequest, from cursors) (claimed, error) {
 	s := claimSteps{from: from, narrow: !req.Starts && !req.Permits.Rated() && req.DueFor == 0, began: time.Now()}
-	s.behind, s.share = b.gated.resume(&req, from)
+	s.behind, s.lastSearch = b.gated.resume(&req, from)
 	for n := range mostLaneSteps {
 		began := time.Now()
 		way := s.way(n)
@@ -42,7 +42,7 @@ func (b *Backend) claimGated(ctx context.Context, req store.ClaimRequest, from c
 			return claimed{}, err
 		}
 		if s.add(&step); !step.Again {
-			if step.Left {
+			if step.Soon {
 				b.gated.leave(&req, from, s.behind, time.Since(began))
 			}
 			return b.claimedBy(ctx, &req, &step), nil
@@ -51,7 +51,7 @@ func (b *Backend) claimGated(ctx context.Context, req store.ClaimRequest, from c
 	return b.claimBusy(ctx, req, s)
 }
 
-// claimBusy claims jobs that need no permits, or hold them, because other transactions have locked lanes.
+// claimBusy claims jobs that need no permits, or hold them: other transactions have locked lanes, or the steps of the claim are used up.
 func (b *Backend) claimBusy(ctx context.Context, req store.ClaimRequest, s claimSteps) (claimed, error) {
 	step, err := b.claimStep(ctx, req, store.ClaimWay{RowLocks: true, Last: true, Busy: true}, s)
 	if err != nil {
@@ -74,7 +74,7 @@ func (b *Backend) claimedBy(ctx context.Context, req *store.ClaimRequest, step *
 	b.gated.set(req.Queue, step.Around.Permits)
 	b.wakeAfterPoll(ctx, req, &step.ClaimResult)
 	out := claimed{ClaimResult: step.ClaimResult, pauses: step.Around.Mark, searched: step.Searched}
-	if step.Left {
+	if step.Soon {
 		out.left = time.Millisecond
 	}
 	return out
@@ -87,14 +87,15 @@ type claimSteps struct {
 	narrow    bool    // the next step looks at little more than what the claim takes, because most claims need one step
 	claimable int     // jobs that can be claimed that could not before
 	began     time.Time
-	share     time.Duration // for how long the claim before has looked for jobs that overtake
+	// lastSearch is for how long the claim before has looked for jobs that overtake.
+	lastSearch time.Duration
 }
 
 // way returns how a step is made.
 func (s *claimSteps) way(n int) store.ClaimWay {
 	return store.ClaimWay{
 		RowLocks: true, Claimable: s.claimable,
-		Last: n+1 >= fewLaneSteps && time.Since(s.began) > parkingShare*s.share || n+2 >= mostLaneSteps,
+		Last: n+1 >= fewLaneSteps && time.Since(s.began) > laneShare*s.lastSearch || n+2 >= mostLaneSteps,
 	}
 }
 
@@ -108,15 +109,16 @@ func (s *claimSteps) add(step *rowwise.ClaimStep) {
 	}
 }
 
-// claimStep makes one step of a claim. It does not wait long for other transactions, unless it is the step of a busy claim.
+// claimStep makes one step of a claim. It does not wait long for other transactions, unless it is the step of a busy claim, or a rate concerns the
+// claim: such claims happen one after the other.
 func (b *Backend) claimStep(ctx context.Context, req store.ClaimRequest, way store.ClaimWay, s claimSteps) (rowwise.ClaimStep, error) {
 	const what = "claim jobs"
 	begin := b.workBegin()
-	if !way.Busy && !req.Permits.Rated() { // claims with a rate of the queue happen one after the other
+	if !way.Busy && !req.Permits.Rated() {
 		begin += impatient
 	}
 	look := func(do func(*claimTx) error) error {
-		return b.oneByOne(ctx, nodeConns, what)(func(q querier) error {
+		return b.autoCommit(ctx, nodeConns, what)(func(q querier) error {
 			return do(&claimTx{lanesTx: lanesTx{auditTx{b, q}}, req: req, steps: s})
 		})
 	}
@@ -132,8 +134,8 @@ func (b *Backend) claimStep(ctx context.Context, req store.ClaimRequest, way sto
 	return rowwise.Claim(ctx, look, take, req, way)
 }
 
-// oneByOne is work that only reads, or that is one statement: each statement commits by itself where the connection allows it.
-func (b *Backend) oneByOne(ctx context.Context, class connClass, what string) rowwise.Transaction[querier] {
+// autoCommit is work that only reads, or that is one statement: each statement commits by itself where the connection allows it.
+func (b *Backend) autoCommit(ctx context.Context, class connClass, what string) rowwise.Transaction[querier] {
 	if !b.pinned {
 		return func(do func(q querier) error) error {
 			return b.work(ctx, class, what)(func(tx pgx.Tx) error { return do(tx) })
@@ -393,7 +395,7 @@ func (t *claimTx) TakeJobs(
 }
 
 // lockDue locks the jobs that a claim takes, also of those that get the permits that they need together with the claim, and returns
-// their numbers in order.
+// their numbers, ascending.
 func (t *claimTx) lockDue(ctx context.Context, req *store.ClaimRequest, fresh []int64, now time.Time) ([]int64, error) {
 	name := lockDueJobs
 	if req.Suspects {
@@ -427,8 +429,8 @@ func lockDueArgs(req *store.ClaimRequest, from cursors, fresh []int64, now time.
 	}, exactColumns(req.Exact)...)
 }
 
-// StartsFrom implements rowwise.ClaimTx.
-func (t *claimTx) StartsFrom(ctx context.Context, asked time.Time, out *store.ClaimResult) (now time.Time, err error) {
+// ReadStart implements rowwise.ClaimTx.
+func (t *claimTx) ReadStart(ctx context.Context, asked time.Time, out *store.ClaimResult) (now time.Time, err error) {
 	if out.StartsFrom.IsZero() {
 		out.StartsFrom = time.Now()
 	}

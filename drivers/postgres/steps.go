@@ -14,7 +14,7 @@ import (
 func (b *Backend) SaveStep(ctx context.Context, req store.SaveStepRequest) (store.SaveStepResult, error) {
 	const what = "save a step"
 	out, err := rowwise.SaveNewStep(req, func() (time.Time, error) {
-		return rowwise.InTx(b.oneByOne(ctx, programConns, what), func(q querier) (time.Time, error) { return b.insertStep(ctx, q, req) })
+		return rowwise.InTx(b.autoCommit(ctx, programConns, what), func(q querier) (time.Time, error) { return b.insertStep(ctx, q, req) })
 	}, func() (store.SaveStepResult, error) {
 		return rowwise.InTxAt(b.within(ctx, what, req.Tx, req.Now), func(tx querier, at time.Time) (store.SaveStepResult, error) {
 			return rowwise.SaveStep(ctx, stepsTx{auditTx{b, tx}}, req, at)

@@ -29,7 +29,7 @@ var macros = map[string]string{
 	"in_queue": `($1 = $2 OR substr($1, 1, length($2) + 1) = $2 || '@')`,
 	// Limit.Matches: the queue, the kind and by_key of a limit, and a job.
 	"in_scope": `($1 = '' OR {in_queue($4.queue, $1)}) AND $2 IN ('', $4.kind) AND (NOT $3 OR $4.job_key IS NOT NULL)`,
-	// A limit whose permits jobs hold concerns a job.
+	// A limit of a kind or of keys concerns a job.
 	"needs_permit": `EXISTS (SELECT 1 FROM hourbell_job_limit AS t WHERE t.ended_at IS NULL AND (t.by_key OR t.kind <> '') ` +
 		`AND {in_scope(t.queue, t.kind, t.by_key, $1)})`,
 	// A claim may take a job: it holds its permits, or needs none.

@@ -1,6 +1,6 @@
 package main
 
-// The faults of limits whose permits jobs hold.
+// The faults of limits of kinds and keys.
 
 const lanes = "../../store/lane.go"
 

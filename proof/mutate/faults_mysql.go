@@ -208,7 +208,7 @@ var mysqlOwnFaults = []fault{
 	{"a backlog of one key delays other keys", "claim.go", "const mostLaneSteps = 2", "const mostLaneSteps = 2000"},
 }
 
-// Faults of limits whose permits jobs hold.
+// Faults of limits of kinds and keys.
 var mysqlLaneFaults = []fault{
 	{
 		"a claim leaves the copy of a job that waited in a lane", "claim.go",

@@ -10,7 +10,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// permits are what a live job has to do with limits whose permits jobs hold.
+// permits are the permits of limits of kinds and keys that a live job needs, holds or waits for.
 type permits struct {
 	held   []store.LaneKey // nil: the job holds none
 	starts []store.LaneKey // the lanes in held that have a rate, if no claim has used the start
@@ -25,7 +25,7 @@ type lane struct {
 	notBefore time.Time // nothing starts before
 }
 
-// jobLimits returns the limits whose permits jobs hold.
+// jobLimits returns the limits of kinds and keys.
 func (s *Store) jobLimits() (limits store.Limits) {
 	for _, l := range s.limits {
 		if !l.WholeQueue() {
@@ -189,7 +189,7 @@ func (s *Store) leavePaused(now time.Time) {
 }
 
 // leaveIdle takes permits from jobs that no living node runs, and lets such jobs leave the lanes in which they wait, at most a number. It
-// returns how many jobs. Without a limit whose permits jobs hold, no job holds up another.
+// returns how many jobs. Without a limit of a kind or of keys, no job holds up another.
 func (s *Store) leaveIdle(most int) (left int) {
 	if len(s.jobLimits()) == 0 {
 		return 0

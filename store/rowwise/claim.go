@@ -12,7 +12,7 @@ type ClaimTx interface {
 	NodeHolder
 	LanesTx
 
-	// LookAround finds what a claim has to look at. It locks nothing.
+	// LookAround reads what the gates have to know. It locks nothing.
 	LookAround(ctx context.Context, req store.ClaimRequest) (Around, error)
 
 	// Now returns the instant of the call: asked, or else the store's clock.
@@ -40,17 +40,18 @@ type ClaimTx interface {
 	// HasNewLaneJobs reports whether there are due jobs that limits concern, that hold no permits, and that a claim may take.
 	HasNewLaneJobs(ctx context.Context, req store.ClaimRequest, now time.Time) (bool, error)
 
-	// LockNewLaneJobs locks and returns such jobs, at most FreshRows. If more may be left, and way is Last, the first of these jobs
-	// in whose lanes no job waits are among them, at most as many as the claim takes.
+	// LockNewLaneJobs locks and returns such jobs, about FreshRows. If more may be left, and way is Last, it also returns the first of
+	// them in whose lanes no job waits, at most as many as the claim takes.
 	LockNewLaneJobs(ctx context.Context, req store.ClaimRequest, work store.LaneWork, way store.ClaimWay, now time.Time) (FreshJobs, error)
 
 	// FindSuspect reports whether a claim of suspects from a queue may find a job.
 	FindSuspect(ctx context.Context, queue string, now time.Time) (bool, error)
 
-	// FindDue returns the streams in which jobs are due that a claim takes.
+	// FindDue returns the streams in which jobs are due that a claim takes. In a transaction that takes jobs it may return none, if
+	// TakeJobs searches for itself.
 	FindDue(ctx context.Context, req store.ClaimRequest, by time.Time) ([]Stream, error)
 
-	// NextDue returns when the queue's next ready job is due, or its pause ends; zero: there is none.
+	// NextDue returns when the next ready job of the queue is due, or any pause ends, whichever is earlier; zero: neither will be.
 	NextDue(ctx context.Context, queue string, now time.Time) (time.Time, error)
 
 	// TakeJobs gives the node the first due jobs of streams that FindDue has returned, or suspects, in the order in which they start, at
@@ -58,21 +59,21 @@ type ClaimTx interface {
 	// such numbers.
 	TakeJobs(ctx context.Context, req store.ClaimRequest, due []Stream, permitted bool, now time.Time) (jobs []store.Claimed, batch int64, err error)
 
-	// StartsFrom reads the store's clock for starts that count from now on, which the answer to the claim has.
-	StartsFrom(ctx context.Context, asked time.Time, out *store.ClaimResult) (time.Time, error)
+	// ReadStart reads the store's clock, from which the starts of the claim count. Before, it notes this process's clock in out.StartsFrom.
+	ReadStart(ctx context.Context, asked time.Time, out *store.ClaimResult) (time.Time, error)
 }
 
-// Around is what a claim has to look at.
+// Around is what the gates of a claim have to know.
 type Around struct {
-	Alive   bool // the node, by the books
+	Alive   bool // the store has the node as alive
 	Pauses  bool // there are pauses, also pauses that have ended
 	Mark    PauseMark
 	Handled bool // there are handlers of starts
-	Limited bool // there are limits
-	Permits bool // there are limits whose permits jobs hold, also limits that have ended
+	Limited bool // there are limits; in PostgreSQL: of the whole queue
+	Permits bool // there are limits of kinds and keys, also limits that have ended; in PostgreSQL: which concern the queue
 
-	// Now is the instant of the call, and Jobs what a claim would find now if there were no pauses and DueFor were 0, if LookAround
-	// has found them in one statement with the rest; otherwise zero and nil.
+	// Now is the instant of the call, and Jobs what a claim would find now if no kind and no queue were paused and DueFor were 0, if LookAround
+	// has found them in one statement with the rest; otherwise zero and nil. Jobs.NextDue counts pauses.
 	Now  time.Time
 	Jobs *DueJobs
 }
@@ -98,8 +99,8 @@ type DueJobs struct {
 	NextDue  time.Time // as NextDue returns it; only if no job is due
 }
 
-// Stream is jobs of a queue that one search finds in the order of claims: of one kind, and without a digest of their args, with one
-// digest or with any; or of one priority. Which of these it is depends on the driver's indexes.
+// Stream is jobs of a queue that one search of an index finds in the order of claims. Depending on the driver's indexes they have one priority,
+// or they have one kind and, of their args, no digest, one given digest, or any digest.
 type Stream struct {
 	Kind     string    `json:"kind"`
 	Digest   *string   `json:"digest,omitempty"`   // in hexadecimal
@@ -108,44 +109,45 @@ type Stream struct {
 	First    time.Time `json:"-"` // no job of the stream that the claim takes was due earlier; only drivers that return it rely on it
 }
 
-// ClaimStep is what a step of a claim has done. With Again it has claimed no job: another step has to come before.
+// ClaimStep is what a step of a claim has done. With Again it has claimed no job, and the driver has to make another step.
 type ClaimStep struct {
 	store.ClaimResult
 	Again bool
 
 	Around    Around
-	Searched  bool            // the step has looked for all due jobs that the claim may take
+	Searched  bool            // the step has looked for all due jobs that the claim may take, up to its last job
 	Fresh     []store.LaneJob // jobs that have got permits, or wait from now on
 	Claimable int             // how many jobs can be claimed that could not before
-	Left      bool            // due jobs may be left before the claimed jobs that have neither permits nor wait
+	Soon      bool            // due jobs may be left before the claimed jobs that hold no permits and wait in no lane: the next claim has to follow at once
 }
 
-// Claim makes one step of a claim. A look without locks passes the gates, and each gate leaves less of the claim. If there is something to
+// Claim makes one step of a claim. A look without locks passes the gates, and each gate may narrow the claim. If there is something to
 // take or to do, a transaction passes the same gates again and takes what is left. So a claim that finds nothing writes nothing: other nodes
-// would notice its commit, and look in their turn. The answer is the return value of one of the two transactions.
+// would notice its commit, and look in their turn. The answer is what one of the two transactions has returned, except for NoSuspects, which
+// the look finds out.
 func Claim[Tx ClaimTx](ctx context.Context, look, take Transaction[Tx], req store.ClaimRequest, way store.ClaimWay) (ClaimStep, error) {
 	gates := []gate{
 		nodeGate{},    // Is the node alive?
 		queueGate{},   // Do the limits of the whole queue let jobs start?
 		pauseGate{},   // Is the queue paused, or a kind?
 		laneGate{},    // Which jobs have the permits that they need?
-		roomGate{},    // Is any job left to be claimed?
+		roomGate{},    // Do the rates leave the claim any job?
 		suspectGate{}, // Are suspects asked for, and are there any?
 		dueGate{},     // Where are jobs on the allow-list due?
 	}
-	looked, err := InTx(look, func(tx Tx) (passed, error) {
+	looked, err := InTx(look, func(tx Tx) (progress, error) {
 		c := &claim{tx: tx, req: req, way: way}
 		for _, gate := range gates {
 			if verdict, err := gate.look(ctx, c); err != nil || verdict != passes {
 				return c.ends(verdict), err
 			}
 		}
-		return c.ends(works), nil
+		return c.ends(hasWork), nil // which dueGate has decided already
 	})
-	if err != nil || looked.verdict != works {
+	if err != nil || looked.verdict != hasWork {
 		return looked.step, err
 	}
-	took, err := InTx(take, func(tx Tx) (passed, error) {
+	took, err := InTx(take, func(tx Tx) (progress, error) {
 		c := &claim{tx: tx, req: req, way: way, due: looked.due}
 		c.out.NoSuspects = looked.step.NoSuspects
 		for _, gate := range gates {
@@ -156,7 +158,7 @@ func Claim[Tx ClaimTx](ctx context.Context, look, take Transaction[Tx], req stor
 		err := c.takeJobs(ctx)
 		return c.ends(passes), err
 	})
-	took.step.Again = took.verdict == works
+	took.step.Again = took.verdict == hasWork
 	return took.step, err
 }
 
@@ -169,13 +171,13 @@ type gate interface {
 	take(ctx context.Context, c *claim) (verdict, error)
 }
 
-// verdict is what a gate has decided.
+// verdict is what a gate has decided. With an error it means nothing.
 type verdict int
 
 const (
 	passes  verdict = iota // the next gate decides
 	refuses                // the claim gets no job, and its answer is complete
-	works                  // there is something to do: for a look, in a transaction; for a take, in another step of the claim
+	hasWork                // there is something to do: for a look, in a transaction; for a take, in another step of the claim
 )
 
 // claim is a claim on its way through the gates, in one transaction.
@@ -183,7 +185,7 @@ type claim struct {
 	tx     ClaimTx
 	req    store.ClaimRequest // what the gates have left of it
 	way    store.ClaimWay
-	asked  int // Limit before the gates
+	most   int // Limit before the gates
 	around Around
 	now    time.Time
 	rates  store.QueueRates
@@ -192,14 +194,14 @@ type claim struct {
 	out    ClaimStep
 }
 
-// passed is how far a claim has come.
-type passed struct {
+// progress is how far a claim has come.
+type progress struct {
 	verdict verdict
 	due     []Stream
 	step    ClaimStep
 }
 
-func (c *claim) ends(v verdict) passed {
+func (c *claim) ends(v verdict) progress {
 	c.out.Around = c.around
-	return passed{v, c.due, c.out}
+	return progress{v, c.due, c.out}
 }

@@ -18,7 +18,7 @@ func (dueGate) look(ctx context.Context, c *claim) (v verdict, err error) {
 		return refuses, err
 	}
 	if len(c.due) > 0 {
-		return works, nil
+		return hasWork, nil
 	}
 	c.out.Searched = true
 	if found != nil && len(found.Due) == 0 {
@@ -30,7 +30,8 @@ func (dueGate) look(ctx context.Context, c *claim) (v verdict, err error) {
 	return refuses, nil
 }
 
-// take looks again where a gate before has changed jobs, or has left less of the allow-list than the look.
+// take looks again if there are pauses, or limits of kinds and keys concern the queue: the gates of them may have changed jobs or the allow-list
+// since the look.
 func (dueGate) take(ctx context.Context, c *claim) (v verdict, err error) {
 	if !c.req.Suspects && (c.around.Pauses || c.lanes.Limited) {
 		c.due, err = c.tx.FindDue(ctx, c.req, c.req.DueBy(c.now))
@@ -45,7 +46,7 @@ func (c *claim) takeJobs(ctx context.Context) (err error) {
 		return err
 	}
 	c.out.Searched = true
-	clock := func() (time.Time, error) { return c.tx.StartsFrom(ctx, c.req.Now, &c.out.ClaimResult) }
+	clock := func() (time.Time, error) { return c.tx.ReadStart(ctx, c.req.Now, &c.out.ClaimResult) }
 	if err := c.startInLanes(ctx, clock); err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func (laneGate) look(ctx context.Context, c *claim) (verdict, error) {
 		}
 	}
 	if found {
-		return works, nil
+		return hasWork, nil
 	}
 	return passes, nil
 }
@@ -36,25 +36,25 @@ func (laneGate) take(ctx context.Context, c *claim) (verdict, error) {
 	if err != nil || len(fresh.Jobs) == 0 && !c.lanes.Found {
 		return passes, err
 	}
-	passed, err := PassOnPermits(ctx, c.tx, fresh.Jobs, c.now)
+	given, err := PassOnPermits(ctx, c.tx, fresh.Jobs, c.now)
 	if err != nil {
 		return refuses, err
 	}
-	c.lanes.Next = store.Earlier(c.lanes.Next, passed.Next)
+	c.lanes.Next = store.Earlier(c.lanes.Next, given.Next)
 	step := store.LaneStep{
-		Left: fresh.Left, More: passed.More, Released: len(passed.Queues) > 0,
-		Claimable: passed.Claimable, Looked: fresh.Looked, Waits: passed.Waits,
+		Left: fresh.Left, More: given.More, Released: len(given.Queues) > 0,
+		Claimable: given.Claimable, Looked: fresh.Looked, Waits: given.Waits,
 	}
 	again, soon := step.Again(c.way, c.req)
-	c.out.Claimable, c.out.Left = passed.Claimable, soon
-	if !passed.More { // otherwise the step may have left fresh jobs
+	c.out.Claimable, c.out.Soon = given.Claimable, soon
+	if !given.More { // otherwise the step may have left fresh jobs
 		c.out.Fresh = fresh.Jobs
 	}
 	if soon {
 		c.lanes.Next = c.now
 	}
 	if again {
-		return works, nil
+		return hasWork, nil
 	}
 	return passes, nil
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// nodeGate refuses claims of nodes that are not alive, and finds out what the other gates have to look at. In a take, the node stays
-// alive until the transaction ends.
+// nodeGate refuses claims of nodes that are not alive, and reads what the other gates have to know. In a take, no other transaction can declare
+// the node dead before this transaction ends.
 type nodeGate struct{}
 
 func (nodeGate) look(ctx context.Context, c *claim) (v verdict, err error) {
@@ -36,17 +36,18 @@ func (c *claim) begin(ctx context.Context) (err error) {
 	if c.now = c.around.Now; c.now.IsZero() {
 		c.now, err = c.tx.Now(ctx, c.req.Now)
 	}
-	c.out.Now, c.out.Handled, c.asked = c.now, c.around.Handled, c.req.Limit
+	c.out.Now, c.out.Handled, c.most = c.now, c.around.Handled, c.req.Limit
 	return err
 }
 
-// NodeHolder keeps nodes alive.
+// NodeHolder locks the rows of nodes.
 type NodeHolder interface {
-	// HoldNode returns what a claim has to look at. If the node is alive, it stays so until the transaction ends.
+	// HoldNode returns what the gates of a claim have to know. If the node is alive, no other transaction can declare the node dead before
+	// this transaction ends.
 	HoldNode(ctx context.Context, node int64) (Around, error)
 }
 
-// holdNode keeps a node alive until the transaction ends. The error is store.ErrNodeGone for a node that is not.
+// holdNode is HoldNode of a node that has to be alive: otherwise the error is store.ErrNodeGone.
 func holdNode(ctx context.Context, tx NodeHolder, node int64) (Around, error) {
 	found, err := tx.HoldNode(ctx, node)
 	if err == nil && !found.Alive {

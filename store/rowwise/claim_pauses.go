@@ -11,7 +11,7 @@ func (pauseGate) look(ctx context.Context, c *claim) (verdict, error) {
 		return passes, nil
 	}
 	if found, err := c.tx.FindPauseWork(ctx, c.now); err != nil || found {
-		return works, err
+		return hasWork, err
 	}
 	return c.leavePaused(ctx)
 }
@@ -22,12 +22,13 @@ func (pauseGate) take(ctx context.Context, c *claim) (verdict, error) {
 	}
 	step, err := c.tx.TendPauses(ctx, c.now)
 	if err != nil || step.Again(c.way, c.req) {
-		return works, err
+		return hasWork, err
 	}
 	return c.leavePaused(ctx)
 }
 
-// leavePaused takes paused kinds out of the claim. The answer to a claim from a paused queue has when the pause ends.
+// leavePaused takes paused kinds out of the claim. The answer to a claim from a paused queue says when the pause ends, and whether a rate of
+// a kind or of keys concerns the queue.
 func (c *claim) leavePaused(ctx context.Context) (verdict, error) {
 	pauses, err := c.tx.FindPauses(ctx, c.now)
 	if err != nil {

@@ -41,7 +41,7 @@ func (c *claim) room() verdict {
 	return passes
 }
 
-// startInQueue moves the rates of the queue by the jobs that were taken. The starts count from when clock reads the store's clock.
+// startInQueue moves the rates of the queue by the jobs that were taken. The starts count from the instant that clock reads.
 func (c *claim) startInQueue(ctx context.Context, clock func() (time.Time, error)) error {
 	if len(c.out.Jobs) > 0 && len(c.rates.Rates) > 0 {
 		now, err := clock()
@@ -54,7 +54,7 @@ func (c *claim) startInQueue(ctx context.Context, clock func() (time.Time, error
 			}
 		}
 	}
-	if len(c.out.Jobs) < c.asked && c.req.Permits.Rated() {
+	if len(c.out.Jobs) < c.most && c.req.Permits.Rated() {
 		c.out.NextStart = c.rates.Next(c.now)
 	}
 	return nil

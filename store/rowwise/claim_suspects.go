@@ -2,7 +2,7 @@ package rowwise
 
 import "context"
 
-// suspectGate ends the look of a claim of suspects: it takes only them, and other claims take none.
+// suspectGate ends the look of a claim of suspects. A claim of suspects takes only suspects, and other claims take none.
 type suspectGate struct{}
 
 func (suspectGate) look(ctx context.Context, c *claim) (v verdict, err error) {
@@ -16,7 +16,7 @@ func (suspectGate) look(ctx context.Context, c *claim) (v verdict, err error) {
 		return refuses, err
 	}
 	if found {
-		return works, nil
+		return hasWork, nil
 	}
 	return refuses, nil
 }

@@ -67,7 +67,7 @@ func closeQueues(ctx context.Context, tx LanesTx, ids []int64, until map[store.L
 	return tx.SaveLanes(ctx, lanes)
 }
 
-// closeLanes closes lanes whose permits jobs hold, and takes back the permits of jobs that no node has claimed, as
+// closeLanes closes the lanes of limits of kinds and keys, and takes back the permits of jobs that no node has claimed, as
 // returnPermits does.
 func closeLanes(ctx context.Context, tx LanesTx, limits store.Limits, closing []int64, until map[store.LaneKey]time.Time, most int, now time.Time) error {
 	jobs, to, err := tx.LockHolders(ctx, closing, cmp.Or(most, returnedRows))

@@ -6,7 +6,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// changeLimits puts or deletes a limit whose permits jobs hold.
+// changeLimits puts or deletes a limit of a kind or of keys.
 func (w *world) changeLimits() {
 	name := pick(w, "one", "two")
 	if w.chance(3) {

@@ -141,7 +141,7 @@ func recountEnded(e *env) {
 	e.must(err)
 	for _, limits := range [][]store.Limit{nil, {{Name: "whole", Queue: "r", Concurrency: 1}}} {
 		e.putLimits(limits...)
-		e.want(e.recount(l), store.RecountResult{}, "without limits whose permits jobs hold, nothing is taken from jobs")
+		e.want(e.recount(l), store.RecountResult{}, "without limits of kinds and keys, nothing is taken from jobs")
 	}
 	e.putLimits(store.Limit{Name: "other kind", Kind: "m", Concurrency: 1})
 	e.want(e.recount(l), store.RecountResult{Jobs: 1}, "otherwise also the permit of the limit that has ended")

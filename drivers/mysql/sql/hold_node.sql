@@ -1,6 +1,6 @@
 -- statement HoldNode, given hold, returns AroundColumns
 -- Reports whether a node is alive, which it stays until the end of the transaction that holds it, and
--- whether there are pauses, handlers of starts, limits, and limits whose permits jobs hold.
+-- whether there are pauses, handlers of starts, limits, and limits of kinds and keys.
 SELECT EXISTS (SELECT 1 FROM hourbell_node WHERE id = :node AND ended_at IS NULL
   LOCK IN SHARE MODE                                                              -- if hold
   ) AS alive,

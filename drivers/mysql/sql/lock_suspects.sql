@@ -3,7 +3,7 @@
 -- Locks up to :limit suspects that a claim may take, in their order. Suspects are few, and have an index of their own.
 -- Jobs that other transactions have locked are left out. Jobs are found without locks, in a window, and then locked by
 -- their numbers, because a search of another index would lock entries of the jobs that it leaves out. The variant for a
--- queue that no limit concerns whose permits jobs hold finds no job if such a limit does concern it. The other variant
+-- queue that no limit of kinds or keys concerns finds no job if such a limit does concern it. The other variant
 -- leaves out jobs that need permits and hold none.
 SELECT j.id, j.token, j.args, j.headers, j.attempt, j.origin, {micros(j.run_at)} AS run_at, {micros(j.created_at)} AS created_at,
   COALESCE(j.schedule_id, 0) AS schedule_id, COALESCE((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = j.schedule_id), _utf8mb4'') AS schedule_name,

@@ -3,10 +3,10 @@
 -- Gives jobs to a node. The rows are returned in no order. Of more than :begin jobs the first :begin in the order of their start may
 -- begin; begin_jobs adds to them.
 -- takeJobs takes jobs that the transaction has locked; :new_permits has permits, by number, of jobs that hold none, which they hold from then on.
--- claimJobs takes up to :limit due jobs of a queue without limits whose permits jobs hold. The scan takes one priority after the other, each
+-- claimJobs takes up to :limit due jobs of a queue without limits of kinds and keys. The scan takes one priority after the other, each
 -- from its low-water cursor, and stops as soon as it has enough jobs: it neither sorts nor reads jobs that are due later. ctid is safe under
 -- FOR UPDATE in the same statement only. It takes no job if the node is gone, the queue is paused, a pause has ended, because parked jobs
--- have to be made claimable first, a limit concerns the queue whose permits jobs hold, the newest limit of the whole queue :limited is not
+-- have to be made claimable first, a limit of a kind or of keys concerns the queue, the newest limit of the whole queue :limited is not
 -- the limit that the caller knows, or a worker has asked that nothing of the queue :limited starts.
 WITH claimed AS (
     UPDATE {schema}.job

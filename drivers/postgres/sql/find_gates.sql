@@ -1,7 +1,7 @@
 -- statement findGates, takes now queue limited node, returns alive now handled pauses last whole permits rated found next
 -- What a claim of a node from a queue has to look at. alive: the node is alive; handled: there are handlers of starts; pauses: how many there
 -- are, also pauses that have ended, and last, when the last of them began; whole: there are limits of the whole queue :limited; permits:
--- limits concern the queue whose permits jobs hold, also limits that have ended; rated: a rate is among these; found: there are permits to be
+-- limits of kinds or keys concern the queue, also limits that have ended; rated: a rate is among these; found: there are permits to be
 -- passed on; next: when a lane has to be looked at next.
 SELECT EXISTS (SELECT FROM {schema}.heartbeat WHERE node = :node::bigint) AS alive, coalesce(:now::timestamptz, now()) AS now,
     EXISTS (SELECT FROM {schema}.handler WHERE events & 1 <> 0) AS handled, p.pauses, p.last,

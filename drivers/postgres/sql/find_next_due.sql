@@ -3,7 +3,7 @@
 -- queue is paused, or the earliest end of a pause after now if that is earlier; how many pauses
 -- there are, also pauses that have ended, when the last of them began, whether the queue is paused, whether there are handlers of
 -- starts, the newest revision of the limits of the whole queue :limited, until when a worker has asked that nothing of
--- that queue starts, and whether claims have to pass gates: because limits concern the queue whose permits jobs hold, or a pause has ended;
+-- that queue starts, and whether claims have to pass gates: because limits of kinds or keys concern the queue, or a pause has ended;
 -- and whether a claim of suspects may find a job: see findSuspect.
 SELECT least(p.first_end, CASE WHEN NOT p.queue THEN (
         SELECT min(later.run_at)

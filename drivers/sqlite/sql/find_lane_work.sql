@@ -1,5 +1,5 @@
 -- shared statement findLaneWork, returns limited rated found next_look
--- Reports whether a limit whose permits jobs hold concerns the queue, and then whether there are permits to pass on, and when a lane has
+-- Reports whether a limit of a kind or of keys concerns the queue, and then whether there are permits to pass on, and when a lane has
 -- to be looked at next. rated: a rate is among the limits.
 SELECT limited, rated, limited AND (EXISTS (SELECT 1 FROM hourbell_vacancy) OR EXISTS (SELECT 1 FROM hourbell_lane WHERE look_at <= :now)) AS found,
   CASE WHEN limited THEN (SELECT min(look_at) FROM hourbell_lane WHERE look_at > :now) END AS next_look

@@ -1,6 +1,6 @@
 -- statement HoldNode, returns AroundColumns
 -- Reports whether a node is alive, which it stays in a writing transaction, and whether there
--- are pauses, handlers of starts, limits, and limits whose permits jobs hold.
+-- are pauses, handlers of starts, limits, and limits of kinds and keys.
 SELECT EXISTS (SELECT 1 FROM hourbell_node WHERE id = :node AND ended_at IS NULL) AS alive,
        EXISTS (SELECT 1 FROM hourbell_pause) AS pauses,
        EXISTS (SELECT 1 FROM hourbell_handler WHERE events & 1) AS handled,

@@ -66,8 +66,8 @@ func (s *Session) FindSuspect(ctx context.Context, queue string, now time.Time) 
 	return found, err
 }
 
-// StartsFrom implements rowwise.ClaimTx.
-func (s *Session) StartsFrom(ctx context.Context, asked time.Time, out *store.ClaimResult) (time.Time, error) {
+// ReadStart implements rowwise.ClaimTx.
+func (s *Session) ReadStart(ctx context.Context, asked time.Time, out *store.ClaimResult) (time.Time, error) {
 	if out.StartsFrom.IsZero() {
 		out.StartsFrom = time.Now()
 	}

@@ -74,7 +74,6 @@ const (
 	insertOwner
 	insertRare
 	listLanes
-	listLimits
 	lockClaim
 	lockClaimingNode
 	lockClaimingNodes
@@ -217,7 +216,6 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	insertOwner:          {File: "insert_owner"},
 	insertRare:           {File: "insert_rare", Given: "new"},
 	listLanes:            {File: "list_lanes", Columns: "id key used starts tat not_before"},
-	listLimits:           {File: "list_limits", Columns: sqlrows.LimitColumns, Lists: true},
 	lockClaim:            {File: "lock_claim", Columns: "token"},
 	lockClaimingNode:     {File: "lock_claiming_nodes", Given: "one", Columns: "id"},
 	lockClaimingNodes:    {File: "lock_claiming_nodes", Columns: "id"},

@@ -13,6 +13,7 @@ const (
 	claimStreams
 	claimSuspects
 	countJobs
+	countLimit
 	extendLease
 	findDueStreams
 	findIdlePermits
@@ -37,7 +38,6 @@ const (
 	limitedStreams
 	limitedSuspects
 	listLanes
-	listLimits
 	listReleases
 	lockClaims
 	lockFile
@@ -70,6 +70,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	claimStreams:         {File: "claim_jobs", Given: "several by_priority", Columns: sqlrows.ClaimedColumns},
 	claimSuspects:        {File: "claim_suspects", Columns: sqlrows.ClaimedColumns},
 	countJobs:            {File: "list_jobs", Given: "numbers count", Columns: "count", Lists: true},
+	countLimit:           {File: "count_limit", Columns: "in_use waiting keys"},
 	extendLease:          {File: "extend_lease", Columns: "beats"},
 	findDueStreams:       {File: "find_due_streams", Columns: "stream"},
 	findIdlePermits:      {File: "find_idle_permits", Columns: "id"},
@@ -105,7 +106,6 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	limitedStreams:      {File: "claim_jobs", Given: "several by_priority limited_several", Columns: sqlrows.ClaimedColumns},
 	limitedSuspects:     {File: "claim_suspects", Given: "limited", Columns: sqlrows.ClaimedColumns},
 	listLanes:           {File: "list_lanes", Columns: "key used waiting starts tat not_before"},
-	listLimits:          {File: "list_limits", Columns: sqlrows.LimitColumns + " in_use waiting keys", Lists: true},
 	listReleases:        {File: "list_releases", Columns: "id on_id done_to schedule_id ended_at state reason"},
 	lockClaims:          {File: "lock_claims", Columns: sqlrows.HeldClaimColumns},
 	lockFile:            {File: "lock_file"},

@@ -8,68 +8,32 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
-// laneCandidates is how many lanes of a limit are compared by their waiting jobs.
-const laneCandidates = 1000
-
-// ListLimits implements sqlrows.Tx.
-func (s *session) ListLimits(ctx context.Context, req store.ListRequest) (out []store.LimitInfo, err error) {
-	now, err := s.Now(ctx, req.Now)
-	if err != nil {
-		return out, err
-	}
-	var given []string
-	a := args{"now": sqlrows.Micros(now), "most": store.MostCounted}
-	if len(req.Names) > 0 {
-		given, a["names"] = append(given, "names"), sqlrows.JSONList(req.Names)
-	}
-	if err := s.List(ctx, listLimits, given, a, func(r row) error {
-		var info store.LimitInfo
-		err := sqlrows.ScanLimit(r, &info.Limit, &info.InUse, &info.Waiting, &info.Keys)
-		out = append(out, info)
-		return err
-	}); err != nil {
-		return out, err
-	}
-	for i := range out {
-		if err := s.listLanes(ctx, &out[i], req.Lanes, now); err != nil {
-			return out, err
-		}
-	}
-	return out, nil
+// CountLimit implements sqlrows.Dialect.
+func (s *session) CountLimit(ctx context.Context, limit *store.LimitInfo, now time.Time) error {
+	return s.One(ctx, countLimit, args{"limit": limit.ID, "most": store.MostCounted, "now": sqlrows.Micros(now)}, &limit.InUse, &limit.Waiting, &limit.Keys)
 }
 
-// listLanes adds the lanes of a limit in which most jobs wait, at most a number.
-func (s *session) listLanes(ctx context.Context, limit *store.LimitInfo, most int, now time.Time) error {
-	if most == 0 || limit.WholeQueue() {
-		return nil
-	}
-	a := args{"limit": limit.ID, "lanes": most, "candidates": laneCandidates, "most": store.MostCounted, "now": sqlrows.Micros(now)}
-	return s.Each(ctx, listLanes, a, func(r row) error {
+// ListLanes implements sqlrows.Dialect.
+func (s *session) ListLanes(ctx context.Context, limit *store.LimitInfo, candidates, most int, now time.Time) (out []store.LaneInfo, err error) {
+	a := args{"limit": limit.ID, "lanes": most, "candidates": candidates, "most": store.MostCounted, "now": sqlrows.Micros(now)}
+	err = s.Each(ctx, listLanes, a, func(r row) error {
 		var lane store.Lane
 		var waiting int64
 		err := r.Scan(&lane.Key, &lane.Used, &waiting, &lane.Starts, sqlrows.IntoTime(&lane.TAT), sqlrows.IntoTime(&lane.NotBefore))
-		limit.Lanes = append(limit.Lanes, limit.LaneInfo(lane, waiting, now))
+		out = append(out, limit.LaneInfo(lane, waiting, now))
 		return err
 	})
+	return out, err
 }
 
-// ListLimitWaits implements sqlrows.Tx.
-func (s *session) ListLimitWaits(ctx context.Context, req store.ListRequest) (out []store.LimitWait, err error) {
-	now, err := s.Now(ctx, req.Now)
-	if err != nil {
-		return out, err
-	}
-	var lanes []store.Lane
-	if err := s.Each(ctx, findLimitWaits, args{"most": store.MostCounted, "ids": sqlrows.JSONList(req.IDs)}, func(r row) error {
+// FindLimitWaits implements sqlrows.Dialect.
+func (s *session) FindLimitWaits(ctx context.Context, jobs []int64) (waits []store.LimitWait, lanes []store.Lane, err error) {
+	err = s.Each(ctx, findLimitWaits, args{"most": store.MostCounted, "ids": jobs}, func(r row) error {
 		var w store.LimitWait
 		var lane store.Lane
 		err := r.Scan(&w.Job, &w.Limit.ID, &w.Key, &w.InUse, &lane.Starts, sqlrows.IntoTime(&lane.TAT), sqlrows.IntoTime(&lane.NotBefore), &w.Before)
-		out, lanes = append(out, w), append(lanes, lane)
+		waits, lanes = append(waits, w), append(lanes, lane)
 		return err
-	}); err != nil || len(out) == 0 {
-		return out, err
-	}
-	limits, err := s.ReadLimits(ctx)
-	out = limits.AddTo(out, lanes, now)
-	return out, err
+	})
+	return waits, lanes, err
 }

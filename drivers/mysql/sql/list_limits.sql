@@ -1,4 +1,4 @@
--- statement listLimits, returns sqlrows.LimitColumns, a listing
+-- shared statement listLimits, returns LimitColumns, a listing
 -- Limits by name, in byte order.
 SELECT {limit_columns}
 FROM hourbell_job_limit

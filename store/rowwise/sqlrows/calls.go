@@ -14,10 +14,6 @@ type Tx interface {
 	rowwise.BeginTx
 	PruneTx
 
-	// ListLimits and ListLimitWaits return the rows that a listing asks for.
-	ListLimits(ctx context.Context, req store.ListRequest) ([]store.LimitInfo, error)
-	ListLimitWaits(ctx context.Context, req store.ListRequest) ([]store.LimitWait, error)
-
 	// ParkJobs parks due jobs of paused groups and keys, and EndPauses makes some parked jobs claimable whose pauses have ended. Both
 	// return how many; PauseStep or more: there may be more.
 	ParkJobs(ctx context.Context, now time.Time) (int, error)

@@ -179,6 +179,7 @@ const (
 	listEdges
 	listGroups
 	listHandlers
+	listLimits
 	listOutput
 	listOwners
 	listPausedClaims
@@ -415,6 +416,7 @@ var shared = [Shared]Source{
 	listEdges:              {File: "list_edges", Columns: "job_id on_id delay on state"},
 	listGroups:             {File: "list_groups", Columns: groupColumns, Lists: true},
 	listHandlers:           {File: "list_handlers", Columns: "name events kind group_name job updated_at"},
+	listLimits:             {File: "list_limits", Columns: LimitColumns, Lists: true},
 	listOutput:             {File: "list_output", Columns: "job_id block data"},
 	listOwners: {
 		File:    "list_owners",

@@ -33,6 +33,56 @@ func (s *Session) ReadLimits(ctx context.Context) (store.Limits, error) {
 	return s.LimitsOf(ctx, readLimits, nil)
 }
 
+// listLimits lists limits, with what they hold.
+func (s *Session) listLimits(ctx context.Context, req store.ListRequest) (out []store.LimitInfo, err error) {
+	now, err := s.Now(ctx, req.Now)
+	if err != nil {
+		return nil, err
+	}
+	var given []string
+	a := Args{}
+	if len(req.Names) > 0 {
+		given, a["names"] = append(given, "names"), req.Names
+	}
+	if err := s.List(ctx, listLimits, given, a, func(r Row) error {
+		var info store.LimitInfo
+		err := ScanLimit(r, &info.Limit)
+		out = append(out, info)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	for i := range out {
+		if err := s.Dialect.CountLimit(ctx, &out[i], now); err != nil {
+			return nil, err
+		}
+		if req.Lanes == 0 || out[i].WholeQueue() {
+			continue
+		}
+		if out[i].Lanes, err = s.Dialect.ListLanes(ctx, &out[i], laneCandidates, req.Lanes, now); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// laneCandidates is how many lanes of a limit are compared by their waiting jobs.
+const laneCandidates = 1000
+
+// listLimitWaits returns why limits let jobs wait.
+func (s *Session) listLimitWaits(ctx context.Context, req store.ListRequest) ([]store.LimitWait, error) {
+	now, err := s.Now(ctx, req.Now)
+	if err != nil {
+		return nil, err
+	}
+	waits, lanes, err := s.Dialect.FindLimitWaits(ctx, req.IDs)
+	if err != nil || len(waits) == 0 {
+		return nil, err
+	}
+	limits, err := s.ReadLimits(ctx)
+	return limits.AddTo(waits, lanes, now), err
+}
+
 // LimitsOf runs a statement that returns limits.
 func (s *Session) LimitsOf(ctx context.Context, name Statement, a Args) (all store.Limits, err error) {
 	err = s.Each(ctx, name, a, func(r Row) error {

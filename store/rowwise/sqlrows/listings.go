@@ -29,9 +29,9 @@ func list(ctx context.Context, tx Tx, req store.ListRequest) (out store.Listing,
 	case store.OfKinds:
 		out.Kinds, err = s.listKinds(ctx, req.Now)
 	case store.OfLimits:
-		out.Limits, err = tx.ListLimits(ctx, req)
+		out.Limits, err = s.listLimits(ctx, req)
 	case store.OfLimitWaits:
-		out.LimitWaits, err = tx.ListLimitWaits(ctx, req)
+		out.LimitWaits, err = s.listLimitWaits(ctx, req)
 	case store.OfLinks:
 		out.Links, err = s.listLinks(ctx, req)
 	case store.OfNodes:

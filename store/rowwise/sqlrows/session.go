@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/hourbell/hourbell/store"
 )
 
 // Runner runs the statements of a driver in one transaction. A list among the args stands for itself: the driver passes it in the
@@ -24,8 +26,8 @@ type Runner interface {
 	InsertRows(ctx context.Context, name Statement, rows []Args) error
 }
 
-// Dialect is what a driver's session has for the steps in which databases differ. Except for LeaveLanes and the methods of Runner, the
-// session may have the methods of Session.
+// Dialect is what a driver's session has for the steps in which databases differ. Except for the methods of Runner, and the methods that Session
+// lacks, the session may have the methods of Session.
 type Dialect interface {
 	Runner
 
@@ -38,6 +40,12 @@ type Dialect interface {
 	// LeaveLanes records that jobs, which are locked, give back their permits. again: the jobs are tried again, and keep their permits
 	// if one of them is of a strict limit and none of a limit with a rate.
 	LeaveLanes(ctx context.Context, ids []int64, again bool) error
+
+	// CountLimit counts what a limit holds. ListLanes returns the lanes of a limit in which most jobs wait, at most a number, among the
+	// candidates with the most permits in use. FindLimitWaits returns which limits let jobs wait, each with the state of its lane.
+	CountLimit(ctx context.Context, limit *store.LimitInfo, now time.Time) error
+	ListLanes(ctx context.Context, limit *store.LimitInfo, candidates, most int, now time.Time) ([]store.LaneInfo, error)
+	FindLimitWaits(ctx context.Context, jobs []int64) ([]store.LimitWait, []store.Lane, error)
 
 	// KeepEnded copies jobs that end, which are locked, to history, and RemoveEnded deletes them from the live jobs.
 	KeepEnded(ctx context.Context, jobs []Ended, now time.Time) error

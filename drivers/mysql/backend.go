@@ -145,7 +145,8 @@ func open(ctx context.Context, db *sql.DB, leases *leaseConns, writing *sql.TxOp
 	const doing = "open MySQL"
 	b := &Backend{db: db, leases: leases, writing: writing, source: rand.Int64()}
 	b.calls = calls{
-		ReadOnly: b.read, WriteOnly: b.writeOnly, InCallers: b.inCallers, Commit: b.commit, Rollback: rollback, Release: b.CarryOut,
+		ReadOnly: b.read, WriteOnly: b.writeOnly, InCallers: b.inCallers, Commit: b.commit, Rollback: rollback,
+		InsertStep: b.insertStep, Release: b.CarryOut,
 	}
 	b.wakes = newWakes(b.raise)
 	var err error

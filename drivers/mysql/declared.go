@@ -8,7 +8,6 @@ import "github.com/hourbell/hourbell/store/rowwise/sqlrows"
 const (
 	claimJobs = iota + sqlrows.Shared
 	claimJobsMixed
-	countJobs
 	countJobsBefore
 	countLaneJobs
 	countLimit
@@ -144,7 +143,6 @@ const (
 var sources = sqlrows.WithShared([]sqlrows.Source{
 	claimJobs:            {File: "claim_jobs", Given: "in_order"},
 	claimJobsMixed:       {File: "claim_jobs", Given: "mixed"},
-	countJobs:            {File: "list_jobs", Given: "count", Columns: "count", Lists: true},
 	countJobsBefore:      {File: "count_jobs_before", Columns: "job_id jobs"},
 	countLaneJobs:        {File: "count_lane_jobs", Columns: "lane jobs"},
 	countLimit:           {File: "count_limit", Given: "lanes", Columns: "in_use waiting lanes"},
@@ -293,6 +291,7 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	updateNode:                     {File: "update_node"},
 	updateRare:                     {File: "update_rare"},
 	updateRateLanes:                {File: "update_rate_lanes"},
+	sqlrows.CountJobs:              {File: "list_jobs", Given: "count"},
 	sqlrows.EndJobs:                {File: "end_jobs", Given: "each"},
 	sqlrows.EndJobsWithResults:     {File: "end_jobs", Given: "each results kept"},
 	sqlrows.HoldNode:               {File: "hold_node", Given: "hold"},

@@ -74,33 +74,30 @@ func (s *session) listEvents(ctx context.Context, req store.ListEventsRequest, n
 	return page, false, err
 }
 
-// KeepEvents sets for how long events are kept; see store.Feed. If none were stored until now, readers that continue
-// have missed events: a number is left out, and counts as deleted.
+// KeepEvents sets for how long events are kept; see store.Feed.
 func (b *Backend) KeepEvents(ctx context.Context, req store.KeepEventsRequest) error {
 	if err := b.numberEvents(ctx); err != nil {
 		return err
 	}
-	return b.WriteAt(ctx, "keep events", nil, req.Now)(func(s *session, now time.Time) error {
-		var last int64
-		if err := s.One(ctx, sqlrows.LockCounter, args{"name": "event"}, &last); err != nil {
+	return b.calls.KeepEvents(ctx, req)
+}
+
+// BeginFeed implements sqlrows.Tx: a number is left out, and counts as deleted.
+func (s *session) BeginFeed(ctx context.Context, keep time.Duration) error {
+	var last int64
+	if err := s.One(ctx, sqlrows.LockCounter, args{"name": "event"}, &last); err != nil {
+		return err
+	}
+	var before time.Duration
+	if err := s.One(ctx, lockFeed, nil, sqlrows.IntoDuration(&before)); err != nil || before > 0 || keep <= 0 {
+		return err
+	}
+	for _, name := range []string{"event", "event_gone"} {
+		if err := s.Exec(ctx, sqlrows.RaiseCounter, args{"name": name, "value": last + 1}); err != nil {
 			return err
 		}
-		var before time.Duration
-		if err := s.One(ctx, lockFeed, nil, sqlrows.IntoDuration(&before)); err != nil {
-			return err
-		}
-		if before == 0 && req.Keep > 0 {
-			for _, name := range []string{"event", "event_gone"} {
-				if err := s.Exec(ctx, sqlrows.RaiseCounter, args{"name": name, "value": last + 1}); err != nil {
-					return err
-				}
-			}
-		}
-		if err := s.Exec(ctx, sqlrows.UpdateFeed, args{"keep": req.Keep.Microseconds()}); err != nil {
-			return err
-		}
-		return rowwise.Record(ctx, s, req.Entry(), now)
-	})
+	}
+	return nil
 }
 
 // PruneEvents implements sqlrows.PruneTx, of the rows that have numbers.

@@ -33,34 +33,18 @@ func (s *session) readDueSchedules(ctx context.Context, req store.DueSchedulesRe
 	if err := s.One(ctx, findFirstSchedule, args{"now": instantOf(req.Now)}, sqlrows.IntoTime(&out.Now), sqlrows.IntoTime(&first)); err != nil {
 		return err
 	}
-	soon := out.Now.Add(req.Ahead)
-	name, a := sqlrows.FindDueSchedules, args{
-		"soon": sqlrows.Micros(soon), "after_at": sqlrows.Micros(req.After.NextAt), "after_id": req.After.ID, "limit": req.Limit,
-	}
-	switch {
-	case len(req.Names) > 0:
-		name, a = sqlrows.FindDueSchedulesNamed, args{"names": req.Names, "now": sqlrows.Micros(out.Now), "limit": req.Limit}
-	case first.IsZero() || first.After(soon):
+	if len(req.Names) == 0 && (first.IsZero() || first.After(out.Now.Add(req.Ahead))) {
 		out.Next = first
 		return nil
 	}
-	err := s.EachSchedule(ctx, name, a, func(row *store.Schedule) error {
-		out.Schedules = append(out.Schedules, *row)
-		return nil
-	})
-	if err != nil || len(req.Names) > 0 {
-		return err
-	}
-	return s.One(ctx, sqlrows.FindNextSchedule, args{"soon": sqlrows.Micros(soon)}, sqlrows.IntoTime(&out.Next))
+	return s.ReadDueSchedules(ctx, req, out)
 }
 
 // Fire accounts for slots; see store.Schedules. In a transaction of its own, schedules that other transactions have
 // locked, or whose live jobs they have locked, count as lost.
 func (b *Backend) Fire(ctx context.Context, req store.FireRequest) (store.FireResult, error) {
 	if req.Tx != nil {
-		return rowwise.InTxAt(b.WriteAt(ctx, "fire schedules", req.Tx, req.Now), func(s *session, now time.Time) (store.FireResult, error) {
-			return rowwise.Fire(ctx, s, req, now)
-		})
+		return b.calls.Fire(ctx, req)
 	}
 	var lost []int64
 	for len(req.Firings) > 0 {

@@ -9,30 +9,12 @@ import (
 )
 
 // Insert stores jobs; see store.Jobs.
-func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out store.InsertResult, err error) {
-	const doing = "insert jobs"
-	if req.Linked() {
-		return b.InsertLinked(ctx, req)
+func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.InsertResult, error) {
+	if !b.insertsAtOnce(req) {
+		return b.calls.Insert(ctx, req)
 	}
-	if len(req.Jobs) == 0 && req.Tx == nil && !req.By.Recorded() {
-		return store.InsertResult{}, nil
-	}
-	if b.insertsAtOnce(req) {
-		out, err = rowwise.InTx(b.writeOnce(ctx, doing), func(s *session) (out store.InsertResult, err error) {
-			out.Jobs, err = s.InsertJobs(ctx, req.Jobs, req.Now)
-			return out, err
-		})
-		if err != nil {
-			return store.InsertResult{}, err
-		}
-		return out, nil
-	}
-	return rowwise.InTx(b.within(ctx, doing, req.Tx), func(s *session) (out store.InsertResult, err error) {
-		now, err := s.Now(ctx, req.Now)
-		if err != nil {
-			return out, err
-		}
-		out, err = rowwise.Insert(ctx, s, req, now)
+	return rowwise.InTx(b.writeOnce(ctx, "insert jobs"), func(s *session) (out store.InsertResult, err error) {
+		out.Jobs, err = s.InsertJobs(ctx, req.Jobs, req.Now)
 		return out, err
 	})
 }
@@ -40,7 +22,7 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out stor
 // insertsAtOnce reports whether one statement, which is a transaction of its own, is all of an insert.
 func (b *Backend) insertsAtOnce(req store.InsertRequest) bool {
 	switch {
-	case req.Tx != nil || req.By.Recorded() || store.HasKeys(req.Jobs) || len(req.Jobs) > 1 && b.server.galera:
+	case len(req.Jobs) == 0 || req.Linked() || req.Tx != nil || req.By.Recorded() || store.HasKeys(req.Jobs) || len(req.Jobs) > 1 && b.server.galera:
 		return false
 	}
 	size := 0

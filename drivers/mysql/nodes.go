@@ -10,41 +10,24 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
-// Register enters a node; see store.Nodes.
-func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (store.RegisterResult, error) {
-	return rowwise.InTx(b.Write(ctx, "register node", nil), func(s *session) (out store.RegisterResult, err error) {
-		now, err := s.Now(ctx, req.Now)
-		if err != nil {
-			return out, err
+// EnterNode implements sqlrows.Tx.
+func (s *session) EnterNode(ctx context.Context, node int64, entry args, now time.Time) (id int64, err error) {
+	beat := sqlrows.Micros(now)
+	if node != 0 {
+		entry["node"] = node
+		if err = s.Exec(ctx, updateNode, entry); err == nil {
+			_, err = s.beat(ctx, node, beat)
 		}
-		out.Now = now
-		beat := sqlrows.Micros(now)
-		entry := args{
-			"version": req.Version, "host": req.Host, "labels": sqlrows.JSONList(req.Labels),
-			"queues": sqlrows.JSONList(req.Queues), "kinds": sqlrows.JSONList(req.Kinds),
-			"zones": sqlrows.JSONList(req.Zones), "problems": store.EncodeProblems(req.Problems),
-			"lease": req.Lease.Microseconds(),
-		}
-		if out.Node = req.Continue; req.Continue == 0 {
-			if out.Node, err = s.giveNumbers(ctx, "node", 1); err != nil {
-				return out, err
-			}
-			entry["node"], entry["name"], entry["now"] = out.Node, req.Name, beat
-			if err = s.Exec(ctx, insertNode, entry); err == nil {
-				err = s.Exec(ctx, insertHeartbeat, args{"node": out.Node, "now": beat})
-			}
-		} else {
-			entry["node"] = req.Continue
-			if err = s.Exec(ctx, updateNode, entry); err == nil {
-				_, err = s.beat(ctx, req.Continue, beat)
-			}
-		}
-		if err != nil {
-			return out, err
-		}
-		out.Position, err = s.Position(ctx)
-		return out, err
-	})
+		return node, err
+	}
+	if id, err = s.giveNumbers(ctx, "node", 1); err != nil {
+		return 0, err
+	}
+	entry["node"], entry["now"] = id, beat
+	if err = s.Exec(ctx, insertNode, entry); err == nil {
+		err = s.Exec(ctx, insertHeartbeat, args{"node": id, "now": beat})
+	}
+	return id, err
 }
 
 // Heartbeat prolongs a lease; see store.Nodes. There are no batches to forget. It is two statements without a transaction, on one

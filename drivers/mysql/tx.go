@@ -403,16 +403,6 @@ func (s *session) AfterCommit() func() {
 	return func() { s.backend.wake(wakes) }
 }
 
-// within is Write.
-func (b *Backend) within(ctx context.Context, doing string, tx store.Tx) rowwise.Transaction[*session] {
-	return b.Write(ctx, doing, tx)
-}
-
-// withinAt is WriteAt.
-func (b *Backend) withinAt(ctx context.Context, doing string, tx store.Tx, asked time.Time) rowwise.TransactionAt[*session] {
-	return b.WriteAt(ctx, doing, tx, asked)
-}
-
 // commit commits a caller's transaction.
 func (b *Backend) commit(ctx context.Context, doing string, tx store.Tx) error {
 	return b.explain(ctx, doing, perhaps(tx.(callersTx).tx.Commit()))

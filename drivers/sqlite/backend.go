@@ -291,6 +291,7 @@ func newBackend(path string) (*Backend, error) {
 	}
 	b.calls = calls{
 		ReadOnly: b.read, WriteOnly: b.writeOnly, InCallers: b.inCallers, Commit: b.commit, Rollback: rollback,
+		InsertStep: b.insertStep,
 	}
 	return b, nil
 }

@@ -12,7 +12,6 @@ const (
 	claimJobs
 	claimStreams
 	claimSuspects
-	countJobs
 	countLimit
 	extendLease
 	findDueStreams
@@ -69,7 +68,6 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	claimJobs:            {File: "claim_jobs", Given: "one", Columns: sqlrows.ClaimedColumns},
 	claimStreams:         {File: "claim_jobs", Given: "several by_priority", Columns: sqlrows.ClaimedColumns},
 	claimSuspects:        {File: "claim_suspects", Columns: sqlrows.ClaimedColumns},
-	countJobs:            {File: "list_jobs", Given: "numbers count", Columns: "count", Lists: true},
 	countLimit:           {File: "count_limit", Columns: "in_use waiting keys"},
 	extendLease:          {File: "extend_lease", Columns: "beats"},
 	findDueStreams:       {File: "find_due_streams", Columns: "stream"},

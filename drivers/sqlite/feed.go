@@ -23,17 +23,9 @@ func (b *Backend) ListEvents(ctx context.Context, req store.ListEventsRequest) (
 	})
 }
 
-// KeepEvents sets for how long events are kept; see store.Feed.
-func (b *Backend) KeepEvents(ctx context.Context, req store.KeepEventsRequest) error {
-	return b.WriteAt(ctx, "keep events", nil, req.Now)(func(s *session, now time.Time) error {
-		if err := s.Exec(ctx, raiseEvents, nil); err != nil {
-			return err
-		}
-		if err := s.Exec(ctx, sqlrows.UpdateFeed, args{"keep": req.Keep.Microseconds()}); err != nil {
-			return err
-		}
-		return rowwise.Record(ctx, s, req.Entry(), now)
-	})
+// BeginFeed implements sqlrows.Tx, while no events are stored.
+func (s *session) BeginFeed(ctx context.Context, _ time.Duration) error {
+	return s.Exec(ctx, raiseEvents, nil)
 }
 
 // PruneEvents implements sqlrows.PruneTx.

@@ -8,37 +8,28 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
-	"github.com/hourbell/hourbell/store/rowwise"
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
 // Insert stores jobs; see store.Jobs.
-func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.InsertResult, error) {
+func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out store.InsertResult, err error) {
+	if !insertsAtOnce(req) {
+		return b.calls.Insert(ctx, req)
+	}
 	const doing = "insert jobs"
-	if req.Linked() {
-		return b.InsertLinked(ctx, req)
-	}
-	switch {
-	case req.Tx != nil || store.HasKeys(req.Jobs) || req.By.Recorded():
-	case len(req.Jobs) == 0:
-		return store.InsertResult{}, nil
-	case chunk(req.Jobs) == len(req.Jobs) && !slices.ContainsFunc(req.Jobs, looksFirst):
-		name, a := packJobs(req.Jobs, req.Now)
-		result, err := b.writeOnce(ctx, doing, name, a)
-		if err != nil {
-			return store.InsertResult{}, err
-		}
-		inserted, err := numbers(result)
-		return store.InsertResult{Jobs: inserted}, b.explain(ctx, doing, err)
-	}
-	return rowwise.InTx(b.within(ctx, doing, req.Tx), func(s *session) (out store.InsertResult, err error) {
-		now, err := s.Now(ctx, req.Now)
-		if err != nil {
-			return out, err
-		}
-		out, err = rowwise.Insert(ctx, s, req, now)
+	name, a := packJobs(req.Jobs, req.Now)
+	result, err := b.writeOnce(ctx, doing, name, a)
+	if err != nil {
 		return out, err
-	})
+	}
+	out.Jobs, err = numbers(result)
+	return out, b.explain(ctx, doing, err)
+}
+
+// insertsAtOnce reports whether one statement, which is a transaction of its own, is all of an insert.
+func insertsAtOnce(req store.InsertRequest) bool {
+	return len(req.Jobs) > 0 && !req.Linked() && req.Tx == nil && !store.HasKeys(req.Jobs) && !req.By.Recorded() &&
+		chunk(req.Jobs) == len(req.Jobs) && !slices.ContainsFunc(req.Jobs, looksFirst)
 }
 
 // looksFirst reports whether the insert of a job depends on other rows.

@@ -29,6 +29,6 @@ func onlyFailures(f store.JobFilter) bool {
 // CountJobs counts jobs; see store.Jobs.
 func (b *Backend) CountJobs(ctx context.Context, req store.CountJobsRequest) (int64, error) {
 	return readWithin(ctx, b, req.Within, "count jobs", func(ctx context.Context, s *session) (int64, error) {
-		return s.CountJobs(ctx, countJobs, req)
+		return s.CountJobs(ctx, req)
 	})
 }

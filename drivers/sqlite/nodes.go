@@ -2,42 +2,26 @@ package sqlite
 
 import (
 	"context"
+	"time"
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
-// Register enters a node; see store.Nodes.
-func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (store.RegisterResult, error) {
-	return rowwise.InTx(b.Write(ctx, "register node", nil), func(s *session) (out store.RegisterResult, err error) {
-		now, err := s.Now(ctx, req.Now)
-		if err != nil {
-			return out, err
-		}
-		out.Now = now
-		entry := args{
-			"version": req.Version, "host": req.Host, "labels": sqlrows.JSONList(req.Labels),
-			"queues": sqlrows.JSONList(req.Queues), "kinds": sqlrows.JSONList(req.Kinds),
-			"zones": sqlrows.JSONList(req.Zones), "problems": store.EncodeProblems(req.Problems),
-			"lease": req.Lease.Microseconds(), "now": sqlrows.Micros(now),
-		}
-		if req.Continue == 0 {
-			entry["name"] = req.Name
-			err = s.One(ctx, insertNode, entry, &out.Node)
-		} else {
-			entry["node"] = req.Continue
-			err = s.Each(ctx, updateNode, entry, func(r row) error { return r.Scan(&out.Node) })
-			if err == nil && out.Node == 0 {
-				err = store.NodeGone(req.Continue)
-			}
-		}
-		if err != nil {
-			return out, err
-		}
-		out.Position, err = s.Position(ctx)
-		return out, err
-	})
+// EnterNode implements sqlrows.Tx.
+func (s *session) EnterNode(ctx context.Context, node int64, entry args, now time.Time) (id int64, err error) {
+	entry["now"] = sqlrows.Micros(now)
+	if node == 0 {
+		err = s.One(ctx, insertNode, entry, &id)
+		return id, err
+	}
+	entry["node"] = node
+	err = s.Each(ctx, updateNode, entry, func(r row) error { return r.Scan(&id) })
+	if err == nil && id == 0 {
+		err = store.NodeGone(node)
+	}
+	return id, err
 }
 
 // Heartbeat prolongs a lease; see store.Nodes. There are no batches to forget.

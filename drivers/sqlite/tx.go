@@ -320,16 +320,6 @@ func (b *Backend) inCallers(ctx context.Context, doing string, tx store.Tx, writ
 	}
 }
 
-// within is Write.
-func (b *Backend) within(ctx context.Context, doing string, tx store.Tx) rowwise.Transaction[*session] {
-	return b.Write(ctx, doing, tx)
-}
-
-// withinAt is WriteAt.
-func (b *Backend) withinAt(ctx context.Context, doing string, tx store.Tx, asked time.Time) rowwise.TransactionAt[*session] {
-	return b.WriteAt(ctx, doing, tx, asked)
-}
-
 // commit commits a caller's transaction.
 func (b *Backend) commit(ctx context.Context, doing string, tx store.Tx) error {
 	return b.explain(ctx, doing, tx.(callersTx).tx.Commit())

@@ -1,3 +1,3 @@
--- statement UpdateFeed
+-- shared statement updateFeed
 -- Sets for how long events are kept.
 UPDATE hourbell_feed SET keep = :keep

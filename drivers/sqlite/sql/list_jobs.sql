@@ -1,4 +1,4 @@
--- statement countJobs, given numbers count, returns count, a listing
+-- statement CountJobs, given numbers count, returns count, a listing
 -- statement ListJobs, given page newest, returns jobColumns, a listing
 -- statement ListJobsOldestFirst, given page oldest, returns jobColumns, a listing
 -- statement MatchJobs, given numbers, returns id, a listing

@@ -1,4 +1,4 @@
--- statement UpdateFeed
+-- shared statement updateFeed
 -- Sets for how long events are kept. If none were stored until now, readers that continue
 -- have missed events.
 UPDATE hourbell_feed SET keep = :keep,

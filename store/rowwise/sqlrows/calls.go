@@ -19,6 +19,14 @@ type Tx interface {
 	ParkJobs(ctx context.Context, now time.Time) (int, error)
 	EndPauses(ctx context.Context, now time.Time) (int, error)
 
+	// EnterNode inserts a node whose description has the parameters of entry, and returns its number; node is 0 then. Otherwise it
+	// continues the registration of the node, and prolongs its lease.
+	EnterNode(ctx context.Context, node int64, entry Args, now time.Time) (int64, error)
+
+	// BeginFeed leaves out a number of the feed if no events were stored until now, and they are to be kept from now on: a reader that
+	// continues has missed events.
+	BeginFeed(ctx context.Context, keep time.Duration) error
+
 	// InSavepoint runs work in a caller's transaction. After an error the transaction is as before, and can go on.
 	InSavepoint(ctx context.Context, work func() error) error
 
@@ -47,6 +55,10 @@ type Calls[S Tx] struct {
 	// Commit commits the caller's transaction, and Rollback rolls it back. InCallers has accepted it before.
 	Commit   func(ctx context.Context, doing string, in store.Tx) error
 	Rollback func(in store.Tx)
+
+	// InsertStep stores a result if the job runs with the token and has no step of the name, by a statement that is a transaction of its
+	// own, and returns the instant; the zero time: it has stored nothing.
+	InsertStep func(ctx context.Context, doing string, req store.SaveStepRequest) (time.Time, error)
 
 	// Release is CarryOut of a Backend that has its own; nil: CarryOut of Calls.
 	Release func(ctx context.Context, req store.CarryOutRequest) error
@@ -249,8 +261,26 @@ func (c Calls[S]) List(ctx context.Context, req store.ListRequest) (store.Listin
 	return rowwise.InTx(c.Read(ctx, req.String(), req.Tx), func(s S) (store.Listing, error) { return list(ctx, s, req) })
 }
 
-// InsertLinked inserts jobs, some of them with predecessors, or into a batch.
-func (c Calls[S]) InsertLinked(ctx context.Context, req store.InsertRequest) (out store.InsertResult, err error) {
+// Insert stores jobs in one transaction; see store.Jobs.
+func (c Calls[S]) Insert(ctx context.Context, req store.InsertRequest) (out store.InsertResult, err error) {
+	switch {
+	case req.Linked():
+		return c.insertLinked(ctx, req)
+	case len(req.Jobs) == 0 && req.Tx == nil && !req.By.Recorded():
+		return out, nil
+	}
+	return rowwise.InTx(c.Write(ctx, "insert jobs", req.Tx), func(s S) (out store.InsertResult, err error) {
+		now, err := s.Now(ctx, req.Now)
+		if err != nil {
+			return out, err
+		}
+		out, err = rowwise.Insert(ctx, s, req, now)
+		return out, err
+	})
+}
+
+// insertLinked inserts jobs, some of them with predecessors, or into a batch.
+func (c Calls[S]) insertLinked(ctx context.Context, req store.InsertRequest) (out store.InsertResult, err error) {
 	const doing = "insert jobs"
 	links, err := store.CheckLinks(req)
 	if err != nil {

@@ -12,6 +12,7 @@ const (
 	ClearPermits
 	CloseChainEnds
 	CountFailing
+	CountJobs
 	DeleteAuditSubjects
 	DeleteCalendarUses
 	DeleteCancels
@@ -106,7 +107,6 @@ const (
 	ReviveJobs
 	UnparkJobs
 	UpdateAudit
-	UpdateFeed
 	UpdateJobs
 	UpdateNext
 	UpdateWaits
@@ -210,6 +210,7 @@ const (
 	takeVacancies
 	updateBatch
 	updateEdges
+	updateFeed
 	updateLanes
 	updateRelease
 	upsertCalendars
@@ -238,6 +239,7 @@ var shared = [Shared]Source{
 	ClearPermits:           {File: "clear_permits"},
 	CloseChainEnds:         {File: "close_chain_ends"},
 	CountFailing:           {File: "count_failing"},
+	CountJobs:              {File: "list_jobs", Given: "numbers count", Columns: "count", Lists: true},
 	DeleteAuditSubjects:    {File: "delete_audit_subjects"},
 	DeleteCalendarUses:     {File: "delete_calendar_uses"},
 	DeleteCancels:          {File: "delete_cancels"},
@@ -343,7 +345,6 @@ var shared = [Shared]Source{
 	ReviveJobs:             {File: "revive_jobs"},
 	UnparkJobs:             {File: "unpark_jobs"},
 	UpdateAudit:            {File: "update_audit"},
-	UpdateFeed:             {File: "update_feed"},
 	UpdateJobs:             {File: "update_jobs"},
 	UpdateNext:             {File: "update_next"},
 	UpdateWaits:            {File: "update_waits"},
@@ -451,6 +452,7 @@ var shared = [Shared]Source{
 	takeVacancies:      {File: "take_vacancies", Columns: "id limit_id done_to lanes"},
 	updateBatch:        {File: "update_batch"},
 	updateEdges:        {File: "update_edges"},
+	updateFeed:         {File: "update_feed"},
 	updateLanes:        {File: "update_lanes"},
 	updateRelease:      {File: "update_release"},
 	upsertCalendars:    {File: "upsert_calendars"},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // InsertEvents implements rowwise.Feed.
@@ -29,6 +30,19 @@ func (s *Session) InsertEvents(ctx context.Context, rows store.EventRows, now ti
 		list[i] = events{row.Type, JSONList(row.Subjects), listOrNull(slots), listOrNull(row.Counts), listOrNull(row.Reasons)}
 	}
 	return s.Exec(ctx, insertEvents, Args{"events": JSON(list), "now": Micros(now)})
+}
+
+// KeepEvents sets for how long events are kept; see store.Feed.
+func (c Calls[S]) KeepEvents(ctx context.Context, req store.KeepEventsRequest) error {
+	return c.WriteAt(ctx, "keep events", nil, req.Now)(func(s S, now time.Time) error {
+		if err := s.BeginFeed(ctx, req.Keep); err != nil {
+			return err
+		}
+		if err := s.Base().Exec(ctx, updateFeed, Args{"keep": req.Keep.Microseconds()}); err != nil {
+			return err
+		}
+		return rowwise.Record(ctx, s, req.Entry(), now)
+	})
 }
 
 // ReadEvents reads a page of the feed, after the last row that was deleted. keep is for how long events are kept.

@@ -8,6 +8,46 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise"
 )
 
+// DueSchedules reads what is due; see store.Schedules.
+func (c Calls[S]) DueSchedules(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
+	return rowwise.InTx(c.Read(ctx, "read due schedules", req.Tx), func(s S) (out store.DueSchedulesResult, err error) {
+		if out.Now, err = s.Now(ctx, req.Now); err != nil {
+			return out, err
+		}
+		err = s.Base().ReadDueSchedules(ctx, req, &out)
+		return out, err
+	})
+}
+
+// ReadDueSchedules reads the schedules that are due and, unless the request names schedules, when the next will be. out has the instant.
+func (s *Session) ReadDueSchedules(ctx context.Context, req store.DueSchedulesRequest, out *store.DueSchedulesResult) error {
+	soon := Micros(out.Now.Add(req.Ahead))
+	name, a := FindDueSchedules, Args{
+		"soon": soon, "after_at": Micros(req.After.NextAt), "after_id": req.After.ID, "limit": req.Limit,
+	}
+	if len(req.Names) > 0 {
+		name, a = FindDueSchedulesNamed, Args{"names": req.Names, "now": Micros(out.Now), "limit": req.Limit}
+	}
+	err := s.EachSchedule(ctx, name, a, func(row *store.Schedule) error {
+		out.Schedules = append(out.Schedules, *row)
+		return nil
+	})
+	if err != nil || len(req.Names) > 0 {
+		return err
+	}
+	return s.One(ctx, FindNextSchedule, Args{"soon": soon}, IntoTime(&out.Next))
+}
+
+// Fire accounts for slots; see store.Schedules.
+func (c Calls[S]) Fire(ctx context.Context, req store.FireRequest) (out store.FireResult, err error) {
+	if len(req.Firings) == 0 {
+		return out, nil
+	}
+	return rowwise.InTxAt(c.WriteAt(ctx, "fire schedules", req.Tx, req.Now), func(s S, now time.Time) (store.FireResult, error) {
+		return rowwise.Fire(ctx, s, req, now)
+	})
+}
+
 // NewestSlots implements rowwise.Slots.
 func (s *Session) NewestSlots(ctx context.Context, schedules []int64) (newest []rowwise.Slot, err error) {
 	err = s.Each(ctx, FindNewestSlots, Args{"ids": schedules}, func(r Row) error {

@@ -119,8 +119,8 @@ func (s *Session) ListJobs(ctx context.Context, req store.ListJobsRequest, more 
 	return out, nil
 }
 
-// CountJobs counts jobs by a statement of list_jobs.sql; see store.Jobs.
-func (s *Session) CountJobs(ctx context.Context, name Statement, req store.CountJobsRequest) (int64, error) {
+// CountJobs counts jobs; see store.Jobs.
+func (s *Session) CountJobs(ctx context.Context, req store.CountJobsRequest) (int64, error) {
 	now, err := s.Now(ctx, req.Now)
 	if err != nil {
 		return 0, err
@@ -130,7 +130,7 @@ func (s *Session) CountJobs(ctx context.Context, name Statement, req store.Count
 		given, a["before"] = append(given, "before"), cmp.Or(req.Before, math.MaxInt64)
 	}
 	var count sql.NullInt64 // NULL: a server has given the statement up
-	err = s.List(ctx, name, given, a, func(r Row) error { return r.Scan(&count) })
+	err = s.List(ctx, CountJobs, given, a, func(r Row) error { return r.Scan(&count) })
 	if err == nil && !count.Valid {
 		err = store.ErrSlow
 	}

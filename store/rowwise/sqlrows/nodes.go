@@ -99,6 +99,27 @@ func (s *Session) LockHeldJobs(ctx context.Context, nodes []int64) (held []rowwi
 // HasLeftNodes implements Tx, where no lock lets LockHeldJobs leave out jobs.
 func (s *Session) HasLeftNodes(context.Context, time.Time) (bool, error) { return false, nil }
 
+// Register enters a node; see store.Nodes.
+func (c Calls[S]) Register(ctx context.Context, req store.RegisterRequest) (store.RegisterResult, error) {
+	return rowwise.InTx(c.Write(ctx, "register node", nil), func(s S) (out store.RegisterResult, err error) {
+		if out.Now, err = s.Now(ctx, req.Now); err != nil {
+			return out, err
+		}
+		entry := Args{
+			"version": req.Version, "host": req.Host, "labels": JSONList(req.Labels), "queues": JSONList(req.Queues), "kinds": JSONList(req.Kinds),
+			"zones": JSONList(req.Zones), "problems": store.EncodeProblems(req.Problems), "lease": req.Lease.Microseconds(),
+		}
+		if req.Continue == 0 {
+			entry["name"] = req.Name
+		}
+		if out.Node, err = s.EnterNode(ctx, req.Continue, entry, out.Now); err != nil {
+			return out, err
+		}
+		out.Position, err = s.Base().Position(ctx)
+		return out, err
+	})
+}
+
 // Rescue declares nodes dead; see store.Nodes. It looks first in a transaction that only reads.
 func (c Calls[S]) Rescue(ctx context.Context, req store.RescueRequest) (out store.RescueResult, err error) {
 	const doing = "rescue"

@@ -35,6 +35,24 @@ func NewStep(req store.SaveStepRequest) Args {
 	}
 }
 
+// SaveStep stores a step of a job; see store.Steps.
+func (c Calls[S]) SaveStep(ctx context.Context, req store.SaveStepRequest) (store.SaveStepResult, error) {
+	const doing = "save a step"
+	out, err := rowwise.SaveNewStep(req, func() (time.Time, error) { return c.InsertStep(ctx, doing, req) }, func() (store.SaveStepResult, error) {
+		return rowwise.InTxAt(c.WriteAt(ctx, doing, req.Tx, req.Now), func(s S, now time.Time) (store.SaveStepResult, error) {
+			return rowwise.SaveStepOf(ctx, s, req, now)
+		})
+	})
+	switch {
+	case err != nil || !req.Commit:
+		return out, err
+	case !out.Changed:
+		c.Rollback(req.Tx)
+		return out, nil
+	}
+	return out, c.Commit(ctx, doing, req.Tx)
+}
+
 // PutStep implements rowwise.Steps.
 func (s *Session) PutStep(ctx context.Context, step store.Step) error {
 	return s.Exec(ctx, upsertStep, Args{

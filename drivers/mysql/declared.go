@@ -107,7 +107,6 @@ const (
 	lockPredecessors
 	lockQueueLimits
 	lockRateLanes
-	lockReleases
 	lockRetriedSchedules
 	lockRunningLaneJobs
 	lockSerialGroupJobs
@@ -255,7 +254,6 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	lockPredecessors:       {File: "lock_predecessors", Given: "waiting", Columns: "id"},
 	lockQueueLimits:        {File: "lock_queue_limits", Columns: sqlrows.LimitColumns},
 	lockRateLanes:          {File: "lock_rate_lanes", Columns: "limit_id tat"},
-	lockReleases:           {File: "lock_releases", Columns: "id number on_id done_to schedule_id ended_at state reason held"},
 	lockRetriedSchedules:   {File: "lock_retried_schedules", Columns: "id"},
 	lockRunningLaneJobs:    {File: "lock_lane_jobs", Given: "running lock", Columns: sqlrows.LaneJobColumns},
 	lockSerialGroupJobs:    {File: "lock_serial_group_jobs", Columns: "id"},

@@ -173,17 +173,6 @@ func (s *session) SaveEdges(ctx context.Context, edges []rowwise.JobEdge) error 
 	return err
 }
 
-// LockNotes implements rowwise.Edges.
-func (s *session) LockNotes(ctx context.Context, after int64, limit int) (notes []rowwise.Note, more bool, err error) {
-	err = s.Each(ctx, lockReleases, args{"after_id": after, "limit": limit}, func(r row) error {
-		n := rowwise.Note{Last: true}
-		err := r.Scan(&n.ID, &n.Number, &n.Ended.ID, &n.DoneTo, &n.Schedule, sqlrows.IntoTime(&n.At), &n.State, &n.Reason, &n.Held)
-		notes = append(notes, n)
-		return err
-	})
-	return notes, len(notes) == limit, err
-}
-
 // LockWaiting implements rowwise.Edges. It waits for other transactions.
 func (s *session) LockWaiting(ctx context.Context, ids []int64) (waiting []rowwise.JobWait, _ []int64, err error) {
 	waiting, _, err = s.lockWaiting(ctx, lockDependents, lockNotStarted, ids)

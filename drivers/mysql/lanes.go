@@ -198,13 +198,3 @@ func (s *session) LockRunning(ctx context.Context, limit *store.Limit) ([]store.
 	}
 	return s.laneJobs(ctx, lockRunningLaneJobs, ids)
 }
-
-// returnPausedPermits takes the permits from jobs of a subject that no node has claimed.
-func (s *session) returnPausedPermits(ctx context.Context, of store.PauseSubject, name string) error {
-	ids, err := s.PausedPermits(ctx, of, name)
-	if err != nil {
-		return err
-	}
-	_, err = s.takePermits(ctx, ids)
-	return err
-}

@@ -32,7 +32,7 @@ func (b *Backend) clearPaused(ctx context.Context, req store.PutRequest) error {
 	err := b.Write(ctx, doing, nil)(func(s *session) error {
 		s.wakes |= wakeCancels // claims that do not see the pause are committed now
 		for _, put := range req.Pauses {
-			if err := s.returnPausedPermits(ctx, put.Subject, put.Name); err != nil {
+			if err := s.ReturnPausedPermits(ctx, put.Subject, put.Name); err != nil {
 				return err
 			}
 		}
@@ -91,7 +91,7 @@ func (s *session) pausesOf(ctx context.Context, name statement, a args) (pauses 
 	return pauses, err
 }
 
-// EndPauses implements sqlrows.Tx.
+// EndPauses implements sqlrows.Dialect.
 func (s *session) EndPauses(ctx context.Context, now time.Time) (int, error) {
 	ended, err := s.pausesOf(ctx, lockEndedPauses, args{"now": sqlrows.Micros(now)})
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *session) pausable(ctx context.Context, name statement, ids []int64) ([]
 	return s.Numbers(ctx, name, args{"ids": sqlrows.JSONList(slices.Sorted(slices.Values(ids)))})
 }
 
-// ParkJobs implements sqlrows.Tx, with at most sqlrows.PauseStep jobs of each group and key. The pauses do not end
+// ParkJobs implements sqlrows.Dialect, with at most sqlrows.PauseStep jobs of each group and key. The pauses do not end
 // before the transaction does.
 func (s *session) ParkJobs(ctx context.Context, now time.Time) (parked int, err error) {
 	lock := lockParkingPauses
@@ -185,9 +185,4 @@ func (s *session) LockPauses(ctx context.Context, subject store.PauseSubject, na
 		return nil, err
 	}
 	return s.Session.LockPauses(ctx, subject, names)
-}
-
-// TendPauses implements rowwise.ClaimTx.
-func (s *session) TendPauses(ctx context.Context, now time.Time) (store.PauseStep, error) {
-	return sqlrows.TendPauses(ctx, s, now)
 }

@@ -38,7 +38,7 @@ func (s *session) ReturnIdlePermits(ctx context.Context, most int) (int, error) 
 	if err != nil {
 		return 0, err
 	}
-	returned, err := s.takePermits(ctx, ids)
+	returned, err := s.TakePermits(ctx, ids)
 	if err != nil {
 		return 0, err
 	}
@@ -46,7 +46,7 @@ func (s *session) ReturnIdlePermits(ctx context.Context, most int) (int, error) 
 	if err != nil {
 		return 0, err
 	}
-	return returned + len(heads), s.OnIDs(ctx, heads, sqlrows.ClearPermits, updateRare)
+	return len(returned) + len(heads), s.OnIDs(ctx, heads, sqlrows.ClearPermits, updateRare)
 }
 
 // served returns each pair of a kind and a queue that a living node takes, in the form that find_idle_jobs expects. A place has a queue of its own.
@@ -116,8 +116,8 @@ func (s *session) DeleteGonePermits(ctx context.Context) (int, error) {
 	return s.Count(ctx, sqlrows.DeleteGonePermits, args{"permits": sqlrows.JSON(gone)})
 }
 
-// takePermits takes the permits from jobs that no node has claimed; see sqlrows.Session.TakePermits. It returns from how many.
-func (s *session) takePermits(ctx context.Context, ids []int64) (int, error) {
-	taken, err := s.TakePermits(ctx, ids)
-	return len(taken), s.updateAfter(ctx, taken, err)
+// TakePermits implements sqlrows.Dialect.
+func (s *session) TakePermits(ctx context.Context, ids []int64) ([]int64, error) {
+	taken, err := s.Session.TakePermits(ctx, ids)
+	return taken, s.updateAfter(ctx, taken, err)
 }

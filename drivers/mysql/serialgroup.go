@@ -5,31 +5,20 @@ import (
 	"slices"
 
 	"github.com/hourbell/hourbell/store"
-	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
-// serialGroup is a serial group in the JSON of a parameter.
-type serialGroup struct {
-	Schedule int64 `json:"schedule"`
-	Backfill bool  `json:"backfill"`
-}
-
-// LockGroups implements rowwise.Groups. Whether a group is busy is read by a second statement, which
+// FindWaitingGroups implements sqlrows.Dialect. Whether a group is busy is read by a second statement, which
 // sees what was committed while the first waited for locks.
-func (s *session) LockGroups(ctx context.Context, groups []store.SerialGroup) (map[store.SerialGroup]store.GroupState, error) {
-	rows := make([]serialGroup, len(groups))
-	for i, group := range groups {
-		rows[i] = serialGroup(group)
-	}
-	states := map[store.SerialGroup]store.GroupState{}
-	a := args{"groups": sqlrows.JSON(rows)}
+func (s *session) FindWaitingGroups(ctx context.Context, groups string) (map[int]store.GroupState, error) {
+	states := map[int]store.GroupState{}
+	a := args{"groups": groups}
 	var heads []int64
 	err := s.Each(ctx, lockWaitingJobs, a, func(r row) error {
-		var i int
+		var place int
 		var first int64
-		err := r.Scan(&i, &first)
+		err := r.Scan(&place, &first)
 		if first != 0 {
-			states[groups[i]] = store.GroupState{First: first}
+			states[place] = store.GroupState{First: first}
 			heads = append(heads, first)
 		}
 		return err
@@ -41,11 +30,11 @@ func (s *session) LockGroups(ctx context.Context, groups []store.SerialGroup) (m
 		return nil, err
 	}
 	err = s.Each(ctx, findBusyGroups, a, func(r row) error {
-		var i int
-		err := r.Scan(&i)
-		if state, waits := states[groups[i]]; waits {
+		var place int
+		err := r.Scan(&place)
+		if state, waits := states[place]; waits {
 			state.Busy = true
-			states[groups[i]] = state
+			states[place] = state
 		}
 		return err
 	})

@@ -149,12 +149,12 @@ func (s *session) TakeKeys(ctx context.Context, ids []int64) error {
 
 // ReplaceJobs implements rowwise.Jobs.
 func (s *session) ReplaceJobs(ctx context.Context, jobs []rowwise.Replaced) error {
-	ids := make([]int64, len(jobs))
 	each := make([]args, len(jobs))
 	for i := range jobs {
-		ids[i], each[i] = jobs[i].ID, args{"id": jobs[i].ID, "args": sqlrows.NotNull(jobs[i].Args), "headers": jobs[i].Headers}
+		each[i] = args{"id": jobs[i].ID, "args": sqlrows.NotNull(jobs[i].Args), "headers": jobs[i].Headers}
 		sqlrows.AddSpec(each[i], &jobs[i].JobSpec)
 	}
+	ids := sqlrows.NumbersOf(jobs, func(job *rowwise.Replaced) int64 { return job.ID })
 	if err := s.LeaveLanes(ctx, ids, false); err != nil {
 		return err
 	}

@@ -37,7 +37,6 @@ const (
 	limitedStreams
 	limitedSuspects
 	listLanes
-	listReleases
 	lockClaims
 	lockFile
 	lockLaneJobs
@@ -104,7 +103,6 @@ var sources = sqlrows.WithShared([]sqlrows.Source{
 	limitedStreams:      {File: "claim_jobs", Given: "several by_priority limited_several", Columns: sqlrows.ClaimedColumns},
 	limitedSuspects:     {File: "claim_suspects", Given: "limited", Columns: sqlrows.ClaimedColumns},
 	listLanes:           {File: "list_lanes", Columns: "key used waiting starts tat not_before"},
-	listReleases:        {File: "list_releases", Columns: "id on_id done_to schedule_id ended_at state reason"},
 	lockClaims:          {File: "lock_claims", Columns: sqlrows.HeldClaimColumns},
 	lockFile:            {File: "lock_file"},
 	lockLaneJobs:        {File: "lock_lane_jobs", Columns: sqlrows.LaneJobColumns},

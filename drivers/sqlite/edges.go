@@ -9,18 +9,6 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
-// LockNotes implements rowwise.Edges.
-func (s *session) LockNotes(ctx context.Context, after int64, limit int) (notes []rowwise.Note, more bool, err error) {
-	err = s.Each(ctx, listReleases, args{"after_id": after, "limit": limit}, func(r row) error {
-		n := rowwise.Note{Last: true}
-		err := r.Scan(&n.ID, &n.Ended.ID, &n.DoneTo, &n.Schedule, sqlrows.IntoTime(&n.At), &n.State, &n.Reason)
-		n.Number = n.ID
-		notes = append(notes, n)
-		return err
-	})
-	return notes, len(notes) == limit, err
-}
-
 // LockPredecessors implements rowwise.Edges.
 func (s *session) LockPredecessors(ctx context.Context, ids []int64, _ time.Time) ([]store.Ended, error) {
 	found, err := s.ReadEnds(ctx, findPredecessors, ids)

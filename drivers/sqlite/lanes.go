@@ -89,16 +89,6 @@ func (s *session) LockRunning(ctx context.Context, limit *store.Limit) ([]store.
 	return s.LaneJobs(ctx, lockRunningLaneJobs, sqlrows.Scope(limit))
 }
 
-// returnPausedPermits takes the permits from jobs of a subject that no node has claimed.
-func (s *session) returnPausedPermits(ctx context.Context, of store.PauseSubject, name string) error {
-	ids, err := s.PausedPermits(ctx, of, name)
-	if err != nil {
-		return err
-	}
-	_, err = s.TakePermits(ctx, ids)
-	return err
-}
-
 // LockLaneJobs implements rowwise.LanesTx.
 func (s *session) LockLaneJobs(ctx context.Context, lanes []int64, most []int, now time.Time) ([]store.LaneJob, error) {
 	return s.FindLaneJobs(ctx, lanes, most, now)

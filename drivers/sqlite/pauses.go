@@ -20,7 +20,7 @@ func (b *Backend) Put(ctx context.Context, req store.PutRequest) (store.PutResul
 		out, err := rowwise.PutPauses(ctx, s, req, now)
 		for _, put := range req.Pauses {
 			if err == nil {
-				err = s.returnPausedPermits(ctx, put.Subject, put.Name)
+				err = s.ReturnPausedPermits(ctx, put.Subject, put.Name)
 			}
 		}
 		return out, err
@@ -31,12 +31,12 @@ func (b *Backend) Put(ctx context.Context, req store.PutRequest) (store.PutResul
 	return out, err
 }
 
-// ParkJobs implements sqlrows.Tx.
+// ParkJobs implements sqlrows.Dialect.
 func (s *session) ParkJobs(ctx context.Context, now time.Time) (int, error) {
 	return s.Count(ctx, sqlrows.ParkJobs, args{"now": sqlrows.Micros(now), "limit": sqlrows.PauseStep})
 }
 
-// EndPauses implements sqlrows.Tx.
+// EndPauses implements sqlrows.Dialect.
 func (s *session) EndPauses(ctx context.Context, now time.Time) (int, error) {
 	moved, err := s.Count(ctx, sqlrows.UnparkJobs, args{"now": sqlrows.Micros(now), "limit": sqlrows.PauseStep})
 	if err != nil {
@@ -46,9 +46,4 @@ func (s *session) EndPauses(ctx context.Context, now time.Time) (int, error) {
 		return 0, err
 	}
 	return moved, s.Exec(ctx, sqlrows.DeletePauses, args{"now": sqlrows.Micros(now)})
-}
-
-// TendPauses implements rowwise.ClaimTx.
-func (s *session) TendPauses(ctx context.Context, now time.Time) (store.PauseStep, error) {
-	return sqlrows.TendPauses(ctx, s, now)
 }

@@ -34,11 +34,7 @@ func (s *session) ReplaceJobs(ctx context.Context, jobs []rowwise.Replaced) erro
 		text = append(append(appendSpec(text, &jobs[i].JobSpec, &pack), '}'), ',')
 	}
 	text[len(text)-1] = ']'
-	ids := make([]int64, len(jobs))
-	for i := range jobs {
-		ids[i] = jobs[i].ID
-	}
-	if err := s.LeaveLanes(ctx, ids, false); err != nil {
+	if err := s.LeaveLanes(ctx, sqlrows.NumbersOf(jobs, func(job *rowwise.Replaced) int64 { return job.ID }), false); err != nil {
 		return err
 	}
 	return s.Exec(ctx, replaceJobs, args{"jobs": string(text), "bytes": pack.Parameter()})

@@ -1,4 +1,4 @@
--- statement lockReleases, returns id number on_id done_to schedule_id ended_at state reason held
+-- shared statement lockReleases, returns id number on_id done_to schedule_id ended_at state reason held
 -- Locks notes of ended jobs, the oldest first, except notes that other transactions have locked. An
 -- end is held if an older note of a retry of its job is not carried out.
 SELECT r.id, coalesce(r.first_id, r.id) AS number, r.on_id, r.done_to, coalesce(r.schedule_id, 0) AS schedule_id, {micros(r.ended_at)} AS ended_at, r.state, r.reason,

@@ -14,11 +14,6 @@ type Tx interface {
 	rowwise.BeginTx
 	PruneTx
 
-	// ParkJobs parks due jobs of paused groups and keys, and EndPauses makes some parked jobs claimable whose pauses have ended. Both
-	// return how many; PauseStep or more: there may be more.
-	ParkJobs(ctx context.Context, now time.Time) (int, error)
-	EndPauses(ctx context.Context, now time.Time) (int, error)
-
 	// EnterNode inserts a node whose description has the parameters of entry, and returns its number; node is 0 then. Otherwise it
 	// continues the registration of the node, and prolongs its lease.
 	EnterNode(ctx context.Context, node int64, entry Args, now time.Time) (int64, error)

@@ -194,6 +194,7 @@ const (
 	lockLiveNodes
 	lockPauses
 	lockPermittedJobs
+	lockReleases
 	lockStepJob
 	pruneAudit
 	raiseLocks
@@ -436,6 +437,7 @@ var shared = [Shared]Source{
 	lockLiveNodes:      {File: "lock_live_nodes", Given: "lock", Columns: NodeColumns},
 	lockPauses:         {File: "lock_pauses", Columns: PauseColumns},
 	lockPermittedJobs:  {File: "lock_permitted_jobs", Columns: "id permits"},
+	lockReleases:       {File: "lock_releases", Columns: "id number on_id done_to schedule_id ended_at state reason held"},
 	lockStepJob:        {File: "lock_step_job", Columns: "state token"},
 	pruneAudit:         {File: "prune_audit"},
 	raiseLocks:         {File: "raise_locks"},

@@ -185,6 +185,17 @@ func (s *Session) DecidedEdges(ctx context.Context, ids []int64) (decided []roww
 	return decided, err
 }
 
+// LockNotes implements rowwise.Edges.
+func (s *Session) LockNotes(ctx context.Context, after int64, limit int) (notes []rowwise.Note, more bool, err error) {
+	err = s.Each(ctx, lockReleases, Args{"after_id": after, "limit": limit}, func(r Row) error {
+		n := rowwise.Note{Last: true}
+		err := r.Scan(&n.ID, &n.Number, &n.Ended.ID, &n.DoneTo, &n.Schedule, IntoTime(&n.At), &n.State, &n.Reason, &n.Held)
+		notes = append(notes, n)
+		return err
+	})
+	return notes, len(notes) == limit, err
+}
+
 // MoveNote implements rowwise.Edges.
 func (s *Session) MoveNote(ctx context.Context, note rowwise.Note) error {
 	return s.Exec(ctx, updateRelease, Args{"id": note.ID, "done_to": note.DoneTo})

@@ -71,8 +71,7 @@ func (s *Session) JobPermits(ctx context.Context, name Statement, ids []int64) (
 	})
 }
 
-// TakePermits takes the permits from jobs that no node has claimed, as a vacancy, without jobs that other transactions have locked, and
-// returns the others.
+// TakePermits implements Dialect, where the copies of jobs need no update.
 func (s *Session) TakePermits(ctx context.Context, ids []int64) (taken []int64, err error) {
 	held, err := s.JobPermits(ctx, lockPermittedJobs, ids)
 	if err != nil || len(held) == 0 {
@@ -88,9 +87,14 @@ func (s *Session) TakePermits(ctx context.Context, ids []int64) (taken []int64, 
 	return taken, s.OnIDs(ctx, taken, ClearPermits)
 }
 
-// PausedPermits returns the jobs of a subject that hold permits and that no node has claimed.
-func (s *Session) PausedPermits(ctx context.Context, of store.PauseSubject, name string) ([]int64, error) {
-	return s.Numbers(ctx, findPausedPermits, Args{"subject": int16(of), "name": name})
+// ReturnPausedPermits takes the permits from jobs of a subject that no node has claimed.
+func (s *Session) ReturnPausedPermits(ctx context.Context, of store.PauseSubject, name string) error {
+	ids, err := s.Numbers(ctx, findPausedPermits, Args{"subject": int16(of), "name": name})
+	if err != nil {
+		return err
+	}
+	_, err = s.Dialect.TakePermits(ctx, ids)
+	return err
 }
 
 // MakeLanes implements rowwise.LanesTx.

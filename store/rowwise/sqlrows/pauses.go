@@ -52,7 +52,7 @@ const PauseStep = 1000
 func (c Calls[S]) Park(ctx context.Context, req store.PutRequest) (err error) {
 	parks := slices.ContainsFunc(req.Pauses, store.PutPause.Parks)
 	for n := PauseStep; parks && err == nil && n >= PauseStep; {
-		n, err = rowwise.InTxAt(c.WriteAt(ctx, req.String(), nil, req.Now), func(s S, now time.Time) (int, error) { return s.ParkJobs(ctx, now) })
+		n, err = rowwise.InTxAt(c.WriteAt(ctx, req.String(), nil, req.Now), func(s S, now time.Time) (int, error) { return s.Base().ParkJobs(ctx, now) })
 	}
 	return err
 }
@@ -65,17 +65,17 @@ func (c Calls[S]) Delete(ctx context.Context, req store.DeleteRequest) error {
 		return err
 	}
 	for moved, err := PauseStep, error(nil); err == nil && moved >= PauseStep; {
-		moved, err = rowwise.InTxAt(c.WriteAt(ctx, req.String(), nil, req.Now), func(s S, now time.Time) (int, error) { return s.EndPauses(ctx, now) })
+		moved, err = rowwise.InTxAt(c.WriteAt(ctx, req.String(), nil, req.Now), func(s S, now time.Time) (int, error) { return s.Base().EndPauses(ctx, now) })
 	}
 	return nil
 }
 
-// TendPauses is TendPauses of rowwise.ClaimTx.
-func TendPauses(ctx context.Context, tx Tx, now time.Time) (step store.PauseStep, err error) {
-	if step.Released, err = tx.EndPauses(ctx, now); err != nil {
+// TendPauses implements rowwise.ClaimTx.
+func (s *Session) TendPauses(ctx context.Context, now time.Time) (step store.PauseStep, err error) {
+	if step.Released, err = s.EndPauses(ctx, now); err != nil {
 		return step, err
 	}
-	step.Parked, err = tx.ParkJobs(ctx, now)
+	step.Parked, err = s.ParkJobs(ctx, now)
 	step.More = step.Parked >= PauseStep
 	return step, err
 }

@@ -41,6 +41,18 @@ type Dialect interface {
 	// if one of them is of a strict limit and none of a limit with a rate.
 	LeaveLanes(ctx context.Context, ids []int64, again bool) error
 
+	// TakePermits takes the permits from jobs that no node has claimed, as a vacancy, without jobs that other transactions have locked,
+	// and returns the others.
+	TakePermits(ctx context.Context, ids []int64) ([]int64, error)
+
+	// ParkJobs parks due jobs of paused groups and keys, and EndPauses makes some parked jobs claimable whose pauses have ended. Both
+	// return how many; PauseStep or more: there may be more.
+	ParkJobs(ctx context.Context, now time.Time) (int, error)
+	EndPauses(ctx context.Context, now time.Time) (int, error)
+
+	// FindWaitingGroups returns the states of serial groups, which are a JSON list, in which a job waits, by the places of the groups.
+	FindWaitingGroups(ctx context.Context, groups string) (map[int]store.GroupState, error)
+
 	// CountLimit counts what a limit holds. ListLanes returns the lanes of a limit in which most jobs wait, at most a number, among the
 	// candidates with the most permits in use. FindLimitWaits returns which limits let jobs wait, each with the state of its lane.
 	CountLimit(ctx context.Context, limit *store.LimitInfo, now time.Time) error

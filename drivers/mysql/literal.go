@@ -6,10 +6,45 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
+	"github.com/hourbell/hourbell/store/sqltext"
 )
+
+// complete returns a statement with literals in the place of its parameters. Arguments that the
+// statement lacks, and missing arguments, are an error. given are further conditions of a listing.
+func (t *text) complete(s statement, a args, given ...string) (string, error) {
+	pieces := t.pieces
+	if sources[s].Lists {
+		given = append(strings.Fields(sources[s].Given), given...)
+		pieces = sqltext.Pieces(sqltext.Pick(t.SQL, given...))
+	} else if len(a) != len(t.Params) {
+		return "", fmt.Errorf("statement %v has the parameters %v, %d are passed", sources[s], t.Params, len(a))
+	}
+	out, err := appendPieces(nil, pieces, s, a)
+	return string(out), err
+}
+
+// appendPieces appends a part of a statement with literals in the place of its parameters.
+func appendPieces(out []byte, pieces []sqltext.Piece, s statement, a args) ([]byte, error) {
+	for _, piece := range pieces {
+		out = append(out, piece.Code...)
+		if piece.Parameter == "" {
+			continue
+		}
+		value, passed := a[piece.Parameter]
+		if !passed {
+			return nil, fmt.Errorf("statement %v: parameter %s is not passed", sources[s], piece.Parameter)
+		}
+		var err error
+		if out, err = appendLiteral(out, value); err != nil {
+			return nil, fmt.Errorf("statement %v: parameter %s: %w", sources[s], piece.Parameter, err)
+		}
+	}
+	return out, nil
+}
 
 // appendLiteral appends a value as SQL. The driver writes values into its statements, so that
 // a statement is one message, also in a transaction of the program, and so that a list is a value.

@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"embed"
-	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,7 +13,7 @@ import (
 
 //go:generate go run github.com/hourbell/hourbell/store/sqltext/declare
 
-//go:embed sql/*.sql
+//go:embed sql/*.sql sql/macros/*.sql
 var sqlFiles embed.FS
 
 // statement is one of the SQL statements that the driver sends. Each has a file in
@@ -85,27 +84,7 @@ func (v variant) rules() sqltext.Rules {
 	}
 	lists := sqlrows.Lists()
 	lists["rare_columns"] = rareColumns
-	return sqltext.Rules{Words: words, Macros: conditions, Lists: lists}
-}
-
-// conditions are conditions that several statements have: {in_queue(queue, name)}, for example.
-var conditions = map[string]string{
-	// store.InQueue: a queue, and the name of a queue.
-	"in_queue": `($1 = $2 OR left($1, char_length($2) + 1) = concat($2, _utf8mb4'@'))`,
-	// Limit.Matches: the queue, the kind and by_key of a limit, and a job.
-	"in_scope": `($1 = _utf8mb4'' OR {in_queue($4.queue, $1)}) AND $2 IN (_utf8mb4'', $4.kind) AND (NOT $3 OR $4.job_key IS NOT NULL)`,
-	// A job that holds its permits, or needs none.
-	"permitted": `($1.permits IS NOT NULL OR NOT EXISTS (SELECT 1 FROM hourbell_job_limit AS t
-    WHERE t.ended_at IS NULL AND (t.by_key <> 0 OR t.kind <> _utf8mb4'') AND {in_scope(t.queue, t.kind, t.by_key, $1)}))`,
-	// A job waits for a step: its number, and its snoozes.
-	"waits": `(coalesce($2, 0) > 0 AND EXISTS (SELECT 1 FROM hourbell_step AS w WHERE w.job_id = $1 AND w.waits))`,
-	// The numbers of the jobs whose newest attempt with an error has a text in it, between two numbers.
-	"with_error": `SELECT a.job_id AS id FROM hourbell_attempt AS a WHERE a.job_id > $2 AND a.job_id < $3 AND locate($1, a.error) > 0 ` +
-		`AND NOT EXISTS (SELECT 1 FROM hourbell_attempt AS n WHERE n.job_id = a.job_id AND n.token > a.token AND n.error <> _utf8mb4'')`,
-	// The same of one job, by its number.
-	"has_error": `locate($2, (SELECT a.error FROM hourbell_attempt AS a WHERE a.job_id = $1 AND a.error <> _utf8mb4'' ORDER BY a.token DESC LIMIT 1)) > 0`,
-	// Pause.Concerns: the subject and the name of a pause, and a job.
-	"concerns": `CASE $1 WHEN 0 THEN $3.group_name = $2 WHEN 1 THEN {in_queue($3.queue, $2)} WHEN 2 THEN $3.kind = $2 ELSE $3.job_key = $2 END`,
+	return sqltext.Rules{Words: words, Lists: lists}
 }
 
 // included is {statement(F)}: the statement of the file F, without the lines that have conditions.
@@ -168,37 +147,4 @@ func (v variant) read() (texts, error) {
 	}
 	all[insertJobs].rows = readRows(all[insertJobs].SQL, usualJob)
 	return all, nil
-}
-
-// complete returns a statement with literals in the place of its parameters. Arguments that the
-// statement lacks, and missing arguments, are an error. given are further conditions of a listing.
-func (t *text) complete(s statement, a args, given ...string) (string, error) {
-	pieces := t.pieces
-	if sources[s].Lists {
-		given = append(strings.Fields(sources[s].Given), given...)
-		pieces = sqltext.Pieces(sqltext.Pick(t.SQL, given...))
-	} else if len(a) != len(t.Params) {
-		return "", fmt.Errorf("statement %v has the parameters %v, %d are passed", sources[s], t.Params, len(a))
-	}
-	out, err := appendPieces(nil, pieces, s, a)
-	return string(out), err
-}
-
-// appendPieces appends a part of a statement with literals in the place of its parameters.
-func appendPieces(out []byte, pieces []sqltext.Piece, s statement, a args) ([]byte, error) {
-	for _, piece := range pieces {
-		out = append(out, piece.Code...)
-		if piece.Parameter == "" {
-			continue
-		}
-		value, passed := a[piece.Parameter]
-		if !passed {
-			return nil, fmt.Errorf("statement %v: parameter %s is not passed", sources[s], piece.Parameter)
-		}
-		var err error
-		if out, err = appendLiteral(out, value); err != nil {
-			return nil, fmt.Errorf("statement %v: parameter %s: %w", sources[s], piece.Parameter, err)
-		}
-	}
-	return out, nil
 }

@@ -2,14 +2,19 @@ package postgres
 
 import (
 	"context"
+	"embed"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
 )
+
+//go:embed migrations/*.sql
+var migrationFiles embed.FS
 
 const looking = "begin isolation level read committed read only"
 
@@ -155,4 +160,25 @@ func (b *Backend) createSchema(ctx context.Context, tx pgx.Tx) error {
 	}
 	_, err = tx.Exec(ctx, "CREATE SCHEMA "+pgx.Identifier{b.schema}.Sanitize())
 	return err
+}
+
+// withSchema fills in the words in braces.
+func withSchema(text, schema string) string {
+	for word, is := range schemaWords(schema) {
+		text = strings.ReplaceAll(text, "{"+word+"}", is)
+	}
+	return text
+}
+
+// readMigrations reads the migrations. Each ends by noting that it was applied.
+func readMigrations(schema string) []store.Migration {
+	steps, err := store.ReadMigrations(migrationFiles, "migrations")
+	if err != nil {
+		panic(err)
+	}
+	for i := range steps {
+		note := fmt.Sprintf("\nINSERT INTO {schema}.migration (version, name) VALUES (%d, '%s');\n", steps[i].Version, steps[i].Name)
+		steps[i].SQL = withSchema(steps[i].SQL+note, schema)
+	}
+	return steps
 }

@@ -221,6 +221,6 @@ var mysqlLaneFaults = []fault{
 	{"a retried job keeps its permit", shared + "finish.go", "s.Dialect.LeaveLanes(ctx, again, true)", "s.Dialect.LeaveLanes(ctx, nil, true)"},
 	{"a job that is moved keeps its permit", "sql/update_jobs.sql", "j.lane = NULL, j.permits = NULL,", "j.lane = NULL,"},
 	{"permits are given without a lock of their lanes", "sql/lock_lanes.sql", "FOR UPDATE\nNOWAIT -- if nowait", "LIMIT 1000000 -- if nowait"},
-	{"a claim takes jobs that hold no permit", "statements.go", "($1.permits IS NOT NULL OR NOT EXISTS", "(1 OR NOT EXISTS"},
+	{"a claim takes jobs that hold no permit", "sql/macros/permitted.sql", "($1.permits IS NOT NULL OR NOT EXISTS", "(1 OR NOT EXISTS"},
 	{"permits that were given back are taken twice", shared + "lanes.go", "return vacancies, s.OnIDs(ctx, ids, deleteVacancies)", "return vacancies, nil"},
 }

@@ -9,7 +9,7 @@
 //   - A line that ends in "-- if NAME" belongs to the statement only if the condition
 //     NAME is given. See [Pick].
 //   - {name} is replaced by a text, such as the quoted name of a schema.
-//   - {name(argument, argument)} is replaced by a text that has the arguments. See [Rules]. A caller
+//   - {name(argument, argument)} is replaced by a text that has the arguments. See [Rules.WithMacros]. A caller
 //     of [Expand] makes the text itself.
 //   - {spec} is replaced by the names of the columns of the list "spec", separated by
 //     commas. Further text in the braces is repeated for each column, and the word
@@ -20,6 +20,9 @@ package sqltext
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
+	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -36,6 +39,34 @@ type Rules struct {
 	// Lists has lists of columns by names: the columns' names, each with its type
 	// behind a space if statements use the type, separated by commas.
 	Lists map[string]string
+}
+
+// WithMacros returns rules with a macro from each file of a folder, besides their other macros: NAME.sql is the macro NAME, without the
+// lines that begin with "--". The macro is one line, because a statement may have it in a line that has a condition.
+func (r Rules) WithMacros(files fs.FS, folder string) (Rules, error) {
+	names, err := fs.Glob(files, folder+"/*.sql")
+	if err != nil {
+		return r, err
+	}
+	macros := maps.Clone(r.Macros)
+	if macros == nil {
+		macros = map[string]string{}
+	}
+	for _, name := range names {
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return r, fmt.Errorf("read macros: %w", err)
+		}
+		var lines []string
+		for line := range strings.Lines(string(text)) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "--") {
+				lines = append(lines, line)
+			}
+		}
+		macros[strings.TrimSuffix(path.Base(name), ".sql")] = strings.Join(lines, " ")
+	}
+	r.Macros = macros
+	return r, nil
 }
 
 // Complete returns a statement: the lines of text whose conditions are given, with

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/hourbell/hourbell/store/sqltext"
 )
@@ -64,6 +65,24 @@ func TestNumber(t *testing.T) {
 		if _, err := sqltext.Number(text, strings.Fields(names)); err == nil || err.Error() != want {
 			t.Errorf("Number with %q returned error %v, want %q", names, err, want)
 		}
+	}
+}
+
+func TestWithMacros(t *testing.T) {
+	files := fstest.MapFS{
+		"sql/a.sql":          {Data: []byte("SELECT 1")},
+		"sql/macros/due.sql": {Data: []byte("-- A job is due.\n(run_at <= $1\n    AND {within(queue, $2)})\n")},
+	}
+	with, err := rules.WithMacros(files, "sql/macros")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := with.Complete("WHERE {due(:now, :queue)} -- if due", "due")
+	if want := "WHERE (run_at <= :now AND (queue = :queue OR queue LIKE :queue || '{%')) -- if due"; err != nil || got != want {
+		t.Errorf("Complete = %q, %v; want %q", got, err, want)
+	}
+	if _, changed := rules.Macros["due"]; changed {
+		t.Error("WithMacros changed the rules that it was called on")
 	}
 }
 

@@ -47,10 +47,14 @@ func WithShared(own []Source) Sources {
 	return own
 }
 
-// Read reads the text of each statement from the folder sql of files, and completes it; see package sqltext for what the files
-// may have besides SQL. expand is called before the rules; it may be nil. What comes after a statement is cut: SQLite keeps only
+// Read reads the text of each statement from the folder sql of files, and completes it with the macros of its folder macros; see package
+// sqltext for what the files may have besides SQL. expand is called before the rules; it may be nil. What comes after a statement is cut: SQLite keeps only
 // statements prepared that end with the text.
 func (all Sources) Read(files embed.FS, rules sqltext.Rules, expand func(sql string) string) ([]Text, error) {
+	rules, err := rules.WithMacros(files, "sql/macros")
+	if err != nil {
+		return nil, err
+	}
 	texts := make([]Text, len(all))
 	for i, from := range all {
 		file, err := files.ReadFile("sql/" + from.File + ".sql")

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	mysql "github.com/go-sql-driver/mysql"
@@ -36,7 +35,6 @@ type Backend struct {
 
 	texts        texts
 	callersTexts texts // of statements in transactions of the program
-	steps        []store.Migration
 	retries      retries
 
 	source int64 // the row of this Backend in the table of wake-ups
@@ -146,7 +144,7 @@ func open(ctx context.Context, db *sql.DB, leases *leaseConns, writing *sql.TxOp
 	b := &Backend{db: db, leases: leases, writing: writing, source: rand.Int64()}
 	b.calls = calls{
 		ReadOnly: b.read, WriteOnly: b.writeOnly, InCallers: b.inCallers, Commit: b.commit, Rollback: rollback,
-		InsertStep: b.insertStep, Release: b.CarryOut,
+		InsertStep: b.insertStep, Version: b.newestStep, Release: b.CarryOut,
 	}
 	b.wakes = newWakes(b.raise)
 	var err error
@@ -160,7 +158,7 @@ func open(ctx context.Context, db *sql.DB, leases *leaseConns, writing *sql.TxOp
 	if b.callersTexts, err = textsFor(variant{mariaDB: b.server.mariaDB, callers: true}); err != nil {
 		return nil, err
 	}
-	if b.steps, err = readSteps(b.server); err != nil {
+	if b.Steps, err = readSteps(b.server); err != nil {
 		return nil, err
 	}
 	return b, nil
@@ -187,9 +185,6 @@ func (b *Backend) Close() error {
 	}
 	return nil
 }
-
-// Migrations returns all steps of the schema; see store.Migrator.
-func (b *Backend) Migrations() []store.Migration { return slices.Clone(b.steps) }
 
 // Locks returns locks on the connections of the Backend, which stay open.
 func (b *Backend) Locks(opts ...LockOption) *Locks { return NewLocks(b.db, opts...) }

@@ -297,7 +297,7 @@ func (e *examination) schema(ctx context.Context) bool {
 			len(steps)), "run `hourbell migrate up` as a user who may change tables")
 		return false
 	}
-	if err := e.b.checkVersion(ctx); err != nil { // too new
+	if err := e.b.calls.CheckSchema(ctx); err != nil { // too new
 		e.failed(ctx, "schema", err)
 		return false
 	}

@@ -60,9 +60,9 @@ func (b *Backend) MigrateUp(ctx context.Context) ([]store.Migration, error) {
 	if err := b.checkTables(ctx, conn); err != nil {
 		return nil, b.explain(ctx, doing, err)
 	}
-	if have, err := b.version(ctx, conn); err != nil || have >= len(b.steps) {
+	if have, err := b.version(ctx, conn); err != nil || have >= len(b.Steps) {
 		if err == nil {
-			err = store.CheckSchema(have, len(b.steps))
+			err = store.CheckSchema(have, len(b.Steps))
 		}
 		return nil, b.explain(ctx, doing, err)
 	}
@@ -96,7 +96,7 @@ func (b *Backend) migrate(ctx context.Context, conn *sql.Conn) (applied []store.
 	if _, err := conn.ExecContext(ctx, table); err != nil {
 		return nil, err
 	}
-	for _, step := range b.steps[min(have, len(b.steps)):] {
+	for _, step := range b.Steps[min(have, len(b.Steps)):] {
 		for _, text := range statementsOf(step.SQL) {
 			if _, err := conn.ExecContext(ctx, text); err != nil && !doneBefore(err) {
 				return applied, fmt.Errorf("step %d (%s): %w", step.Version, step.Name, err)
@@ -127,43 +127,26 @@ func doneBefore(err error) bool {
 // version reads the newest step that the database has; 0 where there is no schema.
 // Steps that are no steps of this release or of a later release are an error.
 func (b *Backend) version(ctx context.Context, q sqlrows.Querier) (int, error) {
-	have, err := sqlrows.ReadVersion(ctx, q, b.steps, "drop the tables whose names begin with hourbell_")
+	have, err := sqlrows.ReadVersion(ctx, q, b.Steps, "drop the tables whose names begin with hourbell_")
 	if numberOf(err) == errNoTable {
 		return 0, nil
 	}
 	return have, err
 }
 
-// MigrateStatus returns which steps the database has; see store.Migrator. It
-// creates nothing.
-func (b *Backend) MigrateStatus(ctx context.Context) ([]store.MigrationStatus, error) {
+// newestStep is Version of sqlrows.Calls.
+func (b *Backend) newestStep(ctx context.Context, doing string) (int, error) {
 	have, err := b.version(ctx, b.db)
-	if err != nil {
-		return nil, b.explain(ctx, "read the schema's version", err)
-	}
-	return store.StatusOf(b.steps, have), nil
+	return have, b.explain(ctx, doing, err)
 }
 
 // CheckSchema checks that this release can use the schema, and that all tables have transactions; its error wraps
 // store.ErrSchema. It only reads.
 func (b *Backend) CheckSchema(ctx context.Context) error {
-	if err := b.checkVersion(ctx); err != nil {
+	if err := b.calls.CheckSchema(ctx); err != nil {
 		return err
 	}
 	return b.explain(ctx, "check the schema", b.checkTables(ctx, b.db))
-}
-
-// checkVersion checks that this release can use the schema's version.
-func (b *Backend) checkVersion(ctx context.Context) error {
-	const doing = "check the schema"
-	have, err := b.version(ctx, b.db)
-	if err != nil {
-		return b.explain(ctx, doing, err)
-	}
-	if err := store.CheckSchema(have, len(b.steps)); err != nil {
-		return fmt.Errorf("%s: %w", doing, err)
-	}
-	return nil
 }
 
 // checkTables returns an error if there are tables without transactions.

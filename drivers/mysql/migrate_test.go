@@ -16,13 +16,13 @@ import (
 func TestMigrationGoesOn(t *testing.T) {
 	url, db := newDatabase(t, "")
 	b, before := openStore(t, url), openStore(t, url)
-	b.steps = append(b.Migrations(), store.Migration{Version: len(b.steps) + 1, Name: "more", SQL: `
+	b.Steps = append(b.Migrations(), store.Migration{Version: len(b.Steps) + 1, Name: "more", SQL: `
 		ALTER TABLE hourbell_job ADD COLUMN more BIGINT;
 		ALTER TABLE hourbell_job ADD KEY hourbell_job_more (more);
 		ALTER TABLE hourbell_audit DROP KEY hourbell_audit_actor;
 		ALTER TABLE hourbell_audit DROP COLUMN source;`})
 	var texts []string
-	for _, step := range b.steps {
+	for _, step := range b.Steps {
 		texts = append(texts, statementsOf(step.SQL)...)
 	}
 	for _, text := range texts {
@@ -44,7 +44,7 @@ func TestMigrationGoesOn(t *testing.T) {
 	}
 	applied, err := b.MigrateUp(t.Context())
 	must(t, err)
-	if len(applied) != len(b.steps) {
+	if len(applied) != len(b.Steps) {
 		t.Errorf("the migration applied %d steps", len(applied))
 	}
 	var counters, timelines int
@@ -75,7 +75,7 @@ func TestMigrationsWait(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if want := len(openStore(t, url).steps); all != want {
+	if want := len(openStore(t, url).Steps); all != want {
 		t.Errorf("%d steps were applied, want %d", all, want)
 	}
 }

@@ -63,7 +63,6 @@ type Backend struct {
 	turns  turns
 
 	texts []sqlrows.Text
-	steps []store.Migration
 
 	mu       sync.Mutex // guards what follows
 	prepared map[*sql.DB]*prepared
@@ -286,12 +285,12 @@ func newBackend(path string) (*Backend, error) {
 		return nil, err
 	}
 	b := &Backend{
-		path: path, texts: texts, steps: steps,
+		path: path, texts: texts,
 		turns: newTurns(), prepared: map[*sql.DB]*prepared{},
 	}
 	b.calls = calls{
 		ReadOnly: b.read, WriteOnly: b.writeOnly, InCallers: b.inCallers, Commit: b.commit, Rollback: rollback,
-		InsertStep: b.insertStep,
+		InsertStep: b.insertStep, Steps: steps, Version: b.newestStep,
 	}
 	return b, nil
 }

@@ -98,7 +98,7 @@ func TestExamineFindsWhatIsWrong(t *testing.T) {
 	})
 	t.Run("older schema", func(t *testing.T) {
 		b := openFile(t, newFile(t))
-		b.steps = append(b.Migrations(), store.Migration{Version: len(b.steps) + 1, Name: "more"})
+		b.Steps = append(b.Migrations(), store.Migration{Version: len(b.Steps) + 1, Name: "more"})
 		examined(t, b, "schema error")
 		if _, err := b.writer.ExecContext(t.Context(), "INSERT INTO hourbell_schema_version (version, name, applied_at) VALUES (900, 'later', 0)"); err != nil {
 			t.Fatal(err)

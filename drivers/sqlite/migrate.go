@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/hourbell/hourbell/store"
@@ -17,9 +16,6 @@ import (
 
 //go:embed migrations/*.sql
 var migrations embed.FS
-
-// Migrations returns all steps of the schema; see store.Migrator.
-func (b *Backend) Migrations() []store.Migration { return slices.Clone(b.steps) }
 
 // MigrateUp applies what is missing; see store.Migrator. It creates the file if
 // it is missing and puts it into WAL mode. Where nothing is missing it writes
@@ -117,10 +113,10 @@ func (b *Backend) nextStep(ctx context.Context, conn *sql.Conn) (*store.Migratio
 	if err != nil {
 		return nil, err
 	}
-	if have >= len(b.steps) {
-		return nil, store.CheckSchema(have, len(b.steps))
+	if have >= len(b.Steps) {
+		return nil, store.CheckSchema(have, len(b.Steps))
 	}
-	return &b.steps[have], nil
+	return &b.Steps[have], nil
 }
 
 // applyStep runs a step and enters it into the books.
@@ -142,42 +138,29 @@ func (b *Backend) applyStep(ctx context.Context, conn *sql.Conn, step store.Migr
 // version reads the newest step that the database has; 0 where there is no schema.
 // Steps that are no steps of this release or of a later release are an error.
 func (b *Backend) version(ctx context.Context, q querier) (int, error) {
-	have, err := sqlrows.ReadVersion(ctx, q, b.steps, "drop the tables whose names begin with hourbell_, or remove the file with its -wal and -shm files")
+	have, err := sqlrows.ReadVersion(ctx, q, b.Steps, "drop the tables whose names begin with hourbell_, or remove the file with its -wal and -shm files")
 	if err != nil && strings.Contains(err.Error(), "no such table: hourbell_schema_version") {
 		return 0, nil
 	}
 	return have, err
 }
 
-// haveVersion is version, and 0 for a file that does not exist.
-func (b *Backend) haveVersion(ctx context.Context) (int, error) {
+// newestStep is Version of sqlrows.Calls; 0 also for a file that does not exist, which is not created.
+func (b *Backend) newestStep(ctx context.Context, doing string) (int, error) {
 	if _, err := os.Stat(b.path); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
-	return b.version(ctx, b.reader)
-}
-
-// MigrateStatus returns which steps the database has; see store.Migrator. It
-// creates nothing, not even the file.
-func (b *Backend) MigrateStatus(ctx context.Context) ([]store.MigrationStatus, error) {
-	have, err := b.haveVersion(ctx)
-	if err != nil {
-		return nil, b.explain(ctx, "read the schema's version", err)
-	}
-	return store.StatusOf(b.steps, have), nil
+	have, err := b.version(ctx, b.reader)
+	return have, b.explain(ctx, doing, err)
 }
 
 // CheckSchema checks that this release can use the schema in the file, and that
 // the file is in WAL mode; its error wraps store.ErrSchema. It only reads.
 func (b *Backend) CheckSchema(ctx context.Context) error {
+	if err := b.calls.CheckSchema(ctx); err != nil {
+		return err
+	}
 	const doing = "check the schema"
-	have, err := b.haveVersion(ctx)
-	if err != nil {
-		return b.explain(ctx, doing, err)
-	}
-	if err := store.CheckSchema(have, len(b.steps)); err != nil {
-		return fmt.Errorf("%s: %w", doing, err)
-	}
 	mode, err := pragma(ctx, b.reader, "journal_mode")
 	if err != nil {
 		return b.explain(ctx, doing, err)

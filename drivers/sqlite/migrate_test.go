@@ -68,8 +68,8 @@ func TestMigrateAheadOfRelease(t *testing.T) {
 func TestUpgrade(t *testing.T) {
 	path := newFile(t)
 	b, next := openFile(t, path), openFile(t, path)
-	last := len(b.steps)
-	next.steps = append(next.Migrations(), store.Migration{Version: last + 1, Name: "more", SQL: "CREATE TABLE hourbell_more (x INTEGER)"})
+	last := len(b.Steps)
+	next.Steps = append(next.Migrations(), store.Migration{Version: last + 1, Name: "more", SQL: "CREATE TABLE hourbell_more (x INTEGER)"})
 	insertPlain(t, b, 2)
 	if err := next.CheckSchema(t.Context()); !errors.Is(err, store.ErrSchema) {
 		t.Errorf("CheckSchema at step %d: %v", last, err)
@@ -135,18 +135,18 @@ func TestStepsBeforeTheFirstRelease(t *testing.T) {
 // A step that fails leaves nothing behind.
 func TestMigrationIsATransaction(t *testing.T) {
 	b := openFile(t, newFile(t))
-	last := len(b.steps)
-	b.steps = append(b.Migrations(), store.Migration{Version: last + 1, Name: "bad", SQL: "CREATE TABLE hourbell_new (x INTEGER); SELECT nonsense;"})
+	last := len(b.Steps)
+	b.Steps = append(b.Migrations(), store.Migration{Version: last + 1, Name: "bad", SQL: "CREATE TABLE hourbell_new (x INTEGER); SELECT nonsense;"})
 	_, err := b.MigrateUp(t.Context())
 	wantError(t, err, "migrate", "(bad)", "nonsense")
 	var n int
 	if err := b.reader.QueryRow("SELECT count(*) FROM sqlite_schema WHERE name = 'hourbell_new'").Scan(&n); err != nil || n != 0 {
 		t.Errorf("%d tables of the failed step, %v", n, err)
 	}
-	if have, err := b.haveVersion(t.Context()); have != last || err != nil {
+	if have, err := b.newestStep(t.Context(), "look"); have != last || err != nil {
 		t.Errorf("version %d, %v; want %d", have, err, last)
 	}
-	b.steps[last].SQL = "CREATE TABLE hourbell_new (x INTEGER)"
+	b.Steps[last].SQL = "CREATE TABLE hourbell_new (x INTEGER)"
 	if applied, err := b.MigrateUp(t.Context()); err != nil || len(applied) != 1 {
 		t.Errorf("the mended step: %v, %v", applied, err)
 	}

@@ -51,6 +51,10 @@ type Calls[S Tx] struct {
 	Commit   func(ctx context.Context, doing string, in store.Tx) error
 	Rollback func(in store.Tx)
 
+	// Steps are the steps of the schema, and Version reads the newest step that the database has; 0: there is no schema.
+	Steps   []store.Migration
+	Version func(ctx context.Context, doing string) (int, error)
+
 	// InsertStep stores a result if the job runs with the token and has no step of the name, by a statement that is a transaction of its
 	// own, and returns the instant; the zero time: it has stored nothing.
 	InsertStep func(ctx context.Context, doing string, req store.SaveStepRequest) (time.Time, error)

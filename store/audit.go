@@ -272,17 +272,7 @@ func (r PutSchedulesRequest) Entry(edits []ScheduleEdit) *AuditEntry {
 	if r.Sync {
 		action = AuditSchedulesSync
 	}
-	slices.SortStableFunc(edits, func(a, b ScheduleEdit) int { // a driver may find deleted schedules in any order
-		switch {
-		case a.After == nil && b.After == nil:
-			return strings.Compare(a.Name, b.Name)
-		case a.After == nil:
-			return 1
-		case b.After == nil:
-			return -1
-		}
-		return 0
-	})
+	sortEdits(edits)
 	names, parts := make([]string, len(edits)), []string{}
 	for i, edit := range edits {
 		names[i] = edit.Name
@@ -300,6 +290,21 @@ func (r PutSchedulesRequest) Entry(edits []ScheduleEdit) *AuditEntry {
 		detail = fmt.Sprintf("owner %q; ", r.Owner) + detail
 	}
 	return r.By.entry(action, AuditSchedule, names, detail)
+}
+
+// sortEdits puts deleted schedules last, by their names, because a driver may find them in any order.
+func sortEdits(edits []ScheduleEdit) {
+	slices.SortStableFunc(edits, func(a, b ScheduleEdit) int {
+		switch {
+		case a.After == nil && b.After == nil:
+			return strings.Compare(a.Name, b.Name)
+		case a.After == nil:
+			return 1
+		case b.After == nil:
+			return -1
+		}
+		return 0
+	})
 }
 
 // words returns what was changed in words.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -97,37 +98,56 @@ func BatchEnded(id int64) error {
 
 // checkBatch returns why an insert must be refused because of its batch, or nil.
 func checkBatch(req InsertRequest) error {
-	b := req.Batch
-	if b == nil {
+	if req.Batch == nil {
 		return nil
 	}
-	problem := ""
-	switch {
-	case b.ID < 0:
-		problem = "is not the number of a batch"
-	case b.ID > 0 && req.Tx != nil:
-		problem = "is an older batch in a transaction of the program, which would lock the batch until it ends"
-	case b.ID > 0 && b.Finally != nil:
-		problem = "has a last job already, or none"
-	case len(req.Jobs) == 0:
-		problem = "has no jobs"
-	case b.Finally != nil && (len(req.Jobs[len(req.Jobs)-1].After) > 0 || b.Finally.On < OnSuccess || b.Finally.On > OnEnd):
-		problem = "has a last job with predecessors of its own, or with an unknown outcome"
-	case slices.ContainsFunc(req.Jobs, func(job NewJob) bool { return job.Schedule != 0 }):
-		problem = "has a job with a schedule"
-	case slices.ContainsFunc(req.Jobs, func(job NewJob) bool {
-		return job.Unique != "" && (job.OnConflict != OnConflictError || req.Tx != nil)
-	}):
-		problem = "has a job with a key that is not an error if it is taken, or in a transaction of the program"
-	}
+	problem := cmp.Or(batchNumberProblem(req), lastJobProblem(req), batchJobsProblem(req))
 	if problem == "" {
 		return nil
 	}
 	value := ""
-	if b.ID != 0 {
-		value = fmt.Sprint(b.ID)
+	if req.Batch.ID != 0 {
+		value = fmt.Sprint(req.Batch.ID)
 	}
 	return &check.FieldError{Field: "batch", Value: value, Problem: problem, Remedy: "see store.BatchInsert"}
+}
+
+// batchNumberProblem returns what is wrong with the number of the batch that an insert names.
+func batchNumberProblem(req InsertRequest) string {
+	switch b := req.Batch; {
+	case b.ID < 0:
+		return "is not the number of a batch"
+	case b.ID > 0 && req.Tx != nil:
+		return "is an older batch in a transaction of the program, which would lock the batch until it ends"
+	case b.ID > 0 && b.Finally != nil:
+		return "has a last job already, or none"
+	}
+	return ""
+}
+
+// lastJobProblem returns what is wrong with the last job of the batch of an insert.
+func lastJobProblem(req InsertRequest) string {
+	jobs, last := req.Jobs, req.Batch.Finally
+	switch {
+	case len(jobs) == 0:
+		return "has no jobs"
+	case last != nil && (len(jobs[len(jobs)-1].After) > 0 || !last.On.known()):
+		return "has a last job with predecessors of its own, or with an unknown outcome"
+	}
+	return ""
+}
+
+// batchJobsProblem returns why jobs of an insert cannot belong to a batch.
+func batchJobsProblem(req InsertRequest) string {
+	ofSchedule := func(job NewJob) bool { return job.Schedule != 0 }
+	mayExist := func(job NewJob) bool { return job.Unique != "" && (job.OnConflict != OnConflictError || req.Tx != nil) }
+	switch {
+	case slices.ContainsFunc(req.Jobs, ofSchedule):
+		return "has a job with a schedule"
+	case slices.ContainsFunc(req.Jobs, mayExist):
+		return "has a job with a key that is not an error if it is taken, or in a transaction of the program"
+	}
+	return ""
 }
 
 // withFinally returns the jobs of a request with the edges of the last job of a new batch.

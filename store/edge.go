@@ -37,10 +37,15 @@ var onNames = [...]string{"success", "failure", "either", "end"}
 
 // String returns the choice's word.
 func (o On) String() string {
-	if o < 0 || int(o) >= len(onNames) {
+	if !o.known() {
 		return fmt.Sprintf("on(%d)", int16(o))
 	}
 	return onNames[o]
+}
+
+// known reports whether o is one of the choices.
+func (o On) known() bool {
+	return o >= 0 && int(o) < len(onNames)
 }
 
 // ParseOn is the inverse of String.
@@ -235,36 +240,53 @@ func checkEdges(req InsertRequest, index int) error {
 	}
 	seen := map[predecessor]bool{}
 	for _, e := range n.After {
-		var problem string
-		switch p := (predecessor{e.Job, e.Place}); {
-		case e.Place != 0 && (e.Job != 0 || e.Place < 1 || e.Place > index):
-			return &check.FieldError{
-				Field: "after", Value: fmt.Sprint(e.Place),
-				Problem: "is not the place of an earlier job of the insert", Remedy: "insert the predecessor first",
-			}
-		case e.Place != 0 && (req.Jobs[e.Place-1].Unique != "" && req.Batch == nil || req.Jobs[e.Place-1].Schedule != 0):
-			return &check.FieldError{
-				Field: "after", Value: fmt.Sprint(e.Place), Problem: "is the place of a job with a key or a schedule, which may not be inserted",
-				Remedy: "insert that job first, and name it by its number",
-			}
-		case e.Place == 0 && e.Job < 1:
-			problem = "is not the number of a job"
-		case seen[p]:
-			problem = "is given twice"
-		case e.On < OnSuccess || e.On > OnEnd:
-			problem = fmt.Sprintf("has the outcome %d, which is unknown", int16(e.On))
-		case e.Delay < 0:
-			problem = "has a negative delay"
+		if err := checkPlace(req, index, e); err != nil {
+			return err
 		}
-		if problem != "" {
+		p := predecessor{e.Job, e.Place}
+		if problem := e.problem(seen[p]); problem != "" {
 			return &check.FieldError{
 				Field: "after", Value: fmt.Sprint(e.Job), Problem: problem,
 				Remedy: "use the number of another job once, with success, failure, either or end",
 			}
 		}
-		seen[predecessor{e.Job, e.Place}] = true
+		seen[p] = true
 	}
 	return nil
+}
+
+// checkPlace checks the place that an edge of the job at an index names, if the edge names a place.
+func checkPlace(req InsertRequest, index int, e Edge) error {
+	switch {
+	case e.Place == 0:
+		return nil
+	case e.Job != 0 || e.Place < 1 || e.Place > index:
+		return &check.FieldError{
+			Field: "after", Value: fmt.Sprint(e.Place),
+			Problem: "is not the place of an earlier job of the insert", Remedy: "insert the predecessor first",
+		}
+	case req.Jobs[e.Place-1].Unique != "" && req.Batch == nil || req.Jobs[e.Place-1].Schedule != 0:
+		return &check.FieldError{
+			Field: "after", Value: fmt.Sprint(e.Place), Problem: "is the place of a job with a key or a schedule, which may not be inserted",
+			Remedy: "insert that job first, and name it by its number",
+		}
+	}
+	return nil
+}
+
+// problem returns why an edge cannot be inserted, apart from its place; seen: another edge of the job names the same predecessor.
+func (e Edge) problem(seen bool) string {
+	switch {
+	case e.Place == 0 && e.Job < 1:
+		return "is not the number of a job"
+	case seen:
+		return "is given twice"
+	case !e.On.known():
+		return fmt.Sprintf("has the outcome %d, which is unknown", int16(e.On))
+	case e.Delay < 0:
+		return "has a negative delay"
+	}
+	return ""
 }
 
 // NoPredecessor returns the error of an insert whose job names a predecessor about which

@@ -294,11 +294,7 @@ func EventsPage(req ListEventsRequest, rows []EventRow, from EventCursor, out Li
 		out.Next = EventCursor{Tx: from.Tx, ID: from.ID - 1}
 	}
 	for i := range rows {
-		events := rows[i].events()
-		if c := rows[i].Cursor; !req.Newest && c.Tx == req.After.Tx && c.ID == req.After.ID {
-			events = events[max(len(events)-req.After.Left, 0):]
-		}
-		out.Events = append(out.Events, events...)
+		out.Events = append(out.Events, rows[i].eventsAfter(req)...)
 	}
 	switch extra := len(out.Events) - req.Limit; {
 	case extra > 0 && req.Newest:
@@ -312,4 +308,13 @@ func EventsPage(req ListEventsRequest, rows []EventRow, from EventCursor, out Li
 		out.Next = out.Events[n-1].Cursor
 	}
 	return out
+}
+
+// eventsAfter returns the events of a row that a request has not read: some of them, if the cursor of the request is within the row.
+func (r *EventRow) eventsAfter(req ListEventsRequest) []Event {
+	events := r.events()
+	if !req.Newest && r.Cursor.Tx == req.After.Tx && r.Cursor.ID == req.After.ID {
+		return events[max(len(events)-req.After.Left, 0):]
+	}
+	return events
 }

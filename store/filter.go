@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -39,8 +40,8 @@ type JobFilter struct {
 
 // Empty reports whether f has no conditions.
 func (f JobFilter) Empty() bool {
-	return len(f.IDs)+len(f.States) == 0 && !f.Narrowed() && f.Queue == "" && f.Kind == "" && f.Schedule == "" && f.HostsOf == "" &&
-		f.Group == "" && f.Key == "" && f.Unique == "" && f.Batch == 0 && !f.NotLast && f.Error == "" && f.ArgsText == "" &&
+	texts := cmp.Or(f.Queue, f.Kind, f.Schedule, f.HostsOf, f.Group, f.Key, f.Unique, f.Error, f.ArgsText)
+	return texts == "" && len(f.IDs)+len(f.States) == 0 && !f.Narrowed() && f.Batch == 0 && !f.NotLast &&
 		f.CreatedSince.IsZero() && f.CreatedUntil.IsZero() && !f.byEnd()
 }
 

@@ -60,18 +60,23 @@ func Follow(followUps []*FollowUp, failing map[int64]int64) Consequences {
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(touched)) {
-		n, fails := out.Failures[id]
-		was, failed := failing[id]
-		switch {
-		case fails && !failed:
-			out.Begun = append(out.Begun, id)
-		case fails && well[id]:
-			out.Again = append(out.Again, id)
-		case fails && n != was:
-			out.Counted = append(out.Counted, id)
-		case failed && !fails:
-			out.Ended = append(out.Ended, id)
-		}
+		out.compare(id, failing, well[id])
 	}
 	return out
+}
+
+// compare adds a schedule to Begun, Again, Counted or Ended. failing has the schedules that were failing before; well: the schedule became well.
+func (c *Consequences) compare(id int64, failing map[int64]int64, well bool) {
+	n, fails := c.Failures[id]
+	was, failed := failing[id]
+	switch {
+	case fails && !failed:
+		c.Begun = append(c.Begun, id)
+	case fails && well:
+		c.Again = append(c.Again, id)
+	case fails && n != was:
+		c.Counted = append(c.Counted, id)
+	case failed && !fails:
+		c.Ended = append(c.Ended, id)
+	}
 }

@@ -167,10 +167,14 @@ func (s JobSpec) Clone() JobSpec {
 
 // SameButArgs reports whether two specs differ in their Args at most.
 func (s *JobSpec) SameButArgs(other *JobSpec) bool {
-	return s.Kind == other.Kind && s.Queue == other.Queue && s.Priority == other.Priority && s.MaxAttempts == other.MaxAttempts &&
-		s.OnLoss == other.OnLoss && s.Timeout == other.Timeout && s.Group == other.Group && s.Key == other.Key &&
-		s.Unique == other.Unique && s.Batch == other.Batch &&
+	return s.names() == other.names() && s.Priority == other.Priority && s.MaxAttempts == other.MaxAttempts &&
+		s.OnLoss == other.OnLoss && s.Timeout == other.Timeout && s.Batch == other.Batch &&
 		bytes.Equal(s.Headers, other.Headers) && (s.Headers == nil) == (other.Headers == nil)
+}
+
+// names returns the names and keys of a spec.
+func (s *JobSpec) names() [5]string {
+	return [...]string{s.Kind, s.Queue, s.Group, s.Key, s.Unique}
 }
 
 // NewJob is a job to be stored. The caller has filled in every default.
@@ -234,9 +238,19 @@ func SameButArgs(jobs []NewJob) bool {
 
 func (n *NewJob) sameButArgs(other *NewJob) bool {
 	return n.JobSpec.SameButArgs(&other.JobSpec) && n.Origin == other.Origin && n.RunAt.Equal(other.RunAt) && n.Delay == other.Delay &&
-		n.Schedule == other.Schedule && n.Slot.Equal(other.Slot) && n.Waiting == other.Waiting && n.UniqueFor == other.UniqueFor &&
-		n.OnConflict == other.OnConflict && n.UntilStart == other.UntilStart && n.TakesFrom == other.TakesFrom && n.PushAtMost == other.PushAtMost &&
-		n.Any == other.Any && n.AtEnd == other.AtEnd && slices.Equal(n.After, other.After) && n.OpenEdges == other.OpenEdges && n.Releases == other.Releases
+		n.Schedule == other.Schedule && n.Slot.Equal(other.Slot) && n.Waiting == other.Waiting && n.sameConflict(other) && n.sameEdges(other)
+}
+
+// sameConflict reports whether two jobs do the same if their keys are taken.
+func (n *NewJob) sameConflict(other *NewJob) bool {
+	return n.UniqueFor == other.UniqueFor && n.OnConflict == other.OnConflict && n.UntilStart == other.UntilStart &&
+		n.TakesFrom == other.TakesFrom && n.PushAtMost == other.PushAtMost
+}
+
+// sameEdges reports whether two jobs wait for the same predecessors in the same way.
+func (n *NewJob) sameEdges(other *NewJob) bool {
+	return n.Any == other.Any && n.AtEnd == other.AtEnd && slices.Equal(n.After, other.After) && n.OpenEdges == other.OpenEdges &&
+		n.Releases == other.Releases
 }
 
 // InsertRequest stores jobs.

@@ -237,22 +237,11 @@ func (a Allotment) Claimable() bool { return a.Wait == 0 && !a.Job.Leaves }
 // no permit, and otherwise waits in the first of its lanes that has none.
 func Allot(rooms map[int64]*Room, jobs []LaneJob) (out []Allotment) {
 	slices.SortFunc(jobs, func(a, b LaneJob) int { return a.Before(&b) })
+	countFound(rooms, jobs)
 	stays := map[int64]bool{}
 	for i := range jobs {
-		if room := rooms[jobs[i].Lane]; room != nil {
-			if room.found++; room.found >= room.Asked {
-				room.last = &jobs[i]
-			}
-		}
-	}
-	for i := range jobs {
 		job := &jobs[i]
-		wait := int64(0)
-		for _, lane := range job.Lanes {
-			if (wait == 0 || lane == job.Lane) && !rooms[lane].hasPermit(job) {
-				wait = lane
-			}
-		}
+		wait := job.fullLane(rooms)
 		if wait == 0 {
 			var held []int64
 			for _, lane := range job.Lanes {
@@ -272,6 +261,27 @@ func Allot(rooms map[int64]*Room, jobs []LaneJob) (out []Allotment) {
 		room.settle(stays[id])
 	}
 	return out
+}
+
+// countFound counts in rooms the jobs that were read from their lanes, and notes the last of them if there may be more.
+func countFound(rooms map[int64]*Room, jobs []LaneJob) {
+	for i := range jobs {
+		if room := rooms[jobs[i].Lane]; room != nil {
+			if room.found++; room.found >= room.Asked {
+				room.last = &jobs[i]
+			}
+		}
+	}
+}
+
+// fullLane returns a lane of the job that has no permit for it: the lane in which the job waits, or else the first; 0: all have one.
+func (j *LaneJob) fullLane(rooms map[int64]*Room) (wait int64) {
+	for _, lane := range j.Lanes {
+		if (wait == 0 || lane == j.Lane) && !rooms[lane].hasPermit(j) {
+			wait = lane
+		}
+	}
+	return wait
 }
 
 // settle sets what is remembered about the lane. stays: a job that the step has looked at waits in it.

@@ -324,12 +324,9 @@ func PlanLimits(all Limits, puts []PutLimit, owner string) (change LimitChange, 
 		}
 		change.Write = append(change.Write, next)
 	}
-	for _, row := range all {
-		if owner != "" && row.Owner == owner && !named[row.Name] {
-			change.End = append(change.End, row)
-			total--
-		}
-	}
+	gone := all.ofOwnerBut(owner, named)
+	change.End = append(change.End, gone...)
+	total -= len(gone)
 	if total > len(all) && total > MaxLimits {
 		return LimitChange{}, &check.FieldError{
 			Field: "limits", Problem: fmt.Sprintf("would be %d; a store has at most %d", total, MaxLimits),
@@ -337,6 +334,16 @@ func PlanLimits(all Limits, puts []PutLimit, owner string) (change LimitChange, 
 		}
 	}
 	return change, nil
+}
+
+// ofOwnerBut returns the limits of an owner except the limits of some names; without an owner, none.
+func (l Limits) ofOwnerBut(owner string, names map[string]bool) (out []Limit) {
+	for _, row := range l {
+		if owner != "" && row.Owner == owner && !names[row.Name] {
+			out = append(out, row)
+		}
+	}
+	return out
 }
 
 // Words describes the scope and the bound of the limit, such as "queue api, each key: 3 at a time, strict, 10/s burst 20, weights gold=3".

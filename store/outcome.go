@@ -95,6 +95,13 @@ func (o *Outcome) Effect(job HeldJob) Effect {
 		return Effect{State: StateCancelled, Reason: job.Why}
 	case !job.Running:
 		return Effect{Unchanged: true}
+	}
+	return o.again(job)
+}
+
+// again is the effect on a running job that is to run again: a Release, a Retry or a Snooze.
+func (o *Outcome) again(job HeldJob) Effect {
+	switch {
 	case o.Result == Release:
 		return Effect{State: StateReady, Refund: 1, RefundCounts: o.LeaseLost}
 	case job.Waits && job.Group.GivesWay():

@@ -27,14 +27,7 @@ func (f Firing) Settle(live []LiveJob, delays Delays) Settled {
 		return out
 	}
 	group := sortLive(live)
-	jobs, skipped, reason := f.Jobs, []NewJob(nil), group.inTheWay(f.Overlap, delays)
-	switch {
-	case reason != "":
-		jobs, skipped = nil, f.Jobs
-	case f.Overlap != OverlapSkip && len(group.running) > 0:
-		last := len(jobs) - 1
-		jobs, skipped, reason = jobs[last:], jobs[:last], "overlap: a newer slot fired in its place"
-	}
+	jobs, skipped, reason := f.choose(group, delays)
 	out.Slots = slices.Clip(out.Slots)
 	for _, job := range skipped {
 		out.Slots = append(out.Slots, SlotRecord{Slot: job.Slot, Last: job.Slot, Count: 1, Outcome: SlotSkipped, Reason: reason})
@@ -61,6 +54,19 @@ func (f Firing) AsksWhy(live []LiveJob) bool {
 	}
 	group := sortLive(live)
 	return len(group.running)+len(group.waiting) == 0 && len(group.due()) > 0
+}
+
+// choose decides which jobs fire, which slots are skipped instead, and why they are skipped.
+func (f Firing) choose(group liveByState, delays Delays) (jobs, skipped []NewJob, reason string) {
+	reason = group.inTheWay(f.Overlap, delays)
+	switch {
+	case reason != "":
+		return nil, f.Jobs, reason
+	case f.Overlap != OverlapSkip && len(group.running) > 0:
+		last := len(f.Jobs) - 1
+		return f.Jobs[last:], f.Jobs[:last], "overlap: a newer slot fired in its place"
+	}
+	return f.Jobs, nil, ""
 }
 
 // liveByState holds the jobs of a schedule that matter for its slots, by state.

@@ -120,12 +120,8 @@ func (o *Owner) Sync(r PutSchedulesRequest, now time.Time) (OwnerSync, error) {
 	case r.Gone:
 		out.Copy, out.Kept = Copy{Host: r.Host}, !o.endsWith(r.Host)
 	case r.Host != "":
-		out.Copy = Copy{Host: r.Host, Path: r.Path, Digest: digest, Revision: r.SyncRevision, ChangedAt: now}
-		last, known := o.CopyOf(r.Host)
-		if known && out.Copy.same(last) {
-			out.Copy.ChangedAt = last.ChangedAt
-		}
-		out.Kept = !o.takes(out.Copy, last, known)
+		next := Copy{Host: r.Host, Path: r.Path, Digest: digest, Revision: r.SyncRevision, ChangedAt: now}
+		out.Copy, out.Kept = o.syncCopy(next)
 	}
 	if out.Kept {
 		out.Owner.Revision = o.Revision
@@ -135,6 +131,16 @@ func (o *Owner) Sync(r PutSchedulesRequest, now time.Time) (OwnerSync, error) {
 		out.Owner.Version = Version{Digest: digest, Host: r.Host, At: now}
 	}
 	return out, nil
+}
+
+// syncCopy returns the copy of a host as it is to be stored; a copy that is the same as before keeps the instant of its change.
+// kept: the copy is not in force.
+func (o *Owner) syncCopy(next Copy) (_ Copy, kept bool) {
+	last, known := o.CopyOf(next.Host)
+	if known && next.same(last) {
+		next.ChangedAt = last.ChangedAt
+	}
+	return next, !o.takes(next, last, known)
 }
 
 // takes reports whether a copy is, or comes, in force. last is the last copy of its host, if

@@ -68,16 +68,21 @@ func (s Step) Over(stored *Step, now time.Time) (after Step, changed bool) {
 	case s.Sort == StepChildren:
 		return s.overChildren(*stored)
 	}
-	after = *stored
+	return s.overOnce(*stored)
+}
+
+// overOnce is Over for results, signals and waits, which count once.
+func (s Step) overOnce(stored Step) (after Step, changed bool) {
+	after = stored
 	switch {
 	case !s.Open: // a result or a signal
 		if after.Open {
-			after.Open, after.Value, after.At = false, s.Value, now
+			after.Open, after.Value, after.At = false, s.Value, s.At
 			return after, true
 		}
 		return after, false
-	case after.Open && !after.Until.IsZero() && !now.Before(after.Until):
-		after.Open, after.TimedOut, after.At = false, s.Sort == StepSignal, now
+	case after.Open && !after.Until.IsZero() && !s.At.Before(after.Until):
+		after.Open, after.TimedOut, after.At = false, s.Sort == StepSignal, s.At
 		return after, true
 	case after.Place == 0:
 		after.Place, after.Version = s.Place, s.Version

@@ -181,12 +181,20 @@ func (n *NewJob) Meet(h KeyHolder, now time.Time) (c Conflict, runAt time.Time) 
 	case n.Takes(h):
 		return ConflictNone, time.Time{}
 	case h.Running, h.InBatch, h.Begun && n.OnConflict != OnConflictReplace:
-	case n.OnConflict == OnConflictReplace:
+		return ConflictKept, h.RunAt
+	}
+	return n.change(h, now)
+}
+
+// change is Meet for another job that the new job may change.
+func (n *NewJob) change(h KeyHolder, now time.Time) (c Conflict, runAt time.Time) {
+	switch n.OnConflict {
+	case OnConflictReplace:
 		if (h.Queue != n.Queue || h.Priority != n.Priority) && h.RunAt.Before(now) {
 			return ConflictReplaced, now
 		}
 		return ConflictReplaced, h.RunAt
-	case n.OnConflict == OnConflictReschedule:
+	case OnConflictReschedule:
 		if at := n.pushed(h, now); !at.Equal(h.RunAt) && (at.After(now) || h.RunAt.After(now)) {
 			return ConflictRescheduled, at
 		}

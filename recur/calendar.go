@@ -98,12 +98,8 @@ func (z *Zones) Calendar(s CalendarSpec) (*Calendar, error) {
 		}
 		c.dates = append(c.dates, span)
 	}
-	for _, text := range s.Weekdays {
-		day, err := parseWeekdayName(text)
-		if err != nil {
-			return nil, err
-		}
-		c.weekdays |= 1 << day
+	if c.weekdays, err = parseWeekdays(s.Weekdays); err != nil {
+		return nil, err
 	}
 	if len(s.Rules) > MaxRules {
 		return nil, newError("rules", "", fmt.Sprintf("there are %d rules", len(s.Rules)), fmt.Sprintf("give at most %d", MaxRules))
@@ -114,6 +110,18 @@ func (z *Zones) Calendar(s CalendarSpec) (*Calendar, error) {
 		}
 	}
 	return c, nil
+}
+
+// parseWeekdays reads names of days of the week.
+func parseWeekdays(names []string) (set uint64, _ error) {
+	for _, name := range names {
+		day, err := parseWeekdayName(name)
+		if err != nil {
+			return 0, err
+		}
+		set |= 1 << day
+	}
+	return set, nil
 }
 
 func (c *Calendar) addRule(z *Zones, s Spec, zone string) error {

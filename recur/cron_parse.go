@@ -85,6 +85,11 @@ func parseCron(expr, text string, loc *time.Location, anchor time.Time, opts opt
 	if len(words) > 0 && strings.EqualFold(words[0], "@every") {
 		return parseCronEvery(expr, words[1:], loc, anchor, opts)
 	}
+	return parseFields(expr, words, loc, opts)
+}
+
+// parseFields reads a rule of fields, or a macro such as @daily.
+func parseFields(expr string, words []string, loc *time.Location, opts options) (Rule, error) {
 	c := &cron{fields: &fields{}, text: strings.Join(words, " "), options: opts}
 	d := dialects[opts.dialect]
 	if len(words) > 0 && strings.HasPrefix(words[0], "@") {
@@ -223,12 +228,7 @@ func (d *dialect) parseDays(f *fields, day, weekday string) (err *Error) {
 			Remedy:  "write ? in exactly one of the two fields, as " + d.title + " requires",
 		}
 	}
-	if day == "?" {
-		day = "*"
-	}
-	if weekday == "?" {
-		weekday = "*"
-	}
+	day, weekday = starOfMark(day), starOfMark(weekday)
 	for item := range strings.SplitSeq(day, ",") {
 		if err = d.parseDay(&f.days, item); err != nil {
 			return err
@@ -246,34 +246,36 @@ func (d *dialect) parseDays(f *fields, day, weekday string) (err *Error) {
 	return nil
 }
 
+// starOfMark returns * for the mark ?, which selects the same, and any other field as it is.
+func starOfMark(field string) string {
+	if field == "?" {
+		return "*"
+	}
+	return field
+}
+
 // parseDay reads one item of the day of month.
 func (d *dialect) parseDay(days *days, item string) *Error {
 	k := d.kinds[atDay]
 	rest, toWorkingDay := cutLast(item, 'W')
-	back, fromEnd := rest, rest != "" && rest[0]|0x20 == 'l'
-	if fromEnd {
-		back = rest[1:]
-	}
+	fromEnd := rest != "" && rest[0]|0x20 == 'l'
 	switch {
 	case d.plain && (fromEnd || toWorkingDay):
 		return k.fault(item, "has a letter that "+d.title+" does not have", "write numbers, or leave the dialect out")
 	case fromEnd:
-		n, ok := 0, back == ""
-		if digits, minus := strings.CutPrefix(back, "-"); minus {
-			n, ok = number(digits)
-		}
-		switch {
-		case !ok || n > 30:
+		n, ok := daysFromLast(rest[1:])
+		if !ok {
 			return k.fault(item, "is not a day counted from the last", "write L, or L-1 to L-30, and W behind it for the nearest working day")
-		case toWorkingDay:
+		}
+		if toWorkingDay {
 			days.lastNearest |= 1 << n
-		default:
+		} else {
 			days.last |= 1 << n
 		}
 		return nil
 	case toWorkingDay:
-		n, ok := number(rest)
-		if !ok || n < 1 || n > 31 {
+		n, ok := dayOfMonth(rest)
+		if !ok {
 			return k.fault(item, "is not a working day", "write 1W to 31W, or LW")
 		}
 		days.nearest |= 1 << n
@@ -284,20 +286,27 @@ func (d *dialect) parseDay(days *days, item string) *Error {
 	return err
 }
 
+// dayOfMonth reads 1 to 31.
+func dayOfMonth(text string) (n int, ok bool) {
+	n, ok = number(text)
+	return n, ok && n >= 1 && n <= 31
+}
+
+// daysFromLast reads what follows the L of a day: nothing, or -1 to -30.
+func daysFromLast(text string) (n int, ok bool) {
+	if text == "" {
+		return 0, true
+	}
+	digits, minus := strings.CutPrefix(text, "-")
+	n, ok = number(digits)
+	return n, minus && ok && n <= 30
+}
+
 // parseWeekday reads one item of the day of week.
 func (d *dialect) parseWeekday(days *days, item string) *Error {
 	k := d.kinds[atWeekday]
 	if name, digits, ok := strings.Cut(item, "#"); ok && !d.plain {
-		weekday, err := d.weekday(name, item)
-		n, ok := number(digits)
-		switch {
-		case err != nil:
-			return err
-		case !ok || n < 1 || n > 5:
-			return k.fault(item, "has no count from 1 to 5 behind #", "write it like FRI#3, the third Friday of the month")
-		}
-		days.ordinal |= 1 << (7*(n-1) + weekday)
-		return nil
+		return d.parseOrdinal(days, item, name, digits)
 	}
 	if name, ok := cutLast(item, 'L'); ok && !d.plain {
 		switch {
@@ -314,6 +323,20 @@ func (d *dialect) parseWeekday(days *days, item string) *Error {
 	set, err := k.parseItem(item)
 	days.weekday |= set >> d.sunday
 	return err
+}
+
+// parseOrdinal reads an item such as FRI#3, the third Friday of the month.
+func (d *dialect) parseOrdinal(days *days, item, name, digits string) *Error {
+	weekday, err := d.weekday(name, item)
+	n, ok := number(digits)
+	switch {
+	case err != nil:
+		return err
+	case !ok || n < 1 || n > 5:
+		return d.kinds[atWeekday].fault(item, "has no count from 1 to 5 behind #", "write it like FRI#3, the third Friday of the month")
+	}
+	days.ordinal |= 1 << (7*(n-1) + weekday)
+	return nil
 }
 
 // cutLast removes a letter, in either case, from the end of an item.
@@ -402,43 +425,59 @@ func (k fieldKind) parseSpan(item string) (low, high, step int, err *Error) {
 	span, stepText, hasStep := strings.Cut(item, "/")
 	step = 1
 	if hasStep {
-		var ok bool
-		switch step, ok = number(stepText); {
-		case !ok || step == 0:
-			return 0, 0, 0, k.fault(item, "has a step that is not a number from 1 on", "write a step such as */5")
-		case step > maxStep:
-			return 0, 0, 0, k.fault(item, "has a step greater than an integer", fmt.Sprintf("write a step of at most %d", max(k.max, 1)))
-		case k.strict && step > k.max:
-			return 0, 0, 0, k.fault(item, "has a step greater than the field", fmt.Sprintf("write a step of at most %d", k.max))
+		if step, err = k.parseStep(item, stepText); err != nil {
+			return 0, 0, 0, err
 		}
 	}
 	if span == "*" || span == "" && hasStep && k.strict {
 		return max(k.min, k.monday), k.max, step, nil
 	}
-	lowText, highText, isRange := strings.Cut(span, "-")
-	if low, err = k.parseValue(lowText, span); err != nil {
+	if strings.Contains(span, "-") {
+		low, high, err = k.parseRange(span)
+		return low, high, step, err
+	}
+	if low, err = k.parseValue(span, span); err != nil {
 		return 0, 0, 0, err
 	}
-	switch {
-	case isRange:
-		if high, err = k.parseValue(highText, span); err != nil {
-			return 0, 0, 0, err
-		}
-		if low > high && k.monday > 0 { // one end is Sunday, which is 0 and 7
-			low, high = low%7, cmp.Or(high, 7)
-		}
-		if low > high && !k.wraps {
-			return 0, 0, 0, k.fault(span, "runs backwards", k.unwrap(low, high))
-		}
-		if low > high {
-			high += k.max - k.min + 1
-		}
-	case hasStep:
-		high = k.max
-	default:
-		high = low
+	if hasStep {
+		return low, k.max, step, nil
 	}
-	return low, high, step, nil
+	return low, low, step, nil
+}
+
+// parseStep reads the step of an item.
+func (k fieldKind) parseStep(item, text string) (step int, err *Error) {
+	step, ok := number(text)
+	switch {
+	case !ok || step == 0:
+		return 0, k.fault(item, "has a step that is not a number from 1 on", "write a step such as */5")
+	case step > maxStep:
+		return 0, k.fault(item, "has a step greater than an integer", fmt.Sprintf("write a step of at most %d", max(k.max, 1)))
+	case k.strict && step > k.max:
+		return 0, k.fault(item, "has a step greater than the field", fmt.Sprintf("write a step of at most %d", k.max))
+	}
+	return step, nil
+}
+
+// parseRange reads a range; see parseSpan about high.
+func (k fieldKind) parseRange(span string) (low, high int, err *Error) {
+	lowText, highText, _ := strings.Cut(span, "-")
+	if low, err = k.parseValue(lowText, span); err != nil {
+		return 0, 0, err
+	}
+	if high, err = k.parseValue(highText, span); err != nil {
+		return 0, 0, err
+	}
+	if low > high && k.monday > 0 { // one end is Sunday, which is 0 and 7
+		low, high = low%7, cmp.Or(high, 7)
+	}
+	if low > high && !k.wraps {
+		return 0, 0, k.fault(span, "runs backwards", k.unwrap(low, high))
+	}
+	if low > high {
+		high += k.max - k.min + 1
+	}
+	return low, high, nil
 }
 
 // unwrap returns how to write a range that runs over the end of the field.

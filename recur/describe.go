@@ -129,65 +129,67 @@ const (
 // lists each time.
 func (f *fields) describeTimes() (text string, asList bool) {
 	const mostTimes = 6
-	count := f.timesBefore(secondsPerDay)
-	if f.hour != allHours && count <= mostTimes {
-		var times []string
-		for t, ok := f.nextTime(0); ok && len(times) < mostTimes; t, ok = f.nextTime(int(t) + 1) {
-			times = append(times, clockTime(int(t)))
-			if t == secondsPerDay-1 {
-				break
-			}
-		}
-		return "at " + sentence(times), true
+	if f.hour != allHours && f.timesBefore(secondsPerDay) <= mostTimes {
+		return "at " + sentence(f.clockTimes()), true
 	}
 	step, hourly := f.describePace()
-	switch from, to, ok := run(f.hour); {
+	switch {
 	case f.hour == allHours && hourly:
 		return step, false
 	case f.hour == allHours:
 		return step + " of every hour", false
+	}
+	return f.describeHours(step, hourly), false
+}
+
+// clockTimes returns all times of day.
+func (f *fields) clockTimes() (times []string) {
+	for t, ok := f.nextTime(0); ok; t, ok = f.nextTime(int(t) + 1) {
+		times = append(times, clockTime(int(t)))
+		if t == secondsPerDay-1 {
+			break
+		}
+	}
+	return times
+}
+
+// describeHours describes the times of day of some hours from the text about each of them; see describePace.
+func (f *fields) describeHours(step string, hourly bool) string {
+	switch from, to, ok := run(f.hour); {
 	case f.minute == 1 && f.second == 1 && isStep(f.hour, 24):
-		return "every " + strconv.Itoa(next(f.hour, 1)) + " hours", false
+		return "every " + strconv.Itoa(next(f.hour, 1)) + " hours"
 	case ok && bits.OnesCount64(f.minute) == 1 && f.second == 1:
-		return "every hour from " + clockTime(int(f.firstTime())) + " to " + clockTime(int(f.lastTime())), false
+		return "every hour from " + clockTime(int(f.firstTime())) + " to " + clockTime(int(f.lastTime()))
 	case ok && hourly:
-		return fmt.Sprintf("%s from %02d:00 to %02d:59", step, from, to), false
+		return fmt.Sprintf("%s from %02d:00 to %02d:59", step, from, to)
 	}
 	hours := listing(values(f.hour), strconv.Itoa)
 	if bits.OnesCount64(f.hour) == 1 {
-		return step + " of the hour " + hours, false
+		return step + " of the hour " + hours
 	}
-	return step + " of the hours " + hours, false
+	return step + " of the hours " + hours
 }
 
 // describePace describes what happens within each hour. hourly reports whether
 // the text means every hour unless more text follows.
 func (f *fields) describePace() (text string, hourly bool) {
+	seconds := f.describeSeconds()
+	if f.minute == allMinutes {
+		switch {
+		case seconds == "":
+			return "every minute", true
+		case seconds[0] == 'e':
+			return seconds, true
+		}
+		return seconds + " of every minute", true
+	}
 	minutes := listing(values(f.minute), strconv.Itoa)
 	if bits.OnesCount64(f.minute) == 1 {
 		minutes = "minute " + minutes
 	} else {
 		minutes = "minutes " + minutes
 	}
-	seconds := ""
 	switch {
-	case f.second == 1:
-	case f.second == allMinutes:
-		seconds = "every second"
-	case isStep(f.second, 60):
-		seconds = "every " + strconv.Itoa(next(f.second, 1)) + " seconds"
-	case bits.OnesCount64(f.second) == 1:
-		seconds = "at second " + strconv.Itoa(next(f.second, 0))
-	default:
-		seconds = "at seconds " + listing(values(f.second), strconv.Itoa)
-	}
-	switch {
-	case f.minute == allMinutes && seconds == "":
-		return "every minute", true
-	case f.minute == allMinutes && seconds[0] == 'e':
-		return seconds, true
-	case f.minute == allMinutes:
-		return seconds + " of every minute", true
 	case seconds != "":
 		return seconds + " of " + minutes, false
 	case f.minute == 1 && f.hour == allHours:
@@ -196,6 +198,21 @@ func (f *fields) describePace() (text string, hourly bool) {
 		return "every " + strconv.Itoa(next(f.minute, 1)) + " minutes", true
 	}
 	return "at " + minutes, false
+}
+
+// describeSeconds describes the seconds of a minute; empty: only second 0.
+func (f *fields) describeSeconds() string {
+	switch {
+	case f.second == 1:
+		return ""
+	case f.second == allMinutes:
+		return "every second"
+	case isStep(f.second, 60):
+		return "every " + strconv.Itoa(next(f.second, 1)) + " seconds"
+	case bits.OnesCount64(f.second) == 1:
+		return "at second " + strconv.Itoa(next(f.second, 0))
+	}
+	return "at seconds " + listing(values(f.second), strconv.Itoa)
 }
 
 // describeDates describes the dates; the text is empty for every day.

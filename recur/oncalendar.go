@@ -41,25 +41,23 @@ func parseOnCalendar(expr string, words []string, loc *time.Location, opts optio
 }
 
 // parseEvent reads days of the week, a date and a time, in this order.
-func (c *cron) parseEvent(words []string) (err *Error) {
-	f := c.fields
-	f.weekday, f.month, f.day = allWeek, allMonths, allDays
-	if len(words) > 0 && words[0][0]|0x20 >= 'a' && words[0][0]|0x20 <= 'z' {
-		if f.weekday, err = parseEventWeek(words[0]); err != nil {
-			return err
-		}
-		words = words[1:]
-	} else if len(words) == 0 {
+func (c *cron) parseEvent(words []string) *Error {
+	if len(words) == 0 {
 		return &Error{Problem: "the event is empty", Remedy: eventRemedy}
 	}
-	if len(words) > 0 && strings.ContainsAny(words[0], "-~") {
-		if err = f.parseEventDate(words[0]); err != nil {
-			return err
+	c.weekday, c.month, c.day = allWeek, allMonths, allDays
+	for _, part := range [...]struct {
+		begins func(word string) bool
+		parse  func(word string) *Error
+	}{
+		{func(word string) bool { return word[0]|0x20 >= 'a' && word[0]|0x20 <= 'z' }, c.parseEventWeek},
+		{func(word string) bool { return strings.ContainsAny(word, "-~") }, c.parseEventDate},
+		{func(word string) bool { return strings.Contains(word, ":") }, c.parseEventTime},
+	} {
+		if len(words) == 0 || !part.begins(words[0]) {
+			continue
 		}
-		words = words[1:]
-	}
-	if len(words) > 0 && strings.Contains(words[0], ":") {
-		if err = c.parseEventTime(words[0]); err != nil {
+		if err := part.parse(words[0]); err != nil {
 			return err
 		}
 		words = words[1:]
@@ -73,7 +71,8 @@ func (c *cron) parseEvent(words []string) (err *Error) {
 const eventRemedy = "write days of the week, a date and a time, as in Mon..Fri *-*-* 09:30:00, and a zone as the last word"
 
 // parseEventWeek reads days of the week.
-func parseEventWeek(text string) (week uint64, _ *Error) {
+func (f *fields) parseEventWeek(text string) *Error {
+	f.weekday = 0
 	for item := range strings.SplitSeq(strings.TrimSuffix(text, ","), ",") {
 		first, last, isRange := strings.Cut(item, "..")
 		if !isRange {
@@ -86,13 +85,13 @@ func parseEventWeek(text string) (week uint64, _ *Error) {
 		to, errTo := parseWeekdayName(last)
 		from, to = (from+6)%7, (to+6)%7 // from Monday on
 		if err != nil || errTo != nil || from > to {
-			return 0, &Error{Problem: quote(item) + " is not a day or range of days of the week, which begins with Monday", Remedy: "write them like Mon..Wed,Sat"}
+			return &Error{Problem: quote(item) + " is not a day or range of days of the week, which begins with Monday", Remedy: "write them like Mon..Wed,Sat"}
 		}
 		for day := from; day <= to; day++ {
-			week |= 1 << ((day + 1) % 7)
+			f.weekday |= 1 << ((day + 1) % 7)
 		}
 	}
-	return week, nil
+	return nil
 }
 
 // parseEventDate reads [year-]month-day, or with ~ before the day.
@@ -102,17 +101,10 @@ func (f *fields) parseEventDate(text string) (err *Error) {
 	if !fromEnd {
 		day, parts = parts[len(parts)-1], parts[:len(parts)-1]
 	}
-	if len(parts) == 2 && parts[0] != "*" {
-		list, err := parseEventField("year", parts[0], firstYear, lastYear, false)
-		if err != nil {
+	if len(parts) == 2 {
+		if err = f.parseEventYears(parts[0]); err != nil {
 			return err
 		}
-		f.years = make(years, lastYear-firstYear+1)
-		for _, year := range list {
-			f.years[year-firstYear] = true
-		}
-	}
-	if len(parts) == 2 {
 		parts = parts[1:]
 	}
 	if len(parts) != 1 {
@@ -121,17 +113,29 @@ func (f *fields) parseEventDate(text string) (err *Error) {
 	if f.month, err = parseEventSet("month", parts[0], 1, 12, false); err != nil {
 		return err
 	}
-	high := 31
 	if fromEnd && day != "*" {
-		high = 28
-	}
-	days, err := parseEventSet("day", day, 1, high, fromEnd)
-	if fromEnd && day != "*" {
+		days, err := parseEventSet("day", day, 1, 28, fromEnd)
 		f.day, f.last, f.special = 0, days>>1, true // ~1 is the last day, L-0
-	} else {
-		f.day = days
+		return err
 	}
+	f.day, err = parseEventSet("day", day, 1, 31, fromEnd)
 	return err
+}
+
+// parseEventYears reads the year of a date.
+func (f *fields) parseEventYears(text string) *Error {
+	if text == "*" {
+		return nil
+	}
+	list, err := parseEventField("year", text, firstYear, lastYear, false)
+	if err != nil {
+		return err
+	}
+	f.years = make(years, lastYear-firstYear+1)
+	for _, year := range list {
+		f.years[year-firstYear] = true
+	}
+	return nil
 }
 
 // parseEventTime reads hour:minute[:second].
@@ -169,43 +173,53 @@ func parseEventField(name, text string, low, high int, fromEnd bool) (list []int
 		text = fmt.Sprintf("%d..%d", low, high)
 	}
 	for item := range strings.SplitSeq(text, ",") {
-		span, stepText, stepped := strings.Cut(item, "/")
-		firstText, lastText, isRange := strings.Cut(span, "..")
-		first, ok := number(firstText)
-		last, step := first, 1
-		if isRange {
-			var okLast bool
-			last, okLast = number(lastText)
-			ok = ok && okLast && first <= last
-		}
-		if stepped {
-			var okStep bool
-			step, okStep = number(stepText)
-			ok = ok && okStep && step > 0
-			if ok && isRange {
-				last -= (last - first) % step
-			}
-			if !isRange { // one repetition must lie within the field
-				ok = ok && (fromEnd && first-step >= low || !fromEnd && step <= high-first)
-				if last = high; fromEnd {
-					first, last = low, first
-				}
-			}
-		}
+		first, last, step, ok := parseEventItem(item, low, high, fromEnd)
 		if !ok || first < low || last > high {
 			return nil, &Error{
 				Problem: name + " " + quote(item) + " is not a value, a range or a repetition",
 				Remedy:  fmt.Sprintf("write %d to %d, such as %d..%d or %d/2, without fractions", low, high, low, high, low),
 			}
 		}
-		if fromEnd && stepped && !isRange {
-			first += (last - first) % step
-		}
 		for v := first; v <= last; v += step {
 			list = append(list, v)
 		}
 	}
 	return list, nil
+}
+
+// parseEventItem reads a value, a range or a repetition, which goes from low to high; see parseEventField about fromEnd.
+func parseEventItem(item string, low, high int, fromEnd bool) (first, last, step int, ok bool) {
+	span, stepText, stepped := strings.Cut(item, "/")
+	first, last, ok = parseEventRange(span)
+	if !stepped {
+		return first, last, 1, ok
+	}
+	step, isNumber := number(stepText)
+	if !ok || !isNumber || step == 0 {
+		return 0, 0, 0, false
+	}
+	switch {
+	case strings.Contains(span, ".."):
+		last -= (last - first) % step
+	case fromEnd:
+		ok = first-step >= low // one repetition must lie within the field
+		first, last = low+(first-low)%step, first
+	default:
+		ok = step <= high-first
+		last = high
+	}
+	return first, last, step, ok
+}
+
+// parseEventRange reads a value, or a range.
+func parseEventRange(span string) (first, last int, ok bool) {
+	firstText, lastText, isRange := strings.Cut(span, "..")
+	first, ok = number(firstText)
+	if !isRange {
+		return first, first, ok
+	}
+	last, okLast := number(lastText)
+	return first, last, ok && okLast && first <= last
 }
 
 // cutEventZone removes the zone from the end of a calendar event.

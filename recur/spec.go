@@ -96,22 +96,28 @@ func (s Spec) single() single {
 	return single{s.Cron, s.Every, s.At, s.Zone, s.Dialect, s.Start, s.Stop, s.Gap, s.Fold}
 }
 
+// times returns the rule of s in one line, without its options, its bounds and Any.
+func (s Spec) times() string {
+	switch {
+	case s.Cron != "" && s.Zone != "":
+		return "CRON_TZ=" + s.Zone + " " + s.Cron
+	case s.Cron != "":
+		return s.Cron
+	case s.Every != "":
+		return "every " + s.Every
+	case s.At != "" && s.Zone != "":
+		return "at " + s.At + " " + s.Zone
+	case s.At != "":
+		return "at " + s.At
+	}
+	return ""
+}
+
 // String returns s in one line for users, such as "CRON_TZ=Europe/Prague 0 9 *
 // * 1-5" or "every 90s", valid or not.
 func (s Spec) String() string {
 	var b strings.Builder
-	switch {
-	case s.Cron != "" && s.Zone != "":
-		b.WriteString("CRON_TZ=" + s.Zone + " " + s.Cron)
-	case s.Cron != "":
-		b.WriteString(s.Cron)
-	case s.Every != "":
-		b.WriteString("every " + s.Every)
-	case s.At != "" && s.Zone != "":
-		b.WriteString("at " + s.At + " " + s.Zone)
-	case s.At != "":
-		b.WriteString("at " + s.At)
-	}
+	b.WriteString(s.times())
 	for i, one := range s.Any {
 		if i > 0 {
 			b.WriteString(unionMark)
@@ -237,18 +243,7 @@ func (z *Zones) union(s Spec, anchor time.Time) (Rule, error) {
 		if len(one.Any) > 0 {
 			return nil, newError("any", "", "it holds another any", "write all the rules into one list")
 		}
-		for _, shared := range [...]struct {
-			own   *string
-			outer string
-		}{{&one.Start, s.Start}, {&one.Stop, s.Stop}} {
-			if *shared.own == "" {
-				*shared.own = shared.outer
-			}
-		}
-		if one.Zone == "" && !namesZone(one.Cron) {
-			one.Zone = s.Zone
-		}
-		rule, err := z.Rule(one, anchor)
+		rule, err := z.Rule(one.within(s), anchor)
 		if err != nil {
 			return nil, err
 		}
@@ -258,6 +253,15 @@ func (z *Zones) union(s Spec, anchor time.Time) (Rule, error) {
 		return rules[0], nil
 	}
 	return rules, nil
+}
+
+// within returns one of the rules of outer, with the bounds and the zone of outer where it has none of its own.
+func (s Spec) within(outer Spec) Spec {
+	s.Start, s.Stop = cmp.Or(s.Start, outer.Start), cmp.Or(s.Stop, outer.Stop)
+	if s.Zone == "" && !namesZone(s.Cron) {
+		s.Zone = outer.Zone
+	}
+	return s
 }
 
 // builder makes the rule of a Spec without Any.
@@ -292,6 +296,11 @@ func (b *builder) prepare(zones *Zones) (err error) {
 		}
 	}
 	b.loc = orUTC(b.loc)
+	return b.readBounds()
+}
+
+// readBounds reads Start and Stop.
+func (b *builder) readBounds() (err error) {
 	b.start, b.stop = minMicro, maxMicro
 	if b.Start != "" {
 		if b.anchor, err = parseInstant("start", b.Start, b.loc); err != nil {

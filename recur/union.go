@@ -51,13 +51,8 @@ func (u union) count(after, until time.Time, most int64) (n int64) {
 		heads[i] = rule.Next(after)
 	}
 	for ; n <= most; n++ {
-		var first time.Time
-		for _, t := range heads {
-			if !t.IsZero() && !t.After(until) && (first.IsZero() || t.Before(first)) {
-				first = t
-			}
-		}
-		if first.IsZero() {
+		first := earliest(heads)
+		if first.IsZero() || first.After(until) {
 			break
 		}
 		for i, rule := range u {
@@ -67,4 +62,14 @@ func (u union) count(after, until time.Time, most int64) (n int64) {
 		}
 	}
 	return n
+}
+
+// earliest returns the first of some instants, zero instants left out.
+func earliest(instants []time.Time) (first time.Time) {
+	for _, t := range instants {
+		if !t.IsZero() && (first.IsZero() || t.Before(first)) {
+			first = t
+		}
+	}
+	return first
 }

@@ -21,37 +21,53 @@ func (s Spec) Warnings() (warnings []*Error) {
 	for _, one := range s.Any {
 		warnings = append(warnings, one.Warnings()...)
 	}
-	text := s.Cron
+	words := cronWords(s.Cron)
+	if len(words) == 0 || words[0][0] == '@' || s.Dialect == Systemd {
+		return warnings
+	}
+	return append(warnings, dialects[s.Dialect].warn(s.Cron, words)...)
+}
+
+// warn returns the warnings about the fields of a rule.
+func (d *dialect) warn(expr string, words []string) (warnings []*Error) {
+	all, err := d.arrange(words)
+	if err != nil {
+		return nil // a rate
+	}
+	for at, word := range all {
+		if kind := d.kinds[at]; !kind.strict && at != atYear {
+			warnings = append(warnings, kind.warnSteps(expr, word)...)
+		}
+	}
+	day, weekday := all[atDay], all[atWeekday]
+	if d == standard {
+		if problem := ofQuartz(day, weekday, len(words)); problem != "" {
+			warnings = append(warnings, newError("cron", expr, problem, "choose the dialect of the rule, or write names of days"))
+		}
+	}
+	if problem, remedy := d.doubt(day, weekday); problem != "" {
+		warnings = append(warnings, newError("cron", expr, problem, remedy))
+	}
+	return warnings
+}
+
+// cronWords returns the fields of a cron rule, without its zone.
+func cronWords(text string) []string {
 	if namesZone(text) {
 		_, text = cutWord(text)
 	}
 	if call, ok := cutCall(text); ok {
 		text = call.inner
 	}
-	words, d := strings.Fields(text), dialects[s.Dialect]
-	if len(words) == 0 || words[0][0] == '@' || s.Dialect == Systemd {
-		return warnings
+	return strings.Fields(text)
+}
+
+// ofQuartz returns why a rule without a dialect is probably a rule of Quartz; empty: it is not.
+func ofQuartz(day, weekday string, words int) (problem string) {
+	if day == "?" || weekday == "?" || words == 6 && strings.ContainsAny(weekday, "L#") {
+		return looksLikeQuartz(weekday)
 	}
-	all, err := d.arrange(words)
-	if err != nil {
-		return warnings // a rate
-	}
-	for at, word := range all {
-		if kind := d.kinds[at]; !kind.strict && at != atYear {
-			warnings = append(warnings, kind.warnSteps(s.Cron, word)...)
-		}
-	}
-	day, weekday := all[atDay], all[atWeekday]
-	if d == standard {
-		marked := day == "?" || weekday == "?" || len(words) == 6 && strings.ContainsAny(weekday, "L#")
-		if problem := looksLikeQuartz(weekday); marked && problem != "" {
-			warnings = append(warnings, newError("cron", s.Cron, problem, "choose the dialect of the rule, or write names of days"))
-		}
-	}
-	if problem, remedy := d.doubt(day, weekday); problem != "" {
-		warnings = append(warnings, newError("cron", s.Cron, problem, remedy))
-	}
-	return warnings
+	return ""
 }
 
 // looksLikeQuartz returns what a field of days of the week means here and in Quartz, if both accept the field and it
@@ -77,29 +93,44 @@ func looksLikeQuartz(weekday string) (problem string) {
 // doubt returns what releases of the dialect's scheduler read in different ways, or none reads as it is documented, and
 // what to write instead. TestDialects finds such rules.
 func (d *dialect) doubt(day, weekday string) (problem, remedy string) {
-	const write = "write one rule for each item of the list, and combine the rules with any"
-	letters := func(field, letters string) bool {
-		return strings.Contains(field, ",") && strings.ContainsAny(strings.ToUpper(field), letters)
-	}
 	f := &fields{}
 	if d.parseDays(f, day, weekday) != nil {
 		return "", ""
 	}
 	late := "day of month " + quote(day) + " is in some months only; "
-	switch quartz := d == dialects[Quartz]; {
-	case quartz && letters(day, "W"):
-		return "day of month " + quote(day) + " is a list with W; Quartz up to 2.3 reads one day of it", write
-	case quartz && f.special && strings.Contains(weekday, ","):
-		return "day of week " + quote(weekday) + " is a list with L or #; Quartz reads one letter for the whole list", write
-	case quartz && strings.Contains(weekday, "/") && strings.ToUpper(weekday) != strings.ToLower(weekday):
-		return "day of week " + quote(weekday) + " has a step after a name, which Quartz leaves out", "write the days in a list"
-	case quartz && f.nearest>>29 != 0:
-		return late + "in a shorter month it is the last working day, as in Quartz 2.3, but Quartz 2.5 leaves that month out",
-			"write LW if the last working day is meant"
-	case d == dialects[Spring] && f.nearest>>29 != 0:
-		return late + "Spring leaves out some of them", "write LW if the last working day is meant"
-	case (quartz || d == dialects[Spring]) && (f.last|f.lastNearest)>>28 != 0:
+	switch d {
+	case dialects[Quartz]:
+		if problem, remedy = f.doubtQuartz(day, weekday); problem != "" {
+			return problem, remedy
+		}
+		if f.nearest>>29 != 0 {
+			return late + "in a shorter month it is the last working day, as in Quartz 2.3, but Quartz 2.5 leaves that month out",
+				"write LW if the last working day is meant"
+		}
+	case dialects[Spring]:
+		if f.nearest>>29 != 0 {
+			return late + "Spring leaves out some of them", "write LW if the last working day is meant"
+		}
+	default:
+		return "", ""
+	}
+	if (f.last|f.lastNearest)>>28 != 0 {
 		return late + d.title + " does not ring on the right days", "write L-1 to L-27"
+	}
+	return "", ""
+}
+
+// doubtQuartz is doubt about what only Quartz reads in different ways: letters in lists, and steps after names.
+func (f *fields) doubtQuartz(day, weekday string) (problem, remedy string) {
+	const write = "write one rule for each item of the list, and combine the rules with any"
+	isList := func(field string) bool { return strings.Contains(field, ",") }
+	switch {
+	case isList(day) && strings.ContainsAny(day, "Ww"):
+		return "day of month " + quote(day) + " is a list with W; Quartz up to 2.3 reads one day of it", write
+	case f.special && isList(weekday):
+		return "day of week " + quote(weekday) + " is a list with L or #; Quartz reads one letter for the whole list", write
+	case strings.Contains(weekday, "/") && strings.ToUpper(weekday) != strings.ToLower(weekday):
+		return "day of week " + quote(weekday) + " has a step after a name, which Quartz leaves out", "write the days in a list"
 	}
 	return "", ""
 }

@@ -50,18 +50,11 @@ const (
 // accountProblem decides about the fields of a line. As in PAM, a password that
 // may only be changed counts as expired, because no command can change it.
 func accountProblem(fields []string, now time.Time) error {
-	day := func(i int) int64 {
-		if i < len(fields) {
-			if n, err := strconv.ParseInt(fields[i], 10, 64); err == nil {
-				return n
-			}
-		}
-		return -1
-	}
 	const secondsOfDay = 24 * 60 * 60
 	today := now.Unix() / secondsOfDay
 	date := func(day int64) string { return time.Unix(day*secondsOfDay, 0).UTC().Format(time.DateOnly) }
-	changed, most, expires := day(passwordChanged), day(passwordDays), day(accountExpires)
+	changed, most, expires := dayOf(fields, passwordChanged), dayOf(fields, passwordDays), dayOf(fields, accountExpires)
+	inactive := dayOf(fields, passwordInactive)
 	switch {
 	case expires >= 0 && today >= expires:
 		return fmt.Errorf("the account expired on %s; extend it with chage -E", date(expires))
@@ -69,8 +62,18 @@ func accountProblem(fields []string, now time.Time) error {
 		return fmt.Errorf("the password must be changed before the account is used; change it with passwd")
 	case changed < 0 || changed > today || most < 0 || today-changed <= most:
 		return nil
-	case day(passwordInactive) >= 0 && today-changed > most+day(passwordInactive):
+	case inactive >= 0 && today-changed > most+inactive:
 		return fmt.Errorf("the password expired on %s, and the account with it; change the password with passwd", date(changed+most))
 	}
 	return fmt.Errorf("the password expired on %s; change it with passwd, or its age with chage -M", date(changed+most))
+}
+
+// dayOf returns a field that is a number of days; -1: it is not given.
+func dayOf(fields []string, i int) int64 {
+	if i < len(fields) {
+		if n, err := strconv.ParseInt(fields[i], 10, 64); err == nil {
+			return n
+		}
+	}
+	return -1
 }

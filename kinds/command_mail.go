@@ -90,35 +90,48 @@ func (m *Mailer) take(schedule string, now time.Time) (held int, ok bool) {
 // the beginning of each address, so that no address is taken for an option. Empty is valid. The
 // error is a *check.FieldError.
 func CheckMailTo(text string) error {
-	bad := func(problem string) error {
-		return &check.FieldError{Field: "MAILTO", Problem: problem, Remedy: `write addresses of letters, digits and @!:%-._+ with commas between them, or MAILTO=""`}
+	problem := mailToProblem(text)
+	if problem == "" {
+		return nil
 	}
+	return &check.FieldError{Field: "MAILTO", Problem: problem, Remedy: `write addresses of letters, digits and @!:%-._+ with commas between them, or MAILTO=""`}
+}
+
+// mailToProblem returns what is wrong with a value of MAILTO; see CheckMailTo.
+func mailToProblem(text string) string {
 	const marks = "@!:%-.,_+ "
 	for _, r := range text {
 		switch {
 		case r < ' ' || r == 0x7f:
-			return bad("has a control character")
+			return "has a control character"
 		case !letter(r) && !strings.ContainsRune(marks, r):
-			return bad(fmt.Sprintf("has the character %q", r))
+			return fmt.Sprintf("has the character %q", r)
 		}
 	}
 	for address := range strings.SplitSeq(text, ",") {
-		address = strings.Trim(address, " ")
-		switch {
-		case address == "" && text != "":
-			return bad("has an empty address")
-		case strings.HasPrefix(address, "-"):
-			return bad("has an address that begins with -, which mail programs take for an option")
-		case address != "" && !letter(rune(address[0])) && address[0] != '_':
-			return bad("has an address that begins with neither a letter nor a digit")
-		case strings.Contains(address, " "):
-			return bad("has a blank within an address")
+		if problem := addressProblem(strings.Trim(address, " ")); problem != "" && text != "" {
+			return problem
 		}
 	}
 	if len(text) > 1000 {
-		return bad("is longer than 1000 bytes")
+		return "is longer than 1000 bytes"
 	}
-	return nil
+	return ""
+}
+
+// addressProblem returns what is wrong with an address.
+func addressProblem(address string) string {
+	switch {
+	case address == "":
+		return "has an empty address"
+	case address[0] == '-':
+		return "has an address that begins with -, which mail programs take for an option"
+	case !letter(rune(address[0])) && address[0] != '_':
+		return "has an address that begins with neither a letter nor a digit"
+	case strings.Contains(address, " "):
+		return "has a blank within an address"
+	}
+	return ""
 }
 
 func letter(r rune) bool {
@@ -141,8 +154,7 @@ func recipients(command Command) (string, error) {
 // adds the reason to the output of the job. It sends no mail if the claim of the job was lost,
 // because the job may run again, or if the command goes on under the next program of the node.
 func (m *Mailer) send(ctx context.Context, w CommandWorker, command Command, job *hourbell.JobRow, failed error) {
-	var left *handover.LeftError
-	if m == nil || command.Base != BaseCron || len(job.Output()) == 0 || errors.Is(failed, hourbell.ErrClaimLost) || errors.As(failed, &left) {
+	if m == nil || command.Base != BaseCron || len(job.Output()) == 0 || mayGoOn(failed) {
 		return
 	}
 	to, err := recipients(command)
@@ -159,6 +171,12 @@ func (m *Mailer) send(ctx context.Context, w CommandWorker, command Command, job
 	if m.Failed != nil {
 		m.Failed(job, err)
 	}
+}
+
+// mayGoOn reports whether a command that ended with failed may run again or go on elsewhere as the same job.
+func mayGoOn(failed error) bool {
+	var left *handover.LeftError
+	return errors.Is(failed, hourbell.ErrClaimLost) || errors.As(failed, &left)
 }
 
 // mail is a mail with the output of a job.

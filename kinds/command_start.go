@@ -48,24 +48,32 @@ func prepare(command Command, job *hourbell.JobRow) (ready, error) {
 		r.dir = cronDir(valueOf(r.env, "HOME"))
 	}
 	if command.Shell != "" {
-		shell := "/bin/sh"
-		if command.Base == BaseCron {
-			shell = valueOf(r.env, "SHELL")
-		}
-		r.path, r.argv, r.shell = shell, []string{shell, "-c", command.Shell}, true
-	} else {
-		// A crontab's line under a SHELL is read as the arguments of the shell.
-		r.shell = command.Base == BaseCron && len(r.argv) == 3 && r.argv[1] == "-c" && r.argv[0] == command.Env["SHELL"]
-		var err error
-		if r.path, err = findProgram(command, r.env); err != nil && r.shell {
-			return ready{}, noShell(r.argv[0], exec.ErrNotFound)
-		} else if err != nil {
-			return ready{}, err
-		}
+		r.useShell(command)
+	} else if err := r.useProgram(command); err != nil {
+		return ready{}, err
 	}
 	// A program path relative to the directory cannot be found from /.
 	r.anywhere = command.Base == BaseCron && filepath.IsAbs(r.path)
 	return r, nil
+}
+
+// useShell lets a shell run the line of a command.
+func (r *ready) useShell(command Command) {
+	shell := "/bin/sh"
+	if command.Base == BaseCron {
+		shell = valueOf(r.env, "SHELL")
+	}
+	r.path, r.argv, r.shell = shell, []string{shell, "-c", command.Shell}, true
+}
+
+// useProgram sets the path of the program of a command.
+func (r *ready) useProgram(command Command) (err error) {
+	// A crontab's line under a SHELL is read as the arguments of the shell.
+	r.shell = command.Base == BaseCron && len(r.argv) == 3 && r.argv[1] == "-c" && r.argv[0] == command.Env["SHELL"]
+	if r.path, err = findProgram(command, r.env); err != nil && r.shell {
+		return noShell(r.argv[0], exec.ErrNotFound)
+	}
+	return err
 }
 
 // findUser looks up a login name on this machine. The error names it.

@@ -85,22 +85,14 @@ var httpMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}
 // contain URL, header values or body, because they may be secret.
 func (h HTTP) Validate() error {
 	var errs []error
-	if u, err := url.Parse(h.URL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	if !isHTTP(h.URL) {
 		errs = append(errs, &check.FieldError{Field: "url", Problem: "is not an http or https URL", Remedy: "write it in full, as in https://example.org/hook"})
 	}
 	if h.Method != "" && !slices.Contains(httpMethods, h.Method) {
 		errs = append(errs, &check.FieldError{Field: "method", Value: shortened(h.Method), Problem: "is unknown", Remedy: "use " + strings.Join(httpMethods, ", ")})
 	}
 	for _, name := range slices.Sorted(maps.Keys(h.Header)) {
-		if name == "" || strings.ContainsFunc(name, notToken) || strings.ContainsFunc(h.Header[name], notValue) {
-			errs = append(errs, &check.FieldError{
-				Field: "header", Value: shortened(name), Problem: "cannot be sent",
-				Remedy: "use a name of letters, digits and -, and a value on one line",
-			})
-		}
-		if canonical := textproto.CanonicalMIMEHeaderKey(name); slices.Contains(framing, canonical) || strings.HasPrefix(canonical, "Hourbell-") {
-			errs = append(errs, &check.FieldError{Field: "header", Value: shortened(name), Problem: "is set by Hourbell itself", Remedy: "remove it"})
-		}
+		errs = append(errs, checkHeader(name, h.Header[name])...)
 	}
 	if h.Timeout < 0 || time.Duration(h.Timeout) > hourbell.MaxDuration {
 		errs = append(errs, &check.FieldError{
@@ -116,6 +108,26 @@ func (h HTTP) Validate() error {
 	}
 	_, err := parseStatuses(h.Retry)
 	return errors.Join(append(errs, err, checkUTF8("body", h.Body))...)
+}
+
+// isHTTP reports whether a text is an http or https URL.
+func isHTTP(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
+}
+
+// checkHeader returns everything that is wrong with a header.
+func checkHeader(name, value string) (errs []error) {
+	if name == "" || strings.ContainsFunc(name, notToken) || strings.ContainsFunc(value, notValue) {
+		errs = append(errs, &check.FieldError{
+			Field: "header", Value: shortened(name), Problem: "cannot be sent",
+			Remedy: "use a name of letters, digits and -, and a value on one line",
+		})
+	}
+	if canonical := textproto.CanonicalMIMEHeaderKey(name); slices.Contains(framing, canonical) || strings.HasPrefix(canonical, "Hourbell-") {
+		errs = append(errs, &check.FieldError{Field: "header", Value: shortened(name), Problem: "is set by Hourbell itself", Remedy: "remove it"})
+	}
+	return errs
 }
 
 // framing are the headers that belong to a connection or describe the length of

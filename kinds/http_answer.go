@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -63,27 +64,37 @@ func parseStatuses(texts []string) ([]statuses, error) {
 
 // statusError returns an error for a status outside 200 to 299, or nil.
 func (h HTTP) statusError(req *http.Request, answer *http.Response) error {
-	if answer.StatusCode >= 200 && answer.StatusCode < 300 {
+	status := answer.StatusCode
+	if status >= 200 && status < 300 {
 		return nil
 	}
 	err := fmt.Errorf("%s to %s: answered %s", req.Method, req.URL.Host, answer.Status)
-	again, _ := parseStatuses(h.Retry) // it was validated
-	for _, r := range again {
-		if r.first <= answer.StatusCode && answer.StatusCode <= r.last {
-			delay, ok := retryAfter(answer.Header)
-			switch {
-			case ok && (answer.StatusCode == http.StatusTooManyRequests || answer.StatusCode == http.StatusServiceUnavailable):
-				return hourbell.LimitedFor(delay)
-			case ok:
-				return hourbell.RetryIn(delay, err)
-			}
-			return err
-		}
-	}
-	if answer.StatusCode >= 300 && answer.StatusCode < 400 && h.Redirects == 0 {
+	switch {
+	case h.retries(status):
+		return retryError(answer, err)
+	case status >= 300 && status < 400 && h.Redirects == 0:
 		return hourbell.Fail(fmt.Errorf("%w, a redirect, which is not followed; use the address it leads to, or allow redirects", err))
 	}
 	return hourbell.Fail(err)
+}
+
+// retries reports whether a request is repeated after a status.
+func (h HTTP) retries(status int) bool {
+	again, _ := parseStatuses(h.Retry) // it was validated
+	return slices.ContainsFunc(again, func(r statuses) bool { return r.first <= status && status <= r.last })
+}
+
+// retryError returns the error of a job that is tried again after an answer, when the answer says, if it does.
+func retryError(answer *http.Response, err error) error {
+	delay, ok := retryAfter(answer.Header)
+	limited := answer.StatusCode == http.StatusTooManyRequests || answer.StatusCode == http.StatusServiceUnavailable
+	switch {
+	case ok && limited:
+		return hourbell.LimitedFor(delay)
+	case ok:
+		return hourbell.RetryIn(delay, err)
+	}
+	return err
 }
 
 // retryAfter returns the delay that an answer asks for. A date counts from the

@@ -19,38 +19,47 @@ import (
 func Redact(kind string, args []byte) []byte {
 	switch kind {
 	case CommandKind:
-		return rewrite(args, func(c *Command) {
-			for name := range c.Env {
-				if !redact.PlainVariable(name) {
-					c.Env[name] = redact.Hidden
-				}
-			}
-			hide(&c.Stdin)
-			c.Shell = hideInLine(c.Shell)
-			if len(c.Argv) == 3 && c.Argv[1] == "-c" {
-				c.Argv[2] = hideInLine(c.Argv[2])
-				return
-			}
-			hideInWords(c.Argv)
-		})
+		return rewrite(args, hideInCommand)
 	case HTTPKind:
-		return rewrite(args, func(h *HTTP) {
-			for name := range h.Header {
-				h.Header[name] = redact.Hidden
-			}
-			hide(&h.Body)
-			h.URL = hideInURL(h.URL)
-		})
+		return rewrite(args, hideInHTTP)
 	case SQLKind:
-		return rewrite(args, func(s *SQL) {
-			for i, arg := range s.Args {
-				if _, of := arg.(map[string]any); arg != nil && !of {
-					s.Args[i] = redact.Hidden
-				}
-			}
-		})
+		return rewrite(args, hideInSQL)
 	}
 	return RedactJSON(args)
+}
+
+// hideInCommand hides what Redact hides in a command.
+func hideInCommand(c *Command) {
+	for name := range c.Env {
+		if !redact.PlainVariable(name) {
+			c.Env[name] = redact.Hidden
+		}
+	}
+	hide(&c.Stdin)
+	c.Shell = hideInLine(c.Shell)
+	if len(c.Argv) == 3 && c.Argv[1] == "-c" {
+		c.Argv[2] = hideInLine(c.Argv[2])
+		return
+	}
+	hideInWords(c.Argv)
+}
+
+// hideInHTTP hides what Redact hides in an HTTP request.
+func hideInHTTP(h *HTTP) {
+	for name := range h.Header {
+		h.Header[name] = redact.Hidden
+	}
+	hide(&h.Body)
+	h.URL = hideInURL(h.URL)
+}
+
+// hideInSQL hides what Redact hides in an SQL statement.
+func hideInSQL(s *SQL) {
+	for i, arg := range s.Args {
+		if _, of := arg.(map[string]any); arg != nil && !of {
+			s.Args[i] = redact.Hidden
+		}
+	}
 }
 
 // RedactJSON returns arguments of any kind, or a result, as listings show them. It hides, at any depth, the values of fields that have names of
@@ -117,13 +126,18 @@ func hideInWords(words []string) {
 		switch {
 		case secret && assigns && value != "":
 			words[i] = name + "=" + redact.Hidden
-		case secret && !assigns && strings.HasPrefix(name, "-") && i+1 < len(words) && !strings.HasPrefix(words[i+1], "-"):
+		case secret && !assigns && takesValue(words[i:]):
 			words[i+1] = redact.Hidden
 			i++
 		default:
 			words[i] = redact.Text(hideIn(wordHeader, words[i]))
 		}
 	}
+}
+
+// takesValue reports whether the first word is an option, and the second word may be its value.
+func takesValue(words []string) bool {
+	return strings.HasPrefix(words[0], "-") && len(words) > 1 && !strings.HasPrefix(words[1], "-")
 }
 
 // rewrite returns arguments with a change; arguments that cannot be read are
@@ -161,19 +175,9 @@ func hideAssigned(line string) string {
 			return shown.String() + line
 		}
 		shown.WriteString(name)
-		rest := line[len(name):]
-		end := len(rest)
-		if blank := strings.IndexAny(rest, " \t"); blank >= 0 {
-			end = blank
-		}
-		if rest != "" && (rest[0] == '\'' || rest[0] == '"') {
-			if closing := strings.IndexByte(rest[1:], rest[0]); closing >= 0 {
-				end = closing + 2
-			}
-		}
-		value := rest[:end]
+		value, rest := cutAssigned(line[len(name):])
 		plain := value == "" || !strings.ContainsAny(strings.Trim(value, string(value[0])), "'\"`$\\(")
-		if after := rest[end:]; !plain || after != "" && after[0] != ' ' && after[0] != '\t' {
+		if !plain || rest != "" && rest[0] != ' ' && rest[0] != '\t' {
 			return shown.String() + redact.Hidden
 		}
 		switch {
@@ -182,8 +186,22 @@ func hideAssigned(line string) string {
 		case value != "":
 			shown.WriteString(redact.Hidden)
 		}
-		line = rest[end:]
+		line = rest
 	}
+}
+
+// cutAssigned cuts the value of an assignment, which ends before a blank or with its closing quote.
+func cutAssigned(text string) (value, rest string) {
+	end := len(text)
+	if blank := strings.IndexAny(text, " \t"); blank >= 0 {
+		end = blank
+	}
+	if text != "" && (text[0] == '\'' || text[0] == '"') {
+		if closing := strings.IndexByte(text[1:], text[0]); closing >= 0 {
+			end = closing + 2
+		}
+	}
+	return text[:end], text[end:]
 }
 
 // hideInURL hides what redact.Text hides, and all parameters and the fragment.

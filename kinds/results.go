@@ -40,19 +40,7 @@ func resultsFile(ctx context.Context, job *hourbell.JobRow, user *identity) (pat
 	if err != nil {
 		return "", err
 	}
-	results := map[string]result{} // by name or, where there is none, by number
-	for _, p := range predecessors {
-		one := result{ID: p.ID, Kind: p.Kind, Reason: p.Reason, Result: p.Result}
-		if p.Kind != "" {
-			one.State = p.State.String()
-		}
-		name := p.Name
-		if _, taken := results[name]; taken || name == "" { // a name of another graph
-			name = strconv.FormatInt(p.ID, 10)
-		}
-		results[name] = one
-	}
-	text, err := json.Marshal(results)
+	text, err := json.Marshal(resultsOf(predecessors))
 	if err != nil {
 		return "", fmt.Errorf("encode the results of predecessors: %w", err)
 	}
@@ -69,4 +57,21 @@ func resultsFile(ctx context.Context, job *hourbell.JobRow, user *identity) (pat
 		return "", fmt.Errorf("write the results of predecessors: %w", err)
 	}
 	return file.Name(), nil
+}
+
+// resultsOf returns the results of predecessors by name or, where there is none, by number.
+func resultsOf(predecessors []hourbell.Predecessor) map[string]result {
+	results := map[string]result{}
+	for _, p := range predecessors {
+		one := result{ID: p.ID, Kind: p.Kind, Reason: p.Reason, Result: p.Result}
+		if p.Kind != "" {
+			one.State = p.State.String()
+		}
+		name := p.Name
+		if _, taken := results[name]; taken || name == "" { // a name of another graph
+			name = strconv.FormatInt(p.ID, 10)
+		}
+		results[name] = one
+	}
+	return results
 }

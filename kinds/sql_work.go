@@ -150,25 +150,31 @@ func execute(ctx context.Context, tx *sql.Tx, text string, values []any) (out sq
 		return out, err
 	}
 	defer rows.Close()
-	if out.Columns, err = rows.Columns(); err != nil {
-		return out, err
+	err = out.read(rows)
+	return out, err
+}
+
+// read reads the rows of a statement.
+func (r *sqlResult) read(rows *sql.Rows) (err error) {
+	if r.Columns, err = rows.Columns(); err != nil {
+		return err
 	}
 	size := 0
 	for rows.Next() { // also the rows that are not kept, because they may have effects
-		if out.More = out.More || len(out.Rows) == maxRows; out.More {
+		if r.More = r.More || len(r.Rows) == maxRows; r.More {
 			continue
 		}
-		row, err := scanRow(rows, len(out.Columns))
+		row, err := scanRow(rows, len(r.Columns))
 		if err != nil {
-			return out, err
+			return err
 		}
 		if size += len(row); size > maxRowBytes {
-			out.More = true
+			r.More = true
 			continue
 		}
-		out.Rows = append(out.Rows, row)
+		r.Rows = append(r.Rows, row)
 	}
-	return out, errors.Join(rows.Err(), rows.Close())
+	return errors.Join(rows.Err(), rows.Close())
 }
 
 // returnsRows reports whether a statement may return rows.

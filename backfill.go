@@ -58,40 +58,59 @@ func (s *ScheduleService) backfill(ctx context.Context, name string, req Backfil
 	if err := s.client.checkTx(nil); err != nil && !req.DryRun {
 		return BackfillResult{}, err
 	}
-	info, err := s.Get(ctx, name)
-	if err != nil {
-		return BackfillResult{}, err
-	}
-	if info.Problem != "" {
-		return BackfillResult{}, errors.New(info.Problem)
-	}
-	if info.On.Every {
-		return BackfillResult{}, info.onEveryHost("backfill the schedule of each host, " + store.HostSchedule(info.Name, "HOST"))
-	}
-	if info.Follows() {
-		return BackfillResult{}, info.noTimetable("backfill a schedule that it follows, or trigger it")
-	}
-	now, err := s.client.Now(ctx)
-	if err != nil {
-		return BackfillResult{}, err
-	}
-	if err := req.validate(now); err != nil {
-		return BackfillResult{}, err
-	}
-	slots, err := info.slotsBetween(req.From, req.To)
+	info, slots, err := s.slotsToBackfill(ctx, name, req)
 	if err != nil || len(slots) == 0 {
 		return BackfillResult{}, err
-	}
-	if !req.Force {
-		if err := s.checkUnfired(ctx, info, req, now); err != nil {
-			return BackfillResult{}, err
-		}
 	}
 	if req.DryRun {
 		return BackfillResult{Slots: slots}, nil
 	}
+	insertion := insertRequest(nil, req.jobs(info, slots))
+	insertion.By, insertion.Of = s.client.actor(ctx), info.Name
+	inserted, err := s.client.insert(ctx, insertion)
+	return BackfillResult{Slots: slots, Jobs: inserted.IDs()}, err
+}
+
+// slotsToBackfill returns the schedule and the slots of a backfill, or why it is refused.
+func (s *ScheduleService) slotsToBackfill(ctx context.Context, name string, req BackfillRequest) (info ScheduleInfo, slots []time.Time, err error) {
+	info, err = s.Get(ctx, name)
+	if err != nil {
+		return info, nil, err
+	}
+	if err := info.mayBackfill(); err != nil {
+		return info, nil, err
+	}
+	now, err := s.client.Now(ctx)
+	if err != nil {
+		return info, nil, err
+	}
+	if err := req.validate(now); err != nil {
+		return info, nil, err
+	}
+	slots, err = info.slotsBetween(req.From, req.To)
+	if err == nil && len(slots) > 0 && !req.Force {
+		err = s.checkUnfired(ctx, info, req, now)
+	}
+	return info, slots, err
+}
+
+// mayBackfill returns why a schedule has no slots of its own that can be backfilled, or nil.
+func (s ScheduleInfo) mayBackfill() error {
+	switch {
+	case s.Problem != "":
+		return errors.New(s.Problem)
+	case s.On.Every:
+		return s.onEveryHost("backfill the schedule of each host, " + store.HostSchedule(s.Name, "HOST"))
+	case s.Follows():
+		return s.noTimetable("backfill a schedule that it follows, or trigger it")
+	}
+	return nil
+}
+
+// jobs returns the jobs of a backfill.
+func (r BackfillRequest) jobs(info ScheduleInfo, slots []time.Time) []store.NewJob {
 	origin := store.OriginBackfill
-	if req.Dependents {
+	if r.Dependents {
 		origin = store.OriginBackfillDependents
 	}
 	definition := info.stored
@@ -99,12 +118,9 @@ func (s *ScheduleService) backfill(ctx context.Context, name string, req Backfil
 	jobs := make([]store.NewJob, len(slots))
 	for i, slot := range slots {
 		jobs[i] = definition.Job(info.ID, origin)
-		jobs[i].Slot, jobs[i].Waiting = slot, req.Overlap != OverlapAllow
+		jobs[i].Slot, jobs[i].Waiting = slot, r.Overlap != OverlapAllow
 	}
-	insertion := insertRequest(nil, jobs)
-	insertion.By, insertion.Of = s.client.actor(ctx), info.Name
-	inserted, err := s.client.insert(ctx, insertion)
-	return BackfillResult{Slots: slots, Jobs: inserted.IDs()}, err
+	return jobs
 }
 
 // validate returns what is wrong with a request; now is the time of the store's

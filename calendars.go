@@ -276,20 +276,9 @@ func (s *CalendarService) inUse(ctx context.Context, calendars []string) error {
 // missing explains a put that was refused because a schedule names a calendar
 // that is not stored.
 func (s *CalendarService) missing(ctx context.Context, schedules []Schedule) error {
-	names := map[string]bool{}
-	for _, schedule := range schedules {
-		for _, name := range storedNames(schedule.Exclude) {
-			names[name] = true
-		}
-	}
-	for name := range names {
-		rows, err := store.List[store.Calendar](ctx, s.client.backend, store.ListRequest{Names: []string{name}, Limit: 1})
-		if err != nil {
-			return err
-		}
-		if len(rows) > 0 {
-			delete(names, name)
-		}
+	names, err := s.notStored(ctx, schedules)
+	if err != nil {
+		return err
 	}
 	const shown = 10
 	rows, err := store.List[store.Calendar](ctx, s.client.backend, store.ListRequest{Limit: shown + 1})
@@ -318,6 +307,26 @@ func (s *CalendarService) missing(ctx context.Context, schedules []Schedule) err
 		}
 	}
 	return check.Join(errs...)
+}
+
+// notStored returns the names of the calendars that schedules name and the store does not have.
+func (s *CalendarService) notStored(ctx context.Context, schedules []Schedule) (map[string]bool, error) {
+	names := map[string]bool{}
+	for _, schedule := range schedules {
+		for _, name := range storedNames(schedule.Exclude) {
+			names[name] = true
+		}
+	}
+	for name := range names {
+		rows, err := store.List[store.Calendar](ctx, s.client.backend, store.ListRequest{Names: []string{name}, Limit: 1})
+		if err != nil {
+			return nil, err
+		}
+		if len(rows) > 0 {
+			delete(names, name)
+		}
+	}
+	return names, nil
 }
 
 func listed(rows []store.Calendar, most int) string {

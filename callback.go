@@ -46,14 +46,19 @@ func (c Callbacks) Validate() error {
 	if len(c.Keys) == 0 {
 		errs = append(errs, &check.FieldError{Field: "callback keys", Problem: "are missing", Remedy: "give the key that all nodes share"})
 	}
-	if u, err := url.Parse(c.URL); c.URL != "" && (err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil ||
-		u.Scheme != "https" && u.Scheme != "http") {
+	if c.URL != "" && !isPlainURL(c.URL) {
 		errs = append(errs, &check.FieldError{
 			Field: "callback URL", Value: check.Shorten(c.URL), Problem: "is not an address of http or https without a query",
 			Remedy: "write where the callbacks are answered, such as https://jobs.example.org/callbacks",
 		})
 	}
 	return check.Join(errs...)
+}
+
+// isPlainURL reports whether a text is an http or https URL without a user, a query and a fragment.
+func isPlainURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Host != "" && u.RawQuery == "" && u.Fragment == "" && u.User == nil && (u.Scheme == "https" || u.Scheme == "http")
 }
 
 // callback is what a callback URL is for.

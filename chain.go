@@ -235,29 +235,13 @@ type ScheduleGraph struct {
 // schedules (200 if it is 0, and not more than 10,000). ErrNotFound means that no schedule has
 // the name. It reads all schedules, in pages, so that pages may be of different instants.
 func (s *ScheduleService) Graph(ctx context.Context, name string, limit int) (ScheduleGraph, error) {
-	if limit == 0 {
-		limit = 200
-	}
-	limit = min(max(limit, 1), 10_000)
+	limit = graphLimit(limit)
 	if _, err := s.Get(ctx, name); err != nil {
 		return ScheduleGraph{}, err
 	}
-	next := map[string][]string{} // connected names, in both directions
-	for after := ""; ; {
-		page, err := s.List(ctx, ScheduleFilter{After: after, Limit: 1000})
-		if err != nil {
-			return ScheduleGraph{}, fmt.Errorf("read the graph of schedule %q: %w", name, err)
-		}
-		if len(page) == 0 {
-			break
-		}
-		for _, one := range page {
-			for _, e := range one.After {
-				next[one.Name] = append(next[one.Name], e.Schedule)
-				next[e.Schedule] = append(next[e.Schedule], one.Name)
-			}
-			after = one.Name
-		}
+	next, err := s.connections(ctx)
+	if err != nil {
+		return ScheduleGraph{}, fmt.Errorf("read the graph of schedule %q: %w", name, err)
 	}
 	var g ScheduleGraph
 	names, seen := []string{name}, map[string]bool{name: true}
@@ -282,4 +266,27 @@ func (s *ScheduleService) Graph(ctx context.Context, name string, limit int) (Sc
 	}
 	slices.SortFunc(g.Schedules, func(a, b ScheduleInfo) int { return cmp.Compare(a.Name, b.Name) })
 	return g, nil
+}
+
+// graphLimit returns the greatest size of a graph for the limit that a caller gave.
+func graphLimit(limit int) int {
+	return min(max(cmp.Or(limit, 200), 1), 10_000)
+}
+
+// connections returns the predecessors and dependents of each schedule that has some.
+func (s *ScheduleService) connections(ctx context.Context) (map[string][]string, error) {
+	next := map[string][]string{}
+	for after := ""; ; {
+		page, err := s.List(ctx, ScheduleFilter{After: after, Limit: 1000})
+		if err != nil || len(page) == 0 {
+			return next, err
+		}
+		for _, one := range page {
+			for _, e := range one.After {
+				next[one.Name] = append(next[one.Name], e.Schedule)
+				next[e.Schedule] = append(next[e.Schedule], one.Name)
+			}
+			after = one.Name
+		}
+	}
 }

@@ -188,12 +188,7 @@ func endChildren(ctx context.Context, run *work.Run) error {
 
 // cancelChildren cancels the children of jobs that were cancelled, and adds the answers to out.
 func (s *JobService) cancelChildren(ctx context.Context, c changing, jobs []store.JobChange, out *JobChanges) error {
-	var parents []int64
-	for _, job := range jobs {
-		if job.Change == store.Changed || job.Change == store.Requested {
-			parents = append(parents, job.ID)
-		}
-	}
+	parents := cancelledOf(jobs)
 	if len(parents) == 0 {
 		return nil
 	}
@@ -217,4 +212,14 @@ func (s *JobService) cancelChildren(ctx context.Context, c changing, jobs []stor
 		}
 	}
 	return nil
+}
+
+// cancelledOf returns the numbers of the jobs that were cancelled, or asked to cancel.
+func cancelledOf(jobs []store.JobChange) (ids []int64) {
+	for _, job := range jobs {
+		if job.Change == store.Changed || job.Change == store.Requested {
+			ids = append(ids, job.ID)
+		}
+	}
+	return ids
 }

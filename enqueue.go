@@ -233,8 +233,8 @@ func (c *Client) insert(ctx context.Context, req store.InsertRequest) (store.Ins
 		}
 	}
 	single := len(req.Jobs) == 1 && req.Tx == nil
-	if job := req.Jobs[:1]; single && job[0].Unique == "" && job[0].Schedule == 0 && !req.Linked() {
-		inserted, err := c.batcher.Insert(ctx, job)
+	if single && !mayWait(&req) {
+		inserted, err := c.batcher.Insert(ctx, req.Jobs)
 		return store.InsertResult{Jobs: inserted}, err
 	}
 	res, err := c.backend.Insert(ctx, req)
@@ -242,6 +242,12 @@ func (c *Client) insert(ctx context.Context, req store.InsertRequest) (store.Ins
 		err = insert.Unknown(err)
 	}
 	return res, err
+}
+
+// mayWait reports whether the insert of a single job may have to wait for other transactions.
+func mayWait(req *store.InsertRequest) bool {
+	job := &req.Jobs[0]
+	return job.Unique != "" || job.Schedule != 0 || req.Linked()
 }
 
 // checkTx returns ErrTxRequired if a call that makes jobs needs a transaction and
@@ -348,14 +354,7 @@ func (e enqueuing) over(options []Option) (enqueuing, error) {
 	if e.Unique == "" && !e.keyed.given {
 		e.Unique, e.keyed = key, keyed
 	}
-	if e.given&optUniqueUntilStart != 0 && e.given&optUniqueFor == 0 {
-		e.NewJob.UniqueFor = 0
-	} else if e.given&optUniqueFor != 0 && e.given&optUniqueUntilStart == 0 {
-		e.NewJob.UntilStart = false
-	}
-	if e.given&optOnConflict != 0 && e.given&optPushAtMost == 0 && e.NewJob.OnConflict != RescheduleOnConflict {
-		e.NewJob.PushAtMost = 0
-	}
+	e.dropOverruled()
 	switch {
 	case e.hasRunAt:
 		e.Delay = 0
@@ -363,6 +362,19 @@ func (e enqueuing) over(options []Option) (enqueuing, error) {
 		e.RunAt = time.Time{}
 	}
 	return e, err
+}
+
+// dropOverruled removes what earlier options have set about the key of the job, and the given options rule out.
+func (e *enqueuing) dropOverruled() {
+	has := func(option optionSet) bool { return e.given&option != 0 }
+	if has(optUniqueUntilStart) && !has(optUniqueFor) {
+		e.NewJob.UniqueFor = 0
+	} else if has(optUniqueFor) && !has(optUniqueUntilStart) {
+		e.NewJob.UntilStart = false
+	}
+	if has(optOnConflict) && !has(optPushAtMost) && e.NewJob.OnConflict != RescheduleOnConflict {
+		e.NewJob.PushAtMost = 0
+	}
 }
 
 // applied returns e with options of a call that takes some of them.
@@ -424,14 +436,22 @@ func encodeArgs(before string, args Args) (RawArgs, error) {
 	if err != nil {
 		return RawArgs{}, err
 	}
+	raw.JSON, err = marshalArgs(before, raw.Name, args)
+	return raw, err
+}
+
+// marshalArgs returns arguments of a kind as JSON, by their own encoder if they have one; see encodeArgs.
+func marshalArgs(before, kind string, args Args) ([]byte, error) {
 	if encoder, ok := args.(interface{ Encode() ([]byte, error) }); ok {
-		if raw.JSON, err = encoder.Encode(); err != nil {
-			return RawArgs{}, fmt.Errorf("encode %sargs of kind %q: %w", before, raw.Name, err)
+		text, err := encoder.Encode()
+		if err != nil {
+			return nil, fmt.Errorf("encode %sargs of kind %q: %w", before, kind, err)
 		}
-		return raw, check.Args(before+"args", raw.JSON)
+		return text, check.Args(before+"args", text)
 	}
-	if raw.JSON, err = jsons.Encode(args); err != nil {
-		return RawArgs{}, fmt.Errorf("encode %sargs of kind %q: %w", before, raw.Name, err)
+	text, err := jsons.Encode(args)
+	if err != nil {
+		return nil, fmt.Errorf("encode %sargs of kind %q: %w", before, kind, err)
 	}
-	return raw, check.EncodedArgs(before+"args", raw.JSON)
+	return text, check.EncodedArgs(before+"args", text)
 }

@@ -1,6 +1,7 @@
 package hourbell
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -84,9 +85,7 @@ func (s ScheduleInfo) Explain(req ExplainRequest) (Explanation, error) {
 }
 
 func explain(s Schedule, row store.Schedule, req ExplainRequest) (Explanation, error) {
-	if req.Limit == 0 {
-		req.Limit = defaultExplained
-	}
+	req.Limit = cmp.Or(req.Limit, defaultExplained)
 	if s.Follows() {
 		return Explanation{}, fmt.Errorf("explain: %w", s.noTimetable("explain the schedules that it follows"))
 	}
@@ -121,12 +120,16 @@ func explain(s Schedule, row store.Schedule, req ExplainRequest) (Explanation, e
 	for _, slot := range slots {
 		out.Slots = append(out.Slots, explained(slot))
 	}
-	until := req.To.Add(-time.Microsecond)
-	if n := len(out.Slots); out.More && n > 0 {
-		until = out.Slots[n-1].Last
-	}
-	out.ClockChanges = recur.ClockChanges(p.Rule, row.Mark, until, req.Limit)
+	out.ClockChanges = recur.ClockChanges(p.Rule, row.Mark, out.end(req.To), req.Limit)
 	return out, nil
+}
+
+// end returns the last instant that is explained, for an explanation to an instant.
+func (e Explanation) end(to time.Time) time.Time {
+	if n := len(e.Slots); e.More && n > 0 {
+		return e.Slots[n-1].Last
+	}
+	return to.Add(-time.Microsecond)
 }
 
 // validate returns what is wrong with a request.

@@ -153,20 +153,8 @@ func (j GraphJob) newJob(name string, shared enqueuing, places map[string]int) (
 // order returns the names so that each name comes after the names of its predecessors, and
 // otherwise sorted. After an error it returns all names, sorted.
 func (g Graph) order() ([]string, error) {
-	edges := 0
-	for _, job := range g.Jobs {
-		edges += len(job.After)
-	}
-	switch {
-	case len(g.Jobs) == 0 && g.Finally == nil:
-		return nil, &check.FieldError{Field: "jobs", Problem: "are missing", Remedy: "give the graph a job, or a last job"}
-	case len(g.Jobs) > MaxGraphJobs:
-		return nil, &check.FieldError{Field: "jobs", Problem: fmt.Sprintf("are %d", len(g.Jobs)), Remedy: fmt.Sprintf("use at most %d in one graph", MaxGraphJobs)}
-	case edges > MaxGraphEdges:
-		return nil, &check.FieldError{
-			Field: "after", Problem: fmt.Sprintf("is given %d times", edges),
-			Remedy: fmt.Sprintf("use at most %d edges in one graph", MaxGraphEdges),
-		}
+	if err := g.checkSize(); err != nil {
+		return nil, err
 	}
 	all := slices.Sorted(maps.Keys(g.Jobs))
 	var errs []error
@@ -186,7 +174,38 @@ func (g Graph) order() ([]string, error) {
 			dependents[p] = append(dependents[p], name)
 		}
 	}
-	var order []string
+	order := inOrder(all, open, dependents)
+	if len(order) < len(all) {
+		errs = append(errs, g.cycle(all, open))
+	}
+	if err := check.Join(errs...); err != nil {
+		return all, err
+	}
+	return order, nil
+}
+
+// checkSize returns why a graph has too few or too many jobs or edges, or nil.
+func (g Graph) checkSize() error {
+	edges := 0
+	for _, job := range g.Jobs {
+		edges += len(job.After)
+	}
+	switch {
+	case len(g.Jobs) == 0 && g.Finally == nil:
+		return &check.FieldError{Field: "jobs", Problem: "are missing", Remedy: "give the graph a job, or a last job"}
+	case len(g.Jobs) > MaxGraphJobs:
+		return &check.FieldError{Field: "jobs", Problem: fmt.Sprintf("are %d", len(g.Jobs)), Remedy: fmt.Sprintf("use at most %d in one graph", MaxGraphJobs)}
+	case edges > MaxGraphEdges:
+		return &check.FieldError{
+			Field: "after", Problem: fmt.Sprintf("is given %d times", edges),
+			Remedy: fmt.Sprintf("use at most %d edges in one graph", MaxGraphEdges),
+		}
+	}
+	return nil
+}
+
+// inOrder returns the names that follow no cycle, each after its predecessors. It counts down open, the number of predecessors of each name.
+func inOrder(all []string, open map[string]int, dependents map[string][]string) (order []string) {
 	for _, name := range all {
 		if open[name] == 0 {
 			order = append(order, name)
@@ -199,13 +218,7 @@ func (g Graph) order() ([]string, error) {
 			}
 		}
 	}
-	if len(order) < len(all) {
-		errs = append(errs, g.cycle(all, open))
-	}
-	if err := check.Join(errs...); err != nil {
-		return all, err
-	}
-	return order, nil
+	return order
 }
 
 // cycle returns the error for a cycle. Each job with an open predecessor is in a cycle, or

@@ -239,9 +239,8 @@ func (s *JobService) changeMatching(ctx context.Context, c changing, match store
 	size := maxBatch
 	for ids, err := range s.selected(ctx, c.filter, match) {
 		if c.req.Tx != nil {
-			if match.IDs == nil && len(ids) > maxBatch {
-				return &check.FieldError{Field: "filter", Problem: fmt.Sprintf("selects more than %d jobs for one transaction",
-					maxBatch), Remedy: "select fewer jobs, or leave InTx out"}
+			if err := checkOneTx(match, ids); err != nil {
+				return err
 			}
 			size = max(len(ids), 1)
 		}
@@ -253,12 +252,7 @@ func (s *JobService) changeMatching(ctx context.Context, c changing, match store
 				break
 			}
 			size, ids = nextBatch(size, time.Since(began)), ids[n:]
-			out.add(jobs)
-			if c.eachBatch == nil {
-				out.Jobs = append(out.Jobs, jobs...)
-			} else {
-				err = c.eachBatch(jobs)
-			}
+			err = c.report(jobs, out)
 			if err == nil && c.req.Action == store.CancelJobs {
 				err = s.cancelChildren(ctx, c, jobs, out)
 			}
@@ -267,6 +261,27 @@ func (s *JobService) changeMatching(ctx context.Context, c changing, match store
 			return err
 		}
 	}
+	return nil
+}
+
+// checkOneTx returns why jobs that a filter selects cannot be changed in one transaction of the program, or nil.
+func checkOneTx(match store.JobFilter, ids []int64) error {
+	if match.IDs != nil || len(ids) <= maxBatch {
+		return nil
+	}
+	return &check.FieldError{
+		Field: "filter", Problem: fmt.Sprintf("selects more than %d jobs for one transaction", maxBatch),
+		Remedy: "select fewer jobs, or leave InTx out",
+	}
+}
+
+// report counts the answers of a batch in out, and passes the answers on.
+func (c changing) report(jobs []store.JobChange, out *JobChanges) error {
+	out.add(jobs)
+	if c.eachBatch != nil {
+		return c.eachBatch(jobs)
+	}
+	out.Jobs = append(out.Jobs, jobs...)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/hourbell/hourbell/internal/plan"
@@ -28,10 +29,7 @@ const linksPerJob = 10
 // if it is 0, and not more than 10,000). ErrNotFound means that nothing is known of the job.
 // It reads in steps, so that states of different steps are of different instants.
 func (s *JobService) Graph(ctx context.Context, id int64, limit int) (JobGraph, error) {
-	if limit == 0 {
-		limit = 200
-	}
-	limit = min(max(limit, 1), 10_000)
+	limit = graphLimit(limit)
 	var g JobGraph
 	jobs, links := map[int64]bool{id: true}, map[[2]int64]store.Link{}
 	for step := []int64{id}; len(step) > 0; {
@@ -55,20 +53,21 @@ func (s *JobService) Graph(ctx context.Context, id int64, limit int) (JobGraph, 
 			}
 		}
 	}
+	g.Links = linksAmong(jobs, links)
+	return g, s.fill(ctx, &g, id, slices.Sorted(maps.Keys(jobs)))
+}
+
+// linksAmong returns the links whose ends are both among some jobs, in order.
+func linksAmong(jobs map[int64]bool, links map[[2]int64]store.Link) (among []store.Link) {
 	for _, link := range links {
 		if jobs[link.Job] && jobs[link.Dependent] {
-			g.Links = append(g.Links, link)
+			among = append(among, link)
 		}
 	}
-	slices.SortFunc(g.Links, func(a, b store.Link) int {
+	slices.SortFunc(among, func(a, b store.Link) int {
 		return slices.Compare([]int64{a.Dependent, a.Job}, []int64{b.Dependent, b.Job})
 	})
-	var ids []int64
-	for one := range jobs {
-		ids = append(ids, one)
-	}
-	slices.Sort(ids)
-	return g, s.fill(ctx, &g, id, ids)
+	return among
 }
 
 // fill reads the jobs of a graph.

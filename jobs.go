@@ -255,15 +255,30 @@ func (s *JobService) Page(ctx context.Context, f JobFilter) (JobPage, error) {
 	if !errors.Is(err, store.ErrSlow) {
 		return JobPage{}, err
 	}
-	search, err := s.search(ctx, req.Before)
+	req.Within = rest
+	jobs, search, err := s.searchJobs(ctx, f, req, began.Add(whole+rest))
 	if err != nil {
 		return JobPage{}, err
 	}
-	jobs, req.Within = nil, rest
-	first := search.Before()
-	for !search.Over() && len(jobs) <= size && (first-search.Before() < leastSearched || time.Since(began) < whole+rest) {
+	page := newJobPage(jobs, size)
+	if page.Next == 0 && !search.Over() {
+		page.Next, page.Partial = search.Before(), true
+	}
+	return page, nil
+}
+
+// searchJobs looks for the jobs of a page in one part of the numbers after the other, for req.Within in each, until a deadline. It searches
+// leastSearched numbers also if the deadline has passed.
+func (s *JobService) searchJobs(ctx context.Context, f JobFilter, req store.ListJobsRequest, deadline time.Time) (
+	jobs []store.JobInfo, search store.JobSearch, err error,
+) {
+	if search, err = s.search(ctx, req.Before); err != nil {
+		return nil, search, err
+	}
+	first, most, within := search.Before(), req.Limit, req.Within
+	for !search.Over() && len(jobs) < most && (first-search.Before() < leastSearched || time.Now().Before(deadline)) {
 		req.After, req.Before = search.Part()
-		req.Limit = size + 1 - len(jobs)
+		req.Limit = most - len(jobs)
 		asked := time.Now()
 		found, err := s.listed(ctx, f, req)
 		if errors.Is(err, store.ErrSlow) {
@@ -273,17 +288,13 @@ func (s *JobService) Page(ctx context.Context, f JobFilter) (JobPage, error) {
 			continue
 		}
 		if err != nil {
-			return JobPage{}, err
+			return nil, search, err
 		}
 		search.Done(time.Since(asked))
-		req.Within = rest
+		req.Within = within
 		jobs = append(jobs, found...)
 	}
-	page := newJobPage(jobs, size)
-	if page.Next == 0 && !search.Over() {
-		page.Next, page.Partial = search.Before(), true
-	}
-	return page, nil
+	return jobs, search, nil
 }
 
 // newJobPage returns a page of at most size jobs. There is one job more if there are further
@@ -346,9 +357,23 @@ func (s *JobService) Estimate(ctx context.Context, f JobFilter) (JobEstimate, er
 	}
 	first := oldest[0].ID - 1
 	numbers := end - 1 - first
-	var found, counted int64
+	found, counted, err := s.countSamples(ctx, f, req, first, numbers, began.Add(within))
+	if err != nil {
+		return JobEstimate{}, err
+	}
+	if counted == 0 {
+		return JobEstimate{}, fmt.Errorf("count jobs: %w", store.ErrSlow)
+	}
+	return JobEstimate{Jobs: int64(float64(found) / float64(counted) * float64(numbers))}, nil
+}
+
+// countSamples counts jobs in samples of the numbers that follow first, until a deadline or until it has counted in each share of the numbers.
+// It returns how many jobs it has found, and in how many numbers.
+func (s *JobService) countSamples(ctx context.Context, f JobFilter, req store.CountJobsRequest, first, numbers int64, deadline time.Time) (
+	found, counted int64, err error,
+) {
 	for i := range int64(estimateShares) {
-		if counted > 0 && time.Since(began) > within {
+		if counted > 0 && time.Now().After(deadline) {
 			break
 		}
 		// 37 is odd, so that the shares are met in an order that soon is spread over all
@@ -360,12 +385,9 @@ func (s *JobService) Estimate(ctx context.Context, f JobFilter) (JobEstimate, er
 			continue
 		}
 		if err != nil {
-			return JobEstimate{}, err
+			return 0, 0, err
 		}
 		found, counted = found+n, counted+req.Before-1-req.After
 	}
-	if counted == 0 {
-		return JobEstimate{}, fmt.Errorf("count jobs: %w", store.ErrSlow)
-	}
-	return JobEstimate{Jobs: int64(float64(found) / float64(counted) * float64(numbers))}, nil
+	return found, counted, nil
 }

@@ -102,32 +102,58 @@ func (l Limit) Validate() error {
 	errs := []error{
 		check.Name("name", l.Name), checkIfGivenName("owner", l.Owner), checkIfGivenName("queue", l.Queue),
 		checkIfGivenName("kind", l.Kind), l.Rate.validate(l.Rate.String()),
+		wrongIf(l.Queue == "" && l.Kind == "" && !l.ByKey, "queue", "", "is missing: the limit would concern all jobs",
+			"give a queue, a kind, or that it limits each key"),
 	}
-	wrong := func(is bool, field, value, problem, remedy string) {
-		if is {
-			errs = append(errs, &check.FieldError{Field: field, Value: value, Problem: problem, Remedy: remedy})
-		}
-	}
-	whole := l.Queue != "" && l.Kind == "" && !l.ByKey
-	wrong(l.Queue == "" && l.Kind == "" && !l.ByKey, "queue", "", "is missing: the limit would concern all jobs",
-		"give a queue, a kind, or that it limits each key")
-	wrong(l.Concurrency == 0 && l.Rate == (Rate{}), "concurrency", "", "is missing: the limit would bound nothing", "give a concurrency, a rate, or both")
-	wrong(l.Concurrency < 0 || l.Concurrency > maxLimit, "concurrency", strconv.Itoa(l.Concurrency), "is out of range", "use 1 to 1000000")
-	wrong(l.Burst < 0 || l.Burst > maxLimit, "burst", strconv.Itoa(l.Burst), "is out of range", "use 1 to 1000000")
-	wrong(l.Burst != 0 && l.Rate == (Rate{}), "burst", strconv.Itoa(l.Burst), "is given without a rate", "give a rate, or leave the burst out")
-	wrong(len(l.Weights) > 0 && (!l.ByKey || l.Concurrency == 0), "weights", "",
-		"are given for a limit without a concurrency of each key", "limit each key, with a concurrency, or leave the weights out")
-	wrong(len(l.Weights) > store.MaxWeights, "weights", "", fmt.Sprintf("are given for %d keys", len(l.Weights)),
-		fmt.Sprintf("use at most %d; other keys have the weight 1", store.MaxWeights))
-	wrong(l.Strict && (l.Concurrency == 0 || whole), "strict", "", "is given for a limit whose jobs keep no permit",
-		"give a concurrency, and a kind or that it limits each key, or leave strict out")
-	wrong(l.Strict && !whole && l.Rate != (Rate{}), "strict", "", "is given with a rate, under which each attempt needs a start", "leave strict or the rate out")
-	for key, weight := range l.Weights {
-		errs = append(errs, check.Name("weights", key))
-		wrong(weight < 1 || weight > maxWeight, "weights", fmt.Sprintf("%s=%d", check.Shorten(key), weight),
-			"is out of range", fmt.Sprintf("use a weight from 1 to %d", maxWeight))
-	}
+	errs = append(errs, l.checkBounds()...)
+	errs = append(errs, l.checkWeights()...)
+	errs = append(errs, l.checkStrict()...)
 	return check.Join(errs...)
+}
+
+// wrongIf returns an error about a field if a condition holds.
+func wrongIf(is bool, field, value, problem, remedy string) error {
+	if !is {
+		return nil
+	}
+	return &check.FieldError{Field: field, Value: value, Problem: problem, Remedy: remedy}
+}
+
+// checkBounds checks the concurrency and the burst.
+func (l Limit) checkBounds() []error {
+	return []error{
+		wrongIf(l.Concurrency == 0 && l.Rate == (Rate{}), "concurrency", "", "is missing: the limit would bound nothing", "give a concurrency, a rate, or both"),
+		wrongIf(l.Concurrency < 0 || l.Concurrency > maxLimit, "concurrency", strconv.Itoa(l.Concurrency), "is out of range", "use 1 to 1000000"),
+		wrongIf(l.Burst < 0 || l.Burst > maxLimit, "burst", strconv.Itoa(l.Burst), "is out of range", "use 1 to 1000000"),
+		wrongIf(l.Burst != 0 && l.Rate == (Rate{}), "burst", strconv.Itoa(l.Burst), "is given without a rate", "give a rate, or leave the burst out"),
+	}
+}
+
+// checkWeights checks the weights of keys.
+func (l Limit) checkWeights() []error {
+	errs := []error{
+		wrongIf(len(l.Weights) > 0 && (!l.ByKey || l.Concurrency == 0), "weights", "",
+			"are given for a limit without a concurrency of each key", "limit each key, with a concurrency, or leave the weights out"),
+		wrongIf(len(l.Weights) > store.MaxWeights, "weights", "", fmt.Sprintf("are given for %d keys", len(l.Weights)),
+			fmt.Sprintf("use at most %d; other keys have the weight 1", store.MaxWeights)),
+	}
+	for key, weight := range l.Weights {
+		errs = append(errs, check.Name("weights", key),
+			wrongIf(weight < 1 || weight > maxWeight, "weights", fmt.Sprintf("%s=%d", check.Shorten(key), weight),
+				"is out of range", fmt.Sprintf("use a weight from 1 to %d", maxWeight)))
+	}
+	return errs
+}
+
+// checkStrict checks whether jobs can keep their permits.
+func (l Limit) checkStrict() []error {
+	whole := l.Queue != "" && l.Kind == "" && !l.ByKey
+	return []error{
+		wrongIf(l.Strict && (l.Concurrency == 0 || whole), "strict", "", "is given for a limit whose jobs keep no permit",
+			"give a concurrency, and a kind or that it limits each key, or leave strict out"),
+		wrongIf(l.Strict && !whole && l.Rate != (Rate{}), "strict", "", "is given with a rate, under which each attempt needs a start",
+			"leave strict or the rate out"),
+	}
 }
 
 // checkIfGivenName checks a name that may be empty.

@@ -128,40 +128,11 @@ func (s *NodeService) forget(ctx context.Context, host string) (done ForgottenHo
 	if err := check.Host("host", host); err != nil {
 		return done, err
 	}
-	nodes, err := s.List(ctx)
-	if err != nil {
+	if done.Nodes, err = s.endedOf(ctx, host); err != nil {
 		return done, err
 	}
-	for _, n := range nodes {
-		switch {
-		case n.Host != host:
-		case n.EndedAt.IsZero():
-			return done, fmt.Errorf("%w: node %s of it lives; stop the node first", ErrConflict, n.Name)
-		default:
-			done.Nodes++
-		}
-	}
-	filter := OwnerFilter{Limit: maxPage}
-	for {
-		owners, err := s.client.Schedules.Owners(ctx, filter)
-		if err != nil {
-			return done, err
-		}
-		for _, owner := range owners {
-			filter.After = owner.Name
-			if _, declares := owner.CopyOf(host); !declares {
-				continue
-			}
-			ended, err := s.client.Schedules.SyncCopy(ctx, HostCopy{Owner: owner.Name, Host: host, Gone: true})
-			if err != nil {
-				return done, err
-			}
-			done.Copies++
-			done.Schedules += ended.Deleted
-		}
-		if len(owners) < filter.Limit {
-			break
-		}
+	if err := s.forgetCopies(ctx, host, &done); err != nil {
+		return done, err
 	}
 	req := store.DeleteRequest{Of: store.OfNodes, Names: []string{host}, By: s.client.actor(ctx)}
 	err = s.client.backend.Delete(ctx, req)
@@ -179,4 +150,48 @@ func (s *NodeService) forget(ctx context.Context, host string) (done ForgottenHo
 		return done, err
 	}
 	return done, s.client.Schedules.spreadNow(ctx, settler, spread)
+}
+
+// endedOf counts the nodes of a host, which must have ended.
+func (s *NodeService) endedOf(ctx context.Context, host string) (ended int, err error) {
+	nodes, err := s.List(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, n := range nodes {
+		switch {
+		case n.Host != host:
+		case n.EndedAt.IsZero():
+			return 0, fmt.Errorf("%w: node %s of it lives; stop the node first", ErrConflict, n.Name)
+		default:
+			ended++
+		}
+	}
+	return ended, nil
+}
+
+// forgetCopies ends the copies of a host, and counts them in done.
+func (s *NodeService) forgetCopies(ctx context.Context, host string, done *ForgottenHost) error {
+	filter := OwnerFilter{Limit: maxPage}
+	for {
+		owners, err := s.client.Schedules.Owners(ctx, filter)
+		if err != nil {
+			return err
+		}
+		for _, owner := range owners {
+			filter.After = owner.Name
+			if _, declares := owner.CopyOf(host); !declares {
+				continue
+			}
+			ended, err := s.client.Schedules.SyncCopy(ctx, HostCopy{Owner: owner.Name, Host: host, Gone: true})
+			if err != nil {
+				return err
+			}
+			done.Copies++
+			done.Schedules += ended.Deleted
+		}
+		if len(owners) < filter.Limit {
+			return nil
+		}
+	}
 }

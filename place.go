@@ -90,32 +90,33 @@ const mostWithHost = 136
 // checkOn returns what is wrong with the place of the schedule.
 func (s Schedule) checkOn() error {
 	p := s.On
+	if !p.Every {
+		return p.check(s.Queue)
+	}
 	switch {
-	case p.Every && p.Host != "":
+	case p.Host != "":
 		return &check.FieldError{Field: "on", Problem: "is every host and a host", Remedy: "give one of them"}
-	case p.Every && len(s.Name) > mostWithHost:
+	case len(s.Name) > mostWithHost:
 		return &check.FieldError{
 			Field: "name", Value: check.Shorten(s.Name),
 			Problem: "is too long for a schedule on every host",
 			Remedy:  fmt.Sprintf("use a name of at most %d bytes, because the name of the host is added", mostWithHost),
 		}
-	case p.Every && s.Count > plan.MaxInstants:
+	case s.Count > plan.MaxInstants:
 		return &check.FieldError{
 			Field: "count", Value: fmt.Sprint(s.Count),
 			Problem: "is too great for a schedule on every host, whose instants are counted",
 			Remedy:  fmt.Sprintf("give at most %d, or an end with stop", plan.MaxInstants),
 		}
-	case p.Every && len(s.Queue) > mostWithHost:
+	case len(s.Queue) > mostWithHost:
 		return &check.FieldError{
 			Field: "queue", Value: check.Shorten(s.Queue),
 			Problem: "is too long for a schedule on every host", Remedy: fmt.Sprintf("use a name of at most %d bytes", mostWithHost),
 		}
-	case p.Every && p.Label != "":
+	case p.Label != "":
 		return check.Label("on", p.Label)
-	case p.Every:
-		return nil
 	}
-	return p.check(s.Queue)
+	return nil
 }
 
 // check returns what is wrong with a place without Every of a schedule with this queue.
@@ -404,16 +405,9 @@ func (s *ScheduleService) withHosts(ctx context.Context, tx store.Tx, action sto
 				return nil, nil, err
 			}
 			all, every = append(all, scheduleNames(hosts)...), append(every, name)
-		case action == store.DeleteSchedules && store.EveryOf(row.Owner) != "" && !slices.Contains(names, store.EveryOf(row.Owner)):
-			of, err := settler.Find(ctx, []string{store.EveryOf(row.Owner)})
-			if err != nil {
+		case action == store.DeleteSchedules && !slices.Contains(names, store.EveryOf(row.Owner)):
+			if err := refuseOfHost(ctx, settler, row); err != nil {
 				return nil, nil, err
-			}
-			if len(of) > 0 {
-				return nil, nil, &check.FieldError{
-					Field: "schedule", Value: check.Shorten(name), Problem: "is made from a schedule on every host, and would come back",
-					Remedy: fmt.Sprintf("delete schedule %q, pause this schedule, or forget the host with hourbell nodes forget", check.Shorten(store.EveryOf(row.Owner))),
-				}
 			}
 		}
 	}
@@ -422,4 +416,20 @@ func (s *ScheduleService) withHosts(ctx context.Context, tx store.Tx, action sto
 		all = slices.Compact(all)
 	}
 	return all, every, nil
+}
+
+// refuseOfHost returns an error if a schedule belongs to a schedule on every host.
+func refuseOfHost(ctx context.Context, settler fire.Settler, row *store.Schedule) error {
+	every := store.EveryOf(row.Owner)
+	if every == "" {
+		return nil
+	}
+	of, err := settler.Find(ctx, []string{every})
+	if err != nil || len(of) == 0 {
+		return err
+	}
+	return &check.FieldError{
+		Field: "schedule", Value: check.Shorten(row.Name), Problem: "is made from a schedule on every host, and would come back",
+		Remedy: fmt.Sprintf("delete schedule %q, pause this schedule, or forget the host with hourbell nodes forget", check.Shorten(every)),
+	}
 }

@@ -293,13 +293,7 @@ func (s *ScheduleService) addWaits(ctx context.Context, rows []store.Schedule, i
 	if err != nil {
 		return err
 	}
-	var overdue []store.Schedule
-	for i, info := range infos {
-		if info.left && info.State() == "active" {
-			overdue = append(overdue, rows[i])
-		}
-	}
-	files, err := fire.FilesOf(ctx, s.client.backend, overdue)
+	files, err := fire.FilesOf(ctx, s.client.backend, overdueOf(rows, infos))
 	if err != nil {
 		return err
 	}
@@ -315,6 +309,16 @@ func (s *ScheduleService) addWaits(ctx context.Context, rows []store.Schedule, i
 		}
 	}
 	return nil
+}
+
+// overdueOf returns the rows of active schedules whose slots no node fires.
+func overdueOf(rows []store.Schedule, infos []ScheduleInfo) (overdue []store.Schedule) {
+	for i, info := range infos {
+		if info.left && info.State() == "active" {
+			overdue = append(overdue, rows[i])
+		}
+	}
+	return overdue
 }
 
 // Pause pauses schedules, all or none: after it has returned, their slots are

@@ -87,26 +87,36 @@ func checkSpan(field string, d time.Duration) error {
 // checkKey returns which options of a key are given without a key, or without
 // each other.
 func (e *enqueuing) checkKey() error {
-	without := func(field, needs string) error {
-		return &check.FieldError{Field: field, Problem: "is given without " + needs, Remedy: "also use " + needs}
-	}
 	switch {
 	case e.NewJob.UntilStart && e.NewJob.UniqueFor != 0:
 		return &check.FieldError{Field: "unique_until", Problem: "is start together with unique_for", Remedy: "leave one of them out"}
-	case e.Unique != "" && e.NewJob.PushAtMost != 0 && e.NewJob.OnConflict != RescheduleOnConflict:
-		return without("push_at_most", "on_conflict reschedule")
-	case e.Unique != "":
-		return nil
-	case e.NewJob.UniqueFor != 0:
-		return without("unique_for", "unique or unique_args")
-	case e.NewJob.UntilStart:
-		return without("unique_until", "unique or unique_args")
-	case e.NewJob.OnConflict != KeepOnConflict:
-		return without("on_conflict", "unique or unique_args")
-	case e.NewJob.PushAtMost != 0:
-		return without("push_at_most", "unique or unique_args")
+	case e.Unique == "":
+		return e.checkNoKey()
+	case e.NewJob.PushAtMost != 0 && e.NewJob.OnConflict != RescheduleOnConflict:
+		return withoutOption("push_at_most", "on_conflict reschedule")
 	}
 	return nil
+}
+
+// checkNoKey returns which options of a key are given without a key.
+func (e *enqueuing) checkNoKey() error {
+	const key = "unique or unique_args"
+	switch {
+	case e.NewJob.UniqueFor != 0:
+		return withoutOption("unique_for", key)
+	case e.NewJob.UntilStart:
+		return withoutOption("unique_until", key)
+	case e.NewJob.OnConflict != KeepOnConflict:
+		return withoutOption("on_conflict", key)
+	case e.NewJob.PushAtMost != 0:
+		return withoutOption("push_at_most", key)
+	}
+	return nil
+}
+
+// withoutOption returns the error for an option that needs another option.
+func withoutOption(field, needs string) error {
+	return &check.FieldError{Field: field, Problem: "is given without " + needs, Remedy: "also use " + needs}
 }
 
 // Unique gives the job a key, 1 to 200 bytes of UTF-8 without control

@@ -1,6 +1,7 @@
 package hourbell
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -25,11 +26,10 @@ func (s *JobService) Waits(ctx context.Context, jobs ...store.JobInfo) (map[int6
 	if err != nil || len(due) == 0 {
 		return reasons, err
 	}
-	if due, err = s.paused(ctx, due, reasons); err != nil || len(due) == 0 {
-		return reasons, err
-	}
-	if due, err = s.limited(ctx, due, reasons); err != nil || len(due) == 0 {
-		return reasons, err
+	for _, gate := range [...]func(context.Context, []store.JobInfo, map[int64]string) ([]store.JobInfo, error){s.paused, s.limited} {
+		if due, err = gate(ctx, due, reasons); err != nil || len(due) == 0 {
+			return reasons, err
+		}
 	}
 	nodes, err := s.client.Nodes.List(ctx)
 	if err != nil {
@@ -37,13 +37,19 @@ func (s *JobService) Waits(ctx context.Context, jobs ...store.JobInfo) (map[int6
 	}
 	nodes = slices.DeleteFunc(nodes, func(n store.NodeInfo) bool { return !n.Alive(now) })
 	for _, job := range due {
-		if reason := waits(job.Queue, job.Kind, nodes); reason != "" {
+		if reason := cmp.Or(waits(job.Queue, job.Kind, nodes), suspectText(job)); reason != "" {
 			reasons[job.ID] = reason
-		} else if job.Losses >= store.SuspectLosses {
-			reasons[job.ID] = fmt.Sprintf("%d nodes in a row died while it ran, or when it was about to begin; it begins when no other job runs on its node", job.Losses)
 		}
 	}
 	return reasons, nil
+}
+
+// suspectText describes why a job waits whose runs may have ended nodes; empty: it does not.
+func suspectText(job store.JobInfo) string {
+	if job.Losses < store.SuspectLosses {
+		return ""
+	}
+	return fmt.Sprintf("%d nodes in a row died while it ran, or when it was about to begin; it begins when no other job runs on its node", job.Losses)
 }
 
 // paused adds the reasons of jobs that pauses concern, and returns the other jobs.
@@ -99,16 +105,22 @@ func limitText(w store.LimitWait) string {
 	if !w.Until.IsZero() {
 		what += ": nothing starts before " + w.Until.Round(time.Millisecond).Format(time.RFC3339Nano)
 	}
+	return what + beforeText(w)
+}
+
+// beforeText describes how many jobs wait before a job; empty: none, or it is not known.
+func beforeText(w store.LimitWait) string {
 	switch {
 	case w.Limit.WholeQueue():
+		return ""
 	case w.Before >= store.MostCounted:
-		what += fmt.Sprintf(", and %d jobs or more wait before it", w.Before)
+		return fmt.Sprintf(", and %d jobs or more wait before it", w.Before)
 	case w.Before == 1:
-		what += ", and 1 job waits before it"
+		return ", and 1 job waits before it"
 	case w.Before > 0:
-		what += fmt.Sprintf(", and %d jobs wait before it", w.Before)
+		return fmt.Sprintf(", and %d jobs wait before it", w.Before)
 	}
-	return what
+	return ""
 }
 
 // Pauses returns the active pauses that concern a job, of its group, its queue, its kind and its key.

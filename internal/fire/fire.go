@@ -79,16 +79,21 @@ func Run(ctx context.Context, cfg Config) {
 		if wait <= 0 {
 			continue
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-		case <-cfg.Wakes.Schedules():
-			f.roundAt = loop.AlreadyDue
-			cfg.Zones.put.Notify()
-		case <-turn.Changed():
-		}
-		timer.Stop()
+		f.rest(ctx, wait, turn)
+	}
+}
+
+// rest waits until a time has passed, a wake-up for schedules comes, the turn changes, or ctx ends.
+func (f *firer) rest(ctx context.Context, wait time.Duration, turn *loop.Turn) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	case <-f.cfg.Wakes.Schedules():
+		f.roundAt = loop.AlreadyDue
+		f.cfg.Zones.put.Notify()
+	case <-turn.Changed():
 	}
 }
 
@@ -322,13 +327,20 @@ func (f *firer) fireDue(ctx context.Context, due []store.Schedule, now time.Time
 		f.cfg.Wakes.WakeJobs("")
 	}
 	emitFired(f.report, f.cfg.Wakes, names, res)
-	for i, firing := range firings {
+	for _, firing := range firings {
 		f.expect(firing.NewNextAt)
-		if p, _, err := f.plans.Get(due[i]); err == nil && p.On.Every && !slices.Contains(res.Lost, due[i].ID) {
-			f.cfg.Spread(due[i].Name)
+	}
+	f.spreadDue(due, res.Lost)
+	return len(res.Lost) > 0, nil
+}
+
+// spreadDue spreads the schedules on every host among due schedules, except the schedules whose decisions were lost.
+func (f *firer) spreadDue(due []store.Schedule, lost []int64) {
+	for _, s := range due {
+		if p, _, err := f.plans.Get(s); err == nil && p.On.Every && !slices.Contains(lost, s.ID) {
+			f.cfg.Spread(s.Name)
 		}
 	}
-	return len(res.Lost) > 0, nil
 }
 
 // notePlace notes that the node fires a schedule whose jobs have a place.

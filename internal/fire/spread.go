@@ -138,17 +138,8 @@ func (s Settler) spread(ctx context.Context, name string, row *store.Schedule, m
 		return nil
 	}
 	req := store.PutSchedulesRequest{Tx: s.Tx, Owner: store.EveryOwner(name), SyncRevision: row.Revision}
-	for _, host := range slices.Sorted(maps.Keys(definitions)) {
-		d := definitions[host]
-		text, err := d.Encode()
-		if err != nil {
-			return err
-		}
-		if now := known[host]; now == nil || !bytes.Equal(now.Definition, text) {
-			req.Schedules = append(req.Schedules, store.PutSchedule{
-				Name: host, Definition: text, Calendars: d.StoredNames(), Group: d.Group, After: d.Predecessors(), Paused: d.Paused,
-			})
-		}
+	if req.Schedules, err = changedOf(definitions, known); err != nil {
+		return err
 	}
 	if len(definitions) == 0 && len(made) > 0 {
 		return nil
@@ -157,6 +148,23 @@ func (s Settler) spread(ctx context.Context, name string, row *store.Schedule, m
 		return err
 	}
 	return s.pauseLike(ctx, row, definitions, known)
+}
+
+// changedOf returns the puts of definitions, by name, that differ from the schedules that are known.
+func changedOf(definitions map[string]plan.Definition, known map[string]*store.Schedule) (puts []store.PutSchedule, err error) {
+	for _, name := range slices.Sorted(maps.Keys(definitions)) {
+		d := definitions[name]
+		text, err := d.Encode()
+		if err != nil {
+			return nil, err
+		}
+		if now := known[name]; now == nil || !bytes.Equal(now.Definition, text) {
+			puts = append(puts, store.PutSchedule{
+				Name: name, Definition: text, Calendars: d.StoredNames(), Group: d.Group, After: d.Predecessors(), Paused: d.Paused,
+			})
+		}
+	}
+	return puts, nil
 }
 
 // forHosts returns the definitions of the schedules of hosts that are made from a schedule, by their names.
@@ -236,17 +244,7 @@ func (s Settler) change(ctx context.Context, req store.ChangeSchedulesRequest) e
 // pauseLike pauses the schedules of hosts while the schedule from which they are made is paused. A new schedule of a host whose
 // definition declares a pause is resumed if that schedule was resumed.
 func (s Settler) pauseLike(ctx context.Context, row *store.Schedule, definitions map[string]plan.Definition, known map[string]*store.Schedule) error {
-	declared, fresh := false, []string(nil)
-	var others []string // that are not paused as they should be
-	for _, name := range slices.Sorted(maps.Keys(definitions)) {
-		one := known[name]
-		if one == nil {
-			fresh, declared = append(fresh, name), definitions[name].Paused
-		}
-		if one == nil || one.PausedAt.IsZero() || !one.PausedUntil.Equal(row.PausedUntil) {
-			others = append(others, name)
-		}
-	}
+	others, fresh, declared := notPausedLike(row, definitions, known)
 	if row.PausedAt.IsZero() && !declared || len(others) == 0 {
 		return nil
 	}
@@ -260,6 +258,21 @@ func (s Settler) pauseLike(ctx context.Context, row *store.Schedule, definitions
 		return s.change(ctx, store.ChangeSchedulesRequest{Action: store.ResumeSchedules, Names: fresh})
 	}
 	return nil
+}
+
+// notPausedLike returns the schedules of hosts that are not paused as row is, and the new schedules among them. declared: the last new
+// schedule declares a pause.
+func notPausedLike(row *store.Schedule, definitions map[string]plan.Definition, known map[string]*store.Schedule) (others, fresh []string, declared bool) {
+	for _, name := range slices.Sorted(maps.Keys(definitions)) {
+		one := known[name]
+		if one == nil {
+			fresh, declared = append(fresh, name), definitions[name].Paused
+		}
+		if one == nil || one.PausedAt.IsZero() || !one.PausedUntil.Equal(row.PausedUntil) {
+			others = append(others, name)
+		}
+	}
+	return others, fresh, declared
 }
 
 // Spreading returns the schedules whose hosts have, or had, schedules of their own, in byte order.

@@ -174,15 +174,37 @@ func (z *Zones) replanPage(ctx context.Context, req store.ListRequest, clock sto
 		return done, err
 	}
 	done.clock = storeClock{at: now, read: loop.Now()}
+	firings, names, err := z.replans(ctx, rows, now)
+	if err != nil {
+		return done, err
+	}
+	for chunk := range slices.Chunk(firings, fireChunk) {
+		lost, err := z.fireReplanned(ctx, chunk, names)
+		if err != nil {
+			return done, err
+		}
+		done.lost = done.lost || lost
+	}
+	if len(firings) > 0 {
+		z.cfg.Wakes.Wake(store.Wake{Kind: store.WakeSchedules})
+	}
+	if len(rows) == req.Limit {
+		done.more = rows[len(rows)-1].Name
+	}
+	return done, nil
+}
+
+// replans returns the firings that move the next slots of schedules, and the names of these schedules. Slots with jobs that this node may not
+// run are left to other nodes.
+func (z *Zones) replans(ctx context.Context, rows []store.Schedule, now time.Time) (firings []store.Firing, names map[int64]string, err error) {
 	plans := plan.NewCache(z.zones)
 	calendars := plans.Missing(rows)
 	found, err := readCalendars(ctx, z.cfg.Store, calendars)
 	if err != nil {
-		return done, err
+		return nil, nil, err
 	}
 	plans.SetCalendars(calendars, found)
-	var firings []store.Firing
-	names := map[int64]string{}
+	names = map[int64]string{}
 	for _, row := range rows {
 		p, _, err := plans.Get(row)
 		if err != nil {
@@ -193,27 +215,23 @@ func (z *Zones) replanPage(ctx context.Context, req store.ListRequest, clock sto
 			firings, names[row.ID] = append(firings, firing), row.Name
 		}
 	}
-	for chunk := range slices.Chunk(firings, fireChunk) {
-		res, err := z.cfg.Store.Fire(ctx, store.FireRequest{Firings: chunk, Replan: true})
-		if err != nil {
-			return done, err
-		}
-		if len(res.Fired) > 0 {
-			z.cfg.Wakes.WakeJobs("")
-		}
-		done.lost = done.lost || len(res.Lost) > 0
-		emitFired(z.report, z.cfg.Wakes, names, res)
-		for _, firing := range chunk {
-			if !slices.Contains(res.Lost, firing.Schedule) {
-				z.report.Emit(event.Event{Kind: event.ScheduleMoved, Schedule: names[firing.Schedule], Slot: firing.NewNextAt})
-			}
+	return firings, names, nil
+}
+
+// fireReplanned writes firings that move slots, and reports them; lost: the store refused some of them.
+func (z *Zones) fireReplanned(ctx context.Context, firings []store.Firing, names map[int64]string) (lost bool, err error) {
+	res, err := z.cfg.Store.Fire(ctx, store.FireRequest{Firings: firings, Replan: true})
+	if err != nil {
+		return false, err
+	}
+	if len(res.Fired) > 0 {
+		z.cfg.Wakes.WakeJobs("")
+	}
+	emitFired(z.report, z.cfg.Wakes, names, res)
+	for _, firing := range firings {
+		if !slices.Contains(res.Lost, firing.Schedule) {
+			z.report.Emit(event.Event{Kind: event.ScheduleMoved, Schedule: names[firing.Schedule], Slot: firing.NewNextAt})
 		}
 	}
-	if len(firings) > 0 {
-		z.cfg.Wakes.Wake(store.Wake{Kind: store.WakeSchedules})
-	}
-	if len(rows) == req.Limit {
-		done.more = rows[len(rows)-1].Name
-	}
-	return done, nil
+	return len(res.Lost) > 0, nil
 }

@@ -34,13 +34,7 @@ func Spreads(definition []byte) bool {
 // Expected returns the hosts on which a schedule with a place that is spread runs, in byte order: the hosts of all nodes, or of
 // nodes with the label of the place. What the living nodes of a host are counts; if none of them lives, the node that was seen last.
 func (p Place) Expected(nodes []store.NodeInfo) (hosts []string) {
-	lives, last := map[string]bool{}, map[string]store.NodeInfo{}
-	for _, n := range nodes {
-		lives[n.Host] = lives[n.Host] || n.EndedAt.IsZero()
-		if known, ok := last[n.Host]; !ok || n.SeenAt.After(known.SeenAt) {
-			last[n.Host] = n
-		}
-	}
+	lives, last := byHost(nodes)
 	fits := func(n store.NodeInfo) bool { return p.Label == "" || slices.Contains(n.Labels, p.Label) }
 	for _, n := range nodes {
 		if n.Host != "" && fits(n) && (n.EndedAt.IsZero() || !lives[n.Host] && last[n.Host].ID == n.ID) {
@@ -49,6 +43,18 @@ func (p Place) Expected(nodes []store.NodeInfo) (hosts []string) {
 	}
 	slices.Sort(hosts)
 	return slices.Compact(hosts)
+}
+
+// byHost returns which hosts have living nodes, and the node of each host that was seen last.
+func byHost(nodes []store.NodeInfo) (lives map[string]bool, last map[string]store.NodeInfo) {
+	lives, last = map[string]bool{}, map[string]store.NodeInfo{}
+	for _, n := range nodes {
+		lives[n.Host] = lives[n.Host] || n.EndedAt.IsZero()
+		if known, ok := last[n.Host]; !ok || n.SeenAt.After(known.SeenAt) {
+			last[n.Host] = n
+		}
+	}
+	return lives, last
 }
 
 // ForHost returns the definition of the schedule of a host that is made from s, whose definition is d. An edge from another

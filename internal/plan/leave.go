@@ -56,7 +56,7 @@ func (p Plan) Passed(s store.Schedule, now time.Time) (first time.Time, n int) {
 	}
 	slots, _ := p.due(s.Mark, now)
 	for _, slot := range slots {
-		if p.excluded(slot) != "" || p.paused(s, slot) != "" {
+		if !p.mayFire(s, slot) {
 			continue
 		}
 		if n++; n == 1 {
@@ -67,6 +67,11 @@ func (p Plan) Passed(s store.Schedule, now time.Time) (first time.Time, n int) {
 		}
 	}
 	return first, n
+}
+
+// mayFire reports whether neither a calendar nor a pause keeps a slot from firing.
+func (p Plan) mayFire(s store.Schedule, slot time.Time) bool {
+	return p.excluded(slot) == "" && p.paused(s, slot) == ""
 }
 
 // Left is a schedule whose slots a node leaves to other nodes.
@@ -100,9 +105,7 @@ func (c Cache) Own(due []store.Schedule, mayRun func(Definition) bool, now time.
 		if !one.Overdue(now) {
 			until = one.OverdueAt
 		}
-		if !until.IsZero() && (again.IsZero() || until.Before(again)) {
-			again = until
-		}
+		again = store.Earlier(again, until)
 	}
 	return ours, left, again
 }
@@ -112,28 +115,19 @@ func (c Cache) Own(due []store.Schedule, mayRun func(Definition) bool, now time.
 // serves it. The result is empty if a node runs every job of the kind, if no node lives, or for
 // another reason. declared returns why no node runs a job that a file declares, as DeclaredButLeft does; nil: no file declares the job.
 func NoTaker(queue, kind string, nodes []store.NodeInfo, declared func() string) string {
-	living, served, restricted := false, false, false
-	for _, node := range nodes {
-		if !node.EndedAt.IsZero() {
-			continue
-		}
-		if living = true; !node.Serves(queue) {
-			continue
-		}
-		if slices.Contains(node.Kinds, kind) {
-			return ""
-		}
-		served, restricted = true, restricted || slices.Contains(node.Kinds, kind+store.Restricted)
+	t := takersOf(queue, kind, nodes)
+	if t.taken {
+		return ""
 	}
 	base, place, placed := CutPlace(queue)
 	switch {
-	case !restricted && placed && living && !served:
+	case !t.restricted && placed && t.living && !t.served:
 		flag := "--label "
 		if place.Host != "" {
 			flag = "--host "
 		}
 		return fmt.Sprintf("no living node%s serves queue %q; start one with %s%s", place.Whose(), base, flag, place)
-	case !restricted:
+	case !t.restricted:
 		return ""
 	case declared != nil:
 		if why := declared(); why != "" {
@@ -145,6 +139,30 @@ func NoTaker(queue, kind string, nodes []store.NodeInfo, declared func() string)
 		jobs = fmt.Sprintf("jobs of kind %q", kind)
 	}
 	return "no living node allows stored " + jobs + ": start one with --commands any, or declare it in a file"
+}
+
+// takers are the nodes that may run the jobs of a kind in a queue.
+type takers struct {
+	living     bool // a node lives
+	served     bool // a living node serves the queue
+	restricted bool // a node that serves the queue runs jobs of the kind that its own files declare
+	taken      bool // a node that serves the queue runs all jobs of the kind
+}
+
+// takersOf returns what nodes do with the jobs of a kind in a queue.
+func takersOf(queue, kind string, nodes []store.NodeInfo) (t takers) {
+	for _, node := range nodes {
+		if !node.EndedAt.IsZero() {
+			continue
+		}
+		if t.living = true; !node.Serves(queue) {
+			continue
+		}
+		t.served = true
+		t.taken = t.taken || slices.Contains(node.Kinds, kind)
+		t.restricted = t.restricted || slices.Contains(node.Kinds, kind+store.Restricted)
+	}
+	return t
 }
 
 // OnlyMissed reduces a decision that fires slots to the records of slots that are later than the

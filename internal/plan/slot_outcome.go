@@ -161,12 +161,18 @@ func (p Plan) earliestDecision(s store.Schedule, now time.Time) time.Time {
 			left--
 		}
 	}
-	for _, pause := range []struct{ at, until time.Time }{{s.PausedAt, s.PausedUntil}, {s.GroupPausedAt, s.GroupPausedUntil}} {
-		if !pause.at.IsZero() && pause.until.After(at) {
-			at = pause.until
-		}
+	return later(at, endOfPauses(s))
+}
+
+// endOfPauses returns the later end of the pauses of a schedule and of its group; zero: neither has an end.
+func endOfPauses(s store.Schedule) (end time.Time) {
+	if !s.PausedAt.IsZero() {
+		end = s.PausedUntil
 	}
-	return at
+	if !s.GroupPausedAt.IsZero() {
+		end = later(end, s.GroupPausedUntil)
+	}
+	return end
 }
 
 // grace returns how late a slot may be found and still fire as on time.

@@ -97,17 +97,8 @@ func attemptOutcome(job store.Claimed, err, cause error) store.Outcome {
 		out.Wait = final.wait
 		return snoozed(out, final.delay, cause)
 	}
-	out.Error = cleanText(err.Error())
-	if out.Error == "" {
-		out.Error = fmt.Sprintf("an error without text (%T)", err)
-	}
-	var panicked *panicError
-	if errors.As(err, &panicked) {
-		out.Trace = cleanText(string(panicked.stack))
-	}
-	if (errors.Is(cause, node.ErrClaimLost) || errors.Is(err, node.ErrClaimLost)) && !refundable(job) {
-		out.Error = cleanText(fmt.Sprintf("its node lost its lease, and %d attempts were refunded for that already: %v", maxRefunds, err))
-	}
+	lost := claimLost(err, cause)
+	out.Error, out.Trace = textsOf(job, err, lost)
 	switch {
 	case errors.Is(cause, ErrCancelled):
 		out.Result = store.Cancelled
@@ -115,18 +106,50 @@ func attemptOutcome(job store.Claimed, err, cause error) store.Outcome {
 		out.Result = final.result
 	case errors.Is(cause, node.ErrStopping):
 		return interrupted(job, withCause(cause, err))
-	case errors.Is(cause, node.ErrClaimLost) && refundable(job):
-		return leaseLost(job, withCause(cause, err))
-	case errors.Is(err, node.ErrClaimLost) && refundable(job): // a worker that noticed the loss before its context ended
-		return leaseLost(job, err)
-	case job.Attempt >= job.MaxAttempts:
-		out.Result = store.Failed
-	case final != nil:
-		out.Result, out.Delay = store.Retry, final.delay
+	case lost != nil && refundable(job):
+		return leaseLost(job, lost)
 	default:
-		out.Result = store.Retry
+		out.Result, out.Delay = retryOrFail(job, final)
 	}
 	return out
+}
+
+// retryOrFail returns the result of an attempt that went wrong, and the delay before the next attempt.
+func retryOrFail(job store.Claimed, final *finalError) (store.Result, time.Duration) {
+	switch {
+	case job.Attempt >= job.MaxAttempts:
+		return store.Failed, 0
+	case final != nil:
+		return store.Retry, final.delay
+	}
+	return store.Retry, 0
+}
+
+// textsOf returns the text of a worker's error, and the stack of a panic. lost is the error of claimLost.
+func textsOf(job store.Claimed, err, lost error) (text, trace string) {
+	text = cleanText(err.Error())
+	if lost != nil && !refundable(job) {
+		text = cleanText(fmt.Sprintf("its node lost its lease, and %d attempts were refunded for that already: %v", maxRefunds, err))
+	}
+	if text == "" {
+		text = fmt.Sprintf("an error without text (%T)", err)
+	}
+	var panicked *panicError
+	if errors.As(err, &panicked) {
+		trace = cleanText(string(panicked.stack))
+	}
+	return text, trace
+}
+
+// claimLost returns the error of an attempt whose node has lost its lease; nil: it has not.
+func claimLost(err, cause error) error {
+	switch {
+	case errors.Is(cause, node.ErrClaimLost):
+		return withCause(cause, err)
+	case errors.Is(err, node.ErrClaimLost): // a worker that noticed the loss before its context ended
+		return err
+	}
+	return nil
 }
 
 // withCause returns the error of a worker whose context ended because of cause, with the cause. It

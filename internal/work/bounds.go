@@ -135,13 +135,8 @@ func join(a, b store.ClaimResult) store.ClaimResult {
 	if !b.Now.IsZero() {
 		a.Now = b.Now
 	}
-	if a.NextDue.IsZero() || !b.NextDue.IsZero() && b.NextDue.Before(a.NextDue) {
-		a.NextDue = b.NextDue
-	}
+	a.NextDue, a.NextStart = store.Earlier(a.NextDue, b.NextDue), store.Earlier(a.NextStart, b.NextStart)
 	a.LimitRevision, a.Rated, a.NoSuspects = b.LimitRevision, b.Rated, b.NoSuspects
-	if a.NextStart.IsZero() || !b.NextStart.IsZero() && b.NextStart.Before(a.NextStart) {
-		a.NextStart = b.NextStart
-	}
 	if a.Again == 0 || b.Again > 0 && b.Again < a.Again {
 		a.Again = b.Again
 	}

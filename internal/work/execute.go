@@ -32,15 +32,8 @@ func (r *Runner) execute(run *Run) (took time.Duration) {
 		ctx, end = node.Attempt(ctx, run.Claimed)
 		defer end()
 	}
-	if timeout := r.cfg.Timeout(run.Claimed); timeout > 0 {
-		var stop context.CancelFunc
-		if node := r.cfg.Travel; node != nil {
-			ctx, stop = node.WithTimeout(ctx, timeout, ErrTimeout)
-		} else {
-			ctx, stop = context.WithTimeoutCause(ctx, timeout-run.started.Elapsed(), ErrTimeout)
-		}
-		defer stop()
-	}
+	ctx, stop := r.withTimeout(ctx, run)
+	defer stop()
 	run.runsIn(ctx)
 	err := errExited
 	defer func() { // runs also when the worker called runtime.Goexit
@@ -54,13 +47,8 @@ func (r *Runner) execute(run *Run) (took time.Duration) {
 			return
 		}
 		took = run.started.Elapsed()
-		res := result{outcome: r.outcomeOf(run, err, cause), took: took, err: err}
+		res := result{outcome: r.outcomeOf(run, err, cause), took: took, err: err, why: whyEnded(err, cause)}
 		res.closes = closes(&res.outcome, err)
-		if cause != nil && err != nil {
-			res.why = cause.Error()
-		} else if errors.Is(err, node.ErrClaimLost) {
-			res.why = err.Error()
-		}
 		if run.completing.Load() == notCompleting {
 			r.deliver(run, res)
 		} else {
@@ -73,18 +61,33 @@ func (r *Runner) execute(run *Run) (took time.Duration) {
 	return 0 // the deferred function sets took
 }
 
+// withTimeout returns the context of an attempt that ends with the timeout of its job, if the job has a timeout.
+func (r *Runner) withTimeout(ctx context.Context, run *Run) (context.Context, context.CancelFunc) {
+	timeout := r.cfg.Timeout(run.Claimed)
+	if timeout <= 0 {
+		return ctx, func() {}
+	}
+	if node := r.cfg.Travel; node != nil {
+		return node.WithTimeout(ctx, timeout, ErrTimeout)
+	}
+	return context.WithTimeoutCause(ctx, timeout-run.started.Elapsed(), ErrTimeout)
+}
+
+// whyEnded describes why an attempt ended whose worker returned err, if that is not the worker's own reason.
+func whyEnded(err, cause error) string {
+	switch {
+	case cause != nil && err != nil:
+		return cause.Error()
+	case errors.Is(err, node.ErrClaimLost):
+		return err.Error()
+	}
+	return ""
+}
+
 // begin begins an attempt, and reports whether it may begin; if not, its outcome is delivered.
 func (r *Runner) begin(run *Run) bool {
-	if r.node.Stopping() || r.leaving.noStart() || run.sessionCtx.Err() != nil {
-		r.refuse(run, unstarted(run.Claimed), "it had not begun")
-		return false
-	}
-	if !r.allow(&run.Claimed) {
-		r.refuse(run, unstarted(run.Claimed), "this node may not run it any more")
-		return false
-	}
-	if run.cancelled() {
-		r.refuse(run, cancelledEarly(run.Claimed), "it had not begun")
+	if outcome, why := r.refusal(run); why != "" {
+		r.refuse(run, outcome, why)
 		return false
 	}
 	if run.starts != nil && r.trusted(run, loop.Now()) && !run.starts.await(run) {
@@ -106,6 +109,19 @@ func (r *Runner) begin(run *Run) bool {
 	begun.Late = run.late(run.started)
 	r.report.Emit(begun)
 	return true
+}
+
+// refusal returns why an attempt may not begin before it waits for its start, and its outcome then; empty: it may.
+func (r *Runner) refusal(run *Run) (outcome store.Outcome, why string) {
+	switch {
+	case r.node.Stopping() || r.leaving.noStart() || run.sessionCtx.Err() != nil:
+		return unstarted(run.Claimed), "it had not begun"
+	case !r.allow(&run.Claimed):
+		return unstarted(run.Claimed), "this node may not run it any more"
+	case run.cancelled():
+		return cancelledEarly(run.Claimed), "it had not begun"
+	}
+	return store.Outcome{}, ""
 }
 
 // refuse gives back a run that may not begin. Many runs may be refused at once: workers of a node take them, and its lease ends.

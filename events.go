@@ -374,5 +374,6 @@ func (s *EventService) Keep(ctx context.Context, d time.Duration) error {
 			Remedy: fmt.Sprintf("use %v to %v, or 0 to store no events", leastFeedKeep, MaxDuration),
 		})
 	}
-	return s.client.backend.KeepEvents(ctx, store.KeepEventsRequest{Keep: d, By: s.client.actor(ctx)})
+	_, err := s.client.backend.Put(ctx, store.PutRequest{Feed: &store.PutFeed{Keep: d}, By: s.client.actor(ctx)})
+	return err
 }

@@ -70,7 +70,8 @@ func TestFeed(t *testing.T) {
 			must(t, err)
 			break
 		}
-		must(t, backend.KeepEvents(ctx, store.KeepEventsRequest{Keep: time.Microsecond}))
+		_, err = backend.Put(ctx, store.PutRequest{Feed: &store.PutFeed{Keep: time.Microsecond}})
+		must(t, err)
 		time.Sleep(time.Millisecond)
 		_, err = backend.Prune(ctx, store.PruneRequest{Limit: 100})
 		must(t, err)

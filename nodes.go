@@ -48,7 +48,7 @@ func (s *NodeService) ReportProblems(problems ...store.NodeProblem) bool {
 // Position reads how far the store has come, in numbers that only grow, and
 // since when a loss of history has been waiting for acceptance.
 func (s *NodeService) Position(ctx context.Context) (store.Position, error) {
-	p, err := s.client.backend.Position(ctx)
+	p, err := store.ReadPosition(ctx, s.client.backend)
 	if err != nil {
 		return store.Position{}, fmt.Errorf("read the position: %w", err)
 	}

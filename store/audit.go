@@ -419,14 +419,14 @@ func (r PutRequest) PauseEntry(p PutPause) *AuditEntry {
 	return r.By.entry(pauseActions[p.Subject][0], p.Subject.String(), []string{p.Name}, strings.Join(parts, "; "))
 }
 
-// Entry returns the entry about the setting; nil: nothing is to be recorded.
-func (r KeepEventsRequest) Entry() *AuditEntry {
+// FeedEntry returns the entry about the setting of the feed; nil: nothing is to be recorded.
+func (r PutRequest) FeedEntry() *AuditEntry {
 	if !r.By.Recorded() {
 		return nil
 	}
 	detail := "off"
-	if r.Keep > 0 {
-		detail = r.Keep.String()
+	if r.Feed.Keep > 0 {
+		detail = r.Feed.Keep.String()
 	}
 	return &AuditEntry{Actor: r.By, Action: AuditEventsKeep, Detail: detail}
 }

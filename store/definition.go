@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Definitions stores what has a name and a definition: calendars, limits, handlers and pauses.
+// Definitions stores what has a name and a definition: calendars, limits, handlers and pauses; and the setting of the feed.
 //
 // A calendar is part of the schedules that name it (PutSchedule.Calendars). A caller that reads a schedule and then the calendars
 // that it names has the calendars of the schedule's revision, or newer calendars; in that case the schedule has a newer revision,
@@ -21,7 +21,8 @@ type Definitions interface {
 	Delete(ctx context.Context, req DeleteRequest) error
 }
 
-// PutRequest creates or changes calendars, limits, handlers or pauses, each name at most once; the other lists are empty.
+// PutRequest creates or changes calendars, limits, handlers or pauses, each name at most once, or the setting of the feed; the other
+// fields are empty.
 //
 // A changed calendar gets a new revision, and so does every live schedule that names it, as if the schedule had been edited; except
 // Revision, the schedules' rows stay as they are. A limit whose scope changes gets a new row; the old row stays until its lanes are
@@ -44,6 +45,7 @@ type PutRequest struct {
 	Limits    []PutLimit
 	Handlers  []PutHandler
 	Pauses    []PutPause
+	Feed      *PutFeed
 	By        Actor // recorded in the audit
 	// AtOnce is how many jobs that no node has claimed give permits back in the call. What exceeds it follows in steps of claims.
 	// 0: 10,000; another number only for tests.
@@ -53,7 +55,7 @@ type PutRequest struct {
 // PutResult has the result for each definition.
 type PutResult struct {
 	Revisions []int64 // of calendars or limits, in the order of the request
-	Changed   int     // created or changed; of pauses, created
+	Changed   int     // created or changed; of pauses, created; of the feed, 0
 	// Revised has the names of the schedules that got a new revision, in any order.
 	Revised []string
 }
@@ -81,6 +83,8 @@ func (r *PutRequest) Of() Subject {
 		return OfHandlers
 	case len(r.Pauses) > 0:
 		return OfPauses
+	case r.Feed != nil:
+		return OfFeed
 	}
 	return OfLimits
 }

@@ -19,10 +19,6 @@ type Feed interface {
 	// as no event with a smaller cursor can be committed any more, so that a reader that
 	// continues after its last cursor misses nothing. It only reads.
 	ListEvents(ctx context.Context, req ListEventsRequest) (ListEventsResult, error)
-
-	// KeepEvents sets for how long events are kept; see KeepEventsRequest. A repetition is
-	// harmless.
-	KeepEvents(ctx context.Context, req KeepEventsRequest) error
 }
 
 // EventType is what happened.
@@ -144,13 +140,11 @@ type ListEventsResult struct {
 	Keep time.Duration
 }
 
-// KeepEventsRequest sets for how long events are kept: at least that long, and until a Prune
+// PutFeed sets for how long events are kept: at least that long, and until a Prune
 // afterwards. 0 means that no events are stored; it holds for transactions that begin after
 // the call. Readers of a feed that was switched on again get a Gap.
-type KeepEventsRequest struct {
-	Now  time.Time
+type PutFeed struct {
 	Keep time.Duration // in whole microseconds, not negative
-	By   Actor         // recorded in the audit
 }
 
 // EventRow is a row of the feed: events of one type that one transaction stored. Slots and

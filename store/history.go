@@ -8,11 +8,8 @@ import (
 
 // History stores the position of the store, so that nodes notice if the store
 // went back in time: a backup was restored, or a failover lost committed
-// transactions.
+// transactions. ReadPosition reads it.
 type History interface {
-	// Position reads the store's position. It only reads.
-	Position(ctx context.Context) (Position, error)
-
 	// ReportLoss records that a node has seen a position that is greater than
 	// the store's: the store is Suspended from then on, until AcceptLoss. Of
 	// several reports the greatest numbers are kept. A report whose Accepted is
@@ -64,6 +61,15 @@ func (p Position) Check() error {
 			"if no restore is under way, restore the database again as a whole")
 	}
 	return nil
+}
+
+// ReadPosition reads how far a store has come.
+func ReadPosition(ctx context.Context, from Listings) (Position, error) {
+	rows, err := List[Position](ctx, from, ListRequest{})
+	if err != nil {
+		return Position{}, err
+	}
+	return rows[0], nil
 }
 
 // Suspended reports whether there is a loss of history that has not been

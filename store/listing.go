@@ -47,6 +47,8 @@ const (
 	OfOwners
 	// OfPauses lists the active pauses, by subject and by name.
 	OfPauses
+	// OfPosition lists one row: how far the store has come.
+	OfPosition
 	// OfQueues counts the live jobs of each queue, by name: Estimate.
 	OfQueues
 	// OfSchedules lists schedules by name: Names, IDs, Owner, Calendar, Group, Failed, MarkAfter, Deleted, After, Limit.
@@ -59,6 +61,8 @@ const (
 	OfStats
 	// OfSteps lists what jobs remember, by job, place and name: IDs of jobs, without which nothing is listed.
 	OfSteps
+	// OfFeed is the setting of the feed, for a PutRequest; ListEvents returns it.
+	OfFeed
 )
 
 // ListRequest asks for rows of one sort. Names are compared and ordered byte by byte.
@@ -137,7 +141,7 @@ func (r *ListRequest) Operation() string { return strings.ReplaceAll(r.String(),
 // subjects are the words for the sorts.
 var subjects = [...]string{
 	"audit", "batches", "calendars", "ends", "groups", "handlers", "kinds", "limits", "limit waits", "links", "nodes", "owners", "pauses",
-	"queues", "schedules", "slots", "stats", "steps",
+	"position", "queues", "schedules", "slots", "stats", "steps", "feed",
 }
 
 // Listing has the rows of the sort that was asked for.
@@ -155,6 +159,7 @@ type Listing struct {
 	Nodes      []NodeInfo
 	Owners     []Owner
 	Pauses     []Pause
+	Position   []Position
 	Queues     []QueueInfo
 	Schedules  []Schedule
 	Slots      []SlotInfo
@@ -165,7 +170,7 @@ type Listing struct {
 // Listed are the types of the rows that List returns.
 type Listed interface {
 	AuditEntry | Batch | Calendar | GroupInfo | Handler | KindInfo | LimitInfo | LimitWait | Link | NodeInfo | Owner | Pause |
-		QueueInfo | Schedule | ScheduleEnd | SlotInfo | StatsRow | Step
+		Position | QueueInfo | Schedule | ScheduleEnd | SlotInfo | StatsRow | Step
 }
 
 // List returns the rows of the sort that has this type; the request's Of is not used.
@@ -184,6 +189,6 @@ func List[Row Listed](ctx context.Context, from Listings, req ListRequest) ([]Ro
 func (l *Listing) all() []any {
 	return []any{
 		&l.Audit, &l.Batches, &l.Calendars, &l.Ends, &l.Groups, &l.Handlers, &l.Kinds, &l.Limits, &l.LimitWaits, &l.Links, &l.Nodes, &l.Owners,
-		&l.Pauses, &l.Queues, &l.Schedules, &l.Slots, &l.Stats, &l.Steps,
+		&l.Pauses, &l.Position, &l.Queues, &l.Schedules, &l.Slots, &l.Stats, &l.Steps,
 	}
 }

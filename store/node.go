@@ -271,7 +271,7 @@ type PruneResult struct {
 	Slots int
 	Nodes int
 	// Events counts rows of the feed: a row may have many events. They are deleted by the
-	// age that KeepEvents has set.
+	// age that PutFeed has set.
 	Events int
 	Audit  int  // entries of the audit
 	More   bool // some sort reached Limit: ask again

@@ -74,12 +74,12 @@ func (s *session) listEvents(ctx context.Context, req store.ListEventsRequest, n
 	return page, false, err
 }
 
-// KeepEvents sets for how long events are kept; see store.Feed.
-func (b *Backend) KeepEvents(ctx context.Context, req store.KeepEventsRequest) error {
+// PutFeed sets for how long events are kept, after all events have their numbers.
+func (b *Backend) PutFeed(ctx context.Context, req store.PutRequest) error {
 	if err := b.numberEvents(ctx); err != nil {
 		return err
 	}
-	return b.calls.KeepEvents(ctx, req)
+	return b.calls.PutFeed(ctx, req)
 }
 
 // BeginFeed implements sqlrows.Tx: a number is left out, and counts as deleted.

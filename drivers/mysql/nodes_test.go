@@ -186,7 +186,7 @@ func TestARestoreUnderWayIsAnError(t *testing.T) {
 		if res, err := b.Register(t.Context(), store.RegisterRequest{Name: "new", Lease: time.Minute}); err == nil {
 			t.Errorf("a registration without the rows of %s has the position %+v", table, res.Position)
 		}
-		if p, err := b.Position(t.Context()); err == nil {
+		if p, err := store.ReadPosition(t.Context(), b); err == nil {
 			t.Errorf("without the rows of %s the position is %+v", table, p)
 		}
 		for _, text := range []string{"INSERT INTO " + table + " SELECT * FROM saved", "DROP TABLE saved"} {

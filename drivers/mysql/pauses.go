@@ -14,6 +14,9 @@ import (
 
 // Put creates or changes definitions; see store.Definitions.
 func (b *Backend) Put(ctx context.Context, req store.PutRequest) (store.PutResult, error) {
+	if req.Feed != nil {
+		return store.PutResult{}, b.PutFeed(ctx, req)
+	}
 	out, err := b.calls.Put(ctx, req)
 	if err == nil && len(req.Pauses) > 0 {
 		err = b.clearPaused(ctx, req)

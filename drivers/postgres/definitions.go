@@ -15,6 +15,8 @@ func (b *Backend) Put(ctx context.Context, req store.PutRequest) (store.PutResul
 		return b.putHandlers(ctx, req)
 	case store.OfPauses:
 		return b.putPauses(ctx, req)
+	case store.OfFeed:
+		return store.PutResult{}, b.putFeed(ctx, req)
 	}
 	return b.putLimits(ctx, req)
 }

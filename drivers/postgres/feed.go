@@ -62,12 +62,12 @@ func scanEvents(r pgx.CollectableRow) (row store.EventRow, err error) {
 	return row, err
 }
 
-// KeepEvents sets for how long events are kept; see store.Feed.
-func (b *Backend) KeepEvents(ctx context.Context, req store.KeepEventsRequest) error {
-	return b.work(ctx, programConns, "keep events")(func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, b.q(updateFeed), req.Keep.Microseconds()); err != nil {
+// putFeed sets for how long events are kept.
+func (b *Backend) putFeed(ctx context.Context, req store.PutRequest) error {
+	return b.work(ctx, programConns, req.String())(func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, b.q(updateFeed), req.Feed.Keep.Microseconds()); err != nil {
 			return err
 		}
-		return b.record(ctx, tx, req.Entry(), req.Now)
+		return b.record(ctx, tx, req.FeedEntry(), req.Now)
 	})
 }

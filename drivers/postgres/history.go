@@ -9,14 +9,16 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise"
 )
 
-// Position reads how far the store has come; see store.History.
-func (b *Backend) Position(ctx context.Context) (store.Position, error) {
-	return rowwise.InTx(b.work(ctx, leaseConns, "read how far the store has come"), func(tx pgx.Tx) (store.Position, error) {
-		return b.position(ctx, tx)
-	})
+// listPosition lists how far the store has come.
+func (b *Backend) listPosition(ctx context.Context, tx querier) ([]store.Position, error) {
+	p, err := b.position(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	return []store.Position{p}, nil
 }
 
-func (b *Backend) position(ctx context.Context, tx pgx.Tx) (p store.Position, err error) {
+func (b *Backend) position(ctx context.Context, tx querier) (p store.Position, err error) {
 	err = tx.QueryRow(ctx, b.q(readPosition)).Scan(positionTargets(&p)...)
 	if err == nil {
 		err = p.Check()

@@ -21,7 +21,7 @@ func TestARestoreUnderWayIsAnError(t *testing.T) {
 	if res, err := b.Register(t.Context(), store.RegisterRequest{Name: "new", Lease: time.Minute}); err == nil {
 		t.Errorf("a registration has the position %+v", res.Position)
 	}
-	if p, err := b.Position(t.Context()); err == nil {
+	if p, err := store.ReadPosition(t.Context(), b); err == nil {
 		t.Errorf("the position is %+v", p)
 	}
 	nodes, err := store.List[store.NodeInfo](t.Context(), b, store.ListRequest{Limit: 10})

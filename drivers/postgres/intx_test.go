@@ -226,7 +226,7 @@ func TestAnOpenTransactionHoldsUpNoOtherSchedule(t *testing.T) {
 // and on a schema of another store.
 func TestATransactionOnAnotherStore(t *testing.T) {
 	b := fresh(t)
-	_, err := b.Position(t.Context())
+	_, err := store.ReadPosition(t.Context(), b)
 	must(t, err)
 	other := "another store"
 	b.identity.Store(&other)

@@ -50,6 +50,8 @@ func (b *Backend) rows(ctx context.Context, tx querier, req store.ListRequest) (
 		out.Owners, err = b.listOwners(ctx, tx, req)
 	case store.OfPauses:
 		out.Pauses, err = collect(ctx, tx, scanPause, b.q(listPauses), when(req.Now))
+	case store.OfPosition:
+		out.Position, err = b.listPosition(ctx, tx)
 	case store.OfQueues:
 		out.Queues, err = collect(ctx, tx, scanQueue, b.q(listQueues), when(req.Now))
 	case store.OfSchedules:

@@ -269,7 +269,7 @@ func TestRepeatsAreCounted(t *testing.T) {
 // numbers.
 func TestACompletionOnAnotherStore(t *testing.T) {
 	b, txs, job := txWorker(t)
-	_, err := b.Position(t.Context())
+	_, err := store.ReadPosition(t.Context(), b)
 	must(t, err)
 	other := "another store"
 	b.identity.Store(&other)

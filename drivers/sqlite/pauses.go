@@ -9,12 +9,19 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise/sqlrows"
 )
 
-// Put creates or changes definitions; see store.Definitions. After a put of pauses it parks due jobs in steps, so that no claim has to
-// park many.
+// Put creates or changes definitions; see store.Definitions.
 func (b *Backend) Put(ctx context.Context, req store.PutRequest) (store.PutResult, error) {
-	if len(req.Pauses) == 0 {
-		return b.calls.Put(ctx, req)
+	switch req.Of() {
+	case store.OfPauses:
+		return b.putPauses(ctx, req)
+	case store.OfFeed:
+		return store.PutResult{}, b.PutFeed(ctx, req)
 	}
+	return b.calls.Put(ctx, req)
+}
+
+// putPauses pauses subjects, and then parks due jobs in steps, so that no claim has to park many.
+func (b *Backend) putPauses(ctx context.Context, req store.PutRequest) (store.PutResult, error) {
 	doing := req.String()
 	out, err := rowwise.InTxAt(b.WriteAt(ctx, doing, nil, req.Now), func(s *session, now time.Time) (store.PutResult, error) {
 		out, err := rowwise.PutPauses(ctx, s, req, now)

@@ -18,7 +18,7 @@ import (
 // TestAStateFileThatCannotBeRead checks that an event reports the file and the node starts.
 func TestAStateFileThatCannotBeRead(t *testing.T) {
 	backend, dir := memory.New(), t.TempDir()
-	p, err := backend.Position(t.Context())
+	p, err := store.ReadPosition(t.Context(), backend)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestALossEndsRunningJobs(t *testing.T) {
 		t.Fatal("the context of a running job does not end")
 	}
 	waitUntil(t, "the report", func() bool {
-		p, err := backend.Position(t.Context())
+		p, err := store.ReadPosition(t.Context(), backend)
 		return err == nil && p.Suspended()
 	})
 	backend.behind.Store(0)

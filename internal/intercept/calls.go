@@ -106,12 +106,6 @@ func (b backend) Insert(ctx context.Context, req store.InsertRequest) (store.Ins
 	return call(ctx, b.each, "insert", b.next.Insert, req)
 }
 
-// KeepEvents implements store.Backend.
-func (b backend) KeepEvents(ctx context.Context, req store.KeepEventsRequest) error {
-	_, err := call(ctx, b.each, "keep_events", silent(b.next.KeepEvents), req)
-	return err
-}
-
 // Leave implements store.Backend.
 func (b backend) Leave(ctx context.Context, req store.LeaveRequest) (store.RescueResult, error) {
 	return call(ctx, b.each, "leave", b.next.Leave, req)
@@ -135,11 +129,6 @@ func (b backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]sto
 // Now implements store.Backend.
 func (b backend) Now(ctx context.Context) (time.Time, error) {
 	return call(ctx, b.each, "now", plain(b.next.Now), struct{}{})
-}
-
-// Position implements store.Backend.
-func (b backend) Position(ctx context.Context) (store.Position, error) {
-	return call(ctx, b.each, "position", plain(b.next.Position), struct{}{})
 }
 
 // Prune implements store.Backend.

@@ -244,8 +244,8 @@ func (n *Node) checkHistory(ctx context.Context, before knownBefore, now store.P
 // CheckHistory returns an error that wraps ErrSuspended if no slot of a store may fire, because the
 // store went back in time and no operator has accepted that. The store's own record and the state
 // file in stateDir show it ("": no state file).
-func CheckHistory(ctx context.Context, backend store.History, stateDir string) error {
-	now, err := backend.Position(ctx)
+func CheckHistory(ctx context.Context, backend store.Listings, stateDir string) error {
+	now, err := store.ReadPosition(ctx, backend)
 	if err != nil {
 		return err
 	}

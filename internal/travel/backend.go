@@ -57,8 +57,8 @@ func (c *Clock) call(ctx context.Context, call intercept.Call, next func(context
 // makesDue reports whether a call may make more work due. A new operation counts as one.
 func makesDue(operation string) bool {
 	switch operation {
-	case "carry_out", "claim", "claims", "count_jobs", "due_schedules", "find_claim", "heartbeat", "keep_events",
-		"now", "position", "prune", "read_output", "record_audit", "register", "report_loss", "save_output",
+	case "carry_out", "claim", "claims", "count_jobs", "due_schedules", "find_claim", "heartbeat",
+		"now", "prune", "read_output", "record_audit", "register", "report_loss", "save_output",
 		"save_progress":
 		return false
 	}

@@ -50,7 +50,7 @@ func (c *cluster) makeBackup(after time.Duration) {
 // acceptLoss accepts the loss of history some time after it was noticed, and separates what was witnessed before from what follows.
 func (c *cluster) acceptLoss(ctx context.Context, in *memory.Store, back *wentBack) {
 	ctx = context.WithoutCancel(ctx) // the store may be away
-	position, err := in.Position(ctx)
+	position, err := store.ReadPosition(ctx, in)
 	back.noticed = err != nil || position.Suspended()
 	_ = c.gate.await(ctx, &stop{key: "user operator waits", arrive: func(int) time.Time {
 		return time.Now().Add(c.dice.span("operator", 0, 30*time.Second))

@@ -20,6 +20,9 @@ func (s *Store) Put(ctx context.Context, req store.PutRequest) (out store.PutRes
 		return s.putHandlers(req, now)
 	case store.OfPauses:
 		return s.putPauses(req, now)
+	case store.OfFeed:
+		s.putFeed(req, now)
+		return out, nil
 	}
 	return s.putLimitsOf(req, now)
 }

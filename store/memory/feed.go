@@ -62,20 +62,14 @@ func (s *Store) ListEvents(ctx context.Context, req store.ListEventsRequest) (st
 	return store.EventsPage(req, rows, from, store.ListEventsResult{Gap: gap, Keep: s.feed.keep}), nil
 }
 
-// KeepEvents sets for how long events are kept; see store.Feed.
-func (s *Store) KeepEvents(ctx context.Context, req store.KeepEventsRequest) error {
-	now, err := s.beginWrite(ctx, "keep events", req.Now)
-	if err != nil {
-		return err
-	}
-	defer s.mu.Unlock()
-	if s.feed.keep == 0 && req.Keep > 0 {
+// putFeed sets for how long events are kept.
+func (s *Store) putFeed(req store.PutRequest, now time.Time) {
+	if s.feed.keep == 0 && req.Feed.Keep > 0 {
 		s.feed.lastID++
 		s.feed.gone = store.EventCursor{ID: s.feed.lastID}
 	}
-	s.feed.keep = req.Keep
-	s.record(req.Entry(), 0, now)
-	return nil
+	s.feed.keep = req.Feed.Keep
+	s.record(req.FeedEntry(), 0, now)
 }
 
 // pruneEvents deletes rows of the feed that have been kept long enough.

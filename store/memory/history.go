@@ -2,19 +2,9 @@ package memory
 
 import (
 	"context"
-	"time"
 
 	"github.com/hourbell/hourbell/store"
 )
-
-// Position returns the store's position; see store.History.
-func (s *Store) Position(ctx context.Context) (store.Position, error) {
-	if _, err := s.begin(ctx, "read how far the store has come", time.Time{}); err != nil {
-		return store.Position{}, err
-	}
-	defer s.mu.Unlock()
-	return s.position(), nil
-}
 
 func (s *Store) position() store.Position {
 	return store.Position{Store: s.identity, Token: s.lastToken, Node: s.lastNode, Accepted: s.accepted, LostAt: s.loss.LostAt}

@@ -44,6 +44,8 @@ func (s *Store) List(ctx context.Context, req store.ListRequest) (out store.List
 		out.Owners = s.listOwners(req)
 	case store.OfPauses:
 		out.Pauses = s.activePauses(now)
+	case store.OfPosition:
+		out.Position = []store.Position{s.position()}
 	case store.OfQueues:
 		out.Queues = s.listQueues(now)
 	case store.OfSchedules:

@@ -55,6 +55,10 @@ func useNumbers(t *testing.T, s *memory.Store) {
 	ctx, now := t.Context(), time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
 	node, err := s.Register(ctx, store.RegisterRequest{Now: now, Lease: time.Second})
 	must(t, err)
+	keep := func(d time.Duration) {
+		_, err := s.Put(ctx, store.PutRequest{Now: now, Feed: &store.PutFeed{Keep: d}})
+		must(t, err)
+	}
 	var ids []int64
 	for range 3 {
 		res, err := s.Insert(ctx, store.InsertRequest{Now: now, Jobs: []store.NewJob{{JobSpec: store.JobSpec{Kind: "k", Queue: "q"}}}})
@@ -67,10 +71,10 @@ func useNumbers(t *testing.T, s *memory.Store) {
 	must(t, err)
 	_, err = s.ChangeJobs(ctx, store.ChangeJobsRequest{Action: store.DeleteJobs, IDs: ids})
 	must(t, err)
-	must(t, s.KeepEvents(ctx, store.KeepEventsRequest{Keep: time.Minute}))
+	keep(time.Minute)
 	_, err = s.Prune(ctx, store.PruneRequest{Now: now.Add(time.Hour), Nodes: time.Second, Limit: 10})
 	must(t, err)
-	must(t, s.KeepEvents(ctx, store.KeepEventsRequest{Keep: store.EventKeep}))
+	keep(store.EventKeep)
 }
 
 func TestClock(t *testing.T) {

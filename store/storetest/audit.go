@@ -101,9 +101,10 @@ func auditEachChange(e *env) {
 	e.changeBy(store.ChangeJobsRequest{Action: store.CancelJobs, IDs: []int64{runs.ID}})
 	e.last(e.entry(store.AuditJobsCancel, "", store.AuditJob, idText(runs.ID)), "a request to cancel must be recorded")
 
-	e.must(e.a.KeepEvents(e.ctx, store.KeepEventsRequest{Now: e.now, Keep: time.Hour, By: operator}))
+	_, err := e.a.Put(e.ctx, store.PutRequest{Now: e.now, Feed: &store.PutFeed{Keep: time.Hour}, By: operator})
+	e.must(err)
 	e.last(e.entry(store.AuditEventsKeep, "1h0m0s", ""), "a setting must be recorded")
-	_, err := e.a.AcceptLoss(e.ctx, store.AcceptLossRequest{Now: e.now, By: operator})
+	_, err = e.a.AcceptLoss(e.ctx, store.AcceptLossRequest{Now: e.now, By: operator})
 	e.must(err)
 	e.last(e.entry(store.AuditHistoryAccept, "", ""), "an accepted loss of history must be recorded")
 
@@ -227,7 +228,7 @@ func auditWithoutActor(e *env) {
 	e.changeSchedules(store.PauseSchedules, "s")
 	e.pause("g", time.Time{})
 	e.resume("g")
-	e.must(e.a.KeepEvents(e.ctx, store.KeepEventsRequest{Now: e.now}))
+	e.keepEvents(0)
 	e.accept()
 	e.want(e.entries(), []store.AuditEntry{}, "changes without an actor are not recorded")
 }

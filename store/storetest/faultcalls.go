@@ -902,8 +902,8 @@ var faultCalls = []faultCall{
 	}, needs: has[store.Migrator], reads: true},
 
 	// The history, the feed and the audit.
-	{name: "Position", prepare: func(e *env) faultTry {
-		return e.calls(func(ctx context.Context) (any, error) { return e.a.Position(ctx) })
+	{name: "List/Position", prepare: func(e *env) faultTry {
+		return e.calls(func(ctx context.Context) (any, error) { return store.ReadPosition(ctx, e.a) })
 	}, reads: true},
 	{name: "ReportLoss", prepare: func(e *env) faultTry {
 		seen := e.position()
@@ -928,9 +928,9 @@ var faultCalls = []faultCall{
 			return e.a.ListEvents(ctx, store.ListEventsRequest{Limit: 100})
 		})
 	}, reads: true},
-	{name: "KeepEvents", prepare: func(e *env) faultTry {
-		return e.does(func(ctx context.Context) error {
-			return e.a.KeepEvents(ctx, store.KeepEventsRequest{Now: e.now, Keep: 100 * time.Hour, By: operator})
+	{name: "Put/Feed", prepare: func(e *env) faultTry {
+		return e.calls(func(ctx context.Context) (any, error) {
+			return e.a.Put(ctx, store.PutRequest{Now: e.now, Feed: &store.PutFeed{Keep: 100 * time.Hour}, By: operator})
 		})
 	}},
 	{name: "List/Audit", prepare: func(e *env) faultTry {

@@ -305,7 +305,7 @@ func feedPrune(e *env) {
 		e.want(len(rest), min(6, 11-i), "a reader with a gap must get all events that are kept")
 		e.want(after, next, "a reader with a gap must continue")
 	}
-	e.must(e.a.KeepEvents(e.ctx, store.KeepEventsRequest{Now: e.now, Keep: time.Minute}))
+	e.keepEvents(time.Minute)
 	e.tick(time.Hour)
 	e.pruneFeed(100)
 	page, err := e.b.ListEvents(e.ctx, store.ListEventsRequest{After: old[0].Cursor, Limit: 10})
@@ -323,25 +323,24 @@ func feedPrune(e *env) {
 
 func feedOff(e *env) {
 	n := e.node("n")
-	keep := func(d time.Duration) { e.must(e.a.KeepEvents(e.ctx, store.KeepEventsRequest{Now: e.now, Keep: d})) }
 	e.endTogether(n, 1)
 	_, before, _ := e.feedFrom(store.EventCursor{}, 10)
-	keep(0)
+	e.keepEvents(0)
 	e.endTogether(n, 20)
 	lost := e.due("s")
 	e.account("s", missed(3, 5))
 	e.ok(lost.ID != 0, "")
 	events, _, gap := e.feedFrom(before, 10)
 	e.want([]any{len(events), gap}, []any{0, false}, "nothing may be stored while the feed is off")
-	keep(time.Hour)
-	keep(time.Hour)
+	e.keepEvents(time.Hour)
+	e.keepEvents(time.Hour)
 	after := e.endTogether(n, 1)
 	events, next, gap := e.feedFrom(before, 10)
 	e.want(subjects(events), after, "events must be stored when the feed is on again")
 	e.ok(gap, "a reader must be warned that no events were stored for a while")
 	_, _, gap = e.feedFrom(next, 10)
 	e.ok(!gap, "a reader must be warned once")
-	keep(0)
+	e.keepEvents(0)
 	e.tick(time.Microsecond)
 	e.pruneFeed(10)
 	e.want(len(e.feed()), 0, "the events of a feed that is off must be deleted")
@@ -447,4 +446,11 @@ func (w *world) feedBoth() {
 		}
 	}
 	w.compare("ListEvents", nil, told(got), told(want.Events))
+}
+
+// keepEvents sets for how long events are kept.
+func (e *env) keepEvents(d time.Duration) {
+	e.t.Helper()
+	_, err := e.a.Put(e.ctx, store.PutRequest{Now: e.now, Feed: &store.PutFeed{Keep: d}})
+	e.must(err)
 }

@@ -17,7 +17,7 @@ var historyTests = []scenario{
 
 func (e *env) position() store.Position {
 	e.t.Helper()
-	p, err := e.b.Position(e.ctx)
+	p, err := store.ReadPosition(e.ctx, e.b)
 	e.must(err)
 	return p
 }

@@ -19,7 +19,7 @@ var maintenanceTests = []scenario{
 // prune prunes all rows but events.
 func (e *env) prune(req store.PruneRequest) store.PruneResult {
 	e.t.Helper()
-	e.must(e.a.KeepEvents(e.ctx, store.KeepEventsRequest{Now: e.now, Keep: 290 * 365 * 24 * time.Hour}))
+	e.keepEvents(290 * 365 * 24 * time.Hour)
 	req.Now = e.now
 	if req.Limit == 0 {
 		req.Limit = 1000

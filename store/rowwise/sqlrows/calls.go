@@ -197,11 +197,6 @@ func (c Calls[S]) Now(ctx context.Context) (time.Time, error) {
 	return rowwise.InTx(c.Read(ctx, "read the clock", nil), func(s S) (time.Time, error) { return s.Now(ctx, time.Time{}) })
 }
 
-// Position reads how far the store has come; see store.History.
-func (c Calls[S]) Position(ctx context.Context) (store.Position, error) {
-	return rowwise.InTx(c.Read(ctx, "read how far the store has come", nil), func(s S) (store.Position, error) { return s.Base().Position(ctx) })
-}
-
 // ReportLoss remembers that the store went back in time; see store.History.
 func (c Calls[S]) ReportLoss(ctx context.Context, req store.ReportLossRequest) (store.Position, error) {
 	return c.ChangeHistory(ctx, "report a loss of history", req.Now, func(s S, now time.Time) error {

@@ -32,16 +32,16 @@ func (s *Session) InsertEvents(ctx context.Context, rows store.EventRows, now ti
 	return s.Exec(ctx, insertEvents, Args{"events": JSON(list), "now": Micros(now)})
 }
 
-// KeepEvents sets for how long events are kept; see store.Feed.
-func (c Calls[S]) KeepEvents(ctx context.Context, req store.KeepEventsRequest) error {
-	return c.WriteAt(ctx, "keep events", nil, req.Now)(func(s S, now time.Time) error {
-		if err := s.BeginFeed(ctx, req.Keep); err != nil {
+// PutFeed sets for how long events are kept; see store.PutRequest.
+func (c Calls[S]) PutFeed(ctx context.Context, req store.PutRequest) error {
+	return c.WriteAt(ctx, req.String(), nil, req.Now)(func(s S, now time.Time) error {
+		if err := s.BeginFeed(ctx, req.Feed.Keep); err != nil {
 			return err
 		}
-		if err := s.Base().Exec(ctx, updateFeed, Args{"keep": req.Keep.Microseconds()}); err != nil {
+		if err := s.Base().Exec(ctx, updateFeed, Args{"keep": req.Feed.Keep.Microseconds()}); err != nil {
 			return err
 		}
-		return rowwise.Record(ctx, s, req.Entry(), now)
+		return rowwise.Record(ctx, s, req.FeedEntry(), now)
 	})
 }
 

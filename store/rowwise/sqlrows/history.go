@@ -8,13 +8,21 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise"
 )
 
-// Position reads how far the store has come; see store.History.
+// Position reads how far the store has come.
 func (s *Session) Position(ctx context.Context) (p store.Position, err error) {
 	err = s.One(ctx, readPosition, nil, &p.Store, &p.Token, &p.Node, &p.Accepted, IntoTime(&p.LostAt))
 	if err == nil {
 		err = p.Check()
 	}
 	return p, err
+}
+
+func (s *Session) listPosition(ctx context.Context) ([]store.Position, error) {
+	p, err := s.Position(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return []store.Position{p}, nil
 }
 
 // OldestNode implements rowwise.RecountTx.

@@ -40,6 +40,8 @@ func list(ctx context.Context, tx Tx, req store.ListRequest) (out store.Listing,
 		out.Owners, err = s.ReadOwners(ctx, req)
 	case store.OfPauses:
 		out.Pauses, err = s.ActivePauses(ctx, req.Now)
+	case store.OfPosition:
+		out.Position, err = s.listPosition(ctx)
 	case store.OfQueues:
 		out.Queues, err = s.countLive(ctx, ListQueues, req.Now)
 	case store.OfSchedules:

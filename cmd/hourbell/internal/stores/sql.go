@@ -203,7 +203,7 @@ func sameStore(ctx context.Context, theirs string, backend store.Backend, err er
 	if err != nil {
 		return false, err
 	}
-	position, err := backend.Position(ctx)
+	position, err := store.ReadPosition(ctx, backend)
 	return err == nil && position.Store == theirs, err
 }
 

@@ -23,9 +23,9 @@ type counted struct {
 	calls atomic.Int64
 }
 
-func (c *counted) AddStats(ctx context.Context, req store.AddStatsRequest) (store.AddStatsResult, error) {
+func (c *counted) AddStats(ctx context.Context, req store.AddStatsRequest) (bool, error) {
 	if c.away.Load() {
-		return store.AddStatsResult{}, errors.New("the store is away")
+		return false, errors.New("the store is away")
 	}
 	c.calls.Add(1)
 	return c.Backend.AddStats(ctx, req)

@@ -30,9 +30,3 @@ type AddStatsRequest struct {
 	Node int64      // who asks; 0: a node that is the oldest
 	Rows []StatsRow // no two of them with the same span, instant and writer
 }
-
-// AddStatsResult answers AddStats.
-type AddStatsResult struct {
-	// Oldest means that the node is the oldest living node, which counts what concerns the whole cluster. Old rows have then been deleted.
-	Oldest bool
-}

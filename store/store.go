@@ -324,8 +324,9 @@ type Maintenance interface {
 
 	// AddStats stores rows of statistics: a row replaces the row of the same span, instant and writer, so that a repetition is harmless.
 	// Rows of other writers are neither changed nor locked. If the oldest living node asks, rows are deleted that are older than their
-	// span is kept (StatsSpans). List returns rows. What was written last may be missing after a crash of the store.
-	AddStats(ctx context.Context, req AddStatsRequest) (AddStatsResult, error)
+	// span is kept (StatsSpans). List returns rows. What was written last may be missing after a crash of the store. The answer is
+	// whether the oldest living node asked, which counts what concerns the whole cluster.
+	AddStats(ctx context.Context, req AddStatsRequest) (oldest bool, err error)
 
 	// Now reads the store's clock; it also serves as the cheapest ping.
 	Now(ctx context.Context) (time.Time, error)

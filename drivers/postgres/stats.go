@@ -11,24 +11,24 @@ import (
 )
 
 // AddStats stores rows of statistics; see store.Maintenance.
-func (b *Backend) AddStats(ctx context.Context, req store.AddStatsRequest) (store.AddStatsResult, error) {
-	return rowwise.InTx(b.work(ctx, nodeConns, "store statistics"), func(tx pgx.Tx) (out store.AddStatsResult, err error) {
+func (b *Backend) AddStats(ctx context.Context, req store.AddStatsRequest) (bool, error) {
+	return rowwise.InTx(b.work(ctx, nodeConns, "store statistics"), func(tx pgx.Tx) (oldest bool, err error) {
 		if _, err := tx.Exec(ctx, "set local synchronous_commit = off"); err != nil {
-			return out, err
+			return false, err
 		}
 		if err := b.upsertStats(ctx, tx, req.Rows); err != nil {
-			return out, err
+			return false, err
 		}
-		oldest, err := lanesTx{auditTx: auditTx{b, tx}}.OldestNode(ctx)
-		if out.Oldest = err == nil && (req.Node == 0 || req.Node == oldest); !out.Oldest {
-			return out, err
+		node, err := lanesTx{auditTx: auditTx{b, tx}}.OldestNode(ctx)
+		if err != nil || req.Node != 0 && req.Node != node {
+			return false, err
 		}
 		for _, span := range store.StatsSpans() {
 			if _, err := tx.Exec(ctx, b.q(pruneStats), when(req.Now), statsSpan(span.Span), span.Keep.Microseconds()); err != nil {
-				return out, err
+				return false, err
 			}
 		}
-		return out, nil
+		return true, nil
 	})
 }
 

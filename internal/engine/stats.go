@@ -64,7 +64,7 @@ func (w *statsWriter) write(ctx context.Context, rows []store.StatsRow) {
 	number, _, _ := w.node.Session()
 	call, cancel := context.WithTimeout(ctx, w.callTimeout)
 	defer cancel()
-	res, err := w.store.AddStats(call, store.AddStatsRequest{Node: number, Rows: rows})
+	oldest, err := w.store.AddStats(call, store.AddStatsRequest{Node: number, Rows: rows})
 	report := w.node.Report()
 	if err != nil {
 		if ctx.Err() == nil {
@@ -74,7 +74,7 @@ func (w *statsWriter) write(ctx context.Context, rows []store.StatsRow) {
 	}
 	report.StoreWorks("store statistics")
 	w.collector.Written()
-	w.oldest = res.Oldest
+	w.oldest = oldest
 }
 
 // sample counts the living nodes and the due jobs of queues, unless the samples before have taken long.

@@ -24,7 +24,7 @@ func (b backend) AcceptLoss(ctx context.Context, req store.AcceptLossRequest) (s
 }
 
 // AddStats implements store.Backend.
-func (b backend) AddStats(ctx context.Context, req store.AddStatsRequest) (store.AddStatsResult, error) {
+func (b backend) AddStats(ctx context.Context, req store.AddStatsRequest) (bool, error) {
 	return call(ctx, b.each, "add_stats", b.next.AddStats, req)
 }
 

@@ -18,17 +18,17 @@ type statsKey struct {
 }
 
 // AddStats stores rows of statistics; see store.Maintenance.
-func (s *Store) AddStats(ctx context.Context, req store.AddStatsRequest) (out store.AddStatsResult, err error) {
+func (s *Store) AddStats(ctx context.Context, req store.AddStatsRequest) (oldest bool, err error) {
 	now, err := s.beginWrite(ctx, "store statistics", req.Now)
 	if err != nil {
-		return out, err
+		return false, err
 	}
 	defer s.mu.Unlock()
 	for _, row := range req.Rows {
 		s.stats[statsKey{row.Span, instant(row.At), row.Writer}] = bytes.Clone(row.Data)
 	}
-	if out.Oldest = req.Node == 0 || req.Node == s.oldestNode(); !out.Oldest {
-		return out, nil
+	if req.Node != 0 && req.Node != s.oldestNode() {
+		return false, nil
 	}
 	for _, span := range store.StatsSpans() {
 		for key := range s.stats {
@@ -37,7 +37,7 @@ func (s *Store) AddStats(ctx context.Context, req store.AddStatsRequest) (out st
 			}
 		}
 	}
-	return out, nil
+	return true, nil
 }
 
 // oldestNode returns the number of the oldest living node; 0: no node lives.

@@ -18,11 +18,11 @@ func (e *env) statsRow(span time.Duration, writer int64, data string) store.Stat
 	return store.StatsRow{Span: span, At: e.now.Truncate(span).UTC(), Writer: writer, Data: []byte(data)}
 }
 
-func (e *env) addStats(node int64, rows ...store.StatsRow) store.AddStatsResult {
+func (e *env) addStats(node int64, rows ...store.StatsRow) (oldest bool) {
 	e.t.Helper()
-	res, err := e.a.AddStats(e.ctx, store.AddStatsRequest{Now: e.now, Node: node, Rows: rows})
+	oldest, err := e.a.AddStats(e.ctx, store.AddStatsRequest{Now: e.now, Node: node, Rows: rows})
 	e.must(err)
-	return res
+	return oldest
 }
 
 // stats returns the rows of a span between two instants.
@@ -54,13 +54,13 @@ func statsAdd(e *env) {
 }
 
 func statsOldest(e *env) {
-	e.want(e.addStats(5), store.AddStatsResult{}, "a node that is not registered is not the oldest")
+	e.want(e.addStats(5), false, "a node that is not registered is not the oldest")
 	first, second := e.node("first"), e.node("second")
-	e.want(e.addStats(first), store.AddStatsResult{Oldest: true}, "the first node is the oldest")
-	e.want(e.addStats(second), store.AddStatsResult{}, "a younger node is not the oldest")
+	e.want(e.addStats(first), true, "the first node is the oldest")
+	e.want(e.addStats(second), false, "a younger node is not the oldest")
 	_, err := e.a.Leave(e.ctx, store.LeaveRequest{Now: e.now, Node: first})
 	e.must(err)
-	e.want(e.addStats(second), store.AddStatsResult{Oldest: true}, "the oldest of the nodes that live")
+	e.want(e.addStats(second), true, "the oldest of the nodes that live")
 }
 
 func statsPrune(e *env) {

@@ -9,29 +9,29 @@ import (
 )
 
 // AddStats stores rows of statistics; see store.Maintenance.
-func (c Calls[S]) AddStats(ctx context.Context, req store.AddStatsRequest) (store.AddStatsResult, error) {
-	return rowwise.InTxAt(c.WriteAt(ctx, "store statistics", nil, req.Now), func(s S, now time.Time) (out store.AddStatsResult, err error) {
+func (c Calls[S]) AddStats(ctx context.Context, req store.AddStatsRequest) (bool, error) {
+	return rowwise.InTxAt(c.WriteAt(ctx, "store statistics", nil, req.Now), func(s S, now time.Time) (bool, error) {
 		return s.Base().addStats(ctx, req, now)
 	})
 }
 
-func (s *Session) addStats(ctx context.Context, req store.AddStatsRequest, now time.Time) (out store.AddStatsResult, err error) {
+func (s *Session) addStats(ctx context.Context, req store.AddStatsRequest, now time.Time) (bool, error) {
 	for _, row := range req.Rows {
 		a := Args{"span": seconds(row.Span), "at": Instant(row.At).UnixMicro(), "writer": row.Writer, "bytes": row.Data}
 		if err := s.Exec(ctx, upsertStats, a); err != nil {
-			return out, err
+			return false, err
 		}
 	}
-	oldest, err := s.OldestNode(ctx)
-	if out.Oldest = err == nil && (req.Node == 0 || req.Node == oldest); !out.Oldest {
-		return out, err
+	node, err := s.OldestNode(ctx)
+	if err != nil || req.Node != 0 && req.Node != node {
+		return false, err
 	}
 	for _, span := range store.StatsSpans() {
 		if err := s.Exec(ctx, PruneStats, Args{"span": seconds(span.Span), "before": Micros(now.Add(-span.Keep))}); err != nil {
-			return out, err
+			return false, err
 		}
 	}
-	return out, nil
+	return true, nil
 }
 
 func (s *Session) listStats(ctx context.Context, req store.ListRequest) ([]store.StatsRow, error) {

@@ -8,7 +8,9 @@ import (
 )
 
 // housekeeping matches the commands of packages that look after the machine on which they are installed.
-var housekeeping = regexp.MustCompile(`\b(run-parts|anacron|logrotate|e2scrub(_all)?|fstrim|checkarray|mdadm|debian-sa1|sa1|sa2|sysstat|updatedb|man-db|dpkg|apt-get|popularity-contest|smartctl|tmpreaper|update-rc\.d)\b|/etc/cron\.(hourly|daily|weekly|monthly)\b`)
+var housekeeping = regexp.MustCompile(`\b(run-parts|anacron|logrotate|e2scrub(_all)?|fstrim|checkarray|mdadm|debian-sa1|sa1|sa2|` +
+	`sysstat|updatedb|man-db|dpkg|apt-get|popularity-contest|smartctl|tmpreaper|update-rc\.d)\b|` +
+	`/etc/cron\.(hourly|daily|weekly|monthly)\b`)
 
 // warnLocal warns about a line that any node of the cluster may run, but that looks as if each machine needed it.
 func (s *scan) warnLocal(sched hourbell.Schedule, command string) {

@@ -15,7 +15,10 @@ var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9
 
 // otherNumber matches texts that some YAML readers, old or new, take for a
 // number and JSON does not: 007, 0x1f, 1_000, +1, .5, .inf.
-var otherNumber = regexp.MustCompile(`^[-+]?(0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|[0-9][0-9_]*|[0-9_]*\.[0-9_]+([eE][-+]?[0-9]+)?|[0-9][0-9_]*\.[0-9_]*([eE][-+]?[0-9]+)?|[0-9][0-9_]*[eE][-+]?[0-9]+|\.(inf|Inf|INF))$|^\.(nan|NaN|NAN)$`)
+var otherNumber = regexp.MustCompile(`^[-+]?(` +
+	`0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|[0-9][0-9_]*|` +
+	`[0-9_]*\.[0-9_]+([eE][-+]?[0-9]+)?|[0-9][0-9_]*\.[0-9_]*([eE][-+]?[0-9]+)?|[0-9][0-9_]*[eE][-+]?[0-9]+|` +
+	`\.(inf|Inf|INF))$|^\.(nan|NaN|NAN)$`)
 
 // A JSONError reports a value that cannot be written as JSON.
 type JSONError struct {

@@ -66,34 +66,9 @@ func (s *session) vacate(ctx context.Context, ids []int64, strict bool) (vacated
 	if err != nil || len(held) == 0 {
 		return nil, err
 	}
-	var strictLanes, givingLanes []int64
+	var keep, give []int64 // lanes whose permits are kept, and lanes whose permits are given back in any case
 	if strict {
-		var lanes []int64
-		for i := range held {
-			for _, permit := range held[i].Lanes {
-				lane, _ := store.PermitOf(permit)
-				lanes = append(lanes, lane)
-			}
-		}
-		err := s.Each(ctx, findStrictLanes, args{"ids": lanes}, func(r row) error {
-			var id int64
-			var used int
-			var key, weights string
-			var limit store.Limit
-			var rated bool
-			if err := r.Scan(&id, &used, &key, &limit.Strict, &rated, &limit.Concurrency, &weights); err != nil {
-				return err
-			}
-			if limit.Strict {
-				strictLanes = append(strictLanes, id)
-			}
-			err := limit.DecodeWeights(weights)
-			if width := limit.Width(key); rated || width > 0 && used > width {
-				givingLanes = append(givingLanes, id)
-			}
-			return err
-		})
-		if err != nil {
+		if keep, give, err = s.strictLanes(ctx, held); err != nil {
 			return nil, err
 		}
 	}
@@ -103,7 +78,7 @@ func (s *session) vacate(ctx context.Context, ids []int64, strict bool) (vacated
 	var v rowwise.Vacancy
 	for i := range held {
 		permits := held[i].Lanes
-		if !slices.ContainsFunc(permits, among(strictLanes)) || slices.ContainsFunc(permits, among(givingLanes)) {
+		if !slices.ContainsFunc(permits, among(keep)) || slices.ContainsFunc(permits, among(give)) {
 			v.Lanes = append(v.Lanes, held[i].Lanes...)
 			vacated = append(vacated, held[i].ID)
 		}
@@ -112,6 +87,36 @@ func (s *session) vacate(ctx context.Context, ids []int64, strict bool) (vacated
 		return vacated, nil
 	}
 	return vacated, s.InsertVacancies(ctx, []rowwise.Vacancy{v})
+}
+
+// strictLanes returns the lanes of strict limits among the lanes of jobs, and the lanes that have a rate, or more permits in use than they have.
+func (s *session) strictLanes(ctx context.Context, held []store.LaneJob) (strict, giving []int64, err error) {
+	var lanes []int64
+	for i := range held {
+		for _, permit := range held[i].Lanes {
+			lane, _ := store.PermitOf(permit)
+			lanes = append(lanes, lane)
+		}
+	}
+	err = s.Each(ctx, findStrictLanes, args{"ids": lanes}, func(r row) error {
+		var id int64
+		var used int
+		var key, weights string
+		var limit store.Limit
+		var rated bool
+		if err := r.Scan(&id, &used, &key, &limit.Strict, &rated, &limit.Concurrency, &weights); err != nil {
+			return err
+		}
+		if limit.Strict {
+			strict = append(strict, id)
+		}
+		err := limit.DecodeWeights(weights)
+		if width := limit.Width(key); rated || width > 0 && used > width {
+			giving = append(giving, id)
+		}
+		return err
+	})
+	return strict, giving, err
 }
 
 // laneJobs runs one of the statements that read or lock jobs by number, and returns the jobs.

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/crypto/argon2"
@@ -100,13 +101,13 @@ var errHash = errors.New("is neither an argon2id nor a bcrypt hash")
 
 func parseArgon(text string) (h argonHash, err error) {
 	parts := strings.Split(text, "$")
-	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
+	if len(parts) != 6 || !slices.Equal(parts[:3], []string{"", "argon2id", fmt.Sprintf("v=%d", argon2.Version)}) {
 		return h, errHash
 	}
 	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &h.memory, &h.passes, &h.threads); err != nil {
 		return h, errHash
 	}
-	if h.memory < 8 || h.memory > mostMemory || h.passes < 1 || h.passes > mostPasses || h.threads < 1 || h.threads > mostThreads {
+	if !h.inRange() {
 		return h, fmt.Errorf("has parameters out of range: %s", parts[3])
 	}
 	if h.salt, err = base64.RawStdEncoding.DecodeString(parts[4]); err != nil || len(h.salt) < 8 {
@@ -116,4 +117,9 @@ func parseArgon(text string) (h argonHash, err error) {
 		return h, errHash
 	}
 	return h, nil
+}
+
+// inRange reports whether the parameters are in the range that is accepted.
+func (h argonHash) inRange() bool {
+	return h.memory >= 8 && h.memory <= mostMemory && h.passes >= 1 && h.passes <= mostPasses && h.threads >= 1 && h.threads <= mostThreads
 }

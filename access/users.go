@@ -98,22 +98,9 @@ func parseUsers(text []byte) (*Users, error) {
 
 // validate returns what is wrong with the users, or nil.
 func (u *Users) validate() error {
-	seen := map[string]bool{}
-	named := func(name string, role Role) error {
-		if err := check.Name("name", name); err != nil {
-			return err
-		}
-		if seen[name] {
-			return fmt.Errorf("has the name %q twice", check.Shorten(name))
-		}
-		seen[name] = true
-		if role < Viewer || role > Admin {
-			return fmt.Errorf("has no role for %q", check.Shorten(name))
-		}
-		return nil
-	}
+	seen := nameSet{}
 	for _, user := range u.Users {
-		if err := named(user.Name, user.Role); err != nil {
+		if err := seen.add(user.Name, user.Role); err != nil {
 			return err
 		}
 		if err := checkHash(user.Password); err != nil {
@@ -121,12 +108,30 @@ func (u *Users) validate() error {
 		}
 	}
 	for _, token := range u.Tokens {
-		if err := named(token.Name, token.Role); err != nil {
+		if err := seen.add(token.Name, token.Role); err != nil {
 			return err
 		}
 		if sum, err := hex.DecodeString(token.SHA256); err != nil || len(sum) != sha256.Size {
 			return fmt.Errorf("has a bad sha256 for the token %q", check.Shorten(token.Name))
 		}
+	}
+	return nil
+}
+
+// nameSet has the names of users and tokens that were read.
+type nameSet map[string]bool
+
+// add adds a name, and checks it and its role.
+func (s nameSet) add(name string, role Role) error {
+	if err := check.Name("name", name); err != nil {
+		return err
+	}
+	if s[name] {
+		return fmt.Errorf("has the name %q twice", check.Shorten(name))
+	}
+	s[name] = true
+	if role < Viewer || role > Admin {
+		return fmt.Errorf("has no role for %q", check.Shorten(name))
 	}
 	return nil
 }

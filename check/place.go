@@ -33,7 +33,11 @@ func Label(field, text string) error {
 // isPlaceWord reports whether a text can be part of a place. Such texts stand in names of queues, in files and in flags, so
 // they have no characters that mean something there.
 func isPlaceWord(text string) bool {
-	return text != "" && len(text) <= MaxHost && !strings.ContainsFunc(text, func(r rune) bool {
-		return r != '.' && r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	})
+	return text != "" && len(text) <= MaxHost && !strings.ContainsFunc(text, notOfPlace)
+}
+
+// notOfPlace reports whether a character cannot be in a place: it is no letter, no digit, and none of the characters . _ and -.
+func notOfPlace(r rune) bool {
+	letter, digit := 'a' <= r|0x20 && r|0x20 <= 'z', '0' <= r && r <= '9'
+	return !letter && !digit && !strings.ContainsRune("._-", r)
 }

@@ -14,112 +14,67 @@ type line struct {
 	message string
 }
 
-// lines defines every message that Hourbell logs. Loop iterations are TRACE;
+// messages has every message that Hourbell logs. Loop iterations are TRACE;
 // claims, lost races, completed and snoozed jobs are DEBUG, because there are as many of
 // them as there are jobs; lifecycle is INFO, refusals and losses WARN, errors ERROR.
+var messages = map[Kind]line{
+	Step:             {LevelTrace, "loop step"},
+	JobsClaimed:      {slog.LevelDebug, "jobs claimed"},
+	JobStarted:       {slog.LevelDebug, "job started"},
+	SlotFired:        {slog.LevelDebug, "slot fired"},
+	FiringLost:       {slog.LevelDebug, "slot fired by another node"},
+	StoreRetried:     {slog.LevelDebug, "store failed again"},
+	Pruned:           {slog.LevelDebug, "finished work pruned"},
+	JobCompleted:     {slog.LevelDebug, "job completed"},
+	JobSnoozed:       {slog.LevelDebug, "job snoozed"},
+	NodeStarted:      {slog.LevelInfo, "node started"},
+	NodeStopping:     {slog.LevelInfo, "node stopping"},
+	NodeStopped:      {slog.LevelInfo, "node stopped"},
+	StoreBack:        {slog.LevelInfo, "store is back"},
+	LeaseRegained:    {slog.LevelInfo, "lease regained"},
+	ClaimsHeld:       {slog.LevelInfo, "node is at its limit: it claims no jobs"},
+	ClaimsFree:       {slog.LevelInfo, "node claims jobs again"},
+	PushBack:         {slog.LevelInfo, "wake-ups are pushed"},
+	JobCancelled:     {slog.LevelInfo, "job cancelled"},
+	JobReleased:      {slog.LevelInfo, "job handed back"},
+	JobRescued:       {slog.LevelInfo, "job rescued"},
+	JobSuperseded:    {slog.LevelInfo, "job superseded by the next slot"},
+	ZonesChanged:     {slog.LevelInfo, "the data of time zones have changed; next slots are computed again"},
+	ScheduleMoved:    {slog.LevelInfo, "schedule's next slot moved: by this node's data of its time zone it is another instant than the stored one"},
+	SlotSkipped:      {slog.LevelInfo, "slot skipped"},
+	SlotNotStarted:   {slog.LevelInfo, "schedule not started"},
+	SlotMissed:       {slog.LevelWarn, "slot missed"},
+	StopUnwritten:    {slog.LevelWarn, "the store did not take everything at the stop of this node"},
+	WorkersRemain:    {slog.LevelWarn, "workers have not returned: this node keeps their jobs until they return or the process ends"},
+	JobStuck:         {slog.LevelWarn, "job stuck: its worker has not returned, although its context has ended"},
+	JobUnstuck:       {slog.LevelInfo, "the worker of a stuck job has returned"},
+	Dropped:          {slog.LevelWarn, "events dropped for a slow observer"},
+	PoolSmall:        {slog.LevelWarn, "the pool is small for the workers"},
+	PushLost:         {slog.LevelWarn, "wake-ups cannot be pushed; polling"},
+	NodeDied:         {slog.LevelWarn, "node declared dead"},
+	LeaseLost:        {slog.LevelWarn, "lease lost"},
+	ClaimLost:        {slog.LevelWarn, "claim lost: the outcome was refused"},
+	JobLost:          {slog.LevelWarn, "job lost"},
+	PermitsRepaired:  {slog.LevelWarn, "a limit counted its permits wrong; repaired"},
+	QueueUnserved:    {slog.LevelWarn, "job enqueued for a queue that no living node serves"},
+	ScheduleDoubtful: {slog.LevelWarn, "schedule's rule is probably a mistake"},
+	ScheduleLeft:     {slog.LevelWarn, "schedule is fired by no living node"},
+	ScheduleAhead:    {slog.LevelWarn, "schedule is accounted for ahead of the store's clock; see `hourbell schedules reset --all`"},
+	StateFailed:      {slog.LevelWarn, "the state file cannot be used: this node will not notice after its next start that the store went back in time"},
+	HistoryAccepted:  {slog.LevelInfo, "loss of history accepted; claiming and firing again"},
+	HistoryLost: {slog.LevelError, "the store went back in time: a backup was restored, or a failover lost what had been " +
+		"committed; this node claims and fires nothing until `hourbell nodes accept-history` confirms that"},
+	JobRetried:       {slog.LevelError, "job failed, will retry"},
+	JobFailed:        {slog.LevelError, "job failed"},
+	StoreFailed:      {slog.LevelError, "store failed"},
+	ObserverPanicked: {slog.LevelError, "an observer of events panicked"},
+	ScheduleBad:      {slog.LevelError, "schedule cannot be used"},
+}
+
+// lines returns the level and the message of events of a kind.
 func lines(kind Kind) line {
-	switch kind {
-	case Step:
-		return line{LevelTrace, "loop step"}
-	case JobsClaimed:
-		return line{slog.LevelDebug, "jobs claimed"}
-	case JobStarted:
-		return line{slog.LevelDebug, "job started"}
-	case SlotFired:
-		return line{slog.LevelDebug, "slot fired"}
-	case FiringLost:
-		return line{slog.LevelDebug, "slot fired by another node"}
-	case StoreRetried:
-		return line{slog.LevelDebug, "store failed again"}
-	case Pruned:
-		return line{slog.LevelDebug, "finished work pruned"}
-	case JobCompleted:
-		return line{slog.LevelDebug, "job completed"}
-	case JobSnoozed:
-		return line{slog.LevelDebug, "job snoozed"}
-	case NodeStarted:
-		return line{slog.LevelInfo, "node started"}
-	case NodeStopping:
-		return line{slog.LevelInfo, "node stopping"}
-	case NodeStopped:
-		return line{slog.LevelInfo, "node stopped"}
-	case StoreBack:
-		return line{slog.LevelInfo, "store is back"}
-	case LeaseRegained:
-		return line{slog.LevelInfo, "lease regained"}
-	case ClaimsHeld:
-		return line{slog.LevelInfo, "node is at its limit: it claims no jobs"}
-	case ClaimsFree:
-		return line{slog.LevelInfo, "node claims jobs again"}
-	case PushBack:
-		return line{slog.LevelInfo, "wake-ups are pushed"}
-	case JobCancelled:
-		return line{slog.LevelInfo, "job cancelled"}
-	case JobReleased:
-		return line{slog.LevelInfo, "job handed back"}
-	case JobRescued:
-		return line{slog.LevelInfo, "job rescued"}
-	case JobSuperseded:
-		return line{slog.LevelInfo, "job superseded by the next slot"}
-	case ZonesChanged:
-		return line{slog.LevelInfo, "the data of time zones have changed; next slots are computed again"}
-	case ScheduleMoved:
-		return line{slog.LevelInfo, "schedule's next slot moved: by this node's data of its time zone it is another instant than the stored one"}
-	case SlotSkipped:
-		return line{slog.LevelInfo, "slot skipped"}
-	case SlotNotStarted:
-		return line{slog.LevelInfo, "schedule not started"}
-	case SlotMissed:
-		return line{slog.LevelWarn, "slot missed"}
-	case StopUnwritten:
-		return line{slog.LevelWarn, "the store did not take everything at the stop of this node"}
-	case WorkersRemain:
-		return line{slog.LevelWarn, "workers have not returned: this node keeps their jobs until they return or the process ends"}
-	case JobStuck:
-		return line{slog.LevelWarn, "job stuck: its worker has not returned, although its context has ended"}
-	case JobUnstuck:
-		return line{slog.LevelInfo, "the worker of a stuck job has returned"}
-	case Dropped:
-		return line{slog.LevelWarn, "events dropped for a slow observer"}
-	case PoolSmall:
-		return line{slog.LevelWarn, "the pool is small for the workers"}
-	case PushLost:
-		return line{slog.LevelWarn, "wake-ups cannot be pushed; polling"}
-	case NodeDied:
-		return line{slog.LevelWarn, "node declared dead"}
-	case LeaseLost:
-		return line{slog.LevelWarn, "lease lost"}
-	case ClaimLost:
-		return line{slog.LevelWarn, "claim lost: the outcome was refused"}
-	case JobLost:
-		return line{slog.LevelWarn, "job lost"}
-	case PermitsRepaired:
-		return line{slog.LevelWarn, "a limit counted its permits wrong; repaired"}
-	case QueueUnserved:
-		return line{slog.LevelWarn, "job enqueued for a queue that no living node serves"}
-	case ScheduleDoubtful:
-		return line{slog.LevelWarn, "schedule's rule is probably a mistake"}
-	case ScheduleLeft:
-		return line{slog.LevelWarn, "schedule is fired by no living node"}
-	case ScheduleAhead:
-		return line{slog.LevelWarn, "schedule is accounted for ahead of the store's clock; see `hourbell schedules reset --all`"}
-	case StateFailed:
-		return line{slog.LevelWarn, "the state file cannot be used: this node will not notice after its next start that the store went back in time"}
-	case HistoryAccepted:
-		return line{slog.LevelInfo, "loss of history accepted; claiming and firing again"}
-	case HistoryLost:
-		return line{slog.LevelError, "the store went back in time: a backup was restored, or a failover lost what had been " +
-			"committed; this node claims and fires nothing until `hourbell nodes accept-history` confirms that"}
-	case JobRetried:
-		return line{slog.LevelError, "job failed, will retry"}
-	case JobFailed:
-		return line{slog.LevelError, "job failed"}
-	case StoreFailed:
-		return line{slog.LevelError, "store failed"}
-	case ObserverPanicked:
-		return line{slog.LevelError, "an observer of events panicked"}
-	case ScheduleBad:
-		return line{slog.LevelError, "schedule cannot be used"}
+	if known, ok := messages[kind]; ok {
+		return known
 	}
 	return line{slog.LevelWarn, string(kind)}
 }

@@ -173,12 +173,7 @@ func (p *program) calendarsToPut(c *cobra.Command, l calendarPutFlags, args []st
 	errs := []error{checkNames(args)}
 	given := slices.DeleteFunc(slices.Clone(calendarFlagNames), func(name string) bool { return !c.Flags().Changed(name) })
 	errs = append(errs, notEmpty(c, "tz"), notEmpty(c, "file"))
-	if c.Flags().Changed("if-revision") && l.ifRevision < 1 {
-		errs = append(errs, &check.FieldError{
-			Field: "if-revision", Value: fmt.Sprint(l.ifRevision),
-			Problem: "is not a revision", Remedy: "use the revision that `hourbell calendars show` prints",
-		})
-	}
+	errs = append(errs, checkRevision(c, l.ifRevision, "calendars"))
 	switch {
 	case l.file != "" && len(given) > 0:
 		errs = append(errs, &check.FieldError{Field: given[0], Problem: "is given together with --file", Remedy: "write it into the file, or leave --file out"})

@@ -25,7 +25,7 @@ func (p *program) completeNames(c *cobra.Command) {
 	for _, below := range c.Commands() {
 		p.completeNames(below)
 	}
-	if c.HasSubCommands() || c.InheritedFlags().Lookup("store") == nil && c.Flags().Lookup("store") == nil {
+	if c.HasSubCommands() || !usesStore(c) {
 		return
 	}
 	if what := subjectOf(c); what != "" && c.ValidArgsFunction == nil {
@@ -39,6 +39,11 @@ func (p *program) completeNames(c *cobra.Command) {
 			_ = c.RegisterFlagCompletionFunc(flag, p.namesOf(flag)) // it fails only for a flag that is unknown or has a completion
 		}
 	}
+}
+
+// usesStore reports whether a command has the flag --store.
+func usesStore(c *cobra.Command) bool {
+	return c.InheritedFlags().Lookup("store") != nil || c.Flags().Lookup("store") != nil
 }
 
 // namesOf completes the names of what is kept in the store, such as schedules.

@@ -39,12 +39,8 @@ func (p *program) demoCommand() *cobra.Command {
 }
 
 func (p *program) demo(ctx context.Context, listen string) error {
-	if host, _, err := net.SplitHostPort(listen); err != nil || !access.LoopbackHost(host) {
-		return &check.FieldError{
-			Field: "listen", Value: check.Shorten(listen),
-			Problem: "is not a loopback address with a port", Remedy: "use an address such as 127.0.0.1:8080; `hourbell serve` " +
-				"serves pages to others",
-		}
+	if err := checkDemoListen(listen); err != nil {
+		return err
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -85,4 +81,15 @@ func (p *program) demo(ctx context.Context, listen string) error {
 		return err
 	}
 	return nil
+}
+
+// checkDemoListen returns why an address is not a loopback address with a port, or nil.
+func checkDemoListen(listen string) error {
+	if host, _, err := net.SplitHostPort(listen); err == nil && access.LoopbackHost(host) {
+		return nil
+	}
+	return &check.FieldError{
+		Field: "listen", Value: check.Shorten(listen), Problem: "is not a loopback address with a port",
+		Remedy: "use an address such as 127.0.0.1:8080; `hourbell serve` serves pages to others",
+	}
 }

@@ -58,20 +58,14 @@ const mostNewest = 1000
 
 func (p *program) events(c *cobra.Command, f storeFlags, l eventsFlags) error {
 	errs := []error{notEmpty(c, "since"), checkLimit(l.limit)}
-	if l.follow && l.format == asJSON {
-		errs = append(errs, &check.FieldError{Field: "output", Value: "json", Problem: "is one array, which never ends with --follow", Remedy: "use --output ndjson"})
-	}
 	if l.since == "" && l.limit > mostNewest {
 		errs = append(errs, &check.FieldError{
 			Field: "limit", Value: fmt.Sprint(l.limit),
 			Problem: "is too large without --since", Remedy: fmt.Sprintf("use at most %d, or --since 0-0-0 for all events", mostNewest),
 		})
 	}
-	if l.follow && l.watch != 0 {
-		errs = append(errs, &check.FieldError{Field: "watch", Problem: "is given together with --follow", Remedy: "use --follow alone, which shows each event once"})
-	}
-	if l.follow && c.Flags().Changed("limit") {
-		errs = append(errs, &check.FieldError{Field: "limit", Problem: "is given together with --follow", Remedy: "leave one of them out"})
+	if l.follow {
+		errs = append(errs, l.checkFollow(c)...)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
@@ -82,6 +76,20 @@ func (p *program) events(c *cobra.Command, f storeFlags, l eventsFlags) error {
 		}
 		return p.listEvents(c, client, l)
 	})
+}
+
+// checkFollow returns which flags cannot be used with --follow.
+func (l eventsFlags) checkFollow(c *cobra.Command) (errs []error) {
+	if l.format == asJSON {
+		errs = append(errs, &check.FieldError{Field: "output", Value: "json", Problem: "is one array, which never ends with --follow", Remedy: "use --output ndjson"})
+	}
+	if l.watch != 0 {
+		errs = append(errs, &check.FieldError{Field: "watch", Problem: "is given together with --follow", Remedy: "use --follow alone, which shows each event once"})
+	}
+	if c.Flags().Changed("limit") {
+		errs = append(errs, &check.FieldError{Field: "limit", Problem: "is given together with --follow", Remedy: "leave one of them out"})
+	}
+	return errs
 }
 
 // listEvents shows events, and reports why later events are not shown.

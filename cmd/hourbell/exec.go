@@ -204,9 +204,15 @@ func (p *program) exec(c *cobra.Command, f execFlags, name string, argv []string
 		status = lockrun.Run(ctx, held, signals, command, p.note)
 		return nil
 	})
-	switch {
-	case !ran && ctx.Err() != nil:
+	if !ran && ctx.Err() != nil {
 		return lockrun.Interrupted(ctx, err)
+	}
+	return p.execResult(f, ran, status, err)
+}
+
+// execResult returns the result of a command under a lock: status is the command's own, if it ran, and err the lock's.
+func (p *program) execResult(f execFlags, ran bool, status, err error) error {
+	switch {
 	case errors.Is(err, lock.ErrHeld), errors.Is(err, lock.ErrNotDue):
 		return p.skipped(f, err)
 	case err != nil && (!ran || status == nil && !lockrun.KeptThroughout(err)):

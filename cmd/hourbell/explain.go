@@ -112,15 +112,7 @@ func (p *program) explainSchedule(c *cobra.Command, e explainFlags, info hourbel
 	if err := errors.Join(append(errs[:], allPolicies.apply(c, &info.Schedule, true))...); err != nil {
 		return err
 	}
-	if !c.Flags().Changed("from") {
-		e.request.From = now
-	}
-	if !c.Flags().Changed("to") {
-		e.request.To = e.request.From.AddDate(1, 0, 0)
-		if !c.Flags().Changed("limit") {
-			e.request.Limit = explainedSlots
-		}
-	}
+	e.setDefaults(c, now)
 	explained, err := info.Explain(e.request)
 	if err != nil {
 		return err
@@ -136,6 +128,20 @@ func (p *program) explainSchedule(c *cobra.Command, e explainFlags, info hourbel
 		printError(p.stderr, fmt.Errorf("there are more slots; --limit shows more than %d", e.request.Limit))
 	}
 	return nil
+}
+
+// setDefaults sets what the flags do not give: a year from now on, and explainedSlots slots of it.
+func (e *explainFlags) setDefaults(c *cobra.Command, now time.Time) {
+	if !c.Flags().Changed("from") {
+		e.request.From = now
+	}
+	if c.Flags().Changed("to") {
+		return
+	}
+	e.request.To = e.request.From.AddDate(1, 0, 0)
+	if !c.Flags().Changed("limit") {
+		e.request.Limit = explainedSlots
+	}
 }
 
 // parseSpans reads the values of --down.

@@ -158,47 +158,64 @@ const (
 // out, sentences are wrapped, names are cut, minor columns are left out, names are cut more, and sentences are wrapped
 // to a narrow column. What room is left goes to the names, because what is wrapped is not lost, and then to the sentences.
 func layOut(all []columnFit, room int) {
-	over := func() int {
-		total := -columnGap
-		for _, c := range all {
-			if !c.out {
-				total += c.width + columnGap
-			}
-		}
-		return total - room
-	}
-	// give makes the widest columns narrower or wider, by one, as long as there is a reason.
-	give := func(way, by int, more func() bool, may func(columnFit) bool) {
-		for more() {
-			widest := -1
-			for i, c := range all {
-				if c.gives == way && !c.out && may(c) && (widest < 0 || by*(c.width-all[widest].width) < 0) {
-					widest = i
-				}
-			}
-			if widest < 0 {
-				return
-			}
-			all[widest].width += by
-		}
-	}
-	tooWide := func() bool { return over() > 0 }
-	narrow := func(way, least int) {
-		give(way, -1, tooWide, func(c columnFit) bool { return c.width > least })
-	}
-	for i := len(all) - 1; i > 0 && tooWide(); i-- {
+	l := layout{all, room}
+	for i := len(all) - 1; i > 0 && l.over() > 0; i-- {
 		all[i].out = all[i].empty
 	}
-	narrow(wraps, easyProse)
-	narrow(cuts, easyName)
-	for rank := 1; rank <= len(all) && tooWide(); rank++ {
+	l.narrow(wraps, easyProse)
+	l.narrow(cuts, easyName)
+	for rank := 1; rank <= len(all) && l.over() > 0; rank++ {
 		for i := range all {
 			all[i].out = all[i].out || all[i].rank == rank
 		}
 	}
-	narrow(cuts, leastName)
-	narrow(wraps, leastProse)
-	for _, way := range []int{cuts, wraps} {
-		give(way, 1, func() bool { return over() < 0 }, func(c columnFit) bool { return c.width < c.natural })
+	l.narrow(cuts, leastName)
+	l.narrow(wraps, leastProse)
+	l.widen(cuts)
+	l.widen(wraps)
+}
+
+// layout is columns that are to fit a room.
+type layout struct {
+	columns []columnFit
+	room    int
+}
+
+// over returns how much the columns are wider than the room.
+func (l layout) over() int {
+	total := -columnGap
+	for _, c := range l.columns {
+		if !c.out {
+			total += c.width + columnGap
+		}
 	}
+	return total - l.room
+}
+
+// narrow makes the widest columns that give way in a way narrower, down to a least width, until the columns fit.
+func (l layout) narrow(way, least int) {
+	for l.over() > 0 && l.resize(way, -1, func(c columnFit) bool { return c.width > least }) {
+	}
+}
+
+// widen gives the room that is left to columns that were made narrower, the narrowest first.
+func (l layout) widen(way int) {
+	for l.over() < 0 && l.resize(way, 1, func(c columnFit) bool { return c.width < c.natural }) {
+	}
+}
+
+// resize makes the widest column that may be made narrower narrower by 1, or the narrowest that may be made wider wider by 1. It reports
+// whether there was such a column.
+func (l layout) resize(way, by int, may func(columnFit) bool) bool {
+	found := -1
+	for i, c := range l.columns {
+		if c.gives == way && !c.out && may(c) && (found < 0 || by*(c.width-l.columns[found].width) < 0) {
+			found = i
+		}
+	}
+	if found < 0 {
+		return false
+	}
+	l.columns[found].width += by
+	return true
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -91,6 +92,17 @@ func notEmpty(c *cobra.Command, name string) error {
 		return &check.FieldError{Field: name, Problem: "is empty", Remedy: "give a value, or leave the flag out"}
 	}
 	return nil
+}
+
+// checkRevision checks the flag --if-revision of a command about schedules, limits or calendars.
+func checkRevision(c *cobra.Command, revision int64, about string) error {
+	if !c.Flags().Changed("if-revision") || revision >= 1 {
+		return nil
+	}
+	return &check.FieldError{
+		Field: "if-revision", Value: fmt.Sprint(revision), Problem: "is not a revision",
+		Remedy: "use the revision that `hourbell " + about + " show` prints",
+	}
 }
 
 // nameFlags checks given flags whose values are names to look up.

@@ -97,20 +97,13 @@ type importer struct{ format, zone, section, into string }
 
 // foreign reads the files of other schedulers. The paths that it returns are of crontabs.
 func (p *program) foreign(paths []string, in importer) (read []files.Loaded, crontabs []string, err error) {
-	if in.format != "" && formatOf(in.format, "", nil) < 0 {
-		return nil, nil, &check.FieldError{
-			Field: "format", Value: check.Shorten(in.format), Problem: "is unknown",
-			Remedy: "use a format that hourbell import --help lists",
-		}
-	}
-	if err := (recur.Spec{Cron: "@daily", Zone: in.zone}).Validate(); err != nil {
+	if err := in.validate(); err != nil {
 		return nil, nil, err
 	}
 	loader := p.loader()
 	var errs []error
 	for _, path := range paths {
-		info := files.Look(path)
-		if in.format == "" && info != nil && info.IsDir() {
+		if in.format == "" && isFolder(path) {
 			crontabs = append(crontabs, path)
 			continue
 		}
@@ -137,6 +130,23 @@ func (p *program) foreign(paths []string, in importer) (read []files.Loaded, cro
 		return nil, nil, files.MistakesError{Err: errors.Join(errs...)}
 	}
 	return read, crontabs, nil
+}
+
+// validate checks the format and the zone.
+func (in importer) validate() error {
+	if in.format != "" && formatOf(in.format, "", nil) < 0 {
+		return &check.FieldError{
+			Field: "format", Value: check.Shorten(in.format), Problem: "is unknown",
+			Remedy: "use a format that hourbell import --help lists",
+		}
+	}
+	return (recur.Spec{Cron: "@daily", Zone: in.zone}).Validate()
+}
+
+// isFolder reports whether a path is a folder.
+func isFolder(path string) bool {
+	info := files.Look(path)
+	return info != nil && info.IsDir()
 }
 
 // formatOf returns the number of the format with this name, or, without a name, of the format that a file looks like; -1: none.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/plain"
@@ -43,7 +44,22 @@ func (r *jobsChanging) do(ctx context.Context) error {
 		}
 		bar.steps = max(int(n), 1)
 	}
-	changes := func(yield func(store.JobChange, error) bool) {
+	changes := r.changes(ctx, bar)
+	if r.format != asTable {
+		record := func(c store.JobChange) any { return view.NewChangeRecord(c, r.dryRun) }
+		return printList(r.p, view.Listing[store.JobChange]{Record: record}, r.format, changes)
+	}
+	for _, err := range changes {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// changes changes the jobs, yields the answers and moves the bar.
+func (r *jobsChanging) changes(ctx context.Context, bar *bar) iter.Seq2[store.JobChange, error] {
+	return func(yield func(store.JobChange, error) bool) {
 		stopped := false
 		options := []hourbell.Option{hourbell.EachBatch(func(jobs []store.JobChange) error {
 			r.add(jobs)
@@ -62,16 +78,6 @@ func (r *jobsChanging) do(ctx context.Context) error {
 			yield(store.JobChange{}, err)
 		}
 	}
-	if r.format != asTable {
-		record := func(c store.JobChange) any { return view.NewChangeRecord(c, r.dryRun) }
-		return printList(r.p, view.Listing[store.JobChange]{Record: record}, r.format, changes)
-	}
-	for _, err := range changes {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // add adds the answers for a batch.

@@ -20,12 +20,7 @@ func (p *program) jobsFollow(ctx context.Context, client *hourbell.Client, f for
 		if f != asTable {
 			return p.show(f, view.NewOutputRecord(id, part.JobOutput), nil)
 		}
-		text := plain.CleanPart(string(part.Data))
-		if gap := view.LeftOut(part.Missed); gap != "" && text != "" {
-			text = endOf(open) + gap + "\n" + text
-		} else if part.Begins && text != "" {
-			text, open = endOf(open)+text, false
-		}
+		text := followedText(part, open)
 		if part.Begins && part.Attempt > 1 && text != "" {
 			fmt.Fprintf(p.stderr, "attempt %d\n", part.Attempt)
 		}
@@ -41,6 +36,21 @@ func (p *program) jobsFollow(ctx context.Context, client *hourbell.Client, f for
 		}
 		return nil
 	})
+}
+
+// followedText returns the text of a part, on a line of its own where output is missing or an attempt begins. open: the last line has no end.
+func followedText(part view.Output, open bool) string {
+	text := plain.CleanPart(string(part.Data))
+	if text == "" {
+		return ""
+	}
+	if gap := view.LeftOut(part.Missed); gap != "" {
+		return endOf(open) + gap + "\n" + text
+	}
+	if part.Begins {
+		return endOf(open) + text
+	}
+	return text
 }
 
 // endOf returns what ends a line, if a line is open.

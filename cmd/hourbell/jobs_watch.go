@@ -9,6 +9,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/view"
+	"github.com/hourbell/hourbell/store"
 )
 
 // watchGap is the time between two reads of a job that is watched.
@@ -29,13 +30,9 @@ func (p *program) jobsWatch(ctx context.Context, client *hourbell.Client, f form
 		if err != nil {
 			return err
 		}
-		ended := job.State.Finished()
-		text := view.JobState(job, now)
-		if progress := view.ShownProgress(job.Progress); progress != "" {
-			text += "  " + plain.Clean(progress)
-		}
+		ended, text := job.State.Finished(), watchedState(job, now)
 		switch changed := text != last; {
-		case f != asTable && (changed || ended), f == asTable && ended:
+		case ended || f != asTable && changed:
 			bar.clear()
 			if err := p.showJob(ctx, client, f, secrets, job, now); err != nil {
 				return err
@@ -57,6 +54,15 @@ func (p *program) jobsWatch(ctx context.Context, client *hourbell.Client, f form
 		case <-time.After(watchGap):
 		}
 	}
+}
+
+// watchedState returns the state of a job and how far it has come, as text.
+func watchedState(job store.JobInfo, now time.Time) string {
+	text := view.JobState(job, now)
+	if progress := view.ShownProgress(job.Progress); progress != "" {
+		text += "  " + plain.Clean(progress)
+	}
+	return text
 }
 
 // printLine prints a line to the standard output at once.

@@ -146,36 +146,38 @@ func (l limitFlags) read(c *cobra.Command, name string) (hourbell.Limit, error) 
 			errs = append(errs, &check.FieldError{Field: flag, Value: value, Problem: "is out of range", Remedy: "use a number from 1, or leave --" + flag + " out"})
 		}
 	}
-	if c.Flags().Changed("if-revision") && l.ifRevision < 1 {
-		errs = append(errs, &check.FieldError{
-			Field: "if-revision", Value: fmt.Sprint(l.ifRevision),
-			Problem: "is not a revision", Remedy: "use the revision that `hourbell limits show` prints",
-		})
-	}
+	errs = append(errs, checkRevision(c, l.ifRevision, "limits"))
 	if l.rate != "" {
 		rate, err := hourbell.ParseRate(l.rate)
 		limit.Rate = rate
 		errs = append(errs, err)
 	}
-	for _, text := range l.weights {
+	weights, weightErrs := parseWeights(l.weights)
+	limit.Weights = weights
+	if err := errors.Join(append(errs, weightErrs...)...); err != nil {
+		return hourbell.Limit{}, err
+	}
+	return limit, limit.Validate()
+}
+
+// parseWeights reads weights such as gold=3. The result is nil if there are none.
+func parseWeights(texts []string) (weights map[string]int, errs []error) {
+	for _, text := range texts {
 		i := strings.LastIndexByte(text, '=')
 		n, err := strconv.Atoi(text[i+1:])
 		if i < 1 || err != nil {
 			errs = append(errs, &check.FieldError{Field: "weight", Value: check.Shorten(text), Problem: "is not a key and its weight", Remedy: "write it as in gold=3"})
 			continue
 		}
-		if limit.Weights == nil {
-			limit.Weights = map[string]int{}
+		if weights == nil {
+			weights = map[string]int{}
 		}
-		if _, given := limit.Weights[text[:i]]; given {
+		if _, given := weights[text[:i]]; given {
 			errs = append(errs, &check.FieldError{Field: "weight", Value: check.Shorten(text[:i]), Problem: "is given twice", Remedy: "give each key once"})
 		}
-		limit.Weights[text[:i]] = n
+		weights[text[:i]] = n
 	}
-	if err := errors.Join(errs...); err != nil {
-		return hourbell.Limit{}, err
-	}
-	return limit, limit.Validate()
+	return weights, errs
 }
 
 func (p *program) limitsDeleteCommand(f *storeFlags) *cobra.Command {

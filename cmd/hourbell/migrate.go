@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -9,6 +11,7 @@ import (
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/bound"
 	"github.com/hourbell/hourbell/internal/view"
+	"github.com/hourbell/hourbell/store"
 )
 
 func (p *program) migrateCommand() *cobra.Command {
@@ -80,37 +83,11 @@ func (p *program) migratePrintCommand(f *storeFlags) *cobra.Command {
 		Example: "  hourbell migrate print --schema jobs > hourbell.sql\n" +
 			"  hourbell migrate print --store mysql://app@db.example/app --from 2",
 		RunE: func(c *cobra.Command, _ []string) error {
-			if from < 1 {
-				return &check.FieldError{
-					Field: "from", Value: fmt.Sprint(from), Problem: "is not the number of a step",
-					Remedy: "use 1 or more; `hourbell migrate status` lists the steps",
-				}
-			}
-			at := *f
-			url, file, err := p.source(at)
+			steps, err := p.stepsFrom(c.Context(), *f, from)
 			if err != nil {
 				return err
-			}
-			if url == "" && file == "" && at.schema != "" {
-				at.url = "postgres://"
-			}
-			l, err := p.locate(at)
-			if err != nil {
-				return err
-			}
-			steps, err := l.Migrations(c.Context())
-			if err != nil {
-				return err
-			}
-			if last := steps[len(steps)-1].Version; from > last {
-				return &check.FieldError{
-					Field: "from", Value: fmt.Sprint(from), Problem: "is beyond the last step", Remedy: fmt.Sprintf("use 1 to %d", last),
-				}
 			}
 			for _, step := range steps {
-				if step.Version < from {
-					continue
-				}
 				fmt.Fprintf(p.stdout, "-- Step %d, %s.\n\n%s\n\n", step.Version, step.Name, strings.TrimSpace(step.SQL))
 			}
 			return nil
@@ -118,4 +95,35 @@ func (p *program) migratePrintCommand(f *storeFlags) *cobra.Command {
 	}
 	c.Flags().IntVar(&from, "from", 1, "only the steps from this number on")
 	return c
+}
+
+// stepsFrom returns the steps of a store from a number on; --schema alone selects PostgreSQL.
+func (p *program) stepsFrom(ctx context.Context, f storeFlags, from int) ([]store.Migration, error) {
+	if from < 1 {
+		return nil, &check.FieldError{
+			Field: "from", Value: fmt.Sprint(from), Problem: "is not the number of a step",
+			Remedy: "use 1 or more; `hourbell migrate status` lists the steps",
+		}
+	}
+	url, file, err := p.source(f)
+	if err != nil {
+		return nil, err
+	}
+	if url == "" && file == "" && f.schema != "" {
+		f.url = "postgres://"
+	}
+	l, err := p.locate(f)
+	if err != nil {
+		return nil, err
+	}
+	steps, err := l.Migrations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if last := steps[len(steps)-1].Version; from > last {
+		return nil, &check.FieldError{
+			Field: "from", Value: fmt.Sprint(from), Problem: "is beyond the last step", Remedy: fmt.Sprintf("use 1 to %d", last),
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(steps), func(step store.Migration) bool { return step.Version < from }), nil
 }

@@ -195,11 +195,8 @@ func flagError(c *cobra.Command, err error) error {
 		return err
 	case errors.As(err, &field):
 		return field
-	case errors.As(err, &unknown) && c.HasSubCommands() && c.Flags().NArg() > 0:
-		return unknownCommand(c, c.Flags().Arg(0)) // the flag belongs to the command that was meant
 	case errors.As(err, &unknown):
-		meant := nearestFlag(c, cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()))
-		return &check.FieldError{Field: "flag", Value: check.Shorten(flagName(unknown)), Problem: "is unknown", Remedy: plain.DidYouMean(meant, help)}
+		return unknownFlag(c, unknown, help)
 	case errors.As(err, &without):
 		return &check.FieldError{Field: "--" + without.GetFlag().Name, Problem: "has no value", Remedy: help}
 	case errors.As(err, &invalid) && errors.Is(err, errEmptyText):
@@ -209,6 +206,15 @@ func flagError(c *cobra.Command, err error) error {
 		return &check.FieldError{Field: "--" + invalid.GetFlag().Name, Value: check.Shorten(invalid.GetValue()), Problem: problem, Remedy: remedy}
 	}
 	return &check.FieldError{Field: "flag", Problem: "cannot be read", Remedy: help}
+}
+
+// unknownFlag returns the error for a flag that a command does not have; help is the remedy if no flag is like it.
+func unknownFlag(c *cobra.Command, unknown *pflag.NotExistError, help string) error {
+	if c.HasSubCommands() && c.Flags().NArg() > 0 {
+		return unknownCommand(c, c.Flags().Arg(0)) // the flag belongs to the command that was meant
+	}
+	meant := nearestFlag(c, cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()))
+	return &check.FieldError{Field: "flag", Value: check.Shorten(flagName(unknown)), Problem: "is unknown", Remedy: plain.DidYouMean(meant, help)}
 }
 
 // flagName returns an unknown flag as the user wrote it.

@@ -99,13 +99,7 @@ func (p *program) newSchedule(c *cobra.Command, s putFlags, name string, argv []
 	if len(after) == 0 {
 		errs = append(errs, s.rule.check(c))
 	}
-	if c.Flags().Changed("if-revision") && s.ifRevision < 1 {
-		errs = append(errs, &check.FieldError{
-			Field: "if-revision", Value: fmt.Sprint(s.ifRevision),
-			Problem: "is not a revision", Remedy: "use the revision that `hourbell schedules show` prints",
-		})
-	}
-	errs = append(errs, notEmpty(c, "group"), notEmpty(c, "key"))
+	errs = append(errs, checkRevision(c, s.ifRevision, "schedules"), notEmpty(c, "group"), notEmpty(c, "key"))
 	if err := errors.Join(errs...); err != nil {
 		return hourbell.Schedule{}, err
 	}

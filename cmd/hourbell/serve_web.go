@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -126,34 +127,41 @@ func (f *webFlags) prefixes(c *cobra.Command) ([]netip.Prefix, error) {
 	}
 	var all []netip.Prefix
 	for _, text := range f.trust {
-		prefix, err := netip.ParsePrefix(text)
-		if err != nil {
-			var addr netip.Addr
-			if addr, err = netip.ParseAddr(text); err == nil {
-				prefix, err = addr.Prefix(addr.BitLen())
-			}
-		}
+		prefix, err := parsePrefix(text)
 		if err != nil {
 			return nil, &check.FieldError{
 				Field: "trust-proxy", Value: check.Shorten(text),
 				Problem: "is neither an address nor a range of addresses", Remedy: "write an address, or a range such as 10.0.0.0/8",
 			}
 		}
-		all = append(all, prefix.Masked())
+		all = append(all, prefix)
 	}
 	return all, nil
+}
+
+// parsePrefix reads a range of addresses, or an address as a range of its own.
+func parsePrefix(text string) (netip.Prefix, error) {
+	if prefix, err := netip.ParsePrefix(text); err == nil {
+		return prefix.Masked(), nil
+	}
+	addr, err := netip.ParseAddr(text)
+	if err != nil {
+		return netip.Prefix{}, err
+	}
+	return addr.Prefix(addr.BitLen())
 }
 
 // validHeader reports whether text can be the name of the header with the user. The
 // headers of access rules themselves are not taken.
 func validHeader(text string) bool {
-	for _, r := range text {
-		if r > 'z' || (r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')) {
-			return false
-		}
-	}
-	name := http.CanonicalHeaderKey(text)
-	return text != "" && name != "Authorization" && name != "Cookie" && name != "Host" && name != "Origin"
+	taken := []string{"Authorization", "Cookie", "Host", "Origin"}
+	return text != "" && !strings.ContainsFunc(text, notOfHeader) && !slices.Contains(taken, http.CanonicalHeaderKey(text))
+}
+
+// notOfHeader reports whether a character cannot be in the name of a header: it is no letter, no digit and no hyphen.
+func notOfHeader(r rune) bool {
+	letter, digit := 'a' <= r|0x20 && r|0x20 <= 'z', '0' <= r && r <= '9'
+	return r != '-' && !letter && !digit
 }
 
 // secure reads the certificate; nil: the API is served without TLS.

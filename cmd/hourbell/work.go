@@ -134,17 +134,24 @@ func (p *program) payload(c *cobra.Command, w workFlags, kind string, argv []str
 		return nil, &check.FieldError{Field: flag, Problem: "is for the kind command", Remedy: "give the arguments of other kinds by --args"}
 	case c.Flags().Changed("args"):
 		return p.readArgs(w.args, kind)
-	case kind == kinds.CommandKind && !c.Flags().Changed("shell") && len(argv) == 0:
-		return nil, &check.FieldError{
-			Field: "argv", Problem: "is empty: there is no command to run",
-			Remedy: "write the program and its arguments after --, or a line as --shell",
-		}
-	case kind == kinds.CommandKind && w.shell == "" && len(argv) == 0:
-		return nil, &check.FieldError{Field: "shell", Problem: "is empty", Remedy: "write the line to run"}
 	case kind == kinds.CommandKind:
-		return w.command(argv)
+		return w.commandPayload(c, argv)
 	}
 	return nil, nil
+}
+
+// commandPayload returns the arguments of a command that flags and the words after -- give.
+func (w workFlags) commandPayload(c *cobra.Command, argv []string) ([]byte, error) {
+	switch {
+	case w.shell != "" || len(argv) > 0:
+		return w.command(argv)
+	case c.Flags().Changed("shell"):
+		return nil, &check.FieldError{Field: "shell", Problem: "is empty", Remedy: "write the line to run"}
+	}
+	return nil, &check.FieldError{
+		Field: "argv", Problem: "is empty: there is no command to run",
+		Remedy: "write the program and its arguments after --, or a line as --shell",
+	}
 }
 
 // commandFlag returns the name of the first given flag or argument that only a

@@ -214,16 +214,7 @@ func open(ctx context.Context, config *pgxpool.Config, modeGiven bool, opts []Op
 	if b.invalid != nil {
 		return nil, fmt.Errorf("open PostgreSQL: %w", b.invalid)
 	}
-	if b.maxConns > 0 {
-		config.MaxConns = b.maxConns
-	}
-	if config.ConnConfig.ConnectTimeout == 0 {
-		config.ConnConfig.ConnectTimeout = connectTimeout
-	}
-	if config.ConnConfig.RuntimeParams["application_name"] == "" {
-		config.ConnConfig.RuntimeParams["application_name"] = "hourbell"
-	}
-	config.ShouldPing = restedLong
+	b.setDefaults(config)
 	pooled, err := b.behindPooler(ctx, config.ConnConfig)
 	if err != nil {
 		return nil, b.explain("open PostgreSQL", err)
@@ -251,6 +242,20 @@ func open(ctx context.Context, config *pgxpool.Config, modeGiven bool, opts []Op
 	}
 	b.ownsPool = true
 	return b, nil
+}
+
+// setDefaults sets what the URL of a pool does not give.
+func (b *Backend) setDefaults(config *pgxpool.Config) {
+	if b.maxConns > 0 {
+		config.MaxConns = b.maxConns
+	}
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = connectTimeout
+	}
+	if config.ConnConfig.RuntimeParams["application_name"] == "" {
+		config.ConnConfig.RuntimeParams["application_name"] = "hourbell"
+	}
+	config.ShouldPing = restedLong
 }
 
 // measured is how many round trips behindPooler makes, so that one of them meets a

@@ -35,10 +35,8 @@ func (b *Backend) changeJobs(ctx context.Context, tx querier, req store.ChangeJo
 	if err != nil || len(ids) == 0 {
 		return out, err
 	}
-	if req.Action == store.RetryJobs && req.Tx == nil {
-		if _, err := tx.Exec(ctx, b.q(lockRetriedSchedules), ids); err != nil {
-			return out, err
-		}
+	if err := b.lockRetried(ctx, tx, req, ids); err != nil {
+		return out, err
 	}
 	places, err := b.placesFor(ctx, tx, req, ids)
 	if err != nil {
@@ -47,11 +45,7 @@ func (b *Backend) changeJobs(ctx context.Context, tx querier, req store.ChangeJo
 	if err := b.match(ctx, tx, req, places); err != nil {
 		return out, err
 	}
-	states := map[int64]store.State{}
-	for id, p := range places {
-		states[id] = p.state
-	}
-	plan := req.Action.Plan(ids, states)
+	plan := req.Action.Plan(ids, statesOf(places))
 	forgotten, err := rowwise.StepsToForget(ctx, stepsTx{auditTx{b, tx}}, req, plan)
 	if err != nil {
 		return out, err
@@ -69,6 +63,24 @@ func (b *Backend) changeJobs(ctx context.Context, tx querier, req store.ChangeJo
 	}
 	entry, err := rowwise.RecordMore(ctx, auditTx{b, tx}, req.Entry(plan.Changes), req.EntryID, req.Now)
 	return store.ChangeJobsResult{Changes: plan.Changes, EntryID: entry}, err
+}
+
+// lockRetried locks the schedules of jobs that a transaction of the driver retries.
+func (b *Backend) lockRetried(ctx context.Context, tx querier, req store.ChangeJobsRequest, ids []int64) error {
+	if req.Action != store.RetryJobs || req.Tx != nil {
+		return nil
+	}
+	_, err := tx.Exec(ctx, b.q(lockRetriedSchedules), ids)
+	return err
+}
+
+// statesOf returns the states of jobs.
+func statesOf(places map[int64]place) map[int64]store.State {
+	states := make(map[int64]store.State, len(places))
+	for id, p := range places {
+		states[id] = p.state
+	}
+	return states
 }
 
 // idsOf returns the numbers of the jobs that a request is about.
@@ -230,19 +242,7 @@ func (b *Backend) match(ctx context.Context, tx querier, req store.ChangeJobsReq
 // apply does what was planned, except for finished jobs; all jobs are locked.
 func (b *Backend) apply(ctx context.Context, tx querier, req store.ChangeJobsRequest, plan store.JobPlan, places map[int64]place) error {
 	now := when(req.Now)
-	freed := serialGroups{}
-	if len(plan.End) > 0 {
-		err := freed.scan(ctx, tx, b.q(endJobs), now, plan.End, repeat(int16(store.StateCancelled), len(plan.End)), repeat(req.Reason, len(plan.End)))
-		if err != nil {
-			return err
-		}
-	}
-	if len(plan.Delete) > 0 {
-		if err := freed.scan(ctx, tx, b.q(deleteJobs), now, plan.Delete); err != nil {
-			return err
-		}
-	}
-	if err := b.release(ctx, tx, freed); err != nil {
+	if err := b.endAndDelete(ctx, tx, now, plan, req.Reason); err != nil {
 		return err
 	}
 	var batch pgx.Batch
@@ -273,6 +273,23 @@ func (b *Backend) apply(ctx context.Context, tx querier, req store.ChangeJobsReq
 		b.queueWake(&batch, store.Wake{Kind: store.WakeJobs})
 	}
 	return send(ctx, tx, &batch)
+}
+
+// endAndDelete cancels the jobs that a plan ends, deletes its others, and releases the jobs that waited in their serial groups.
+func (b *Backend) endAndDelete(ctx context.Context, tx querier, now *time.Time, plan store.JobPlan, reason string) error {
+	freed := serialGroups{}
+	if n := len(plan.End); n > 0 {
+		err := freed.scan(ctx, tx, b.q(endJobs), now, plan.End, repeat(int16(store.StateCancelled), n), repeat(reason, n))
+		if err != nil {
+			return err
+		}
+	}
+	if len(plan.Delete) > 0 {
+		if err := freed.scan(ctx, tx, b.q(deleteJobs), now, plan.Delete); err != nil {
+			return err
+		}
+	}
+	return b.release(ctx, tx, freed)
 }
 
 // revive makes finished jobs, which are locked, ready again. For jobs whose key

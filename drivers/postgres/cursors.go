@@ -331,12 +331,9 @@ func (s *claimScan) found(jobs []store.Claimed, full bool, dueBy time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clear, s.now = s.clear && len(jobs) == 0, dueBy
-	horizon := dueBy.Add(-slack)
+	horizon := cursor{runAt: dueBy.Add(-slack)}
 	if s.aged && full { // the claim stopped at the same position in each priority
-		var at cursor
-		for _, job := range jobs {
-			at.raise(cursor{runAt: job.RunAt, id: job.ID})
-		}
+		at := furthest(jobs)
 		for p := range s.low {
 			s.low[p] = at
 		}
@@ -347,15 +344,15 @@ func (s *claimScan) found(jobs []store.Claimed, full bool, dueBy time.Time) {
 		last = jobs[len(jobs)-1].Priority
 	}
 	for p := range last - store.FirstPriority {
-		s.low[p].raise(cursor{runAt: horizon})
+		s.low[p].raise(horizon)
 	}
 	for i, job := range jobs {
 		if i+1 < len(jobs) && jobs[i+1].Priority == job.Priority {
 			continue
 		}
 		at := cursor{runAt: job.RunAt, id: job.ID}
-		if at.runAt.After(horizon) {
-			at = cursor{runAt: horizon}
+		if at.runAt.After(horizon.runAt) {
+			at = horizon
 		}
 		if p := &s.low[job.Priority-store.FirstPriority]; job.Priority == last {
 			*p = at // possibly moved back, because the next claim goes on from the jobs that a full scan found behind the cursor
@@ -363,6 +360,14 @@ func (s *claimScan) found(jobs []store.Claimed, full bool, dueBy time.Time) {
 			p.raise(at)
 		}
 	}
+}
+
+// furthest returns the position of the last of some jobs, whatever their priorities.
+func furthest(jobs []store.Claimed) (at cursor) {
+	for _, job := range jobs {
+		at.raise(cursor{runAt: job.RunAt, id: job.ID})
+	}
+	return at
 }
 
 // pausesChanged reports whether pauses differ from the pauses at the last claim. Then the scan

@@ -215,19 +215,11 @@ func (t edgesTx) LockPredecessors(ctx context.Context, ids []int64, now time.Tim
 			}
 		}
 	}
-	if len(live) > 0 {
-		if _, err := t.tx.Exec(ctx, t.b.q(markReleases), live); err != nil {
-			return nil, err
-		}
+	if err := t.markReleases(ctx, live); err != nil {
+		return nil, err
 	}
-	if len(due) > 0 { // claims have left out these jobs since they are locked
-		queues, err := collect(ctx, t.tx, pgx.RowTo[string], t.b.q(findQueues), due)
-		if err == nil {
-			err = t.b.wakeQueues(ctx, t.tx, queues)
-		}
-		if err != nil {
-			return nil, err
-		}
+	if err := t.wakeForLocked(ctx, due); err != nil {
+		return nil, err
 	}
 	if len(finished) > 0 {
 		ended, err := collect(ctx, t.tx, func(r pgx.CollectableRow) (e store.Ended, err error) {
@@ -237,6 +229,27 @@ func (t edgesTx) LockPredecessors(ctx context.Context, ids []int64, now time.Tim
 		return append(found, ended...), err
 	}
 	return found, nil
+}
+
+// markReleases notes that live jobs have dependents.
+func (t edgesTx) markReleases(ctx context.Context, live []int64) error {
+	if len(live) == 0 {
+		return nil
+	}
+	_, err := t.tx.Exec(ctx, t.b.q(markReleases), live)
+	return err
+}
+
+// wakeForLocked wakes nodes at the commit for due jobs, because claims leave out these jobs since they are locked.
+func (t edgesTx) wakeForLocked(ctx context.Context, due []int64) error {
+	if len(due) == 0 {
+		return nil
+	}
+	queues, err := collect(ctx, t.tx, pgx.RowTo[string], t.b.q(findQueues), due)
+	if err != nil {
+		return err
+	}
+	return t.b.wakeQueues(ctx, t.tx, queues)
 }
 
 // KnownJobs implements rowwise.Edges.

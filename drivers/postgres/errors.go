@@ -69,9 +69,44 @@ func rejects(code string) bool {
 	return false
 }
 
+// explanation is what an error means for users: the error of the store that it is, if any, and the remedy.
+type explanation struct {
+	is   error
+	text string
+}
+
+// The explanations by SQLSTATE.
+var (
+	viaPooler = explanation{nil, "a pooler in transaction mode seems to stand in between; add default_query_exec_mode=exec to the pool's URL"}
+	badLogin  = explanation{nil, "the database server refuses this user, password or database; see that the URL names them rightly"}
+
+	explanations = map[string]explanation{
+		"26000": viaPooler, // a prepared statement is missing
+		"42P05": viaPooler, // a prepared statement exists
+		"08P01": viaPooler, // protocol
+		"28P01": badLogin,  // password
+		"28000": badLogin,  // role
+		"3D000": badLogin,  // database
+		"57014": {store.ErrTimeLimit, "see the statement_timeout of the role, of the database and of the server " +
+			"(or an administrator has cancelled the statement)"},
+		lockNotAvailable: {store.ErrTimeLimit, "other transactions hold locks for longer than the lock_timeout of the role, " +
+			"of the database or of the server allows"},
+		"57P05": {store.ErrTimeLimit, "see the idle_session_timeout of the role, of the database and of the server"},
+		"53100": {nil, "the disk of the database server is full"},
+		"25006": {nil, "the server is a read-only standby; add target_session_attrs=read-write to the URL"},
+	}
+)
+
 // explain adds the operation and, if there is one, the remedy.
 func (b *Backend) explain(what string, err error) error {
-	switch codeOf(err) {
+	code := codeOf(err)
+	if known, ok := explanations[code]; ok {
+		if known.is == nil {
+			return fmt.Errorf("%s: %s: %w", what, known.text, err)
+		}
+		return fmt.Errorf("%s: %w: %s: %w", what, known.is, known.text, err)
+	}
+	switch code {
 	case "42P01", "42703", "3F000": // no such table, column, schema
 		return fmt.Errorf("%s: %w: schema %q lacks something; %s: %w", what, store.ErrSchema, b.schema, store.MissingRemedy, err)
 	case "42501":
@@ -79,26 +114,10 @@ func (b *Backend) explain(what string, err error) error {
 			return fmt.Errorf("%s: the database role may not do this; run `hourbell migrate up` as a role that may, then start with --no-migrate: %w", what, err)
 		}
 		return fmt.Errorf("%s: the database role may not do this; grant it USAGE on schema %q and all rights on its tables and sequences: %w", what, b.schema, err)
-	case "26000", "42P05", "08P01": // prepared statement is missing, exists; protocol
-		return fmt.Errorf("%s: a pooler in transaction mode seems to stand in between; add default_query_exec_mode=exec to the pool's URL: %w", what, err)
-	case "57014":
-		return fmt.Errorf("%s: %w: see the statement_timeout of the role, of the database and of the server (or an administrator has cancelled "+
-			"the statement): %w", what, store.ErrTimeLimit, err)
-	case lockNotAvailable:
-		return fmt.Errorf("%s: %w: other transactions hold locks for longer than the lock_timeout of the role, of the database or of the server "+
-			"allows: %w", what, store.ErrTimeLimit, err)
-	case "57P05":
-		return fmt.Errorf("%s: %w: see the idle_session_timeout of the role, of the database and of the server: %w", what, store.ErrTimeLimit, err)
-	case "53100":
-		return fmt.Errorf("%s: the disk of the database server is full: %w", what, err)
 	case "53300":
 		return fmt.Errorf("%s: %s: %w", what, noConnectionLeft(err), err)
-	case "25006":
-		return fmt.Errorf("%s: the server is a read-only standby; add target_session_attrs=read-write to the URL: %w", what, err)
-	case "28P01", "28000", "3D000": // password, role, database
-		return fmt.Errorf("%s: the database server refuses this user, password or database; see that the URL names them rightly: %w", what, err)
 	}
-	if rejects(codeOf(err)) {
+	if rejects(code) {
 		return fmt.Errorf("%s: %w; see that the database's encoding is UTF8, and what constraints and triggers that were "+
 			"added to its tables forbid: %w", what, store.ErrRejected, err)
 	}

@@ -26,7 +26,7 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (store.Fi
 		outcomes = slices.Clone(outcomes)
 		slices.SortFunc(outcomes, byID)
 	}
-	if !b.handled.Load() && !slices.ContainsFunc(outcomes, func(o store.Outcome) bool { return !plain(o) || !o.Alone || o.After != nil }) {
+	if b.nothingFollows(outcomes) {
 		ended, err := b.finishPlain(ctx, when(req.Now), outcomes)
 		if err != nil || len(ended) == len(outcomes) {
 			if err == nil {
@@ -49,6 +49,11 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (store.Fi
 	}
 	b.passOnSoon(ctx, when(req.Now))
 	return did.out, nil
+}
+
+// nothingFollows reports whether outcomes only end their jobs, as far as is known: no other job waits for them, and no handler concerns them.
+func (b *Backend) nothingFollows(outcomes []store.Outcome) bool {
+	return !b.handled.Load() && !slices.ContainsFunc(outcomes, func(o store.Outcome) bool { return !plain(o) || !o.Alone || o.After != nil })
 }
 
 // finished is what a transaction of Finish has done.
@@ -280,13 +285,7 @@ func (f *finishing) finishByRow(ctx context.Context, outcomes []store.Outcome) e
 		return err
 	}
 	outcomes = slices.DeleteFunc(outcomes, func(o store.Outcome) bool { return !f.accepted[o.ID] })
-	if err := f.readCancels(ctx, outcomes, held); err != nil {
-		return err
-	}
-	if err := f.findWaiting(ctx, outcomes, held); err != nil {
-		return err
-	}
-	if err := f.findAnswered(ctx, outcomes, held); err != nil {
+	if err := f.readHeld(ctx, outcomes, held); err != nil {
 		return err
 	}
 	var again frees
@@ -335,6 +334,18 @@ func (f *finishing) hold(ctx context.Context, outcomes []store.Outcome) (map[int
 		err = f.readHandlers(ctx)
 	}
 	return held, err
+}
+
+// readHeld completes what is known of held jobs: their cancel requests, whether jobs wait for them, and whether the signals have come
+// for which they wait.
+func (f *finishing) readHeld(ctx context.Context, outcomes []store.Outcome, held map[int64]*store.HeldJob) error {
+	if err := f.readCancels(ctx, outcomes, held); err != nil {
+		return err
+	}
+	if err := f.findWaiting(ctx, outcomes, held); err != nil {
+		return err
+	}
+	return f.findAnswered(ctx, outcomes, held)
 }
 
 // readCancels adds the cancel requests to the jobs of outcomes.
@@ -425,14 +436,36 @@ func (f *finishing) end(ctx context.Context) (err error) {
 func (b *Backend) toHistory(ctx context.Context, s sender, now *time.Time, over endings, handled bool,
 	freed serialGroups,
 ) (ended []int64, releases bool, err error) {
-	aged, kept, forgotten := over.aged, over.kept, over.forgotten
-	noted := len(aged.ids) >= leastNoted
+	noted := len(over.aged.ids) >= leastNoted
 	var batch pgx.Batch
 	if over.severalStatements() {
 		// All statements together would lock the jobs in another order than ChangeJobs.
 		batch.Queue(b.q(lockClaims), over.ids(), over.tokens())
 	}
 	locking := batch.Len()
+	b.queueEndings(&batch, now, over, handled, noted)
+	returning := batch.Len() - locking
+	if noted {
+		b.queueNote(&batch, now, over.aged)
+	}
+	ids := over.ids()
+	batch.Queue(b.q(deleteCancels), ids)
+	answers := s.SendBatch(ctx, &batch)
+	for range locking {
+		_, err = answers.Exec()
+	}
+	ended = make([]int64, 0, len(ids))
+	for range returning {
+		if err == nil {
+			ended, releases, err = readEnded(answers, ended, releases, freed)
+		}
+	}
+	return ended, releases, cmp.Or(err, answers.Close())
+}
+
+// queueEndings queues the statements that move jobs to history, or delete them. noted: a batch will note the jobs that are kept as long as others.
+func (b *Backend) queueEndings(batch *pgx.Batch, now *time.Time, over endings, handled, noted bool) {
+	aged, kept, forgotten := over.aged, over.kept, over.forgotten
 	if len(aged.ids) > 0 {
 		args := []any{now, aged.ids, aged.tokens, aged.states, aged.reasons, handled, noted}
 		if aged.results == nil {
@@ -450,39 +483,25 @@ func (b *Backend) toHistory(ctx context.Context, s sender, now *time.Time, over 
 	if len(forgotten.ids) > 0 {
 		batch.Queue(b.q(forgetJobs), now, forgotten.ids, forgotten.tokens, forgotten.states, forgotten.reasons, handled)
 	}
-	returning := batch.Len() - locking
-	if noted {
-		b.queueNote(&batch, now, aged)
+}
+
+// readEnded reads the next answer of toHistory, adds its jobs to ended and its serial groups to freed, and reports whether any job of the
+// answers up to here has dependents.
+func readEnded(answers pgx.BatchResults, ended []int64, releases bool, freed serialGroups) ([]int64, bool, error) {
+	rows, err := answers.Query()
+	if err != nil {
+		return ended, releases, err
 	}
-	ids := over.ids()
-	batch.Queue(b.q(deleteCancels), ids)
-	answers := s.SendBatch(ctx, &batch)
-	ended = make([]int64, 0, len(ids))
 	var id int64
 	var in groupScanner
 	var one bool
-	for range locking {
-		_, err = answers.Exec()
-	}
-	for range returning {
-		if err != nil {
-			break
-		}
-		var rows pgx.Rows
-		if rows, err = answers.Query(); err != nil {
-			break
-		}
-		_, err = pgx.ForEachRow(rows, append(append([]any{&id}, in.targets()...), &one), func() error {
-			ended = append(ended, id)
-			freed.add(in.group())
-			releases = releases || one
-			return nil
-		})
-		if err != nil {
-			break
-		}
-	}
-	return ended, releases, cmp.Or(err, answers.Close())
+	_, err = pgx.ForEachRow(rows, append(append([]any{&id}, in.targets()...), &one), func() error {
+		ended = append(ended, id)
+		freed.add(in.group())
+		releases = releases || one
+		return nil
+	})
+	return ended, releases, err
 }
 
 // followUps returns the follow-ups of accepted outcomes, in the order of the request.

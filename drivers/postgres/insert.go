@@ -35,42 +35,18 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out stor
 	}
 	switch {
 	case req.Tx != nil:
-		var q querier
-		if q, err = querierOf(req.Tx); err != nil {
-			return out, fmt.Errorf("%s: %w", insertWhat, err)
-		}
-		if req.Jobs, err = b.afterFired(ctx, q, req); err == nil {
-			out.Jobs, err = b.insertOrNone(ctx, q, req)
-		}
-		if err == nil {
-			err = b.markNoted(ctx, q, req.Jobs, out.Jobs)
-		}
-		if err == nil {
-			err = b.record(ctx, q, req.Entry(out.Jobs), req.Now)
-		}
-		if err != nil {
-			err = b.explainIn(insertWhat, err)
-		}
+		out.Jobs, err = b.insertInTx(ctx, req)
 	case anyMeets(req.Jobs) || req.By.Recorded():
-		out, err = rowwise.InTx(b.work(ctx, programConns, insertWhat), func(tx pgx.Tx) (out store.InsertResult, err error) {
-			jobs, err := b.afterFired(ctx, tx, req)
-			if err != nil {
-				return out, err
-			}
-			if out.Jobs, err = b.insertWaiting(ctx, tx, req.Now, jobs); err != nil {
-				return out, err
-			}
-			return out, b.record(ctx, tx, req.Entry(out.Jobs), req.Now)
+		out.Jobs, err = rowwise.InTx(b.work(ctx, programConns, insertWhat), func(tx pgx.Tx) ([]store.Inserted, error) {
+			return b.insertRecorded(ctx, tx, req)
 		})
 	case severalSteps(req.Jobs):
-		out, err = rowwise.InTx(b.work(ctx, programConns, insertWhat), func(tx pgx.Tx) (out store.InsertResult, err error) {
-			out.Jobs, err = b.insertionIn(tx, req.Now).insert(ctx, req.Jobs)
-			return out, err
+		out.Jobs, err = rowwise.InTx(b.work(ctx, programConns, insertWhat), func(tx pgx.Tx) ([]store.Inserted, error) {
+			return b.insertionIn(tx, req.Now).insert(ctx, req.Jobs)
 		})
 	case chunk(req.Jobs) < len(req.Jobs):
-		out, err = rowwise.InTx(b.transact(ctx, programConns, insertWhat, b.writeBegin()), func(tx pgx.Tx) (out store.InsertResult, err error) {
-			out.Jobs, err = b.insertionIn(tx, req.Now).insert(ctx, req.Jobs)
-			return out, err
+		out.Jobs, err = rowwise.InTx(b.transact(ctx, programConns, insertWhat, b.writeBegin()), func(tx pgx.Tx) ([]store.Inserted, error) {
+			return b.insertionIn(tx, req.Now).insert(ctx, req.Jobs)
 		})
 	default:
 		out.Jobs, err = b.insertionAlone(req.Now).insert(ctx, req.Jobs)
@@ -79,6 +55,39 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out stor
 		return store.InsertResult{}, err
 	}
 	return out, nil
+}
+
+// insertInTx is Insert in a transaction of the program.
+func (b *Backend) insertInTx(ctx context.Context, req store.InsertRequest) (out []store.Inserted, err error) {
+	q, err := querierOf(req.Tx)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", insertWhat, err)
+	}
+	if req.Jobs, err = b.afterFired(ctx, q, req); err == nil {
+		out, err = b.insertOrNone(ctx, q, req)
+	}
+	if err == nil {
+		err = b.markNoted(ctx, q, req.Jobs, out)
+	}
+	if err == nil {
+		err = b.record(ctx, q, req.Entry(out), req.Now)
+	}
+	if err != nil {
+		err = b.explainIn(insertWhat, err)
+	}
+	return out, err
+}
+
+// insertRecorded inserts jobs that may meet others, and the entry about the insert.
+func (b *Backend) insertRecorded(ctx context.Context, tx pgx.Tx, req store.InsertRequest) (out []store.Inserted, err error) {
+	jobs, err := b.afterFired(ctx, tx, req)
+	if err != nil {
+		return nil, err
+	}
+	if out, err = b.insertWaiting(ctx, tx, req.Now, jobs); err != nil {
+		return nil, err
+	}
+	return out, b.record(ctx, tx, req.Entry(out), req.Now)
 }
 
 // anyMeets reports whether the insert of any of these jobs depends on other rows

@@ -27,14 +27,7 @@ func (i insertion) insertKeyed(ctx context.Context, jobs []store.NewJob) ([]stor
 		}
 	}
 	same := store.SameKeys(jobs)
-	var first, later []int // indexes of the jobs whose keys are new in the request, and of the others
-	for n := range jobs {
-		if _, found := same[n]; !found {
-			first = append(first, n)
-		} else {
-			later = append(later, n)
-		}
-	}
+	first, later := splitByKeys(len(jobs), same)
 	if err := i.insertDistinct(ctx, jobs, first, out); err != nil {
 		return nil, err
 	}
@@ -53,6 +46,18 @@ func (i insertion) insertKeyed(ctx context.Context, jobs []store.NewJob) ([]stor
 		}
 	}
 	return out, store.Duplicate(jobs, out)
+}
+
+// splitByKeys returns the indexes of the jobs of a request whose keys are new in the request, and of the others; see store.SameKeys.
+func splitByKeys(jobs int, same map[int]int) (first, later []int) {
+	for n := range jobs {
+		if _, found := same[n]; !found {
+			first = append(first, n)
+		} else {
+			later = append(later, n)
+		}
+	}
+	return first, later
 }
 
 // insertDistinct is insertKeyed for jobs of different keys, by their indexes in left.

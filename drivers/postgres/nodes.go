@@ -126,13 +126,10 @@ func (b *Backend) endNodes(ctx context.Context, what string, now time.Time, afte
 		if err != nil {
 			return out, err
 		}
-		var lost []store.LostJob
 		for i := range held {
 			out.Jobs = append(out.Jobs, held[i].rescued())
-			if held[i].state == store.StateFailed {
-				lost = append(lost, held[i].LostJob)
-			}
 		}
+		lost := lostOf(held)
 		if len(lost) == 0 {
 			return out, nil
 		}
@@ -149,6 +146,16 @@ func (b *Backend) endNodes(ctx context.Context, what string, now time.Time, afte
 		b.releaseSoon(ctx, when(now))
 	}
 	return out, nil
+}
+
+// lostOf returns the jobs that failed because their nodes were lost.
+func lostOf(held []heldJob) (lost []store.LostJob) {
+	for i := range held {
+		if held[i].state == store.StateFailed {
+			lost = append(lost, held[i].LostJob)
+		}
+	}
+	return lost
 }
 
 // heldJob is a running job of a node that has ended.
@@ -216,43 +223,60 @@ func (b *Backend) settleHeld(ctx context.Context, tx pgx.Tx, now *time.Time, hel
 	if err != nil {
 		return err
 	}
-	var over ends
-	var again frees
-	var lost []int64
-	var records []store.AttemptRecord
+	var s settling
 	for i := range held {
 		job, loss := &held[i], &held[i].loss
 		loss.Waits = waiting[loss.Group] != 0
 		loss.Why, loss.Asked = cancels[job.ID]
-		effect := loss.Effect()
-		if record, ok := loss.Record(job.ID, nodes[job.node].Name); ok {
-			records = append(records, record)
-		}
-		job.state = effect.State
-		if effect.State == store.StateReady {
-			again.add(job.ID, effect)
-			continue
-		}
-		over.add(job.ID, job.Token, effect.State, effect.Reason)
-		if effect.LossCounts {
-			lost = append(lost, job.ID)
-		}
+		s.settle(job, nodes[job.node].Name)
 	}
-	if err := b.takeOutput(ctx, tx, records); err != nil {
+	if err := b.takeOutput(ctx, tx, s.records); err != nil {
 		return err
 	}
-	if err := b.keepAttempts(ctx, tx, now, records); err != nil {
+	if err := b.keepAttempts(ctx, tx, now, s.records); err != nil {
 		return err
 	}
-	if len(lost) > 0 {
-		if _, err := tx.Exec(ctx, b.q(countLosses), lost); err != nil {
-			return err
-		}
-	}
-	if err := b.free(ctx, tx, now, again); err != nil {
+	if err := b.countLosses(ctx, tx, s.lost); err != nil {
 		return err
 	}
-	return b.endLost(ctx, tx, now, over)
+	if err := b.free(ctx, tx, now, s.again); err != nil {
+		return err
+	}
+	return b.endLost(ctx, tx, now, s.over)
+}
+
+// countLosses counts one more lost node for jobs.
+func (b *Backend) countLosses(ctx context.Context, tx pgx.Tx, lost []int64) error {
+	if len(lost) == 0 {
+		return nil
+	}
+	_, err := tx.Exec(ctx, b.q(countLosses), lost)
+	return err
+}
+
+// settling collects what becomes of locked jobs whose nodes are gone.
+type settling struct {
+	over    ends
+	again   frees
+	lost    []int64 // jobs that have lost one more node
+	records []store.AttemptRecord
+}
+
+// settle decides about a job of a node with this name.
+func (s *settling) settle(job *heldJob, node string) {
+	effect := job.loss.Effect()
+	if record, ok := job.loss.Record(job.ID, node); ok {
+		s.records = append(s.records, record)
+	}
+	job.state = effect.State
+	if effect.State == store.StateReady {
+		s.again.add(job.ID, effect)
+		return
+	}
+	s.over.add(job.ID, job.Token, effect.State, effect.Reason)
+	if effect.LossCounts {
+		s.lost = append(s.lost, job.ID)
+	}
 }
 
 // waitingFor returns, by serial group, the jobs that wait for jobs of dead

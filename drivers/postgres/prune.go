@@ -25,16 +25,16 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 		}{{req.Completed, false}, {req.Failed, true}} {
 			room := p.prune(ctx, b.q(pruneJobs), p.limit, &out.Jobs, sort.keep, sort.failed)
 			room = p.pruneNoted(ctx, b, room, &out.Jobs, sort.keep, sort.failed)
-			p.more = p.more || room <= 0
+			p.left(room)
 		}
-		p.more = p.delete(ctx, b.q(pruneKeptJobs), p.limit, &out.Jobs, p.now, p.limit) <= 0 || p.more
-		p.more = p.prune(ctx, b.q(pruneSlots), p.limit, &out.Slots, req.Slots) <= 0 || p.more
-		p.more = p.prune(ctx, b.q(pruneNodes), p.limit, &out.Nodes, req.Nodes) <= 0 || p.more
-		p.more = p.prune(ctx, b.q(pruneAudit), p.limit, &out.Audit, req.Audit) <= 0 || p.more
-		p.more = p.delete(ctx, b.q(pruneEvents), p.limit, &out.Events, p.now, p.limit) <= 0 || p.more
+		p.left(p.delete(ctx, b.q(pruneKeptJobs), p.limit, &out.Jobs, p.now, p.limit))
+		p.left(p.prune(ctx, b.q(pruneSlots), p.limit, &out.Slots, req.Slots))
+		p.left(p.prune(ctx, b.q(pruneNodes), p.limit, &out.Nodes, req.Nodes))
+		p.left(p.prune(ctx, b.q(pruneAudit), p.limit, &out.Audit, req.Audit))
+		p.left(p.delete(ctx, b.q(pruneEvents), p.limit, &out.Events, p.now, p.limit))
 		var ends, copies int
-		p.more = p.prune(ctx, b.q(pruneCopies), p.limit, &copies, req.Nodes) <= 0 || p.more
-		p.more = p.prune(ctx, b.q(pruneChainEnds), p.limit, &ends, req.Slots) <= 0 || p.more
+		p.left(p.prune(ctx, b.q(pruneCopies), p.limit, &copies, req.Nodes))
+		p.left(p.prune(ctx, b.q(pruneChainEnds), p.limit, &ends, req.Slots))
 		p.pruneKeyHolds(ctx, b)
 		p.pruneBatches(ctx, b, req.BatchAge())
 		out.More = p.more
@@ -60,6 +60,11 @@ func (p *pruning) prune(ctx context.Context, text string, room int, count *int, 
 		return room
 	}
 	return p.delete(ctx, text, room, count, append([]any{p.now, keep.Microseconds(), room}, more...)...)
+}
+
+// left notes that there may be more rows of a sort if no room is left.
+func (p *pruning) left(room int) {
+	p.more = p.more || room <= 0
 }
 
 // delete runs a statement that deletes rows, room of them at most. It counts the rows

@@ -38,17 +38,10 @@ func (b *Backend) putSchedules(ctx context.Context, tx querier, req store.PutSch
 	if err != nil {
 		return out, err
 	}
-	var pauses map[string]store.Pause
-	if groups := rowwise.GroupsOf(req.Schedules); len(groups) > 0 {
-		if pauses, err = (pausesTx{auditTx{b, tx}}).LockPauses(ctx, store.SubjectGroup, groups); err != nil {
-			return out, err
-		}
-	}
-	now, rows, err := b.lockForPut(ctx, tx, req)
+	p, err := b.lockForPut(ctx, tx, req)
 	if err != nil {
 		return out, err
 	}
-	p := putting{owner: req.Owner, now: now, rows: rows, pauses: pauses}
 	if err := p.decide(req); err != nil {
 		return out, err
 	}
@@ -63,11 +56,17 @@ func (b *Backend) putSchedules(ctx context.Context, tx querier, req store.PutSch
 		return out, err
 	}
 	p.out.LimitsChanged, p.out.LimitsDeleted = limits.Counts()
-	return p.out, b.record(ctx, tx, req.Entry(p.edits), now)
+	return p.out, b.record(ctx, tx, req.Entry(p.edits), p.now)
 }
 
-// lockForPut reads the clock and the rows that a put may change, by name.
-func (b *Backend) lockForPut(ctx context.Context, tx querier, req store.PutSchedulesRequest) (time.Time, map[string]*store.Schedule, error) {
+// lockForPut reads the pauses of groups, the clock, and the rows that a put may change, by name.
+func (b *Backend) lockForPut(ctx context.Context, tx querier, req store.PutSchedulesRequest) (p putting, err error) {
+	p.owner = req.Owner
+	if groups := rowwise.GroupsOf(req.Schedules); len(groups) > 0 {
+		if p.pauses, err = (pausesTx{auditTx{b, tx}}).LockPauses(ctx, store.SubjectGroup, groups); err != nil {
+			return p, err
+		}
+	}
 	names := req.Predecessors() // in the same order as all other schedules
 	for _, put := range req.Schedules {
 		names = append(names, put.Name)
@@ -76,7 +75,8 @@ func (b *Backend) lockForPut(ctx context.Context, tx querier, req store.PutSched
 	if req.Sync {
 		owner = &req.Owner
 	}
-	return b.lockSchedules(ctx, tx, req.Now, names, owner)
+	p.now, p.rows, err = b.lockSchedules(ctx, tx, req.Now, names, owner)
+	return p, err
 }
 
 // lockSchedules reads the clock and locks schedules by name, and the living

@@ -183,26 +183,10 @@ func (i insertion) changeHolders(ctx context.Context, jobs []store.NewJob, held 
 	for len(indexes) > 0 {
 		chosen := pickJobs(jobs, indexes)
 		size := chunk(chosen)
-		choices, most, untils := make([]int16, size), make([]*int64, size), make([]bool, size)
-		for n, job := range chosen[:size] {
-			if choices[n], untils[n] = int16(job.OnConflict), job.UntilStart; job.PushAtMost > 0 {
-				limit := job.PushAtMost.Microseconds()
-				most[n] = &limit
-			}
-		}
-		texts, err := i.send(ctx, chosen[:size], i.b.q(updateUniqueJobs), append(columns(chosen[:size]), choices, most, untils), 2)
+		ids, did, err := i.updateHolders(ctx, chosen[:size])
 		if err != nil {
 			return nil, nil, err
 		}
-		ids, err := parseIDs(texts[0], size)
-		if err != nil {
-			return nil, nil, err
-		}
-		did, err := parseIDs(texts[1], size)
-		if err != nil {
-			return nil, nil, err
-		}
-		slices.Sort(did)
 		for n, index := range indexes[:size] {
 			if _, found := slices.BinarySearch(did, ids[n]); !found {
 				left, met[index] = append(left, index), ids[n]
@@ -216,4 +200,32 @@ func (i insertion) changeHolders(ctx context.Context, jobs []store.NewJob, held 
 		indexes = indexes[size:]
 	}
 	return left, met, nil
+}
+
+// updateHolders changes the jobs that have the keys of new jobs. ids are these jobs, one for each new job, and did, sorted, the jobs that changed.
+func (i insertion) updateHolders(ctx context.Context, jobs []store.NewJob) (ids, did []int64, err error) {
+	texts, err := i.send(ctx, jobs, i.b.q(updateUniqueJobs), append(columns(jobs), conflictColumns(jobs)...), 2)
+	if err != nil {
+		return nil, nil, err
+	}
+	if ids, err = parseIDs(texts[0], len(jobs)); err != nil {
+		return nil, nil, err
+	}
+	if did, err = parseIDs(texts[1], len(jobs)); err != nil {
+		return nil, nil, err
+	}
+	slices.Sort(did)
+	return ids, did, nil
+}
+
+// conflictColumns returns the columns of jobs about other jobs with their keys: OnConflict, PushAtMost in microseconds and UntilStart.
+func conflictColumns(jobs []store.NewJob) []any {
+	choices, most, untils := make([]int16, len(jobs)), make([]*int64, len(jobs)), make([]bool, len(jobs))
+	for n, job := range jobs {
+		if choices[n], untils[n] = int16(job.OnConflict), job.UntilStart; job.PushAtMost > 0 {
+			limit := job.PushAtMost.Microseconds()
+			most[n] = &limit
+		}
+	}
+	return []any{choices, most, untils}
 }

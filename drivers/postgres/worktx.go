@@ -151,33 +151,37 @@ func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (out st
 		return out, fmt.Errorf("%s: %w", what, err)
 	}
 	own, _ := q.(*workerTx)
-	if o := req.Outcomes[0]; own != nil && req.Commit && plain(o) && o.Alone && o.After == nil && !b.handled.Load() {
-		out, err = b.completeAndCommit(ctx, own, req)
-	} else {
-		did, err := rowwise.InTxAt(b.within(ctx, what, req.Tx, req.Now), func(tx querier, at time.Time) (finished, error) {
-			req := req
-			req.Now = at // not when the transaction began: delays of dependents count from the end
-			did, err := b.finish(ctx, tx, req, req.Outcomes)
-			if err == nil && did.releases && !req.Commit { // after the program's commit the nodes release dependents
-				err = b.wake(ctx, tx, store.Wake{Kind: store.WakeCancels})
-			}
-			return did, err
-		})
-		if err != nil {
-			return store.FinishResult{}, err
-		}
-		out = did.out
-		if err := b.endAfter(ctx, q, req, len(out.Refused) == 0); err != nil {
-			return store.FinishResult{}, b.explainIn(what, err)
-		}
-		if did.releases && req.Commit {
-			b.releaseSoon(ctx, when(req.Now))
-		}
+	if own == nil || !req.Commit || !b.nothingFollows(req.Outcomes[:1]) {
+		return b.finishWithin(ctx, what, q, req)
 	}
+	out, err = b.completeAndCommit(ctx, own, req)
 	if err != nil {
 		return store.FinishResult{}, b.explainIn(what, err)
 	}
 	return out, nil
+}
+
+// finishWithin is finishIn for an outcome that other jobs or handlers may wait for.
+func (b *Backend) finishWithin(ctx context.Context, what string, q querier, req store.FinishRequest) (store.FinishResult, error) {
+	did, err := rowwise.InTxAt(b.within(ctx, what, req.Tx, req.Now), func(tx querier, at time.Time) (finished, error) {
+		req := req
+		req.Now = at // not when the transaction began: delays of dependents count from the end
+		did, err := b.finish(ctx, tx, req, req.Outcomes)
+		if err == nil && did.releases && !req.Commit { // after the program's commit the nodes release dependents
+			err = b.wake(ctx, tx, store.Wake{Kind: store.WakeCancels})
+		}
+		return did, err
+	})
+	if err != nil {
+		return store.FinishResult{}, err
+	}
+	if err := b.endAfter(ctx, q, req, len(did.out.Refused) == 0); err != nil {
+		return store.FinishResult{}, b.explainIn(what, err)
+	}
+	if did.releases && req.Commit {
+		b.releaseSoon(ctx, when(req.Now))
+	}
+	return did.out, nil
 }
 
 // endAfter ends a transaction of the program or of a worker after a completion: it rolls
@@ -267,13 +271,21 @@ func (b *Backend) completeAndCommit(ctx context.Context, tx *workerTx, req store
 		return out, err
 	}
 	ref := store.ClaimRef{ID: o.ID, Token: o.Token}
-	if state, err := b.FindClaim(ctx, ref); err == nil && state == store.ClaimHeld {
-		if handlers, err := store.List[store.Handler](ctx, b, store.ListRequest{}); err == nil && len(handlers) > 0 {
-			return out, errHandled
-		}
-		return out, fmt.Errorf("%w: it is on another database than the client", store.ErrForeignTx)
+	if err := b.whyNotCompleted(ctx, ref); err != nil {
+		return out, err
 	}
 	return store.FinishResult{Refused: []store.ClaimRef{ref}}, nil
+}
+
+// whyNotCompleted returns why a transaction could not complete its job although the claim is held; nil: the claim was lost.
+func (b *Backend) whyNotCompleted(ctx context.Context, ref store.ClaimRef) error {
+	if state, err := b.FindClaim(ctx, ref); err != nil || state != store.ClaimHeld {
+		return nil
+	}
+	if handlers, err := store.List[store.Handler](ctx, b, store.ListRequest{}); err == nil && len(handlers) > 0 {
+		return errHandled
+	}
+	return fmt.Errorf("%w: it is on another database than the client", store.ErrForeignTx)
 }
 
 // completionOf returns the statement that ends the job of an outcome and fails if the

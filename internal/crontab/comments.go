@@ -280,13 +280,13 @@ func shellWord(text string) (word, rest string, closed bool) {
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		switch {
-		case quote == 0 && (c == ' ' || c == '\t'):
+		case quote == 0 && strings.IndexByte(" \t", c) >= 0:
 			return out.String(), text[i:], true
-		case quote == 0 && (c == '"' || c == '\''):
+		case quote == 0 && strings.IndexByte(`"'`, c) >= 0:
 			quote = c
 		case c == quote:
 			quote = 0
-		case c == '\\' && quote != '\'' && i+1 < len(text) && (quote == 0 || text[i+1] == '"' || text[i+1] == '\\'):
+		case c == '\\' && escapes(text[i+1:], quote):
 			i++
 			out.WriteByte(text[i])
 		default:
@@ -294,4 +294,12 @@ func shellWord(text string) (word, rest string, closed bool) {
 		}
 	}
 	return out.String(), "", quote == 0
+}
+
+// escapes reports whether a backslash before a text, within quotes (0: none), escapes the first byte of the text.
+func escapes(text string, quote byte) bool {
+	if text == "" || quote == '\'' {
+		return false
+	}
+	return quote == 0 || text[0] == '"' || text[0] == '\\'
 }

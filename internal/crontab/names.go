@@ -114,8 +114,13 @@ func programOf(part string) string {
 	if end := strings.IndexAny(first, operator); end >= 0 {
 		first = first[:end]
 	}
-	base := path.Base(first)
-	if strings.ContainsAny(first, quoting) || strings.Trim(base, inNames) != "" || strings.Trim(base, ".") == "" {
+	return nameOf(first)
+}
+
+// nameOf returns the name of a program, unclear if only a shell can read it.
+func nameOf(program string) string {
+	base := path.Base(program)
+	if strings.ContainsAny(program, quoting) || strings.Trim(base, inNames) != "" || strings.Trim(base, ".") == "" {
 		return unclear
 	}
 	return base[:min(len(base), 32)]
@@ -133,12 +138,17 @@ func simple(line string) (part, rest string, more bool) {
 			if i += closing(line[i:]); i >= len(line) {
 				return line, "", false
 			}
-		case c == '&' && (strings.HasPrefix(line[i+1:], ">") || i > 0 && strings.IndexByte("<>", line[i-1]) >= 0): // a redirection
+		case c == '&' && redirects(line, i):
 		case strings.IndexByte(";|&()", c) >= 0:
 			return line[:i], line[i+1:], true
 		}
 	}
 	return line, "", false
+}
+
+// redirects reports whether the & at an index of a line belongs to a redirection.
+func redirects(line string, i int) bool {
+	return strings.HasPrefix(line[i+1:], ">") || i > 0 && strings.IndexByte("<>", line[i-1]) >= 0
 }
 
 // closing returns the index of the byte that ends the quotes or the substitution with which text
@@ -156,11 +166,24 @@ func closing(text string) int {
 		case end == '\'':
 		case c == '\\':
 			i++
-		case c == '$' && strings.HasPrefix(text[i:], "$("), end == ')' && strings.IndexByte("'\"`", c) >= 0, end == '"' && c == '`':
+		case opens(text[i:], end):
 			i += closing(text[i:])
 		case end == ')' && c == '(':
 			i += closing("$"+text[i:]) - 1
 		}
 	}
 	return len(text)
+}
+
+// opens reports whether a text begins with quotes or a substitution within other quotes or another substitution that ends with end.
+func opens(text string, end byte) bool {
+	switch text[0] {
+	case '$':
+		return strings.HasPrefix(text, "$(")
+	case '`':
+		return end == ')' || end == '"'
+	case '\'', '"':
+		return end == ')'
+	}
+	return false
 }

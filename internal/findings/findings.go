@@ -130,9 +130,7 @@ func noNode(f Facts) []store.Finding {
 	ready, since, estimated := int64(0), time.Time{}, false
 	for _, q := range f.Queues {
 		ready, estimated = ready+q.Ready, estimated || q.Estimated
-		if !q.Oldest.IsZero() && (since.IsZero() || q.Oldest.Before(since)) {
-			since = q.Oldest
-		}
+		since = store.Earlier(since, q.Oldest)
 	}
 	switch {
 	case f.Living() > 0:

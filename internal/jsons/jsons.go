@@ -44,7 +44,7 @@ func checkNames(d *json.Decoder, t reflect.Type, path string) error {
 	for t != nil && t.Kind() == reflect.Pointer && !decodesItself(t) {
 		t = t.Elem()
 	}
-	if t == nil || decodesItself(t) || t.Kind() != reflect.Struct && t.Kind() != reflect.Map && t.Kind() != reflect.Slice {
+	if t == nil || decodesItself(t) || !hasParts(t) {
 		var skipped json.RawMessage
 		return d.Decode(&skipped)
 	}
@@ -53,19 +53,30 @@ func checkNames(d *json.Decoder, t reflect.Type, path string) error {
 	case err != nil:
 		return err
 	case begin == json.Delim('['):
-		for i := 0; d.More(); i++ {
-			var element reflect.Type
-			if t.Kind() == reflect.Slice {
-				element = t.Elem()
-			}
-			if err := checkNames(d, element, fmt.Sprintf("%s[%d]", path, i)); err != nil {
-				return err
-			}
-		}
-		_, err = d.Token()
+		return checkArray(d, t, path)
 	case begin == json.Delim('{'):
-		err = checkObject(d, t, path)
+		return checkObject(d, t, path)
 	}
+	return nil
+}
+
+// hasParts reports whether values of a type may have names in them.
+func hasParts(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct || t.Kind() == reflect.Map || t.Kind() == reflect.Slice
+}
+
+// checkArray checks the rest of an array, behind its bracket.
+func checkArray(d *json.Decoder, t reflect.Type, path string) error {
+	var element reflect.Type
+	if t.Kind() == reflect.Slice {
+		element = t.Elem()
+	}
+	for i := 0; d.More(); i++ {
+		if err := checkNames(d, element, fmt.Sprintf("%s[%d]", path, i)); err != nil {
+			return err
+		}
+	}
+	_, err := d.Token()
 	return err
 }
 

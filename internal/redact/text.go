@@ -137,9 +137,14 @@ func random(word string) bool {
 		digit = digit || unicode.IsDigit(r)
 		small = small || unicode.IsLower(r)
 		capital = capital || unicode.IsUpper(r)
-		if !unicode.IsDigit(r) && !unicode.IsLetter(r) && !strings.ContainsRune("-_.~%", r) {
+		if !inToken(r) {
 			return false
 		}
 	}
 	return len(word) >= 20 && digit && small && capital
+}
+
+// inToken reports whether a character can be in a token.
+func inToken(r rune) bool {
+	return unicode.IsDigit(r) || unicode.IsLetter(r) || strings.ContainsRune("-_.~%", r)
 }

@@ -13,18 +13,7 @@ func Value(value any) (shown any, hid bool) {
 	switch v := value.(type) {
 	case map[string]any:
 		for name, field := range v {
-			one := any(Hidden)
-			found := hides(name, field)
-			text, isText := field.(string)
-			switch {
-			case found:
-			case isText && hooks(name):
-				one = webhook(text)
-				found = one != text
-			default:
-				one, found = Value(field)
-			}
-			if found {
+			if one, found := valueOf(name, field); found {
 				v[name], hid = one, true
 			}
 		}
@@ -39,6 +28,18 @@ func Value(value any) (shown any, hid bool) {
 		return text, text != v
 	}
 	return value, hid
+}
+
+// valueOf is Value for a field.
+func valueOf(name string, field any) (shown any, hid bool) {
+	if hides(name, field) {
+		return Hidden, true
+	}
+	if text, isText := field.(string); isText && hooks(name) {
+		shown := webhook(text)
+		return shown, shown != text
+	}
+	return Value(field)
 }
 
 // hides reports whether a field is hidden as a whole. A number with a plural name is a count, as of tokens.

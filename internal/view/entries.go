@@ -54,7 +54,8 @@ func NewEntryRecord(entry declared.Entry, now time.Time, secrets bool) EntryReco
 		Name: entry.Name, Line: entry.Line, Rule: orNull(strings.TrimPrefix(entry.When(), "CRON_TZ="+entry.Rule.Zone+" ")), TZ: orNull(entry.Rule.Zone),
 		Kind: job.Name, Args: show(job), Queue: orNull(entry.Queue), MaxAttempts: orNull(entry.MaxAttempts),
 		Timeout: timeoutOrNull(entry.Timeout), Backoff: orNull(entry.Backoff), OnLoss: lossText(entry.OnLoss), Overlap: overlapWord(entry.Schedule),
-		Group: orNull(entry.Group), Key: orNull(entry.Key), Exclude: excludeTexts(entry.Schedule), Paused: entry.Paused, Hooks: map[string]any{}, Next: []time.Time{},
+		Group: orNull(entry.Group), Key: orNull(entry.Key), Exclude: excludeTexts(entry.Schedule), Paused: entry.Paused,
+		Hooks: jobsOfHooks(entry.Hooks, show), Next: []time.Time{},
 	}
 	if entry.Rule.String() == "" && !entry.Follows() {
 		r.Once = orNull(map[bool]string{true: "boot", false: "start"}[entry.Boot])
@@ -65,21 +66,27 @@ func NewEntryRecord(entry declared.Entry, now time.Time, secrets bool) EntryReco
 	if command, err := kinds.DecodeCommand(job.JSON); job.Name == kinds.CommandKind && err == nil {
 		r.Argv, r.User, r.Dir = argv(job.JSON, secrets), orNull(command.User), orNull(command.Dir)
 	}
+	r.Next = append(r.Next, Upcoming(entry, now)...)
+	return r
+}
+
+// jobsOfHooks returns the jobs of hooks by the names of the hooks: the arguments of a job, or a list of the arguments of several jobs.
+func jobsOfHooks(hooks hourbell.Hooks, show func(hourbell.Args) json.RawMessage) map[string]any {
+	all := map[string]any{}
 	for _, name := range hourbell.HookNames() {
 		var shown []json.RawMessage
-		for _, hook := range entry.Hooks.Field(name) {
+		for _, hook := range hooks.Field(name) {
 			shown = append(shown, show(hook))
 		}
 		switch len(shown) {
 		case 0:
 		case 1:
-			r.Hooks[name] = shown[0]
+			all[name] = shown[0]
 		default:
-			r.Hooks[name] = shown
+			all[name] = shown
 		}
 	}
-	r.Next = append(r.Next, Upcoming(entry, now)...)
-	return r
+	return all
 }
 
 // EntryFacts returns the facts about an entry of a file, with its next instants

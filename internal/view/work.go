@@ -135,39 +135,49 @@ const defaultAttempts = 25
 
 // limits lists the limits of a schedule's jobs: attempts and time.
 func limits(s hourbell.Schedule) string {
-	kind := declared.Raw(s.Job).Name
 	var parts []string
-	parts = append(parts, plain.Plural(cmp.Or(s.MaxAttempts, defaultAttempts), "attempt"))
-	switch {
-	case s.Timeout == hourbell.MaxDuration:
-		parts = append(parts, "timeout none")
-	case s.Timeout > 0:
-		parts = append(parts, "timeout "+s.Timeout.String())
-	case kind == kinds.CommandKind || kind == kinds.HTTPKind || kind == kinds.SQLKind:
-		parts = append(parts, "timeout "+kinds.DefaultTimeout.String())
-	}
-	if s.Backoff != "" {
-		parts = append(parts, "backoff "+s.Backoff)
-	}
-	parts = append(parts, "on_loss "+lossText(s.OnLoss))
-	if s.When() != "" {
-		parts = append(parts, "overlap "+overlapWord(s))
-		if policies := shownPolicies(s); policies != "" {
-			parts = append(parts, policies)
+	add := func(part string) {
+		if part != "" {
+			parts = append(parts, part)
 		}
+	}
+	add(plain.Plural(cmp.Or(s.MaxAttempts, defaultAttempts), "attempt"))
+	add(timeoutPart(s))
+	if s.Backoff != "" {
+		add("backoff " + s.Backoff)
+	}
+	add("on_loss " + lossText(s.OnLoss))
+	if s.When() != "" {
+		add("overlap " + overlapWord(s))
+		add(shownPolicies(s))
 	}
 	for _, key := range declared.JobKeys() {
 		if text := key.Text(s); text != "" && !slices.Contains(ownPlaces, key.Name) {
-			parts = append(parts, key.Name+" "+text)
+			add(key.Name + " " + text)
 		}
 	}
 	if s.Priority > 0 {
-		parts = append(parts, fmt.Sprintf("priority %d", s.Priority))
+		add(fmt.Sprintf("priority %d", s.Priority))
 	}
 	if s.Paused {
-		parts = append(parts, "paused")
+		add("paused")
 	}
 	return strings.Join(parts, ", ")
+}
+
+// timeoutPart describes the timeout of a schedule's jobs; empty: their kind decides.
+func timeoutPart(s hourbell.Schedule) string {
+	switch {
+	case s.Timeout == hourbell.MaxDuration:
+		return "timeout none"
+	case s.Timeout > 0:
+		return "timeout " + s.Timeout.String()
+	}
+	switch declared.Raw(s.Job).Name {
+	case kinds.CommandKind, kinds.HTTPKind, kinds.SQLKind:
+		return "timeout " + kinds.DefaultTimeout.String()
+	}
+	return ""
 }
 
 func lossText(choice store.OnLoss) string {

@@ -59,18 +59,9 @@ func (p *Provider) check(ctx context.Context, tx Querier, name string, token int
 	if p.invalid != nil {
 		return fmt.Errorf("%s: %w", what, p.invalid)
 	}
-	files := []statement{checkSQL}
-	switch {
-	case p.shared && cluster:
-		files = []statement{touchSharedSQL, checkSharedSQL}
-	case p.shared:
-		files = []statement{checkSharedSQL}
-	case cluster:
-		files = []statement{touchSQL, checkSQL}
-	}
 	stands := false
 	var err error
-	for _, file := range files {
+	for _, file := range p.checkStatements(cluster) {
 		commands, wrong := p.dialect.command(file, p.schema, p.table, &values{pName: name, pToken: token})
 		if wrong != nil {
 			return fmt.Errorf("%s: %w", what, wrong)
@@ -90,4 +81,17 @@ func (p *Provider) check(ctx context.Context, tx Querier, name string, token int
 		return fmt.Errorf("%s: %w; for tables of another name use Tx of the Locks: %w", what, p.missing(true), err)
 	}
 	return p.explain(ctx, what, "waited for a grant of the lock; look for a transaction that was left open and holds a row of the lock tables", err)
+}
+
+// checkStatements returns the statements of check.
+func (p *Provider) checkStatements(cluster bool) []statement {
+	switch {
+	case p.shared && cluster:
+		return []statement{touchSharedSQL, checkSharedSQL}
+	case p.shared:
+		return []statement{checkSharedSQL}
+	case cluster:
+		return []statement{touchSQL, checkSQL}
+	}
+	return []statement{checkSQL}
 }

@@ -64,7 +64,7 @@ var sharedFaults = []fault{
 	{"a result replaces an earlier result", memories, "case s.Sort == StepCursor:", "case s.Sort <= StepCursor:"},
 	{"a step counts under any token", memories, "case r.Token != 0 && (state != StateRunning || token != r.Token):", "case false:"},
 	{"the end of forgotten children ends the wait for others", memories, "case !s.Open && s.Children().Batch == stored.Children().Batch:", "case !s.Open:"},
-	{"a wait has no end", memories, "&& !now.Before(after.Until):", "&& now.After(after.Until.Add(1000*time.Hour)):"},
+	{"a wait has no end", memories, "&& !s.At.Before(after.Until):", "&& s.At.After(after.Until.Add(1000*time.Hour)):"},
 	{"a job lies aside although its signal has come", outcomes, "case o.Result == Snooze && job.Answered:", "case false:"},
 	{"a manual retry starts a waiting job", changes, "case state == StateReady:", "case state != StateRunning:"},
 	{"a running job is deleted", changes, "if state == StateRunning {", "if false {"},
@@ -191,7 +191,7 @@ var postgresFaults = []fault{
 		"the refused outcome of a job without a schedule counts", "finish.go", "err != nil || len(ended) == len(outcomes)",
 		"err != nil || len(ended) <= len(outcomes)",
 	},
-	{"waiting jobs are not released", "finish.go", "			freed.add(in.group())\n", ""},
+	{"waiting jobs are not released", "finish.go", "		freed.add(in.group())\n", ""},
 	{
 		"a waiting job starts during a running job", "sql/release_jobs.sql",
 		"j.schedule_id = w.schedule_id AND j.state + 0 <= 0", "j.schedule_id = w.schedule_id AND j.state = 7",

@@ -10,7 +10,7 @@ const laneTests = "^TestStore$/^(Lanes|LaneRates|Recount)$|^TestAllot$|^TestPlan
 var sharedLaneFaults = []fault{
 	{"a job overtakes jobs that wait and were not read", lanes, "if r.Waiting && r.Asked == 0 || r.last != nil", "if r.last != nil"},
 	{"a lane gives one permit more than it has", lanes, "most = min(most, r.Width-r.Used)", "most = min(most, r.Width-r.Used+1)"},
-	{"a job gets one permit of several", lanes, "&& !rooms[lane].hasPermit(job) {", "&& lane == job.Lanes[0] && !rooms[lane].hasPermit(job) {"},
+	{"a job gets one permit of several", lanes, "&& !rooms[lane].hasPermit(j) {", "&& lane == j.Lanes[0] && !rooms[lane].hasPermit(j) {"},
 	{"new jobs go before jobs of an ended limit", rows + "lanes.go", "s.more, s.unread = true, s.unread || room.Ended", "s.more, s.unread = true, s.unread"},
 	{"a retry does not go first", lanes, "case j.First && !other.First:", "case false:"},
 	{"permits that were given back are not free", rows + "lanes.go", "\t\t\troom.TakeBack(start)\n", "\t\t\t_ = start\n"},

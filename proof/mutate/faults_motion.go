@@ -159,15 +159,15 @@ var motionFaults = []motionFault{
 	{
 		fault{
 			"a repeated outcome is applied again", inMemory + "finish.go",
-			"\tcase o.Result == store.Retry:\n\t\tj.Losses = 0\n\t\ts.ready(j, now.Add(o.Delay))",
-			"\tcase o.Result == store.Retry:\n\t\tj.Losses = 0\n\t\tj.Attempt--\n\t\ts.ready(j, now.Add(o.Delay))",
+			"\tcase store.Retry:\n\t\tj.Losses = 0\n\t\ts.ready(j, now.Add(o.Delay))",
+			"\tcase store.Retry:\n\t\tj.Losses = 0\n\t\tj.Attempt--\n\t\ts.ready(j, now.Add(o.Delay))",
 		}, 11, "TestStore/Handlers/Outcomes",
 	},
 	{
 		fault{
 			"a retry forgets its back-off", inMemory + "finish.go",
-			"\t\tj.Losses = 0\n\t\ts.ready(j, now.Add(o.Delay))\n\tcase o.Result == store.Snooze:",
-			"\t\tj.Losses = 0\n\t\ts.ready(j, now)\n\tcase o.Result == store.Snooze:",
+			"\t\tj.Losses = 0\n\t\ts.ready(j, now.Add(o.Delay))\n\tcase store.Snooze:",
+			"\t\tj.Losses = 0\n\t\ts.ready(j, now)\n\tcase store.Snooze:",
 		}, 1, "TestStore/JobFilter/ByError",
 	},
 	{
@@ -187,8 +187,8 @@ var motionFaults = []motionFault{
 	{
 		fault{
 			"a key that is held is free at the end of its job", inMemory + "unique.go",
-			"\t\tif h := i.store.holds[key]; h.until.After(i.now) {",
-			"\t\tif h := i.store.holds[key]; h.until.After(i.now.Add(time.Minute)) {",
+			"\tif h := i.store.holds[key]; h.until.After(i.now) {",
+			"\tif h := i.store.holds[key]; h.until.After(i.now.Add(time.Minute)) {",
 		}, 1, "TestStore/UniqueFor/AKeyIsHeldAfterTheEnd",
 	},
 	// The loops of workers: claims, runs, outcomes, permits.
@@ -408,8 +408,8 @@ var motionFaults = []motionFault{
 	{
 		fault{
 			"the delay of an edge is forgotten", inMemory + "edges.go",
-			"\tcase succeeded && e.On != store.OnFailure, failed && e.On != store.OnSuccess, noFailure:\n\t\te.State = store.EdgeMatched\n\t\tif e.Delay > 0 &&",
-			"\tcase succeeded && e.On != store.OnFailure, failed && e.On != store.OnSuccess, noFailure:\n\t\te.State = store.EdgeMatched\n\t\tif e.Delay < 0 &&",
+			"\tif e.Delay > 0 && s.finished",
+			"\tif e.Delay < 0 && s.finished",
 		}, 1, "TestStore/Reopen/Delays",
 	},
 	{
@@ -422,15 +422,15 @@ var motionFaults = []motionFault{
 	{
 		fault{
 			"a snooze spends an attempt", inMemory + "finish.go",
-			"\tcase o.Result == store.Snooze:\n\t\tj.Attempt--\n",
-			"\tcase o.Result == store.Snooze:\n",
+			"\tcase store.Snooze:\n\t\tj.Attempt--\n",
+			"\tcase store.Snooze:\n",
 		}, 1, "TestStore/Finish/Snooze",
 	},
 	{
 		fault{
 			"a hand-back spends an attempt", inMemory + "finish.go",
-			"\tcase o.Result == store.Release:\n\t\tj.Attempt--\n",
-			"\tcase o.Result == store.Release:\n",
+			"\tcase store.Release:\n\t\tj.Attempt--\n",
+			"\tcase store.Release:\n",
 		}, 1, "TestStore/Loss/RefundsAreCounted",
 	},
 	{
@@ -457,8 +457,8 @@ var motionFaults = []motionFault{
 	{
 		fault{
 			"an edge on failure matches a success", inMemory + "edges.go",
-			"\tcase succeeded && e.On != store.OnFailure, failed",
-			"\tcase succeeded, failed",
+			"return on != store.OnFailure",
+			"return true",
 		}, 1, "TestStore/Batch/LastJob",
 	},
 	{
@@ -562,8 +562,8 @@ var motionFaults = []motionFault{
 	{
 		fault{
 			"a late outcome delays a job that is ready", inMemory + "finish.go",
-			"\tcase j.State != store.StateRunning: //",
-			"\tcase j.State == store.StateWaiting: //",
+			"\tcase j.State == store.StateRunning: //",
+			"\tcase j.State != store.StateWaiting: //",
 		}, 2, "TestStore/Loss/RefundsAreCounted",
 	},
 	{

@@ -21,7 +21,7 @@ var stepFaults = []motionFault{
 		10, "",
 	},
 	{
-		fault{"a wait ends when its job looks", inStore + "step.go", "!after.Until.IsZero() && !now.Before(after.Until)", "!after.Until.IsZero()"},
+		fault{"a wait ends when its job looks", inStore + "step.go", "!after.Until.IsZero() && !s.At.Before(after.Until)", "!after.Until.IsZero()"},
 		23, "",
 	},
 	{

@@ -31,7 +31,7 @@ func (s *Store) record(e *store.AuditEntry, to int64, now time.Time) int64 {
 
 func (s *Store) listAudit(req store.ListRequest) (out []store.AuditEntry) {
 	for _, row := range s.audit {
-		if (req.Actor == "" || req.Actor == row.Name) && (req.Action == "" || req.Action == row.Action) &&
+		if asked(req.Actor, row.Name) && (req.Action == "" || req.Action == row.Action) &&
 			(req.Subject == nil || slices.Contains(row.Subjects, *req.Subject)) && !row.At.Before(instant(req.From)) &&
 			(req.Before == store.Cursor{} || later(row.Cursor(), req.Before) > 0) {
 			e := *row

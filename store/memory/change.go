@@ -31,12 +31,7 @@ func (s *Store) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (st
 			return store.ChangeJobsResult{}, err
 		}
 	}
-	matching := map[int64]bool{} // before any of them is changed
-	for _, id := range ids {
-		if j := cmp.Or(s.live[id], s.finished[id]); j != nil && s.matches(j, req.Match, now) {
-			matching[id] = true
-		}
-	}
+	matching := s.matching(ids, req.Match, now) // before any of them is changed
 	var out store.ChangeJobsResult
 	forgotten, err := s.stepsToForget(req, matching)
 	if err != nil {
@@ -58,6 +53,17 @@ func (s *Store) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (st
 	s.reopenDependents(retried, now)
 	out.EntryID = s.record(req.Entry(out.Changes), req.EntryID, now)
 	return out, nil
+}
+
+// matching returns the jobs among ids that exist and that a filter selects.
+func (s *Store) matching(ids []int64, f store.JobFilter, now time.Time) map[int64]bool {
+	matching := map[int64]bool{}
+	for _, id := range ids {
+		if j := cmp.Or(s.live[id], s.finished[id]); j != nil && s.matches(j, f, now) {
+			matching[id] = true
+		}
+	}
+	return matching
 }
 
 // liveOf returns the numbers of a schedule's live jobs, in order.
@@ -100,14 +106,8 @@ func (s *Store) changeJob(id int64, req store.ChangeJobsRequest, now time.Time) 
 	case store.CancelJobs:
 		return s.cancelJob(live, req.Reason, now), 0
 	case store.RetryJobs:
-		if finished != nil && finished.Unique != "" {
-			key := uniqueKey{finished.Kind, finished.Unique}
-			if holder = s.holderOf(key); holder != 0 {
-				return store.KeyTaken, holder
-			}
-			if h := s.holds[key]; h.job != id && h.until.After(now) {
-				return store.KeyTaken, h.job
-			}
+		if holder := s.keyTakenFrom(finished, now); holder != 0 {
+			return store.KeyTaken, holder
 		}
 		return s.retryJob(live, finished, now), 0
 	case store.MoveJobs, store.ReprioritiseJobs:
@@ -115,6 +115,21 @@ func (s *Store) changeJob(id int64, req store.ChangeJobsRequest, now time.Time) 
 	default:
 		return s.deleteJob(id, live, now), 0
 	}
+}
+
+// keyTakenFrom returns the job that has or holds the key of a finished job now; 0: none, or there is no finished job.
+func (s *Store) keyTakenFrom(finished *job, now time.Time) (holder int64) {
+	if finished == nil || finished.Unique == "" {
+		return 0
+	}
+	key := uniqueKey{finished.Kind, finished.Unique}
+	if holder = s.holderOf(key); holder != 0 {
+		return holder
+	}
+	if h := s.holds[key]; h.job != finished.ID && h.until.After(now) {
+		return h.job
+	}
+	return 0
 }
 
 // cancelJob ends a job, or asks its node to end it; live is nil if the job has

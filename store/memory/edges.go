@@ -79,15 +79,7 @@ func (s *Store) link(j *job, n store.NewJob, now time.Time) {
 
 // predecessorEnded decides the edges on a job that has ended in a state.
 func (s *Store) predecessorEnded(id int64, state store.State, reason string, now time.Time) {
-	var dependents []*job
-	for _, dependent := range s.dependents[id] {
-		j := cmp.Or(s.live[dependent], s.finished[dependent])
-		if j != nil && slices.ContainsFunc(j.After, func(e store.JobEdge) bool { return e.Job == id && e.State == store.EdgeOpen }) {
-			dependents = append(dependents, j)
-		}
-	}
-	slices.SortFunc(dependents, func(a, b *job) int { return cmp.Compare(a.ID, b.ID) })
-	for _, j := range dependents {
+	for _, j := range s.waitingOn(id) {
 		j.After = slices.Clone(j.After)
 		for i := range j.After {
 			if e := &j.After[i]; e.Job == id {
@@ -103,27 +95,43 @@ func (s *Store) predecessorEnded(id int64, state store.State, reason string, now
 	}
 }
 
+// waitingOn returns the jobs with open edges on a job, in order.
+func (s *Store) waitingOn(id int64) (dependents []*job) {
+	for _, dependent := range s.dependents[id] {
+		j := cmp.Or(s.live[dependent], s.finished[dependent])
+		if j != nil && slices.ContainsFunc(j.After, func(e store.JobEdge) bool { return e.Job == id && e.State == store.EdgeOpen }) {
+			dependents = append(dependents, j)
+		}
+	}
+	slices.SortFunc(dependents, func(a, b *job) int { return cmp.Compare(a.ID, b.ID) })
+	return dependents
+}
+
 // decide decides an edge.
 func (s *Store) decide(j *job, e *store.JobEdge, state store.State, at time.Time) {
-	if e.On == store.OnEnd && (state != store.StateDeleted || !j.atEnd) {
-		e.State = store.EdgeMatched
-		if e.Delay > 0 && s.finished[j.ID] == nil && j.State == store.StateWaiting {
-			j.RunAt = laterOf(j.RunAt, instant(at.Add(e.Delay)))
-		}
+	if !matched(j, e.On, state) {
+		e.State = store.EdgeMissed
 		return
 	}
-	succeeded := state == store.StateCompleted
-	failed := state == store.StateFailed || state == store.StateCancelled || state == store.StateDeleted && !j.atEnd
-	noFailure := j.atEnd && state == store.StateNotStarted && e.On == store.OnSuccess
-	switch {
-	case succeeded && e.On != store.OnFailure, failed && e.On != store.OnSuccess, noFailure:
-		e.State = store.EdgeMatched
-		if e.Delay > 0 && s.finished[j.ID] == nil && j.State == store.StateWaiting {
-			j.RunAt = laterOf(j.RunAt, instant(at.Add(e.Delay)))
-		}
-	default:
-		e.State = store.EdgeMissed
+	e.State = store.EdgeMatched
+	if e.Delay > 0 && s.finished[j.ID] == nil && j.State == store.StateWaiting {
+		j.RunAt = laterOf(j.RunAt, instant(at.Add(e.Delay)))
 	}
+}
+
+// matched reports whether an edge of a job matches a predecessor that ended in a state.
+func matched(j *job, on store.On, state store.State) bool {
+	switch state {
+	case store.StateCompleted:
+		return on != store.OnFailure
+	case store.StateFailed, store.StateCancelled:
+		return on != store.OnSuccess
+	case store.StateDeleted: // before its end; the last job of a batch does not count it
+		return !j.atEnd && on != store.OnSuccess
+	case store.StateNotStarted:
+		return on == store.OnEnd || j.atEnd && on == store.OnSuccess
+	}
+	return on == store.OnEnd
 }
 
 // settle decides what becomes of a waiting job by the states of its edges.
@@ -212,17 +220,31 @@ func (s *Store) reopen(id, dependent int64, now time.Time) bool {
 	if j == nil || j.State != store.StateWaiting && j.State != store.StateNotStarted {
 		return false
 	}
+	missed := openEdges(j, id)
+	if j.State == store.StateWaiting || missed && !j.any && !j.atEnd || s.keyIsTaken(j, now) {
+		return false
+	}
+	s.recallEdges(j)
+	delete(s.finished, j.ID)
+	s.live[j.ID] = j
+	j.State, j.Reason, j.FinishedAt, j.keepUntil = store.StateWaiting, "", time.Time{}, time.Time{}
+	return true
+}
+
+// openEdges opens the edges of a job on a predecessor, and reports whether another edge is missed.
+func openEdges(j *job, id int64) (missed bool) {
 	j.After = slices.Clone(j.After)
-	missed := false
 	for i := range j.After {
 		if e := &j.After[i]; e.Job == id {
 			e.State = store.EdgeOpen
 		}
 		missed = missed || j.After[i].State == store.EdgeMissed
 	}
-	if j.State == store.StateWaiting || missed && !j.any && !j.atEnd || s.keyIsTaken(j, now) {
-		return false
-	}
+	return missed
+}
+
+// recallEdges sets what the decided edges of a job have said: when it may run, and why it may not be started.
+func (s *Store) recallEdges(j *job) {
 	j.why = ""
 	for _, e := range j.After {
 		p := s.finished[e.Job]
@@ -235,8 +257,4 @@ func (s *Store) reopen(id, dependent int64, now time.Time) bool {
 			j.why = whyNot(e.Job, store.StateCancelled, "")
 		}
 	}
-	delete(s.finished, j.ID)
-	s.live[j.ID] = j
-	j.State, j.Reason, j.FinishedAt, j.keepUntil = store.StateWaiting, "", time.Time{}, time.Time{}
-	return true
 }

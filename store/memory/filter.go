@@ -27,22 +27,40 @@ func (s *Store) selected(f store.JobFilter, now time.Time) []*job {
 
 // matches reports whether all conditions of a filter hold for a job.
 func (s *Store) matches(j *job, f store.JobFilter, now time.Time) bool {
-	return (len(f.IDs) == 0 || slices.Contains(f.IDs, j.ID)) &&
-		(len(f.States) == 0 && !f.Narrowed() || slices.Contains(f.States, j.State) ||
-			s.matchesNarrowed(j, f, now)) &&
-		(f.Queue == "" || f.Queue == j.Queue) &&
-		(f.Kind == "" || f.Kind == j.Kind) &&
-		(f.Schedule == "" || f.Schedule == s.scheduleName(j.Schedule)) &&
-		(f.HostsOf == "" || s.ofHosts(j.Schedule, f.HostsOf)) &&
-		(f.Group == "" || f.Group == j.Group) &&
-		(f.Key == "" || f.Key == j.Key) &&
-		(f.Unique == "" || f.Unique == j.Unique) &&
-		(f.Batch == 0 || f.Batch == j.Batch) &&
-		(!f.NotLast || j.Batch == 0 || s.batches[j.Batch].last != j.ID) &&
-		(f.Error == "" || strings.Contains(j.Reason, f.Error) || strings.Contains(s.newestError(j.ID), f.Error)) &&
-		(f.ArgsText == "" || bytes.Contains(j.Args, []byte(f.ArgsText))) &&
-		within(j.CreatedAt, f.CreatedSince, f.CreatedUntil) &&
-		within(j.FinishedAt, f.FinishedSince, f.FinishedUntil)
+	return (len(f.IDs) == 0 || slices.Contains(f.IDs, j.ID)) && s.inStates(j, f, now) && hasNames(j, f) &&
+		s.ofSchedule(j, f) && s.ofBatch(j, f) && s.hasTexts(j, f) &&
+		within(j.CreatedAt, f.CreatedSince, f.CreatedUntil) && within(j.FinishedAt, f.FinishedSince, f.FinishedUntil)
+}
+
+// inStates reports whether the conditions on its state hold for a job.
+func (s *Store) inStates(j *job, f store.JobFilter, now time.Time) bool {
+	return len(f.States) == 0 && !f.Narrowed() || slices.Contains(f.States, j.State) || s.matchesNarrowed(j, f, now)
+}
+
+// hasNames reports whether a job has the names and keys of a filter.
+func hasNames(j *job, f store.JobFilter) bool {
+	return asked(f.Queue, j.Queue) && asked(f.Kind, j.Kind) && asked(f.Group, j.Group) && asked(f.Key, j.Key) && asked(f.Unique, j.Unique)
+}
+
+// asked reports whether a condition on a text holds; empty: it always holds.
+func asked(condition, has string) bool {
+	return condition == "" || condition == has
+}
+
+// ofSchedule reports whether the conditions on its schedule hold for a job.
+func (s *Store) ofSchedule(j *job, f store.JobFilter) bool {
+	return (f.Schedule == "" || f.Schedule == s.scheduleName(j.Schedule)) && (f.HostsOf == "" || s.ofHosts(j.Schedule, f.HostsOf))
+}
+
+// ofBatch reports whether the conditions on its batch hold for a job.
+func (s *Store) ofBatch(j *job, f store.JobFilter) bool {
+	return (f.Batch == 0 || f.Batch == j.Batch) && (!f.NotLast || j.Batch == 0 || s.batches[j.Batch].last != j.ID)
+}
+
+// hasTexts reports whether a job has the error and the text in its arguments that a filter asks for.
+func (s *Store) hasTexts(j *job, f store.JobFilter) bool {
+	return (f.Error == "" || strings.Contains(j.Reason, f.Error) || strings.Contains(s.newestError(j.ID), f.Error)) &&
+		(f.ArgsText == "" || bytes.Contains(j.Args, []byte(f.ArgsText)))
 }
 
 // newestError returns the error of the newest attempt of a job that left an error.

@@ -100,11 +100,15 @@ func (s *Store) finish(o store.Outcome, now time.Time) bool {
 	if o.OutputSaved {
 		delete(s.output, j.ID)
 	}
-	defer func() {
-		if j.State.Finished() && !forgets(o) {
-			j.Result = copyOf(o.Value)
-		}
-	}()
+	s.apply(j, o, cancel, asked, now)
+	if j.State.Finished() && !forgets(o) {
+		j.Result = copyOf(o.Value)
+	}
+	return true
+}
+
+// apply changes a job by an outcome. cancel: there is a cancel request, and asked is its reason.
+func (s *Store) apply(j *job, o store.Outcome, cancel bool, asked string, now time.Time) {
 	switch {
 	case o.Result == store.Completed:
 		s.end(j, store.StateCompleted, "", now)
@@ -116,13 +120,22 @@ func (s *Store) finish(o store.Outcome, now time.Time) bool {
 		s.end(j, store.StateCancelled, o.Error, now)
 	case o.Result == store.Cancelled || cancel:
 		s.end(j, store.StateCancelled, asked, now)
-	case j.State != store.StateRunning: // a repeated outcome, or a late one after a rescue that made the job ready
-	case (o.Result == store.Retry || o.Result == store.Snooze) && s.gives(j):
+	case j.State == store.StateRunning: // otherwise it is a repeated outcome, or a late one after a rescue that made the job ready
+		s.runAgain(j, o, now)
+	}
+}
+
+// runAgain applies an outcome that lets a running job run again, unless the job gives way to a newer job.
+func (s *Store) runAgain(j *job, o store.Outcome, now time.Time) {
+	if (o.Result == store.Retry || o.Result == store.Snooze) && s.gives(j) {
 		s.end(j, store.StateCancelled, store.SupersededReason, now)
-	case o.Result == store.Retry:
+		return
+	}
+	switch o.Result {
+	case store.Retry:
 		j.Losses = 0
 		s.ready(j, now.Add(o.Delay))
-	case o.Result == store.Snooze:
+	case store.Snooze:
 		j.Attempt--
 		j.Snoozes++
 		j.Losses = 0
@@ -131,14 +144,13 @@ func (s *Store) finish(o store.Outcome, now time.Time) bool {
 			o.Delay = 0
 		}
 		s.ready(j, now.Add(o.Delay))
-	case o.Result == store.Release:
+	case store.Release:
 		j.Attempt--
 		if o.LeaseLost {
 			j.refunds++
 		}
 		s.ready(j, now)
 	}
-	return true
 }
 
 // forgets reports whether an outcome leaves no row of its job.
@@ -196,18 +208,25 @@ func (s *Store) recordAttempt(j *job, o store.Outcome, cancel bool, now time.Tim
 		a.Outcome = store.AttemptCancelled
 	case j.State != store.StateRunning:
 		return
-	case (o.Result == store.Retry || o.Result == store.Snooze) && s.gives(j):
-		a.Outcome = store.AttemptSuperseded
-	case o.Result == store.Retry:
-		a.Outcome = store.AttemptRetried
-	case o.Result == store.Snooze:
-		a.Outcome = store.AttemptSnoozed
-	case o.LeaseLost:
-		a.Outcome = store.AttemptLeaseLost
 	default:
-		a.Outcome = store.AttemptReleased
+		a.Outcome = s.unfinished(j, o)
 	}
 	s.addAttempt(j, a, now)
+}
+
+// unfinished returns how an attempt of a running job is recorded whose outcome lets the job run again.
+func (s *Store) unfinished(j *job, o store.Outcome) store.AttemptOutcome {
+	switch {
+	case (o.Result == store.Retry || o.Result == store.Snooze) && s.gives(j):
+		return store.AttemptSuperseded
+	case o.Result == store.Retry:
+		return store.AttemptRetried
+	case o.Result == store.Snooze:
+		return store.AttemptSnoozed
+	case o.LeaseLost:
+		return store.AttemptLeaseLost
+	}
+	return store.AttemptReleased
 }
 
 // addAttempt stores the record of the last claim of a live job. The first record

@@ -129,18 +129,7 @@ func (s *Store) fire(row *store.Schedule, f store.Firing, now time.Time, out *st
 		delays = s.delays(now)
 	}
 	settled := f.Settle(live, delays)
-	for _, id := range settled.Replace {
-		s.end(s.live[id], store.StateCancelled, store.ReplacedReason, now)
-		out.Superseded = append(out.Superseded, id)
-	}
-	for _, id := range settled.Supersede {
-		s.end(s.live[id], store.StateCancelled, store.SupersededReason, now)
-		out.Superseded = append(out.Superseded, id)
-	}
-	for _, id := range settled.Cancel {
-		s.cancelJob(s.live[id], store.ReplacedReason, now)
-		out.Asked = append(out.Asked, id)
-	}
+	s.endOverlapping(settled, now, out)
 	for _, record := range settled.Slots {
 		s.recordSlot(row.ID, record, now)
 		out.Slots = append(out.Slots, store.SkippedSlot{Schedule: row.ID, Record: record})
@@ -165,6 +154,22 @@ func (s *Store) fire(row *store.Schedule, f store.Firing, now time.Time, out *st
 		for _, end := range f.NotStarted {
 			s.passOn(row.ID, end)
 		}
+	}
+}
+
+// endOverlapping ends the jobs of a schedule that its new jobs replace or supersede, and asks others to cancel.
+func (s *Store) endOverlapping(settled store.Settled, now time.Time, out *store.FireResult) {
+	for _, id := range settled.Replace {
+		s.end(s.live[id], store.StateCancelled, store.ReplacedReason, now)
+		out.Superseded = append(out.Superseded, id)
+	}
+	for _, id := range settled.Supersede {
+		s.end(s.live[id], store.StateCancelled, store.SupersededReason, now)
+		out.Superseded = append(out.Superseded, id)
+	}
+	for _, id := range settled.Cancel {
+		s.cancelJob(s.live[id], store.ReplacedReason, now)
+		out.Asked = append(out.Asked, id)
 	}
 }
 
@@ -296,12 +301,17 @@ func (s *Store) stateOf(id int64) (state store.State, kept bool) {
 
 func (s *Store) slotSelected(row *store.SlotInfo, req store.ListRequest) bool {
 	cursor := store.SlotInfo{ID: req.Before.ID, SlotRecord: store.SlotRecord{Slot: instant(req.Before.At)}}
-	return (req.Name() == "" || req.Name() == s.scheduleName(row.Schedule)) &&
-		(req.HostsOf == "" || s.ofHosts(row.Schedule, req.HostsOf)) &&
-		(req.Group == "" || s.schedules[row.Schedule] != nil && s.schedules[row.Schedule].Group == req.Group) &&
+	return s.slotOf(row.Schedule, req) &&
 		(req.From.IsZero() || !row.Last.Before(req.From)) &&
 		(req.To.IsZero() || row.Slot.Before(req.To)) &&
 		(req.Before == store.Cursor{} || compareSlots(row, &cursor) > 0)
+}
+
+// slotOf reports whether a request selects the slots of a schedule.
+func (s *Store) slotOf(schedule int64, req store.ListRequest) bool {
+	return (req.Name() == "" || req.Name() == s.scheduleName(schedule)) &&
+		(req.HostsOf == "" || s.ofHosts(schedule, req.HostsOf)) &&
+		(req.Group == "" || s.schedules[schedule] != nil && s.schedules[schedule].Group == req.Group)
 }
 
 // ofHosts reports whether a schedule has this name, or is made for a host from the schedule with this name.

@@ -17,9 +17,9 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.Inse
 	if err != nil {
 		return store.InsertResult{}, fmt.Errorf("insert jobs: %w", err)
 	}
-	if own, ok := req.Tx.(*Tx); ok && own != nil && own.store == s && own.changed != nil && !own.done {
+	if changed := s.changedIn(req.Tx); changed != nil {
 		req.Tx = nil
-		return own.changed.Insert(ctx, req)
+		return changed.Insert(ctx, req)
 	}
 	if req.Tx != nil && (slices.ContainsFunc(req.Jobs, mayChange) || req.Batch != nil || req.By.Recorded()) {
 		changed, err := s.changedBy(ctx, req.Tx, "insert jobs")
@@ -39,6 +39,14 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.Inse
 		return out, fmt.Errorf("insert jobs: %w", err)
 	}
 	return out, nil
+}
+
+// changedIn returns the copy of the store that an open transaction changes; nil: it has none.
+func (s *Store) changedIn(tx store.Tx) *Store {
+	if own, ok := tx.(*Tx); ok && own != nil && own.store == s && !own.done {
+		return own.changed
+	}
+	return nil
 }
 
 // insert inserts jobs under the lock; links are the jobs as store.CheckLinks returned them.

@@ -361,11 +361,7 @@ func (s *Store) listLimitWaits(jobs []int64, now time.Time) (out []store.LimitWa
 		if lane, waits := s.waitLane(j); waits {
 			w := store.LimitWait{Job: id, Limit: *limits.ByID(lane.Limit), Key: lane.Key, InUse: int64(used[lane])}
 			w.Until = s.nextStart(&w.Limit, lane, starts[lane], now)
-			for _, other := range s.live {
-				if its, waits := s.waitLane(other); waits && its == lane && waitsBefore(other, j) < 0 {
-					w.Before++
-				}
-			}
+			w.Before = s.waitingBefore(j, lane)
 			out = append(out, w)
 		}
 		for _, l := range s.limits {
@@ -375,6 +371,16 @@ func (s *Store) listLimitWaits(jobs []int64, now time.Time) (out []store.LimitWa
 		}
 	}
 	return out
+}
+
+// waitingBefore counts the jobs that wait in a lane before a job.
+func (s *Store) waitingBefore(j *job, lane store.LaneKey) (n int64) {
+	for _, other := range s.live {
+		if its, waits := s.waitLane(other); waits && its == lane && waitsBefore(other, j) < 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // nextInLanes returns when a job that waits in a lane may start next, for a claim of a queue that such limits concern; zero: it is

@@ -35,7 +35,7 @@ func (s *Store) checkLimits(puts []store.PutLimit, gone []string) error {
 		switch {
 		case put.IfRevision == store.OnlyNew && known:
 			return fmt.Errorf("limit %q: %w", put.Limit.Name, store.ErrExists)
-		case put.IfRevision != 0 && put.IfRevision != store.OnlyNew && (!known || row.Revision != put.IfRevision):
+		case revisionDiffers(put.IfRevision, row.Revision, known):
 			return &store.LimitConflictError{Name: put.Limit.Name, Missing: !known, Owner: row.Owner, PutOwner: row.Owner}
 		case known && row.Owner != put.Limit.Owner:
 			return &store.LimitConflictError{Name: put.Limit.Name, Owner: row.Owner, PutOwner: put.Limit.Owner}
@@ -47,6 +47,11 @@ func (s *Store) checkLimits(puts []store.PutLimit, gone []string) error {
 		return &check.FieldError{Field: "limits", Problem: fmt.Sprintf("would be %d; a store has at most %d", n, store.MaxLimits)}
 	}
 	return nil
+}
+
+// revisionDiffers reports whether a put asks for a revision that is not the stored revision; known: there is a stored revision.
+func revisionDiffers(asked, stored int64, known bool) bool {
+	return asked != 0 && asked != store.OnlyNew && (!known || stored != asked)
 }
 
 // putLimits writes puts that have been checked, and deletes limits.
@@ -62,7 +67,7 @@ func (s *Store) putLimits(puts []store.PutLimit, gone []string, now time.Time) (
 		if !known {
 			l.CreatedAt = now
 		}
-		if !known || row.Queue != l.Queue || row.Kind != l.Kind || row.ByKey != l.ByKey {
+		if !known || !sameLanes(row, l) {
 			if known {
 				s.endLimit(row)
 			}
@@ -87,6 +92,11 @@ func (s *Store) putLimits(puts []store.PutLimit, gone []string, now time.Time) (
 		s.wake(store.Wake{Kind: store.WakeJobs})
 	}
 	return change
+}
+
+// sameLanes reports whether two limits concern the same jobs in the same lanes.
+func sameLanes(a, b store.Limit) bool {
+	return a.Queue == b.Queue && a.Kind == b.Kind && a.ByKey == b.ByKey
 }
 
 func sameLimit(a, b store.Limit) bool {

@@ -22,33 +22,41 @@ func (s *Store) listOwners(req store.ListRequest) (out []store.Owner) {
 // takes reports whether the copy of a request is or comes in force, or ends the set.
 func takes(owner store.Owner, req store.PutSchedulesRequest) bool {
 	if req.Gone {
-		return len(owner.Copies) == 1 && owner.Copies[0].Host == req.Host &&
-			(owner.Version.Host != "" || owner.Copies[0].Digest == owner.Version.Digest)
+		return endsSet(owner, req.Host)
 	}
 	digest := req.Digest()
-	if digest == owner.Version.Digest {
-		return true
-	}
-	if req.SyncRevision != owner.Revision {
-		return req.SyncRevision > owner.Revision
-	}
-	known, repeated, others := false, false, 0
-	for _, c := range owner.Copies {
-		if c.Host == req.Host {
-			known, repeated = true, c.Digest == digest && c.Revision == req.SyncRevision
-		} else if c.Digest == owner.Version.Digest {
-			others++
-		}
-	}
 	switch {
+	case digest == owner.Version.Digest:
+		return true
+	case req.SyncRevision != owner.Revision:
+		return req.SyncRevision > owner.Revision
 	case owner.Version == store.Version{}:
 		return true
+	}
+	last, known := owner.CopyOf(req.Host)
+	switch {
 	case !known:
-		return others == 0
-	case repeated:
-		return others == 0 && owner.Version.Host != ""
+		return inForceElsewhere(owner, req.Host) == 0
+	case last.Digest == digest && last.Revision == req.SyncRevision: // it is repeated
+		return inForceElsewhere(owner, req.Host) == 0 && owner.Version.Host != ""
 	}
 	return true
+}
+
+// endsSet reports whether the set of an owner ends with the copy of a host.
+func endsSet(owner store.Owner, host string) bool {
+	return len(owner.Copies) == 1 && owner.Copies[0].Host == host &&
+		(owner.Version.Host != "" || owner.Copies[0].Digest == owner.Version.Digest)
+}
+
+// inForceElsewhere counts the copies of other hosts that equal the version in force.
+func inForceElsewhere(owner store.Owner, host string) (n int) {
+	for _, c := range owner.Copies {
+		if c.Host != host && c.Digest == owner.Version.Digest {
+			n++
+		}
+	}
+	return n
 }
 
 // syncOwner stores what a sync that changes schedules leaves behind.

@@ -27,7 +27,7 @@ func (s *Store) PutSchedules(ctx context.Context, req store.PutSchedulesRequest)
 	}
 	defer s.mu.Unlock()
 	owner, known := s.owners[req.Owner]
-	if req.Ordered() && req.Host == "" && known && req.SyncRevision < owner.Revision {
+	if req.Ordered() && isStale(req, owner) {
 		return store.PutSchedulesResult{}, fmt.Errorf("put schedules of owner %q, revision %d after %d: %w", req.Owner,
 			req.SyncRevision, owner.Revision, store.ErrStale)
 	}
@@ -35,27 +35,40 @@ func (s *Store) PutSchedules(ctx context.Context, req store.PutSchedulesRequest)
 		owner = s.storeCopy(req, now)
 		return store.PutSchedulesResult{Kept: &store.Owner{Name: owner.Name, Revision: owner.Revision, Version: owner.Version}}, nil
 	}
+	gone := s.notIn(req)
+	if err := s.checkSchedules(req, gone, now); err != nil {
+		return store.PutSchedulesResult{}, err
+	}
+	return s.put(req, gone, now), nil
+}
+
+// isStale reports whether a newer request than this request without a host was stored for its owner.
+func isStale(req store.PutSchedulesRequest, owner store.Owner) bool {
+	return req.Host == "" && req.SyncRevision < owner.Revision
+}
+
+// checkSchedules returns why a put must be refused, or nil. gone are the schedules that the put deletes.
+func (s *Store) checkSchedules(req store.PutSchedulesRequest, gone []*store.Schedule, now time.Time) error {
 	if missing, found := s.missingCalendar(req.Schedules); found {
-		return store.PutSchedulesResult{}, fmt.Errorf("put schedules: calendar %q: %w", missing, store.ErrNotFound)
+		return fmt.Errorf("put schedules: calendar %q: %w", missing, store.ErrNotFound)
 	}
 	if err := s.checkLimits(req.PutLimits(), s.limitsNotIn(req)); err != nil {
-		return store.PutSchedulesResult{}, fmt.Errorf("put schedules: %w", err)
+		return fmt.Errorf("put schedules: %w", err)
 	}
 	if err := s.checkCycle(req.Schedules); err != nil {
-		return store.PutSchedulesResult{}, fmt.Errorf("put schedules: %w", err)
+		return fmt.Errorf("put schedules: %w", err)
 	}
 	for _, put := range req.Schedules {
 		if err := s.checkPut(put, req.Owner, now); err != nil {
-			return store.PutSchedulesResult{}, fmt.Errorf("put schedule %q: %w", put.Name, err)
+			return fmt.Errorf("put schedule %q: %w", put.Name, err)
 		}
 	}
-	gone := s.notIn(req)
 	for _, row := range gone {
 		if unsettled(row, now) {
-			return store.PutSchedulesResult{}, fmt.Errorf("delete schedule %q: %w", row.Name, store.ErrUnsettled)
+			return fmt.Errorf("delete schedule %q: %w", row.Name, store.ErrUnsettled)
 		}
 	}
-	return s.put(req, gone, now), nil
+	return nil
 }
 
 // put writes a request that has been checked.
@@ -94,15 +107,20 @@ func (s *Store) put(req store.PutSchedulesRequest, gone []*store.Schedule, now t
 // checkPut returns why one schedule cannot be put, or nil.
 func (s *Store) checkPut(put store.PutSchedule, owner string, now time.Time) error {
 	row := s.byName(put.Name)
-	living := row != nil && row.DeletedAt.IsZero()
+	if row == nil || !row.DeletedAt.IsZero() {
+		if revisionDiffers(put.IfRevision, 0, false) {
+			return store.ErrConflict
+		}
+		return nil
+	}
 	switch {
-	case put.IfRevision == store.OnlyNew && living:
+	case put.IfRevision == store.OnlyNew:
 		return store.ErrExists
-	case put.IfRevision != 0 && put.IfRevision != store.OnlyNew && (!living || row.Revision != put.IfRevision):
+	case revisionDiffers(put.IfRevision, row.Revision, true):
 		return store.ErrConflict
-	case living && row.Owner != owner:
+	case row.Owner != owner:
 		return fmt.Errorf("%w: it belongs to owner %q", store.ErrConflict, row.Owner)
-	case living && !same(row, put, owner) && unsettled(row, now):
+	case !same(row, put, owner) && unsettled(row, now):
 		return store.ErrUnsettled
 	}
 	return nil
@@ -196,21 +214,9 @@ func (s *Store) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRe
 		return err
 	}
 	defer s.mu.Unlock()
-	var rows []*store.Schedule
-	for _, name := range req.Names {
-		row := s.byName(name)
-		if row == nil || !row.DeletedAt.IsZero() {
-			return fmt.Errorf("change schedule %q: %w", name, store.ErrNotFound)
-		}
-		if err := store.CheckRevision(req.IfRevision, row.Revision); err != nil {
-			return fmt.Errorf("change schedule %q: %w", name, err)
-		}
-		rows = append(rows, row)
-	}
-	for _, row := range rows {
-		if s.changes(row, req) && unsettled(row, now) {
-			return fmt.Errorf("change schedule %q: %w", row.Name, store.ErrUnsettled)
-		}
+	rows, err := s.toChange(req, now)
+	if err != nil {
+		return err
 	}
 	var changed []string
 	for _, row := range rows {
@@ -222,6 +228,26 @@ func (s *Store) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRe
 	}
 	s.record(req.Entry(changed), 0, now)
 	return nil
+}
+
+// toChange returns the schedules that a request names, or why the request must be refused.
+func (s *Store) toChange(req store.ChangeSchedulesRequest, now time.Time) (rows []*store.Schedule, err error) {
+	for _, name := range req.Names {
+		row := s.byName(name)
+		if row == nil || !row.DeletedAt.IsZero() {
+			return nil, fmt.Errorf("change schedule %q: %w", name, store.ErrNotFound)
+		}
+		if err := store.CheckRevision(req.IfRevision, row.Revision); err != nil {
+			return nil, fmt.Errorf("change schedule %q: %w", name, err)
+		}
+		rows = append(rows, row)
+	}
+	for _, row := range rows {
+		if s.changes(row, req) && unsettled(row, now) {
+			return nil, fmt.Errorf("change schedule %q: %w", row.Name, store.ErrUnsettled)
+		}
+	}
+	return rows, nil
 }
 
 // changes reports whether a request changes a living schedule.
@@ -258,14 +284,7 @@ func (s *Store) listSchedules(req store.ListRequest) (out []store.Schedule) {
 		failed = s.withFailedJobs()
 	}
 	for _, row := range s.schedules {
-		if (!req.Failed || failed[row.ID]) && row.Mark.After(req.MarkAfter) &&
-			(len(req.Names) == 0 || slices.Contains(req.Names, row.Name)) &&
-			(len(req.IDs) == 0 || slices.Contains(req.IDs, row.ID)) &&
-			(req.Owner == nil || *req.Owner == row.Owner) &&
-			(req.Group == "" || req.Group == row.Group) &&
-			(req.Calendar == "" || slices.Contains(s.named[row.ID], req.Calendar)) &&
-			row.Name > req.After &&
-			(req.Deleted || row.DeletedAt.IsZero()) {
+		if (!req.Failed || failed[row.ID]) && s.scheduleSelected(row, req) {
 			info := s.copySchedule(row)
 			info.FailingSince = s.failing[row.ID].since
 			out = append(out, info)
@@ -273,6 +292,18 @@ func (s *Store) listSchedules(req store.ListRequest) (out []store.Schedule) {
 	}
 	slices.SortFunc(out, func(a, b store.Schedule) int { return cmp.Compare(a.Name, b.Name) })
 	return out[:min(len(out), req.Limit)]
+}
+
+// scheduleSelected reports whether the conditions of a request hold for a schedule, apart from Failed.
+func (s *Store) scheduleSelected(row *store.Schedule, req store.ListRequest) bool {
+	return named(row, req) && row.Mark.After(req.MarkAfter) && (req.Owner == nil || *req.Owner == row.Owner) && asked(req.Group, row.Group) &&
+		(req.Calendar == "" || slices.Contains(s.named[row.ID], req.Calendar)) && (req.Deleted || row.DeletedAt.IsZero())
+}
+
+// named reports whether a schedule is among the names and numbers of a request, and comes after the page before.
+func named(row *store.Schedule, req store.ListRequest) bool {
+	return (len(req.Names) == 0 || slices.Contains(req.Names, row.Name)) && (len(req.IDs) == 0 || slices.Contains(req.IDs, row.ID)) &&
+		row.Name > req.After
 }
 
 // withFailedJobs returns the schedules with a failed job among the newest jobs that did not complete.

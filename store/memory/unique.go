@@ -55,23 +55,14 @@ type rekeying struct {
 
 // insert answers for one job and notes what is to be written.
 func (i *insertion) insert(n *store.NewJob) {
-	conflict := store.ConflictNone
 	var from *job
 	if n.Unique != "" {
-		key := uniqueKey{n.Kind, n.Unique}
-		j := i.liveWith(key)
-		if j != nil && i.passes(n, j) {
-			from, j = j, nil
-			i.taken = append(i.taken, from)
-		}
-		if j != nil {
-			i.answers = append(i.answers, store.Inserted{ID: j.ID, Existed: true, Conflict: i.meet(n, j)})
+		holder, answer := i.meetKey(n)
+		if answer.Existed {
+			i.answers = append(i.answers, answer)
 			return
 		}
-		if h := i.store.holds[key]; h.until.After(i.now) {
-			i.answers = append(i.answers, store.Inserted{ID: h.job, Existed: true, Conflict: store.ConflictHeld})
-			return
-		}
+		from = holder
 	}
 	j := i.store.newJob(*n, i.now)
 	if n.Origin == store.OriginTrigger {
@@ -80,6 +71,7 @@ func (i *insertion) insert(n *store.NewJob) {
 	if n.HoldsKey() {
 		i.holds = append(i.holds, hold{uniqueKey{n.Kind, n.Unique}, j.ID, instant(i.now.Add(n.UniqueFor))})
 	}
+	conflict := store.ConflictNone
 	if from != nil && !n.UntilStart && from.ID != n.TakesFrom {
 		conflict = store.ConflictAgain
 		if i.again == nil {
@@ -89,6 +81,23 @@ func (i *insertion) insert(n *store.NewJob) {
 	}
 	i.jobs = append(i.jobs, j)
 	i.answers = append(i.answers, store.Inserted{ID: j.ID, Conflict: conflict})
+}
+
+// meetKey answers for a job whose key another job has or holds. from is the job from which the new job takes the key instead.
+func (i *insertion) meetKey(n *store.NewJob) (from *job, answer store.Inserted) {
+	key := uniqueKey{n.Kind, n.Unique}
+	j := i.liveWith(key)
+	switch {
+	case j != nil && i.passes(n, j):
+		from = j
+		i.taken = append(i.taken, from)
+	case j != nil:
+		return nil, store.Inserted{ID: j.ID, Existed: true, Conflict: i.meet(n, j)}
+	}
+	if h := i.store.holds[key]; h.until.After(i.now) {
+		return nil, store.Inserted{ID: h.job, Existed: true, Conflict: store.ConflictHeld}
+	}
+	return from, store.Inserted{}
 }
 
 // hasBegun reports whether a job is running or an attempt of it has ended.

@@ -13,8 +13,8 @@ import (
 	"github.com/hourbell/hourbell/internal/engine"
 	"github.com/hourbell/hourbell/internal/fire"
 	"github.com/hourbell/hourbell/internal/insert"
+	"github.com/hourbell/hourbell/internal/intercept"
 	"github.com/hourbell/hourbell/internal/share"
-	"github.com/hourbell/hourbell/internal/timed"
 	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/store"
 )
@@ -109,7 +109,7 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 		cfg.Name = taken.Name
 	}
 	if observers := callObservers(cfg.Observers); len(observers) > 0 {
-		backend = timed.New(backend, func(c event.Call) {
+		backend = intercept.Timed(backend, func(c event.Call) {
 			for _, o := range observers {
 				o.ObserveCall(c)
 			}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/internal/bound"
-	"github.com/hourbell/hourbell/internal/timed"
+	"github.com/hourbell/hourbell/internal/intercept"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -30,7 +30,7 @@ func BenchmarkCall(b *testing.B) {
 	}{
 		{"bare", idle{}},
 		{"bound", bound.New(idle{}, time.Minute)},
-		{"timed", timed.New(idle{}, func(event.Call) {})},
+		{"timed", intercept.Timed(idle{}, func(event.Call) {})},
 	} {
 		b.Run("Claim/"+over.name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
-	"github.com/hourbell/hourbell/internal/ambient"
 	"github.com/hourbell/hourbell/internal/fire"
 	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/internal/node"
@@ -129,12 +128,12 @@ func New(cfg Config) *Engine {
 		cfg.Backend = traveller.Backend()
 	}
 	if !cfg.NoStats {
-		e.stats = stats.NewCollector(int64(ambient.Of(cfg.Backend).Random("stats writer") * math.MaxInt64))
+		e.stats = stats.NewCollector(int64(loop.Around(cfg.Backend).Random("stats writer") * math.MaxInt64))
 		sink := cfg.Sink
 		cfg.Sink = func(ev event.Event) { e.stats.Observe(ev); sink(ev) }
 	}
 	e.cfg = cfg
-	e.wakes = loop.NewWakes(served, cfg.PollIdle, cfg.PollPushed, store.ConnectionOf(cfg.Backend).SharedPolls, ambient.Of(cfg.Backend))
+	e.wakes = loop.NewWakes(served, cfg.PollIdle, cfg.PollPushed, store.ConnectionOf(cfg.Backend).SharedPolls, loop.Around(cfg.Backend))
 	e.node = node.New(node.Config{
 		Store: cfg.Backend, Sink: cfg.Sink, Wakes: e.wakes, Claims: e.jobs, AfterLoss: plan.LostFollowUp,
 		Name: cfg.Name, Version: cfg.Version, Host: cfg.Host, Labels: cfg.Labels, Queues: queues, Kinds: work.KindNames(cfg.Kinds, cfg.Restricted),

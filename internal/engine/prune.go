@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
-	"github.com/hourbell/hourbell/internal/ambient"
 	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/store"
 )
@@ -57,7 +56,7 @@ type pruner struct {
 // its steps, so that a step never delays claims for long.
 func (p pruner) run(ctx context.Context) {
 	for wait := pruneEvery; ; {
-		if loop.Sleep(ctx, time.Duration(float64(wait)*(0.5+ambient.Of(p.store).Random("prune")))) != nil {
+		if loop.Sleep(ctx, time.Duration(float64(wait)*(0.5+loop.Around(p.store).Random("prune")))) != nil {
 			return
 		}
 		wait = nextPrune(wait, p.all(ctx, loop.Sleep))

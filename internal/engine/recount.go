@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
-	"github.com/hourbell/hourbell/internal/ambient"
 	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/internal/node"
 	"github.com/hourbell/hourbell/store"
@@ -32,7 +31,7 @@ type recounter struct {
 // run recounts every recountEvery or so, until ctx ends; less often while another node does it.
 func (r recounter) run(ctx context.Context) {
 	for wait := recountEvery; ; {
-		if loop.Sleep(ctx, time.Duration(float64(wait)*(0.5+ambient.Of(r.store).Random("recount")))) != nil {
+		if loop.Sleep(ctx, time.Duration(float64(wait)*(0.5+loop.Around(r.store).Random("recount")))) != nil {
 			return
 		}
 		wait = recountEvery

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/ambient"
 	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/internal/node"
 	"github.com/hourbell/hourbell/internal/stats"
@@ -48,7 +47,7 @@ func (w *statsWriter) run(ctx context.Context) {
 			w.sample(ctx)
 		}
 		rows := w.collector.Close(now)
-		if loop.Sleep(ctx, time.Duration(ambient.Of(w.store).Random("stats")*float64(statsSpread))) == nil {
+		if loop.Sleep(ctx, time.Duration(loop.Around(w.store).Random("stats")*float64(statsSpread))) == nil {
 			w.write(ctx, rows)
 		}
 	}

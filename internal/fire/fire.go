@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
-	"github.com/hourbell/hourbell/internal/ambient"
 	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/internal/node"
 	"github.com/hourbell/hourbell/internal/plan"
@@ -70,7 +69,7 @@ func Run(ctx context.Context, cfg Config) {
 			return
 		case err != nil:
 			f.report.StoreFailed("fire schedules", err)
-			wait = loop.RetryWait(failures, ambient.Of(cfg.Store).Random("fire"))
+			wait = loop.RetryWait(failures, loop.Around(cfg.Store).Random("fire"))
 			failures++
 		default:
 			f.report.StoreWorks("fire schedules")

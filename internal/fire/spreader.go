@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
-	"github.com/hourbell/hourbell/internal/ambient"
 	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/internal/node"
 )
@@ -70,7 +69,7 @@ func (s *Spreader) Run(ctx context.Context) {
 			continue
 		case allAt <= loop.Now():
 			s.spreadAll(ctx)
-			allAt = loop.Now().Add(time.Duration(float64(spreadAllInterval) * (0.5 + ambient.Of(s.settler.Store).Random("spread schedules"))))
+			allAt = loop.Now().Add(time.Duration(float64(spreadAllInterval) * (0.5 + loop.Around(s.settler.Store).Random("spread schedules"))))
 		}
 		s.spread(ctx, s.take())
 		timer := time.NewTimer(allAt.Until())

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
-	"github.com/hourbell/hourbell/internal/ambient"
 	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/internal/node"
 	"github.com/hourbell/hourbell/internal/plan"
@@ -81,7 +80,7 @@ func (z *Zones) Run(ctx context.Context) {
 			return
 		case err != nil:
 			z.report.StoreFailed(doing, err)
-			wait = loop.RetryWait(failures, ambient.Of(z.cfg.Store).Random("compare time zones"))
+			wait = loop.RetryWait(failures, loop.Around(z.cfg.Store).Random("compare time zones"))
 			failures++
 		default:
 			z.report.StoreWorks(doing)

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
-	"github.com/hourbell/hourbell/internal/ambient"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -46,7 +45,7 @@ func TestWakesReachTheirLoops(t *testing.T) {
 		{store.Wake{Kind: store.WakeCancels}, false, false, false, true},
 		{store.Wake{Kind: store.WakeAll}, true, true, true, true},
 	} {
-		w := NewWakes([]string{"a", "b"}, time.Second, time.Minute, 0, ambient.Real{})
+		w := NewWakes([]string{"a", "b"}, time.Second, time.Minute, 0, RealAmbient{})
 		w.Wake(test.wake)
 		w.Wake(test.wake) // counts as one
 		for name, one := range map[string]struct {
@@ -63,7 +62,7 @@ func TestWakesReachTheirLoops(t *testing.T) {
 // TestPollsWithWakeUpsAreRare: what a lost wake-up may have been for decides how often a loop polls.
 func TestPollsWithWakeUpsAreRare(t *testing.T) {
 	const place = "a@host=web1"
-	w := NewWakes([]string{"a", place}, time.Second, time.Minute, 0, ambient.Real{})
+	w := NewWakes([]string{"a", place}, time.Second, time.Minute, 0, RealAmbient{})
 	for _, pushed := range []bool{true, false, true} {
 		w.SetPushed(pushed)
 		for name, one := range map[string]struct {

@@ -5,7 +5,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/ambient"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -26,7 +25,7 @@ type turns struct {
 func newTurns(n int) *turns {
 	c := &turns{ended: make([]bool, n), start: time.Now()}
 	for range n {
-		w := NewWakes([]string{"a"}, time.Second, 10*time.Second, sharedPolls, ambient.Real{})
+		w := NewWakes([]string{"a"}, time.Second, 10*time.Second, sharedPolls, RealAmbient{})
 		w.SetPushed(true)
 		w.JobTurn("a").SetWork("kinds a")
 		c.nodes = append(c.nodes, w)
@@ -158,7 +157,7 @@ func TestATurnIsSharedForTheSameWorkOnly(t *testing.T) {
 func TestATurnWithoutSharing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, shared := range map[string]time.Duration{"not shared": 0, "not pushed": sharedPolls} {
-			w := NewWakes([]string{"a"}, time.Second, time.Second, shared, ambient.Real{})
+			w := NewWakes([]string{"a"}, time.Second, time.Second, shared, RealAmbient{})
 			w.SetPushed(shared == 0)
 			turn := w.JobTurn("a")
 			waits := map[time.Duration]bool{}

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/ambient"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -30,7 +29,7 @@ const rarer = 4
 // NewWakes returns the wake-ups of a node that serves queues. idle is the longest interval at which
 // a loop without work reads the store while the store sends no wake-ups. idlePushed is the interval of the fetcher of a queue
 // while it does; see rarer for the others. sharedPolls is the store's store.Connection.SharedPolls. Chance comes from around.
-func NewWakes(queues []string, idle, idlePushed, sharedPolls time.Duration, around ambient.Ambient) *Wakes {
+func NewWakes(queues []string, idle, idlePushed, sharedPolls time.Duration, around Ambient) *Wakes {
 	w := &Wakes{
 		queues: make(map[string]Signal, len(queues)), schedules: NewSignal(), cancels: NewSignal(),
 		turns: make(map[string]*Turn, len(queues)), idle: idle, idlePushed: idlePushed, watchTime: sharedPolls,

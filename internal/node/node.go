@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
-	"github.com/hourbell/hourbell/internal/ambient"
 	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/store"
 )
@@ -70,7 +69,7 @@ type Claims interface {
 // Node is a node of the cluster. Concurrent calls are allowed after Start.
 type Node struct {
 	cfg            Config
-	around         ambient.Ambient
+	around         loop.Ambient
 	report         *loop.Report
 	session        *session
 	history        history
@@ -88,7 +87,7 @@ type Node struct {
 
 // New returns a node that is not registered.
 func New(cfg Config) *Node {
-	around := ambient.Of(cfg.Store)
+	around := loop.Around(cfg.Store)
 	n := &Node{
 		cfg: cfg, around: around, session: newSession(cfg.Lease, around.Uptime),
 		heartbeatNow: loop.NewSignal(), rescueNow: loop.NewSignal(),

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
-	"github.com/hourbell/hourbell/internal/ambient"
 	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/store"
 )
@@ -29,7 +28,7 @@ type result struct {
 // batches are halved, so that a result that the store cannot write does not hold up the others.
 type outcomes struct {
 	store       Store
-	around      ambient.Ambient
+	around      loop.Ambient
 	callTimeout time.Duration
 	report      *loop.Report
 	inFlight    *InFlight
@@ -56,7 +55,7 @@ const (
 
 func newOutcomes(s Store, callTimeout time.Duration, report *loop.Report, inFlight *InFlight, node func() string) *outcomes {
 	return &outcomes{
-		store: s, around: ambient.Of(s), callTimeout: callTimeout, report: report, inFlight: inFlight, node: node,
+		store: s, around: loop.Around(s), callTimeout: callTimeout, report: report, inFlight: inFlight, node: node,
 		wake: loop.NewSignal(), limit: maxOutcomes, jobs: map[int64]bool{},
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/ambient"
 	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/internal/node"
 	"github.com/hourbell/hourbell/internal/plan"
@@ -91,7 +90,7 @@ type Store interface {
 // Runner runs the jobs of a node. Concurrent calls are allowed.
 type Runner struct {
 	cfg         Config
-	around      ambient.Ambient
+	around      loop.Ambient
 	node        *node.Node
 	report      *loop.Report
 	wakes       *loop.Wakes
@@ -117,7 +116,7 @@ type Runner struct {
 func New(cfg Config) *Runner {
 	report := cfg.Node.Report()
 	r := &Runner{
-		cfg: cfg, around: ambient.Of(cfg.Store), node: cfg.Node, report: report, wakes: cfg.Wakes, inFlight: cfg.InFlight,
+		cfg: cfg, around: loop.Around(cfg.Store), node: cfg.Node, report: report, wakes: cfg.Wakes, inFlight: cfg.InFlight,
 		outcomes:  newOutcomes(cfg.Store, cfg.CallTimeout, report, cfg.InFlight, cfg.Node.Name),
 		progress:  newProgress(cfg.Store, cfg.CallTimeout, report),
 		output:    newOutput(cfg.Store, cfg.CallTimeout, report),

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
-	"github.com/hourbell/hourbell/internal/ambient"
 	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/internal/node"
 	"github.com/hourbell/hourbell/store"
@@ -20,7 +19,7 @@ func newNode(t *testing.T, lease time.Duration, sink event.Sink) *node.Node {
 		sink = func(event.Event) {}
 	}
 	n := node.New(node.Config{
-		Store: memory.New(), Sink: sink, Wakes: loop.NewWakes(nil, time.Second, time.Second, 0, ambient.Real{}), Claims: NewInFlight(),
+		Store: memory.New(), Sink: sink, Wakes: loop.NewWakes(nil, time.Second, time.Second, 0, loop.RealAmbient{}), Claims: NewInFlight(),
 		Name: t.Name(), Lease: lease, Heartbeat: time.Second, CallTimeout: time.Second,
 	})
 	if err := n.Start(t.Context()); err != nil {
@@ -35,7 +34,7 @@ func newRunner(t *testing.T, n *node.Node, cfg Config) *Runner {
 	if n == nil {
 		n = newNode(t, time.Minute, nil)
 	}
-	cfg.Node, cfg.InFlight, cfg.Wakes = n, NewInFlight(), loop.NewWakes(nil, time.Second, time.Second, 0, ambient.Real{})
+	cfg.Node, cfg.InFlight, cfg.Wakes = n, NewInFlight(), loop.NewWakes(nil, time.Second, time.Second, 0, loop.RealAmbient{})
 	cfg.Timeout = func(store.Claimed) time.Duration { return 0 }
 	return New(cfg)
 }

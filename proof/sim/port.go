@@ -51,7 +51,7 @@ func newPort(c *cluster, name string, drift float64) *port {
 // Unwrap returns the backend below; see store.Able.
 func (p *port) Unwrap() store.Backend { return p.Backend }
 
-// Random implements ambient.Ambient.
+// Random implements loop.Ambient.
 func (p *port) Random(purpose string) float64 {
 	p.mu.Lock()
 	n := p.drawn[purpose]
@@ -60,7 +60,7 @@ func (p *port) Random(purpose string) float64 {
 	return p.c.dice.part(p.name+" draws "+purpose, n)
 }
 
-// Uptime implements ambient.Ambient: a frozen process does not see time pass, and sees all of it when it goes on.
+// Uptime implements loop.Ambient: a frozen process does not see time pass, and sees all of it when it goes on.
 func (p *port) Uptime() uptime.Instant {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -74,7 +74,7 @@ func (p *port) uptime() uptime.Instant {
 	return uptime.Instant(float64(time.Since(p.c.began)) * (1 + p.drift))
 }
 
-// Step implements ambient.Ambient: it stops at the gate.
+// Step implements loop.Ambient: it stops at the gate.
 func (p *port) Step(ctx context.Context, where string) {
 	if !p.isDead() {
 		_ = p.c.gate.await(ctx, &stop{key: p.name + " steps in " + where, arrive: func(int) time.Time { return p.thawed(time.Now()) }})

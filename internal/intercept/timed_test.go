@@ -1,4 +1,4 @@
-package timed_test
+package intercept_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
-	"github.com/hourbell/hourbell/internal/timed"
+	"github.com/hourbell/hourbell/internal/intercept"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/memory"
 	"github.com/hourbell/hourbell/store/storetest"
@@ -43,7 +43,7 @@ func (repeating) Now(ctx context.Context) (now time.Time, err error) {
 // TestRepeatsAreReported checks that a call has the number of its own transactions that were begun again.
 func TestRepeatsAreReported(t *testing.T) {
 	var seen []event.Call
-	b := timed.New(repeating{memory.New()}, func(c event.Call) { seen = append(seen, c) })
+	b := intercept.Timed(repeating{memory.New()}, func(c event.Call) { seen = append(seen, c) })
 	for range 2 {
 		_, err := b.Now(t.Context())
 		if call := seen[len(seen)-1]; err != nil || call.Repeats != 2 {
@@ -57,7 +57,7 @@ func TestRepeatsAreReported(t *testing.T) {
 // requests.
 func TestEveryCallIsReported(t *testing.T) {
 	var seen []event.Call
-	b := timed.New(able{memory.New()}, func(c event.Call) { seen = append(seen, c) })
+	b := intercept.Timed(able{memory.New()}, func(c event.Call) { seen = append(seen, c) })
 	call := func(receiver any, role reflect.Type) {
 		for i := range role.NumMethod() {
 			name := role.Method(i).Name
@@ -98,11 +98,11 @@ func TestAbilitiesPassThrough(t *testing.T) {
 			}
 			return names
 		}
-		if got, want := abilities(timed.New(below, ignore)), abilities(below); !slices.Equal(got, want) {
+		if got, want := abilities(intercept.Timed(below, ignore)), abilities(below); !slices.Equal(got, want) {
 			t.Errorf("%T has the abilities %v; below are %v", below, got, want)
 		}
 	}
-	if store.ConnectionOf(timed.New(able{memory.New()}, ignore)).PoolSize != 7 {
+	if store.ConnectionOf(intercept.Timed(able{memory.New()}, ignore)).PoolSize != 7 {
 		t.Error("another backend answers")
 	}
 }

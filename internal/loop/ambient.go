@@ -1,7 +1,4 @@
-// Package ambient has what a node takes from its surroundings besides its store: chance, and the clock by which
-// it trusts its lease. A simulation of a cluster replaces both, so that a run can be repeated; it gives them to
-// nodes through their backend, and no option of a client does.
-package ambient
+package loop
 
 import (
 	"context"
@@ -11,7 +8,9 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Ambient is chance and a clock. Concurrent calls are allowed.
+// Ambient is what a node takes from its surroundings besides its store: chance, and the clock by which it trusts its lease. A
+// simulation of a cluster replaces both, so that a run can be repeated; it gives them to nodes through their backend, and no option of
+// a client does. Concurrent calls are allowed.
 type Ambient interface {
 	// Random returns a random number from 0 to 1, 1 excluded. purpose names the use of the number: each purpose of a node
 	// has numbers of its own, so that they do not depend on what other goroutines draw.
@@ -23,22 +22,22 @@ type Ambient interface {
 	Step(ctx context.Context, where string)
 }
 
-// Of returns the surroundings of a node that uses a store: the surroundings that the store brings, or the real surroundings.
-func Of(backend any) Ambient {
+// Around returns the surroundings of a node that uses a store: the surroundings that the store brings, or the real surroundings.
+func Around(backend any) Ambient {
 	if around, ok := store.Able[Ambient](backend); ok {
 		return around
 	}
-	return Real{}
+	return RealAmbient{}
 }
 
-// Real is the chance and the clock of this process.
-type Real struct{}
+// RealAmbient is the chance and the clock of this process.
+type RealAmbient struct{}
 
 // Random implements Ambient.
-func (Real) Random(string) float64 { return rand.Float64() }
+func (RealAmbient) Random(string) float64 { return rand.Float64() }
 
 // Step implements Ambient. It does nothing.
-func (Real) Step(context.Context, string) {}
+func (RealAmbient) Step(context.Context, string) {}
 
 // Uptime implements Ambient.
-func (Real) Uptime() uptime.Instant { return uptime.Now() }
+func (RealAmbient) Uptime() uptime.Instant { return uptime.Now() }

@@ -73,7 +73,7 @@ type Around struct {
 	Permits bool // there are limits of kinds and keys, also limits that have ended; in PostgreSQL: which concern the queue
 
 	// Now is the instant of the call, and Jobs what a claim would find now if no kind and no queue were paused and DueFor were 0, if LookAround
-	// has found them in one statement with the rest; otherwise zero and nil. Jobs.NextDue counts pauses.
+	// has found them in one statement with the rest; otherwise zero and nil. The NextDue of Jobs counts pauses.
 	Now  time.Time
 	Jobs *DueJobs
 }

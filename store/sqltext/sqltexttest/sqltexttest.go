@@ -4,6 +4,8 @@ package sqltexttest
 
 import (
 	"embed"
+	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -20,7 +22,8 @@ type Statement struct {
 }
 
 // Files compares statements with the files in the folder sql, both ways: each statement has a name of its own and a file; each
-// file belongs to a statement, begins with a comment, and has only conditions that a statement gives.
+// file belongs to a statement, begins with a comment, and has only conditions that a statement gives. Each macro in the folder sql/macros
+// begins with a comment, and is used.
 func Files(t *testing.T, files embed.FS, statements []Statement) {
 	t.Helper()
 	entries, err := files.ReadDir("sql")
@@ -29,6 +32,9 @@ func Files(t *testing.T, files embed.FS, statements []Statement) {
 	}
 	unused := map[string]bool{}
 	for _, entry := range entries {
+		if entry.IsDir() {
+			continue
+		}
 		unused[strings.TrimSuffix(entry.Name(), ".sql")] = true
 	}
 	users := map[string][]Statement{}
@@ -49,10 +55,38 @@ func Files(t *testing.T, files embed.FS, statements []Statement) {
 	}
 	for file, by := range users {
 		text, err := files.ReadFile("sql/" + file + ".sql")
-		if err != nil || !strings.HasPrefix(string(text), "-- ") {
-			t.Errorf("%s.sql does not begin with a comment (%v)", file, err)
+		if err != nil {
+			t.Error(err)
 		}
 		checkConditions(t, file, string(text), by)
+	}
+	checkMacros(t, files)
+}
+
+// checkMacros looks for macros that no file uses.
+func checkMacros(t *testing.T, files embed.FS) {
+	t.Helper()
+	var all strings.Builder
+	var macros []string
+	for _, folder := range []string{"sql", "sql/macros"} {
+		names, err := fs.Glob(files, folder+"/*.sql")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			text, err := files.ReadFile(name)
+			if err != nil || !strings.HasPrefix(string(text), "-- ") {
+				t.Errorf("%s does not begin with a comment (%v)", name, err)
+			}
+			all.Write(text)
+		}
+		macros = names
+	}
+	for _, name := range macros {
+		macro := "{" + strings.TrimSuffix(path.Base(name), ".sql")
+		if !strings.Contains(all.String(), macro+"(") && !strings.Contains(all.String(), macro+"}") {
+			t.Errorf("no file uses %s", name)
+		}
 	}
 }
 

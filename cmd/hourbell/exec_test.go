@@ -328,7 +328,7 @@ func TestExecPassesSignals(t *testing.T) {
 func TestExecSignalsThatDoNotEnd(t *testing.T) {
 	startsProcesses(t)
 	b := newBench(t)
-	cmd := b.command("a", "--grace", "1s", "--", "sh", "-c", `trap 'echo >>quit' QUIT; trap 'echo >>usr1' USR1; trap 'echo >>usr2' USR2
+	cmd := b.command("a", "--grace", "4s", "--", "sh", "-c", `trap 'echo >>quit' QUIT; trap 'echo >>usr1' USR1; trap 'echo >>usr2' USR2
 		trap 'sleep 0.1; exit 6' TERM; echo >up; while :; do sleep 0.02; done`)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -342,7 +342,7 @@ func TestExecSignalsThatDoNotEnd(t *testing.T) {
 		_ = cmd.Process.Signal(sig)
 		eventually(t, "the command has heard "+name, exists(name))
 	}
-	time.Sleep(1500 * time.Millisecond) // longer than the grace: the command must continue
+	time.Sleep(4500 * time.Millisecond) // longer than the grace: the command must continue
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Errorf("it has ended: %v", err)
 	}

@@ -37,7 +37,7 @@ func race(ctx context.Context) error {
 	var backend store.Backend
 	var err error
 	if path := os.Getenv(racerFile); path != "" {
-		backend, err = sqlite.Open(ctx, path)
+		backend, err = sqlite.Open(ctx, path, sqlite.Synchronous("NORMAL")) // 6,400 flushes of a busy disk would take longer than writers wait
 	} else {
 		backend, err = postgres.Open(ctx, os.Getenv(racerURL), postgres.Schema(os.Getenv(racerSchema)), postgres.MaxConns(1))
 	}

@@ -38,6 +38,6 @@ func isPlaceWord(text string) bool {
 
 // notOfPlace reports whether a character cannot be in a place: it is no letter, no digit, and none of the characters . _ and -.
 func notOfPlace(r rune) bool {
-	letter, digit := 'a' <= r|0x20 && r|0x20 <= 'z', '0' <= r && r <= '9'
+	letter, digit := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z', '0' <= r && r <= '9'
 	return !letter && !digit && !strings.ContainsRune("._-", r)
 }

@@ -41,7 +41,7 @@ type Rules struct {
 	Lists map[string]string
 }
 
-// WithMacros returns rules with a macro from each file of a folder, besides their other macros: NAME.sql is the macro NAME, without the
+// WithMacros returns the rules with a further macro from each file of a folder: NAME.sql is the macro NAME, without the
 // lines that begin with "--". The macro is one line, because a statement may have it in a line that has a condition.
 func (r Rules) WithMacros(files fs.FS, folder string) (Rules, error) {
 	names, err := fs.Glob(files, folder+"/*.sql")

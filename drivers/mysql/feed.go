@@ -74,14 +74,6 @@ func (s *session) listEvents(ctx context.Context, req store.ListEventsRequest, n
 	return page, false, err
 }
 
-// PutFeed sets for how long events are kept, after all events have their numbers.
-func (b *Backend) PutFeed(ctx context.Context, req store.PutRequest) error {
-	if err := b.numberEvents(ctx); err != nil {
-		return err
-	}
-	return b.calls.PutFeed(ctx, req)
-}
-
 // BeginFeed implements sqlrows.Tx: a number is left out, and counts as deleted.
 func (s *session) BeginFeed(ctx context.Context, keep time.Duration) error {
 	var last int64

@@ -14,8 +14,10 @@ import (
 
 // Put creates or changes definitions; see store.Definitions.
 func (b *Backend) Put(ctx context.Context, req store.PutRequest) (store.PutResult, error) {
-	if req.Feed != nil {
-		return store.PutResult{}, b.PutFeed(ctx, req)
+	if req.Of() == store.OfFeed {
+		if err := b.numberEvents(ctx); err != nil { // BeginFeed leaves out the number after the last number
+			return store.PutResult{}, err
+		}
 	}
 	out, err := b.calls.Put(ctx, req)
 	if err == nil && len(req.Pauses) > 0 {

@@ -11,11 +11,8 @@ import (
 
 // Put creates or changes definitions; see store.Definitions.
 func (b *Backend) Put(ctx context.Context, req store.PutRequest) (store.PutResult, error) {
-	switch req.Of() {
-	case store.OfPauses:
+	if req.Of() == store.OfPauses {
 		return b.putPauses(ctx, req)
-	case store.OfFeed:
-		return store.PutResult{}, b.PutFeed(ctx, req)
 	}
 	return b.calls.Put(ctx, req)
 }

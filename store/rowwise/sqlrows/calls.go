@@ -304,6 +304,9 @@ func (c Calls[S]) ChangeSchedules(ctx context.Context, req store.ChangeSchedules
 
 // Put creates or changes definitions; see store.Definitions.
 func (c Calls[S]) Put(ctx context.Context, req store.PutRequest) (store.PutResult, error) {
+	if req.Of() == store.OfFeed {
+		return store.PutResult{}, c.putFeed(ctx, req)
+	}
 	return rowwise.InTxAt(c.WriteAt(ctx, req.String(), nil, req.Now), func(s S, now time.Time) (store.PutResult, error) {
 		return rowwise.Put(ctx, s, req, now)
 	})

@@ -32,8 +32,8 @@ func (s *Session) InsertEvents(ctx context.Context, rows store.EventRows, now ti
 	return s.Exec(ctx, insertEvents, Args{"events": JSON(list), "now": Micros(now)})
 }
 
-// PutFeed sets for how long events are kept; see store.PutRequest.
-func (c Calls[S]) PutFeed(ctx context.Context, req store.PutRequest) error {
+// putFeed sets for how long events are kept; see store.PutRequest.
+func (c Calls[S]) putFeed(ctx context.Context, req store.PutRequest) error {
 	return c.WriteAt(ctx, req.String(), nil, req.Now)(func(s S, now time.Time) error {
 		if err := s.BeginFeed(ctx, req.Feed.Keep); err != nil {
 			return err

@@ -174,13 +174,15 @@ func attemptsAreCounted(e *evidence) {
 	for id, runs := range e.runsByID {
 		failed := 0
 		for i, r := range runs {
-			if r.Answer == "error" || r.Answer == "panic" || r.Died {
+			again := i < len(runs)-1 && runs[i+1].Attempt <= r.Attempt // the attempt was not spent
+			outlasted := again && !r.Heeds && e.disturbed(r)           // its node had given its claim back before it answered
+			if r.Died || (r.Answer == "error" || r.Answer == "panic") && !outlasted {
 				failed++
 			}
 			if r.Attempt > r.MaxAttempts && !e.changed[id] {
 				e.fail("%v, although it may have %d attempts", r, r.MaxAttempts)
 			}
-			if r.Died && i < len(runs)-1 && runs[i+1].Attempt <= r.Attempt && !e.changed[id] {
+			if r.Died && again && !e.changed[id] {
 				e.fail("%v, and then %v: the attempt was not spent", r, runs[i+1])
 			}
 			final := r.Answer == "fail" || r.Answer == "cancel"

@@ -27,4 +27,5 @@ var found = []struct {
 	{271524960055, 10 * time.Minute, "the simulator starts a node without end that was stopped before it was registered"},
 	{960864123021, 10 * time.Minute, "the checker takes permits that an idle node holds while it polls for permits of parked jobs"},
 	{780972417907, 10 * time.Minute, "the checker does not count an attempt that was lost before a worker began it"},
+	{854119158511, 10 * time.Minute, "the checker counts the error of a worker that outlasted its claim, which its node had given back during an outage"},
 }

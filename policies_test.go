@@ -232,6 +232,18 @@ func TestFailuresInARowPause(t *testing.T) {
 	})
 }
 
+// TestSlotsOfOtherNodesAreMissedInTime: a slot that this node leaves to other nodes is missed when its grace is over, and not when a
+// node happens to poll.
+func TestSlotsOfOtherNodesAreMissedInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newTown(t, done)
+		time.Sleep(time.Until(at(1, 0, 30)))
+		c.put(hourbell.Schedule{Rule: recur.Spec{Cron: "0 * * * *"}, On: hourbell.Place{Host: "elsewhere"}, Grace: 4 * time.Second})
+		c.until(at(1, 1, 0).Add(5*time.Second), 2)
+		c.wantTold("01:00:00 missed misfire")
+	})
+}
+
 func TestCountsBySchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newTown(t, done)

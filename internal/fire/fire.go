@@ -279,7 +279,9 @@ func (f *firer) round(ctx context.Context) error {
 	ours, left, again := f.plans.Own(due.Schedules, f.cfg.MayRun, due.Now)
 	f.explainLeft(ctx, left, due.Now)
 	f.leftToOthers = len(due.Schedules) - len(ours)
-	f.expect(again)
+	if !again.IsZero() {
+		f.roundAt = min(f.roundAt, f.clock.reaches(again)) // prefetching reads later schedules only
+	}
 	f.expect(due.Next)
 	if len(ours) > 0 {
 		lost, err := f.fireDue(ctx, ours, due.Now)

@@ -27,7 +27,7 @@ func startScarce(t *testing.T) (url string) {
 // heartbeats. A node that cannot begin returns the reason.
 func TestNodesOnAServerWithTenConnections(t *testing.T) {
 	t.Parallel()
-	const nodes, lease = 6, 4 * time.Second
+	const nodes, lease = 6, 10 * time.Second
 	url := startScarce(t)
 	first := openAt(t, url, DefaultSchema)
 	migrate(t, first)
@@ -87,7 +87,7 @@ func TestNodesOnAServerWithTenConnections(t *testing.T) {
 		t.Error("no node has begun")
 	}
 	t.Logf("%d nodes have begun", running)
-	for end := time.Now().Add(5 * lease); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(2 * lease); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		completed.Store(0)
 		for i, client := range clients {
 			counts := client.Events.Counts()

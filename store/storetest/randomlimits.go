@@ -30,13 +30,40 @@ func (w *world) changeLimits() {
 	if limit.Concurrency == 0 {
 		limit.Weights = nil
 	}
-	limit.Strict = limit.Rate == 0 && !limit.WholeQueue() && w.chance(3)
+	limit.Strict = limit.Rate == 0 && !limit.WholeQueue() && w.chance(3) && !w.overfills(limit)
 	req := store.PutRequest{Now: w.now, Limits: []store.PutLimit{{Limit: limit}}}
 	want, err := w.model.Put(w.ctx, req)
 	w.must(err)
 	got, err := w.client.Put(w.ctx, req)
 	w.must(err)
 	w.compare("PutLimits", req, got.Changed, want.Changed)
+}
+
+// overfills reports whether more jobs may hold permits of a lane of a limit than the limit allows, once it is put. If jobs of such a
+// lane of a strict limit get next attempts in one request, the stores may keep permits of different jobs: a driver decides for all of them
+// together, the reference for one after another. Lanes/StrictAndOverfull has one job a request.
+func (w *world) overfills(limit store.Limit) bool {
+	used := map[string]int{}
+	running, err := w.model.ListJobs(w.ctx, store.ListJobsRequest{JobFilter: store.JobFilter{States: []store.State{store.StateRunning}}, Now: w.now, Limit: 1_000_000})
+	w.must(err)
+	for _, job := range running {
+		if limit.Matches(&job.JobSpec) {
+			used[limit.Lane(&job.JobSpec)]++
+		}
+	}
+	before, err := store.List[store.LimitInfo](w.ctx, w.model, store.ListRequest{Now: w.now, Names: []string{limit.Name}, Lanes: 1_000_000})
+	w.must(err)
+	for _, one := range before {
+		for _, lane := range one.Lanes {
+			used[lane.Key] = max(used[lane.Key], int(lane.InUse))
+		}
+	}
+	for key, n := range used {
+		if width := limit.Width(key); width > 0 && n > width {
+			return true
+		}
+	}
+	return false
 }
 
 // closeLanes lets nothing start for a while under the limits of jobs that nodes have claimed, and of other jobs with their keys.

@@ -82,12 +82,12 @@ const (
 )
 
 type eventsInput struct {
-	Of       string `query:"of" enum:"cluster,process" default:"cluster" doc:"cluster: the feed, which has the events of all nodes and is stored. process: the events of the process that answers, from now on; a slow reader misses events."`
+	Of       string `query:"of" enum:"cluster,process" default:"cluster" about:"events-of"`
 	Schedule string `query:"schedule" doc:"Only events of this schedule and of its slots."`
 	Queue    string `query:"queue" doc:"Only events of this queue."`
 	Job      int64  `query:"job" minimum:"1" doc:"Only events of this job."`
 	Since    string `query:"since" maxLength:"100" doc:"The cursor of an event: the events after it. Default: from now on."`
-	LastID   string `header:"Last-Event-ID" maxLength:"100" doc:"As since, and before since: the id of the last event that the reader has got. Browsers send it when they connect again."`
+	LastID   string `header:"Last-Event-ID" maxLength:"100" about:"last-event-id"`
 }
 
 // about reports whether the filter selects events about these.

@@ -30,7 +30,7 @@ type GraphJob struct {
 // GraphFinally is the last job of a graph.
 type GraphFinally struct {
 	JobWork
-	On string `json:"on,omitempty" enum:"all,failed,always" doc:"all: all jobs completed (the default); failed: at least one failed or was cancelled; always: in any case."`
+	On string `json:"on,omitempty" enum:"all,failed,always" about:"after-outcome"`
 }
 
 // EnqueuedGraph is the answer for a graph.

@@ -42,32 +42,9 @@ func (h *handler) addJobs() {
 	}, h.enqueueGraph)
 }
 
-// JobQuery are the conditions by which jobs are listed, as in `hourbell jobs list`.
-type JobQuery struct {
-	State         []string `query:"state,explode" doc:"Only these states: waiting, scheduled, parked, ready, retrying, running, completed, failed, cancelled, not_started; may be repeated." shape:"state"`
-	Queue         string   `query:"queue" shape:"name"`
-	Kind          string   `query:"kind" shape:"name"`
-	Schedule      string   `query:"schedule" doc:"Only jobs made for this schedule; if it is on every host, the jobs of all hosts." shape:"name"`
-	Group         string   `query:"group" doc:"Only jobs of this group." shape:"name"`
-	Key           string   `query:"key" doc:"Only jobs with this key." shape:"name"`
-	Batch         int64    `query:"batch" minimum:"1" doc:"Only jobs of this batch."`
-	Unique        string   `query:"unique" doc:"Only jobs with this unique key." shape:"name"`
-	Error         string   `query:"error" doc:"Only jobs whose last error contains this text."`
-	Args          []string `query:"args,explode" doc:"Only jobs whose arguments have this value, as in customer=42 or order.items.0.sku=A7; an array has the values of its elements. Hidden values are not found. May be repeated." shape:"args"`
-	Since         string   `query:"since" doc:"Only jobs enqueued at or after this instant, or this long ago, such as 2h or 7d." shape:"since"`
-	Until         string   `query:"until" doc:"Only jobs enqueued before this instant, or longer ago." shape:"since"`
-	FinishedSince string   `query:"finished_since" doc:"Only jobs that ended at or after this instant, or this long ago." shape:"since"`
-	FinishedUntil string   `query:"finished_until" doc:"Only jobs that ended before this instant, or longer ago." shape:"since"`
-}
-
-// filter returns the filter of a query. No parameter is empty (see checkQuery), so an
-// empty field was not given.
-func (q JobQuery) filter(ctx context.Context, client *hourbell.Client) (hourbell.JobFilter, error) {
-	selection, err := view.JobConditions{
-		States: q.State, Queue: given(q.Queue), Kind: given(q.Kind), Schedule: given(q.Schedule), Group: given(q.Group),
-		Key: given(q.Key), Batch: given(q.Batch), Unique: given(q.Unique), Error: given(q.Error), Args: q.Args,
-		Since: given(q.Since), Until: given(q.Until), FinishedSince: given(q.FinishedSince), FinishedUntil: given(q.FinishedUntil),
-	}.Select()
+// filterOf returns the filter that conditions describe. No parameter of a query is empty (see checkQuery), and no text of a body.
+func filterOf(ctx context.Context, client *hourbell.Client, conditions view.JobConditions) (hourbell.JobFilter, error) {
+	selection, err := conditions.Select()
 	if err != nil {
 		return hourbell.JobFilter{}, err
 	}
@@ -84,7 +61,7 @@ func given[T comparable](value T) *T {
 }
 
 type listJobsInput struct {
-	JobQuery
+	view.JobConditions
 	Secrets
 	Paging
 }
@@ -93,7 +70,7 @@ type listJobsInput struct {
 type listedJobs struct {
 	Body struct {
 		PageOf[view.JobRecord]
-		Partial bool `json:"partial" doc:"The search stopped after it had looked at more than 16,000 jobs, because few of very many jobs match and there is no index for the conditions. next continues it; the page may have no items."`
+		Partial bool `json:"partial" about:"partial"`
 	}
 }
 
@@ -103,7 +80,7 @@ func (h *handler) listJobs(ctx context.Context, in *listJobsInput) (*listedJobs,
 	}
 	ctx, stop := context.WithTimeout(ctx, readTime)
 	defer stop()
-	filter, err := in.filter(ctx, h.client)
+	filter, err := filterOf(ctx, h.client, in.JobConditions)
 	if err != nil {
 		return nil, err
 	}
@@ -142,13 +119,13 @@ type Count struct {
 type countOutput struct{ Body Count }
 
 func (h *handler) countJobs(ctx context.Context, in *struct {
-	JobQuery
+	view.JobConditions
 	Exact bool `query:"exact" doc:"Count all jobs, which takes a second or so for a million."`
 },
 ) (*countOutput, error) {
 	ctx, stop := context.WithTimeout(ctx, readTime)
 	defer stop()
-	filter, err := in.filter(ctx, h.client)
+	filter, err := filterOf(ctx, h.client, in.JobConditions)
 	if err != nil {
 		return nil, err
 	}

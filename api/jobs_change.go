@@ -153,23 +153,10 @@ func (h *handler) changeJob(ctx context.Context, change jobChange, id int64, to 
 
 // jobsToChange selects jobs: all given conditions must hold.
 type jobsToChange struct {
-	IDs           []int64  `json:"ids,omitempty" maxItems:"10000" nullable:"false" doc:"The numbers of jobs."`
-	State         []string `json:"state,omitempty" nullable:"false" shape:"state"`
-	Queue         string   `json:"queue,omitempty" minLength:"1" shape:"name"`
-	Kind          string   `json:"kind,omitempty" minLength:"1" shape:"name"`
-	Schedule      string   `json:"schedule,omitempty" minLength:"1" shape:"name"`
-	Group         string   `json:"group,omitempty" minLength:"1" shape:"name"`
-	Key           string   `json:"key,omitempty" minLength:"1" shape:"name"`
-	Batch         int64    `json:"batch,omitempty" minimum:"1"`
-	Unique        string   `json:"unique,omitempty" minLength:"1" shape:"name"`
-	Error         string   `json:"error,omitempty" minLength:"1"`
-	Args          []string `json:"args,omitempty" nullable:"false" doc:"Values in the arguments of jobs, as in customer=42." shape:"args"`
-	Since         string   `json:"since,omitempty" minLength:"1" shape:"since"`
-	Until         string   `json:"until,omitempty" minLength:"1" shape:"since"`
-	FinishedSince string   `json:"finished_since,omitempty" minLength:"1" shape:"since"`
-	FinishedUntil string   `json:"finished_until,omitempty" minLength:"1" shape:"since"`
-	All           bool     `json:"all,omitempty" doc:"Confirms that all jobs are meant, where there is no condition."`
-	DryRun        bool     `json:"dry_run,omitempty" doc:"Change nothing, and answer what would be changed."`
+	IDs []int64 `json:"ids,omitempty" maxItems:"10000" nullable:"false" doc:"The numbers of jobs."`
+	view.JobConditions
+	All    bool `json:"all,omitempty" doc:"Confirms that all jobs are meant, where there is no condition."`
+	DryRun bool `json:"dry_run,omitempty" doc:"Change nothing, and answer what would be changed."`
 	ChangeTo
 }
 
@@ -191,11 +178,7 @@ const mostAnswers = 1000
 type changesOutput struct{ Body Changes }
 
 func (h *handler) changeJobs(ctx context.Context, change jobChange, in jobsToChange) (*changesOutput, error) {
-	filter, err := JobQuery{
-		State: in.State, Queue: in.Queue, Kind: in.Kind, Schedule: in.Schedule, Group: in.Group, Key: in.Key,
-		Batch: in.Batch, Unique: in.Unique, Error: in.Error, Args: in.Args,
-		Since: in.Since, Until: in.Until, FinishedSince: in.FinishedSince, FinishedUntil: in.FinishedUntil,
-	}.filter(ctx, h.client)
+	filter, err := filterOf(ctx, h.client, in.JobConditions)
 	if err != nil {
 		return nil, err
 	}

@@ -197,7 +197,7 @@ func (h *handler) getSchedule(ctx context.Context, in *struct {
 // Definition is the definition of a schedule. Its fields are the keys of schedule
 // files. Exactly one of cron, on_calendar, every, at and rule is given.
 type Definition struct {
-	Rule               string          `json:"rule,omitempty" minLength:"1" doc:"The rule as one text, as the field rule of a schedule has it; also a union of rules."`
+	Rule               string          `json:"rule,omitempty" minLength:"1" about:"rule"`
 	Cron               string          `json:"cron,omitempty" minLength:"1"`
 	OnCalendar         string          `json:"on_calendar,omitempty" minLength:"1" doc:"A calendar event of systemd: short for cron with the dialect systemd."`
 	Every              string          `json:"every,omitempty" minLength:"1" doc:"An interval, such as 90s or 1 month."`
@@ -211,7 +211,7 @@ type Definition struct {
 	Kind               string          `json:"kind" minLength:"1" doc:"The kind of the jobs." shape:"name"`
 	Args               json.RawMessage `json:"args,omitempty" doc:"The arguments of the jobs: any JSON of at most 1 MiB."`
 	Queue              string          `json:"queue,omitempty" minLength:"1" shape:"name"`
-	On                 string          `json:"on,omitempty" minLength:"1" doc:"Where the jobs run: one (any node), every (each host), host=NAME, label=KEY=VALUE or every:label=KEY=VALUE."`
+	On                 string          `json:"on,omitempty" minLength:"1" about:"place"`
 	Priority           int             `json:"priority,omitempty" minimum:"1" maximum:"9"`
 	MaxAttempts        int             `json:"max_attempts,omitempty" minimum:"1" maximum:"1000"`
 	OnLoss             string          `json:"on_loss,omitempty" enum:"retry,fail"`
@@ -228,7 +228,7 @@ type Definition struct {
 	Group              string          `json:"group,omitempty" minLength:"1" shape:"name"`
 	Key                string          `json:"key,omitempty" minLength:"1" doc:"The key of its jobs." shape:"name"`
 	Paused             bool            `json:"paused,omitempty" doc:"Start paused."`
-	Exclude            []string        `json:"exclude,omitempty" nullable:"false" maxItems:"100" doc:"Dates, days of the week, rules or names of calendars at which no slot fires."`
+	Exclude            []string        `json:"exclude,omitempty" nullable:"false" maxItems:"100" about:"exclude"`
 	OnStart            *Hook           `json:"on_start,omitempty"`
 	OnSuccess          *Hook           `json:"on_success,omitempty"`
 	OnFailure          *Hook           `json:"on_failure,omitempty"`

@@ -37,33 +37,41 @@ var shapes = map[string]string{
 // choices are lists of words, by the values of the tag shape. As with shapes, huma does not compare them with requests.
 var choices = map[string][]string{"state": view.ListedStates()}
 
-// shaped returns the names of the shapes of the fields of a type by their names, which the tag where has.
-func shaped(t reflect.Type, where string) map[string]string {
-	found := map[string]string{}
+// tagged returns the tags of the fields of a type by their names, which the tag where has.
+func tagged(t reflect.Type, where string) map[string]reflect.StructTag {
+	found := map[string]reflect.StructTag{}
 	for _, field := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(field.Tag.Get(where), ",")
-		if shape := field.Tag.Get("shape"); shape != "" {
-			found[name] = shape
+		if name, _, _ := strings.Cut(field.Tag.Get(where), ","); name != "" {
+			found[name] = field.Tag
 		}
 	}
 	return found
 }
 
-// shapeBody adds the shapes of the fields of a body to its schema.
+// shapeBody adds the shapes and the descriptions of the fields of a body to its schema.
 func shapeBody(t reflect.Type, schema *huma.Schema) {
-	for name, shape := range shaped(t, "json") {
-		shapeText(schema.Properties[name], shape)
+	for name, tag := range tagged(t, "json") {
+		property := schema.Properties[name]
+		if property == nil {
+			continue
+		}
+		property.Description = view.Describe(tag)
+		if shape := tag.Get("shape"); shape != "" {
+			shapeText(property, shape)
+		}
 	}
 }
 
-// shapeParameters adds the shapes of the parameters of an operation to its description.
+// shapeParameters adds the shapes and the descriptions of the parameters of an operation to its description.
 func shapeParameters(t reflect.Type, op *huma.Operation) {
-	all := map[string]string{}
+	all := map[string]reflect.StructTag{}
 	for _, where := range []string{"query", "path", "header"} {
-		maps.Copy(all, shaped(t, where))
+		maps.Copy(all, tagged(t, where))
 	}
 	for _, p := range op.Parameters {
-		if shape := all[p.Name]; shape != "" {
+		p.Description = view.Describe(all[p.Name])
+		p.Schema.Description = p.Description
+		if shape := all[p.Name].Get("shape"); shape != "" {
 			shapeText(p.Schema, shape)
 		} else if one := 1; p.In == "query" && p.Schema.Type == huma.TypeString && p.Schema.Enum == nil {
 			p.Schema.MinLength = &one // see checkQuery

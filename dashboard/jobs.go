@@ -19,48 +19,43 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// filterFields are the parameters that select jobs, named as the flags of `hourbell jobs list`.
-var filterFields = []string{
-	"state", "kind", "queue", "schedule", "group", "key", "since", "until", "finished-since",
-	"finished-until", "error", "args", "unique", "batch", "id",
-}
-
-// filterOf returns the parameters of a query that select jobs, without empty values.
+// filterOf returns the parameters of a query that select jobs, named as the flags of `hourbell jobs list`, without empty values.
 func filterOf(query url.Values) url.Values {
 	filter := url.Values{}
-	for _, name := range filterFields {
+	keep := func(name string) {
 		for _, value := range query[name] {
 			if value != "" {
 				filter.Add(name, value)
 			}
 		}
 	}
+	for _, condition := range new(view.JobConditions).Each() {
+		keep(condition.Name)
+	}
+	keep("id")
 	return filter
 }
 
-// readFilter reads which jobs a query selects.
+// readFilter reads which jobs the parameters of filterOf select.
 func (p *pages) readFilter(ctx context.Context, filter url.Values) (hourbell.JobFilter, error) {
-	given := func(name string) *string {
-		if !filter.Has(name) {
-			return nil
+	var conditions view.JobConditions
+	var wrong error
+	for _, condition := range conditions.Each() {
+		values := filter[condition.Name]
+		if len(values) == 0 {
+			continue
 		}
-		value := filter.Get(name)
-		return &value
+		switch to := condition.Value.(type) {
+		case *[]string:
+			*to = values
+		case *string:
+			*to = values[0]
+		case *int64:
+			*to, wrong = number(condition.Name, values[0])
+		}
 	}
-	var batch *int64
-	var wrongBatch error
-	if filter.Has("batch") {
-		batch = new(int64)
-		*batch, wrongBatch = number("batch", filter.Get("batch"))
-	}
-	selection, err := view.JobConditions{
-		States: filter["state"], Queue: given("queue"), Kind: given("kind"), Schedule: given("schedule"),
-		Group: given("group"), Key: given("key"), Unique: given("unique"),
-		Error: given("error"), Args: filter["args"], Since: given("since"), Until: given("until"),
-		FinishedSince: given("finished-since"), FinishedUntil: given("finished-until"),
-		Batch: batch,
-	}.Select()
-	err = errors.Join(err, wrongBatch)
+	selection, err := conditions.Select()
+	err = errors.Join(err, wrong)
 	for _, text := range filter["id"] {
 		id, wrong := number("id", text)
 		selection.IDs, err = append(selection.IDs, id), errors.Join(err, wrong)
@@ -71,13 +66,18 @@ func (p *pages) readFilter(ctx context.Context, filter url.Values) (hourbell.Job
 	return selection.At(ctx, p.client)
 }
 
+// areInstants reports whether the values of a parameter of filterOf are instants.
+func areInstants(name string) bool {
+	return strings.HasSuffix(name, "since") || strings.HasSuffix(name, "until")
+}
+
 // atInstants returns a filter in which a time such as 2h, which means 2 hours ago, is an instant, so that the filter selects
 // the same jobs later.
 func atInstants(filter url.Values, now time.Time) url.Values {
 	fixed := url.Values{}
 	for name, values := range filter {
 		for _, value := range values {
-			if ago, ok := view.ParseAgo(value); ok && (strings.HasSuffix(name, "since") || strings.HasSuffix(name, "until")) {
+			if ago, ok := view.ParseAgo(value); ok && areInstants(name) {
 				value = now.Add(-ago).UTC().Format(time.RFC3339Nano)
 			}
 			fixed.Add(name, value)
@@ -89,12 +89,14 @@ func atInstants(filter url.Values, now time.Time) url.Values {
 // typed replaces the instants of a filter that are written as people write them, such as yesterday 9:00, by instants in the form
 // that addresses have, which means the same later. It reports whether there are any.
 func typed(filter url.Values, zone string, now time.Time) (some bool) {
-	for _, name := range []string{"since", "until", "finished-since", "finished-until"} {
-		text := filter.Get(name)
-		if _, wrong := view.ParseInstant(name, text, ""); text == "" || wrong == nil {
+	for name, texts := range filter {
+		if !areInstants(name) {
 			continue
 		}
-		if at, err := view.TypedInstant(name, text, zone, now); err == nil {
+		if _, wrong := view.ParseInstant(name, texts[0], ""); wrong == nil {
+			continue
+		}
+		if at, err := view.TypedInstant(name, texts[0], zone, now); err == nil {
 			some = true
 			filter.Set(name, at.UTC().Format(time.RFC3339))
 		}

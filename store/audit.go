@@ -209,43 +209,6 @@ func (r ChangeJobsRequest) detail() string {
 	return strings.Join(parts, "; ")
 }
 
-// words returns the conditions of a filter in words, without the texts of errors and keys.
-func (f JobFilter) words() string {
-	var parts []string
-	for _, s := range f.States {
-		parts = append(parts, s.String())
-	}
-	add := func(name, value string) {
-		if value != "" {
-			parts = append(parts, fmt.Sprintf("%s %q", name, value))
-		}
-	}
-	given := func(name string, is bool) {
-		if is {
-			parts = append(parts, name)
-		}
-	}
-	given("scheduled", f.Scheduled)
-	given("retrying", f.Retrying)
-	given("parked", f.Parked)
-	add("queue", f.Queue)
-	add("kind", f.Kind)
-	add("schedule", f.Schedule)
-	add("schedule", f.HostsOf)
-	add("group", f.Group)
-	add("key", f.Key)
-	given("unique key", f.Unique != "")
-	given("batch "+strconv.FormatInt(f.Batch, 10), f.Batch != 0)
-	given("error", f.Error != "")
-	given("args", f.ArgsText != "")
-	instant := func(name string, t time.Time) { given(name+" "+t.UTC().Format(time.RFC3339), !t.IsZero()) }
-	instant("created since", f.CreatedSince)
-	instant("created until", f.CreatedUntil)
-	instant("finished since", f.FinishedSince)
-	instant("finished until", f.FinishedUntil)
-	return strings.Join(parts, ", ")
-}
-
 // ScheduleEdit is what a put changes of one schedule.
 type ScheduleEdit struct {
 	Name          string

@@ -269,7 +269,9 @@ func changedStepsFail(e *env) {
 		}
 		return hourbell.RetryIn(0, errors.New("again"))
 	})
-	for args, says := range map[string]string{`"order"`: `step 1 is the step "b" now`, `"gone"`: `stored the step "a"`, `"fewer"`: `step 2 is not taken now`, `"twice"`: `used twice`} {
+	for args, says := range map[string]string{
+		`"order"`: `step 1 is the step "b" now`, `"gone"`: `stored the step "a"`, `"fewer"`: `step 2 is not taken now`, `"twice"`: `used twice`,
+	} {
 		job := e.finished(client, e.enqueue(client, args))
 		if job.State != store.StateFailed || job.Attempt != 2 || !strings.Contains(job.Reason, says) {
 			e.Errorf("%s: %v in attempt %d, %s", args, job.State, job.Attempt, job.Reason)

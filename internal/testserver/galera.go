@@ -81,7 +81,8 @@ func (n *GaleraNode) start(more ...string) {
 		"--wsrep-on=ON", "--wsrep-provider="+libgalera, "--wsrep-cluster-name=hourbell", "--wsrep-node-name="+n.name,
 		"--wsrep-cluster-address="+n.cluster.address, fmt.Sprint("--wsrep-node-address=127.0.0.1:", n.group),
 		fmt.Sprintf("--wsrep-provider-options=gmcast.listen_addr=tcp://127.0.0.1:%d;ist.recv_addr=127.0.0.1:%d;gcache.size=32M;"+
-			"evs.keepalive_period=PT0.5S;evs.inactive_check_period=PT0.5S;evs.suspect_timeout=PT4S;evs.inactive_timeout=PT8S;evs.install_timeout=PT8S", n.group, n.parts),
+			"evs.keepalive_period=PT0.5S;evs.inactive_check_period=PT0.5S;evs.suspect_timeout=PT4S;"+
+			"evs.inactive_timeout=PT8S;evs.install_timeout=PT8S", n.group, n.parts),
 		"--wsrep-sst-method=rsync", fmt.Sprint("--wsrep-sst-receive-address=127.0.0.1:", n.states))
 	n.cmd = s.Command(nil, n.cluster.program, append(options, more...)...)
 	log := s.logTo(n.cmd, n.name+".log")

@@ -42,7 +42,8 @@ func (h *handler) addJobs() {
 	}, h.enqueueGraph)
 }
 
-// filterOf returns the filter that conditions describe. No parameter of a query is empty (see checkQuery), and no text of a body.
+// filterOf returns the filter that conditions describe. An empty condition was not given, because neither a parameter of a query (see
+// checkQuery) nor a text of a body may be empty.
 func filterOf(ctx context.Context, client *hourbell.Client, conditions view.JobConditions) (hourbell.JobFilter, error) {
 	selection, err := conditions.Select()
 	if err != nil {
@@ -51,7 +52,7 @@ func filterOf(ctx context.Context, client *hourbell.Client, conditions view.JobC
 	return selection.At(ctx, client)
 }
 
-// given returns a condition; nil: it was not given.
+// given returns a value that may be left out; nil: it is the zero value, and was not given.
 func given[T comparable](value T) *T {
 	var none T
 	if value == none {

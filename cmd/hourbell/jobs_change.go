@@ -186,7 +186,7 @@ func (l *jobsChangeFlags) target(c *cobra.Command, args []string) (*view.JobSele
 		err = &check.FieldError{Field: "ID", Value: check.Shorten(args[0]), Problem: "is given together with --all", Remedy: "use one of them"}
 	case len(args) > 0:
 		f.IDs, err = parseIDs(args)
-	case !l.all && len(l.given(c)) == 0:
+	case !l.all && !l.given(c):
 		err = &check.FieldError{
 			Field: "ID", Problem: "is missing",
 			Remedy: fmt.Sprintf("give the numbers of jobs, a filter such as --state failed, or --all; `%s --help` lists the "+
@@ -203,7 +203,7 @@ func (p *program) jobsChange(c *cobra.Command, client *hourbell.Client, change j
 	context.AfterFunc(ctx, stop) // a second signal ends the process in the default way
 
 	filter = view.Changeable(filter, change.action)
-	run := jobsChanging{p: p, client: client, change: change, filter: filter, dryRun: l.dryRun, format: l.format, filtered: len(l.given(c)) > 0}
+	run := jobsChanging{p: p, client: client, change: change, filter: filter, dryRun: l.dryRun, format: l.format, filtered: l.given(c)}
 	if err := run.do(ctx); err != nil {
 		return run.interrupted(ctx, err)
 	}

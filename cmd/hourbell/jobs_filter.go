@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -35,25 +36,28 @@ func (l *jobFilterFlags) addTo(c *cobra.Command) {
 	_ = c.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(view.ListedStates(), cobra.ShellCompDirectiveNoFileComp))
 }
 
-// given returns the names of the flags that a command was given.
-func (l *jobFilterFlags) given(c *cobra.Command) (names []string) {
-	for _, condition := range l.conditions.Each() {
-		if c.Flags().Changed(condition.Name) {
-			names = append(names, condition.Name)
-		}
-	}
-	return names
+// given reports whether a command was given any of the flags.
+func (l *jobFilterFlags) given(c *cobra.Command) bool {
+	return slices.ContainsFunc(l.conditions.Each(), func(one view.Condition) bool { return c.Flags().Changed(one.Name) })
 }
 
 // read returns the filter that the flags of a command describe.
 func (l *jobFilterFlags) read(c *cobra.Command) (*view.JobSelection, error) {
-	var empty error
-	for _, name := range l.given(c) {
-		flag := c.Flags().Lookup(name)
-		if text := flag.Value.String(); text == "" || text == "0" {
-			empty = errors.Join(empty, &check.FieldError{Field: name, Value: text, Problem: "is empty", Remedy: "give a value, or leave it out"})
+	var wrong error
+	for _, condition := range l.conditions.Each() {
+		switch value := condition.Value.(type) {
+		case *string:
+			if *value == "" && c.Flags().Changed(condition.Name) {
+				wrong = errors.Join(wrong, &check.FieldError{Field: condition.Name, Problem: "is empty", Remedy: "give a value, or leave it out"})
+			}
+		case *int64:
+			if *value == 0 && c.Flags().Changed(condition.Name) {
+				wrong = errors.Join(wrong, &check.FieldError{
+					Field: condition.Name, Value: "0", Problem: "is not a positive number", Remedy: "use a number from 1",
+				})
+			}
 		}
 	}
 	selection, err := l.conditions.Select()
-	return selection, errors.Join(empty, err)
+	return selection, errors.Join(wrong, err)
 }

@@ -23,6 +23,10 @@ func TestKeySelects(t *testing.T) {
 		t.Errorf("jobs show: %s", got)
 	}
 	b.fails(2, []string{"key"}, "enqueue", "report", "--key", "")
+	b.ok("enqueue", "report", "--key", "0", "--queue", "0")
+	if got := b.objects("jobs", "list", "--key", "0", "--queue", "0"); len(got) != 1 || got[0]["key"] != "0" {
+		t.Errorf("0 is a name, too: %v", got)
+	}
 }
 
 // TestLimits puts, lists, shows and deletes limits, and brings them with a file.

@@ -388,7 +388,8 @@ func (e *evidence) heldUp(j *remembering, r *run, from, to time.Time) bool {
 	return limited || paused || e.changed[j.ID]
 }
 
-// waitsCostNoAttempt: a job that waited has the same attempt when it goes on.
+// waitsCostNoAttempt: a job that waited has the same attempt when it goes on. A cancel ends an attempt whose worker asks to
+// wait, and a retry begins the next attempt, so a job that a user has changed is left out.
 func waitsCostNoAttempt(e *evidence) {
 	for _, j := range e.remembering() {
 		for i, r := range j.runs[:max(len(j.runs)-1, 0)] {
@@ -396,7 +397,7 @@ func waitsCostNoAttempt(e *evidence) {
 			calm := !slices.ContainsFunc(e.faults, func(f fault) bool {
 				return !f.From.After(next.Start.Real) && !f.To.Before(r.Start.Real.Add(-3*e.plan.Lease))
 			})
-			if r.Answer == gotParked && r.Heeds && calm && next.Attempt != r.Attempt {
+			if r.Answer == gotParked && r.Heeds && calm && !e.changed[j.ID] && next.Attempt != r.Attempt {
 				e.fail("%v, and then %v: the wait has cost an attempt", r, next)
 			}
 		}

@@ -28,4 +28,5 @@ var found = []struct {
 	{960864123021, 10 * time.Minute, "the checker takes permits that an idle node holds while it polls for permits of parked jobs"},
 	{780972417907, 10 * time.Minute, "the checker does not count an attempt that was lost before a worker began it"},
 	{854119158511, 10 * time.Minute, "the checker counts the error of a worker that outlasted its claim, which its node had given back during an outage"},
+	{186303766776, 10 * time.Minute, "the checker expects a job to keep its attempt that was cancelled while its worker asked to wait, and then retried"},
 }

@@ -42,13 +42,18 @@ func (c *turns) wake(w store.Wake) {
 	}
 }
 
-// run polls for d, in steps of a millisecond, and returns the polls of that time and who made them.
+// run polls for d, a millisecond after a poll is due at most, and returns the polls of that time and who made them.
 func (c *turns) run(d time.Duration) (polls []time.Duration, by []int) {
 	began := len(c.polls)
-	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		due := Now().Add(time.Until(end))
 		for i, node := range c.nodes {
 			turn := node.JobTurn("a")
-			if c.ended[i] || turn.Next() > Now() {
+			if c.ended[i] {
+				continue
+			}
+			if next := turn.Next(); next > Now() {
+				due = min(due, next)
 				continue
 			}
 			note := turn.Note()
@@ -58,7 +63,9 @@ func (c *turns) run(d time.Duration) (polls []time.Duration, by []int) {
 				c.notes++
 				c.wake(store.Wake{Kind: store.WakePolled, Note: note})
 			}
+			due = Now()
 		}
+		time.Sleep(max(due.Sub(Now()), time.Millisecond))
 	}
 	return c.polls[began:], c.by[began:]
 }
@@ -119,7 +126,7 @@ func TestNodesShareTheirPolls(t *testing.T) {
 func TestANodeThatSharesNoPolls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turn, polls := newTurns(1).nodes[0].JobTurn("a"), 0
-		for end := time.Now().Add(10 * time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(10 * time.Minute); time.Now().Before(end); time.Sleep(max(turn.Next().Until(), time.Millisecond)) {
 			if turn.Next() <= Now() {
 				polls++
 				turn.Polled(false)

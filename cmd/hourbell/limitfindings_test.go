@@ -21,6 +21,7 @@ func TestLimitsOfTheStoreAreFindings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
+	t.Parallel()
 	server, name := postgresURL(t), newSchemaName()
 	execute, disconnect := executing(t, server)
 	defer disconnect()
@@ -43,7 +44,7 @@ func TestLimitsOfTheStoreAreFindings(t *testing.T) {
 		t.Fatal(err)
 	}
 	at.Path = "/" + name
-	d := &walk{bench: newBench(t)}
+	d := &walk{bench: newBenchHere(t)}
 	d.env[storeVariable] = at.String()
 	owner := at.User
 	at.User = url.UserPassword(name, "p")
@@ -112,6 +113,7 @@ func TestLimitsOfTheStoreAreFindings(t *testing.T) {
 // then on a server that has few connections left, and sees the findings in all places, appear and go.
 func TestLimitsOfMariaDBAreFindings(t *testing.T) {
 	startsProcesses(t)
+	t.Parallel()
 	server := testserver.New(t)
 	server.StartMariaDB(nil)
 	admin, err := sql.Open("mysql", fmt.Sprintf("u:p@tcp(127.0.0.1:%d)/db", server.Port))
@@ -131,7 +133,7 @@ func TestLimitsOfMariaDBAreFindings(t *testing.T) {
 		"CREATE USER node@'127.0.0.1' IDENTIFIED BY 'p' WITH MAX_USER_CONNECTIONS 11 MAX_STATEMENT_TIME 9", "GRANT ALL ON db.* TO node@'127.0.0.1'",
 		"SET GLOBAL max_connections = 200",
 	)
-	d := &walk{bench: newBench(t)}
+	d := &walk{bench: newBenchHere(t)}
 	d.env[storeVariable] = fmt.Sprintf("mysql://u:p@127.0.0.1:%d/db", server.Port)
 	serve := func() {
 		t.Helper()

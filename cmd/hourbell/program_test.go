@@ -66,9 +66,15 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	dir := t.TempDir()
-	t.Chdir(dir)
-	path := filepath.Join(dir, "store.db")
+	b := newBenchHere(t)
+	t.Chdir(filepath.Dir(b.path))
+	return b
+}
+
+// newBenchHere is newBench for a test that runs in parallel with others, in the folder of the package.
+func newBenchHere(t *testing.T) *bench {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "store.db")
 	return &bench{t: t, path: path, env: map[string]string{storeVariable: "sqlite:" + path}, page: pageSize}
 }
 

@@ -7,6 +7,6 @@ require (
 	golang.org/x/crypto v0.53.0
 )
 
-require golang.org/x/sys v0.46.0 // indirect
+require golang.org/x/sys v0.48.0 // indirect
 
 replace github.com/hourbell/hourbell => ..

@@ -15,7 +15,7 @@ help: ## This list
 
 .PHONY: build
 build: ## The program, to bin/hourbell
-	CGO_ENABLED=0 go build -trimpath -tags lockstores -o bin/hourbell ./cmd/hourbell
+	GOWORK=off CGO_ENABLED=0 go -C cmd/hourbell build -trimpath -tags lockstores -o ../../bin/hourbell .
 
 # Two modules at a time, and -parallel=4, because the tests that run in parallel wait most of the time. With three modules at a time,
 # two processors are overloaded, and the tests take as long.
@@ -108,8 +108,9 @@ verify: ## Format, imports, go.mod files, and each module on its own
 	@scripts/statements
 	@scripts/words --check 0.1 >/dev/null
 	@JOBS=4 scripts/each-module env GOWORK=off go mod tidy -diff
-	@scripts/each-module $(CURDIR)/scripts/go-race vet ./...
-	@cd cmd/hourbell && go vet -tags lockstores ./internal/stores
+	@SORT=plain scripts/each-module $(CURDIR)/scripts/go-race vet ./... & \
+		SORT=race scripts/each-module $(CURDIR)/scripts/go-race vet ./...; raced=$$?; wait $$! && exit $$raced
+	@cd cmd/hourbell && GOWORK=off CGO_ENABLED=0 go vet -tags lockstores ./internal/stores
 
 .PHONY: release
 release: ## All files of a release, to bin/release: programs, packages, images, digests

@@ -17,7 +17,7 @@ func TestProgram(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
 	}
-	t.Setenv("GOWORK", "") // as scripts/release builds
+	t.Setenv("GOWORK", "off") // as scripts/release builds
 	const folder = "../../cmd/hourbell"
 	file, notices := filepath.Join(t.TempDir(), "hourbell"), filepath.Join(t.TempDir(), "notices")
 	build := exec.Command("go", "build", "-buildvcs=false", "-tags=lockstores", "-o", file, ".")
